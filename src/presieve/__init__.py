@@ -1,0 +1,1 @@
+"""presieve: filters moved through Python UDFs of PySpark pipelines, with a proof."""

@@ -1,0 +1,67 @@
+"""Trusted. The one exception root, source spans, and the value that means "declined".
+
+What may legitimately not work (an unknown function, an unprovable pushdown) is a
+:class:`Declined` value. Exceptions are for misuse and for bugs of ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class PresieveError(Exception):
+    """Root of every exception raised by the package."""
+
+
+class UsageError(PresieveError):
+    """The caller's input is wrong: one clear line, with the remedy in it."""
+
+
+class SortError(PresieveError):
+    """A term of the IR was built with arguments of the wrong sorts (a bug of ours)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in somebody's source. ``line`` counts from 1, ``column`` from 1; 0 is unknown."""
+
+    file: str
+    line: int
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """Why something was left alone. ``code`` is stable and documented, ``reason`` is a sentence."""
+
+    code: str
+    reason: str
+    span: Span | None = None
+
+    def __str__(self) -> str:
+        where = f" ({self.span})" if self.span else ""
+        return f"[{self.code}] {self.reason}{where}"
+
+    def to_json(self) -> dict[str, object]:
+        """The public shape: ``code``, ``reason``, ``line``, ``column`` (and ``file``)."""
+        return {
+            "code": self.code,
+            "reason": self.reason,
+            "file": self.span.file if self.span else None,
+            "line": self.span.line if self.span else None,
+            "column": self.span.column if self.span else None,
+        }
+
+
+class DeclineSignal(PresieveError):
+    """Carries a :class:`Declined` from deep inside a lifter to the lifter's one entry point.
+
+    Never crosses a layer: every public lifting function catches it and returns the value.
+    """
+
+    def __init__(self, code: str, reason: str, span: Span | None = None) -> None:
+        super().__init__(reason)
+        self.declined = Declined(code, reason, span)

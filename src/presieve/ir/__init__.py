@@ -1,0 +1,1 @@
+"""Trusted. The intermediate representation: sorts, terms, folds; printing, parsing. Data only."""

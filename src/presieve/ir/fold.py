@@ -1,0 +1,111 @@
+"""Trusted. A fold, a filter on its output, and what is assumed of the rows.
+
+``finish(step(... step(step(init, r1), r2) ..., rn))``, with the conditions under which Python
+raises kept beside the values, because a rewrite may erase an error but must never add one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from presieve.errors import Span
+from presieve.ir.sorts import BOOL, Sort
+from presieve.ir.terms import FALSE, NONEMPTY, Scope, Term, Var
+
+
+class Mode(Enum):
+    """What the fold of no rows is: nothing (GROUP BY), or the output of the initial state."""
+
+    GROUPED = "grouped"
+    GLOBAL = "global"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """An input or key column: ``sort`` is an ``Option`` where the column is nullable.
+
+    ``type`` is Spark's simple name (``bigint``, ``double``...): it bounds the integers.
+    """
+
+    name: str
+    sort: Sort
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of the accumulator. ``init`` has no variables except keys."""
+
+    name: str
+    sort: Sort
+    init: Term
+    step: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """An output column, coerced to its declared Spark ``type``; ``term`` is over ACC and KEY."""
+
+    name: str
+    sort: Sort
+    type: str
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """A pure fold over the rows of one group.
+
+    ``Field.step`` and ``step_raises`` are over ROW, KEY and ACC; ``Output.term`` and
+    ``finish_raises`` over ACC and KEY. ``span`` does not take part in equality.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    keys: tuple[Column, ...]
+    fields: tuple[Field, ...]
+    outputs: tuple[Output, ...]
+    step_raises: Term = FALSE
+    finish_raises: Term = FALSE
+    span: Span | None = field(default=None, compare=False)
+
+    def column(self, name: str) -> Var:
+        """The variable of an input column. KeyError where there is none of that name."""
+        return {c.name: Var(Scope.ROW, c.name, c.sort) for c in self.columns}[name]
+
+    def key(self, name: str) -> Var:
+        """The variable of a grouping column. KeyError where there is none of that name."""
+        return {c.name: Var(Scope.KEY, c.name, c.sort) for c in self.keys}[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A fact about every row that a proof rests on, two-valued over ROW and KEY.
+
+    It must be closed under deleting rows, which every fact about single rows is.
+    """
+
+    code: str
+    text: str
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Keep the groups whose output satisfies ``where`` (three-valued, over OUT and KEY)."""
+
+    fold: Fold
+    where: Term
+    mode: Mode
+    assumptions: tuple[Assumption, ...] = ()
+
+
+def nonempty(scope: Scope) -> Var:
+    """The flag "this run's group has a row" of the run in ``scope`` (ACC or TWIN)."""
+    return Var(scope, NONEMPTY, BOOL)
+
+
+def state_vars(fold: Fold, scope: Scope) -> tuple[Var, ...]:
+    """The accumulator's fields as variables of one of the two runs."""
+    return tuple(Var(scope, f.name, f.sort) for f in fold.fields)

@@ -1,0 +1,225 @@
+"""Trusted. The sort of every operator's result, and the smart constructors.
+
+Constructors check sorts and nothing else: no simplification happens here, so that a printed
+term is the term that was built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from presieve.errors import SortError
+from presieve.ir.sorts import (
+    BOOL,
+    FLOAT,
+    INT,
+    ORDERED,
+    Option,
+    Sort,
+    Tuple,
+    option,
+    strip,
+)
+from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Term
+
+Sorts: TypeAlias = tuple[Sort, ...]
+Rule: TypeAlias = Callable[[Sorts], Sort | None]
+"""From argument sorts to the result's sort; None where the arguments do not fit."""
+
+OPTION_BOOL = Option(BOOL)
+
+
+def _all(sort: Sort, result: Sort, arity: int | None = None) -> Rule:
+    def rule(s: Sorts) -> Sort | None:
+        fits = all(x == sort for x in s) and (arity is None or len(s) == arity)
+        return result if fits else None
+
+    return rule
+
+
+def _ite(s: Sorts) -> Sort | None:
+    return s[1] if len(s) == 3 and s[0] == BOOL and s[1] == s[2] else None
+
+
+def _same(s: Sorts) -> Sort | None:
+    return BOOL if len(s) == 2 and s[0] == s[1] else None
+
+
+def _some(s: Sorts) -> Sort | None:
+    return Option(s[0]) if len(s) == 1 and not isinstance(s[0], Option) else None
+
+
+def _is_none(s: Sorts) -> Sort | None:
+    return BOOL if len(s) == 1 and isinstance(s[0], Option) else None
+
+
+def _get(s: Sorts) -> Sort | None:
+    return s[0].of if len(s) == 1 and isinstance(s[0], Option) else None
+
+
+def _tuple(s: Sorts) -> Sort | None:
+    return Tuple(s)
+
+
+def _py_eq(s: Sorts) -> Sort | None:
+    fits = len(s) == 2 and s[0] == s[1] and not isinstance(strip(s[0]), Tuple)
+    return BOOL if fits else None
+
+
+def _py_order(s: Sorts) -> Sort | None:
+    return BOOL if len(s) == 2 and s[0] == s[1] and s[0] in ORDERED else None
+
+
+def _sql_logic(s: Sorts) -> Sort | None:
+    return OPTION_BOOL if s and all(strip(x) == BOOL for x in s) else None
+
+
+def _sql_not(s: Sorts) -> Sort | None:
+    return OPTION_BOOL if len(s) == 1 and strip(s[0]) == BOOL else None
+
+
+def _sql_compare(s: Sorts) -> Sort | None:
+    fits = len(s) == 2 and strip(s[0]) == strip(s[1]) and strip(s[0]) in (*ORDERED, BOOL)
+    return OPTION_BOOL if fits else None
+
+
+def _sql_is_null(s: Sorts) -> Sort | None:
+    return OPTION_BOOL if len(s) == 1 and not isinstance(strip(s[0]), Tuple) else None
+
+
+def _sql_is_nan(s: Sorts) -> Sort | None:
+    return OPTION_BOOL if len(s) == 1 and strip(s[0]) == FLOAT else None
+
+
+def _sql_float(s: Sorts) -> Sort | None:
+    return option(FLOAT) if len(s) == 2 and all(strip(x) == FLOAT for x in s) else None
+
+
+def _sql_is_true(s: Sorts) -> Sort | None:
+    return BOOL if len(s) == 1 and strip(s[0]) == BOOL else None
+
+
+RULES: dict[Op, Rule] = {
+    Op.NOT: _all(BOOL, BOOL, 1),
+    Op.AND: _all(BOOL, BOOL),
+    Op.OR: _all(BOOL, BOOL),
+    Op.IMPLIES: _all(BOOL, BOOL, 2),
+    Op.ITE: _ite,
+    Op.SAME: _same,
+    Op.SOME: _some,
+    Op.IS_NONE: _is_none,
+    Op.GET: _get,
+    Op.TUPLE: _tuple,
+    Op.PY_EQ: _py_eq,
+    Op.PY_LT: _py_order,
+    Op.PY_LE: _py_order,
+    Op.PY_GT: _py_order,
+    Op.PY_GE: _py_order,
+    Op.INT_ADD: _all(INT, INT, 2),
+    Op.INT_SUB: _all(INT, INT, 2),
+    Op.INT_MUL: _all(INT, INT, 2),
+    Op.INT_NEG: _all(INT, INT, 1),
+    Op.INT_FLOORDIV: _all(INT, INT, 2),
+    Op.INT_MOD: _all(INT, INT, 2),
+    Op.FLOAT_ADD: _all(FLOAT, FLOAT, 2),
+    Op.FLOAT_SUB: _all(FLOAT, FLOAT, 2),
+    Op.FLOAT_MUL: _all(FLOAT, FLOAT, 2),
+    Op.FLOAT_DIV: _all(FLOAT, FLOAT, 2),
+    Op.FLOAT_NEG: _all(FLOAT, FLOAT, 1),
+    Op.INT_TO_FLOAT: _all(INT, FLOAT, 1),
+    Op.IS_NAN: _all(FLOAT, BOOL, 1),
+    Op.SQL_AND: _sql_logic,
+    Op.SQL_OR: _sql_logic,
+    Op.SQL_NOT: _sql_not,
+    Op.SQL_EQ: _sql_compare,
+    Op.SQL_EQ_NULLSAFE: _sql_compare,
+    Op.SQL_LT: _sql_compare,
+    Op.SQL_LE: _sql_compare,
+    Op.SQL_GT: _sql_compare,
+    Op.SQL_GE: _sql_compare,
+    Op.SQL_IS_NULL: _sql_is_null,
+    Op.SQL_IS_NAN: _sql_is_nan,
+    Op.SQL_FLOAT_ADD: _sql_float,
+    Op.SQL_FLOAT_SUB: _sql_float,
+    Op.SQL_FLOAT_MUL: _sql_float,
+    Op.SQL_IS_TRUE: _sql_is_true,
+}
+
+
+def app(op: Op, *args: Term) -> App:
+    """Apply ``op``. Raises :class:`SortError` where the arguments' sorts do not fit."""
+    if op is Op.ITEM:
+        return _item(args)
+    sort = RULES[op](tuple(a.sort for a in args))
+    if sort is None:
+        raise SortError(f"{op.value} does not take {[a.sort for a in args]}")
+    return App(op, args, sort)
+
+
+def _item(args: tuple[Term, ...]) -> App:
+    """``ITEM`` needs its index, a literal, to know its sort."""
+    whole, index = args
+    if not isinstance(whole.sort, Tuple) or not isinstance(index, Lit) or index.sort != INT:
+        raise SortError(f"item does not take {[a.sort for a in args]}")
+    position = int(index.value or 0)
+    if not 0 <= position < len(whole.sort.of):
+        raise SortError(f"item {position} of a tuple of {len(whole.sort.of)}")
+    return App(Op.ITEM, args, whole.sort.of[position])
+
+
+def negate(term: Term) -> Term:
+    """Two-valued negation, without stacking double negations."""
+    if isinstance(term, App) and term.op is Op.NOT:
+        return term.args[0]
+    if term == TRUE:
+        return FALSE
+    if term == FALSE:
+        return TRUE
+    return app(Op.NOT, term)
+
+
+def conjunction(terms: Iterable[Term]) -> Term:
+    """Two-valued conjunction; none is true, one is itself, nested ones are flattened."""
+    parts = [t for term in terms for t in conjuncts(term)]
+    if FALSE in parts:
+        return FALSE
+    return TRUE if not parts else parts[0] if len(parts) == 1 else app(Op.AND, *parts)
+
+
+def disjunction(terms: Iterable[Term]) -> Term:
+    """Two-valued disjunction; none is false, one is itself."""
+    parts = [t for t in terms if t != FALSE]
+    if TRUE in parts:
+        return TRUE
+    return FALSE if not parts else parts[0] if len(parts) == 1 else app(Op.OR, *parts)
+
+
+def conjuncts(term: Term) -> tuple[Term, ...]:
+    """The parts of a two-valued conjunction."""
+    if term == TRUE:
+        return ()
+    if isinstance(term, App) and term.op is Op.AND:
+        return tuple(t for a in term.args for t in conjuncts(a))
+    return (term,)
+
+
+def sql_conjunction(terms: Iterable[Term]) -> Term:
+    """Three-valued conjunction; none is true, one is itself, nested ones are flattened."""
+    parts = [t for term in terms for t in sql_conjuncts(term)]
+    return SQL_TRUE if not parts else parts[0] if len(parts) == 1 else app(Op.SQL_AND, *parts)
+
+
+def sql_disjunction(terms: Iterable[Term]) -> Term:
+    """Three-valued disjunction; none is false, one is itself."""
+    parts = list(terms)
+    return SQL_FALSE if not parts else parts[0] if len(parts) == 1 else app(Op.SQL_OR, *parts)
+
+
+def sql_conjuncts(term: Term) -> tuple[Term, ...]:
+    """The parts of a three-valued conjunction. Each must be true for the whole to be true."""
+    if term in (SQL_TRUE, TRUE):
+        return ()
+    if isinstance(term, App) and term.op is Op.SQL_AND:
+        return tuple(t for a in term.args for t in sql_conjuncts(a))
+    return (term,)

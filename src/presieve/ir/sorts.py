@@ -1,0 +1,93 @@
+"""Trusted. The sorts of the IR: what kinds of value a term can denote.
+
+``Int`` is unbounded (Python's int); ``Date`` counts days and ``Timestamp`` microseconds
+since the epoch (UTC instants, as Spark stores them). ``Option(of)`` adds one further
+value, none, which is Python's ``None`` and SQL's NULL; it never nests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from presieve.errors import SortError
+
+
+@dataclass(frozen=True, slots=True)
+class Bool:
+    """Two truth values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Int:
+    """Unbounded integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """IEEE 754 binary64: NaN, infinities and signed zeros included."""
+
+
+@dataclass(frozen=True, slots=True)
+class String:
+    """Sequences of code points, ordered by code point (which is UTF-8 byte order)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """Days since 1970-01-01."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    """Microseconds since 1970-01-01T00:00:00Z."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """``of``, or none."""
+
+    of: Sort
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A fixed number of components."""
+
+    of: tuple[Sort, ...]
+
+
+Sort: TypeAlias = Bool | Int | Float | String | Date | Timestamp | Option | Tuple
+
+BOOL = Bool()
+INT = Int()
+FLOAT = Float()
+STRING = String()
+DATE = Date()
+TIMESTAMP = Timestamp()
+
+ORDERED: tuple[Sort, ...] = (INT, FLOAT, STRING, DATE, TIMESTAMP)
+"""Sorts on which both worlds define an order."""
+
+
+def option(of: Sort) -> Option:
+    """``Option(of)``, or ``of`` itself where it is an option already (options never nest)."""
+    return of if isinstance(of, Option) else Option(of)
+
+
+def strip(sort: Sort) -> Sort:
+    """The sort without its ``Option``, if it has one."""
+    return sort.of if isinstance(sort, Option) else sort
+
+
+def join(a: Sort, b: Sort) -> Sort:
+    """The least sort that holds the values of both, up to ``Option``.
+
+    Raises :class:`SortError` where there is none: Int and Float do not join, since Python keeps
+    them apart and converting one to the other is not exact.
+    """
+    if a == b:
+        return a
+    if strip(a) == strip(b):
+        return option(a)
+    raise SortError(f"no common sort of {a} and {b}")

@@ -1,0 +1,177 @@
+"""Trusted. Terms: variables, literals and applications of an operator.
+
+Data only. A literal carries its sort, and a float literal is stored by its bits, so that
+``NaN == NaN``, ``-0.0 != 0.0`` and ``True != 1`` when terms are compared.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort
+
+
+class Scope(Enum):
+    """Where a variable's value comes from."""
+
+    ROW = "row"  # a column of the input row, as Spark SQL sees it
+    KEY = "key"  # a grouping column: one value for the whole group
+    ACC = "acc"  # a field of the accumulator of the original run
+    TWIN = "twin"  # the same field in the run over the pre-filtered rows
+    OUT = "out"  # an output column, after coercion to its declared type
+
+
+@dataclass(frozen=True, slots=True)
+class Var:
+    """A variable: unique by scope and name."""
+
+    scope: Scope
+    name: str
+    sort: Sort
+
+
+Scalar: TypeAlias = bool | int | str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lit:
+    """A constant. ``value`` of a ``Float`` is the 64 bits as an unsigned int; None is none."""
+
+    sort: Sort
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """An operator on arguments. Build it with :func:`presieve.ir.ops.app`: it computes ``sort``."""
+
+    op: Op
+    args: tuple[Term, ...]
+    sort: Sort
+
+
+Term: TypeAlias = Var | Lit | App
+
+
+class Op(Enum):
+    """Every operator of the IR: one for each *meaning*, never one operator with a flag.
+
+    ``PY_*`` mean what CPython does, ``SQL_*`` what Spark SQL does (three-valued where it can be
+    NULL); the rest are plain mathematics. ``>`` and ``not <=`` stay different: they differ on NaN.
+    """
+
+    # two-valued logic and values
+    NOT = "not"
+    AND = "and"
+    OR = "or"
+    IMPLIES = "=>"
+    ITE = "ite"
+    SAME = "same"  # one and the same value: NaN is NaN, -0.0 is not 0.0, none is none
+    # options and tuples
+    SOME = "some"
+    IS_NONE = "none?"
+    GET = "get"  # the value of an option that is present; unspecified when it is none
+    TUPLE = "tuple"
+    ITEM = "item"
+    # Python: comparison of two values of one sort
+    PY_EQ = "py="
+    PY_LT = "py<"
+    PY_LE = "py<="
+    PY_GT = "py>"
+    PY_GE = "py>="
+    # Python: integers (unbounded) and floats (IEEE 754)
+    INT_ADD = "int+"
+    INT_SUB = "int-"
+    INT_MUL = "int*"
+    INT_NEG = "int-neg"
+    INT_FLOORDIV = "py//"
+    INT_MOD = "py%"
+    FLOAT_ADD = "float+"
+    FLOAT_SUB = "float-"
+    FLOAT_MUL = "float*"
+    FLOAT_DIV = "float/"  # the divisor is not zero: Python raises there, and lifting says so
+    FLOAT_NEG = "float-neg"
+    INT_TO_FLOAT = "int->float"
+    IS_NAN = "nan?"
+    # Spark SQL: arguments may be options; the result is an option of bool
+    SQL_AND = "sql-and"
+    SQL_OR = "sql-or"
+    SQL_NOT = "sql-not"
+    SQL_EQ = "sql="
+    SQL_EQ_NULLSAFE = "sql<=>"
+    SQL_LT = "sql<"
+    SQL_LE = "sql<="
+    SQL_GT = "sql>"
+    SQL_GE = "sql>="
+    SQL_IS_NULL = "sql-null?"
+    SQL_IS_NAN = "sql-nan?"
+    SQL_FLOAT_ADD = "sql-float+"
+    SQL_FLOAT_SUB = "sql-float-"
+    SQL_FLOAT_MUL = "sql-float*"
+    SQL_IS_TRUE = "sql-true?"  # from three values to two: NULL counts as not true
+
+
+NONEMPTY = "$nonempty"
+"""Name of the flag "this run's group has a row" in scopes ACC and TWIN (no Python name has a $)."""
+
+
+def float_bits(value: float) -> int:
+    """The 64 bits of a double as an unsigned int; every NaN becomes the one quiet NaN."""
+    if math.isnan(value):
+        return 0x7FF8000000000000
+    return int(struct.unpack("<Q", struct.pack("<d", value))[0])
+
+
+def bits_float(bits: int) -> float:
+    """The double with these bits."""
+    return float(struct.unpack("<d", struct.pack("<Q", bits))[0])
+
+
+def lit(sort: Sort, value: bool | int | float | str | None) -> Lit:
+    """A literal of ``sort`` from a Python value (dates and timestamps as ints)."""
+    if value is None:
+        return Lit(sort, None)
+    base = sort.of if isinstance(sort, Option) else sort
+    if base == FLOAT:
+        return Lit(sort, float_bits(float(value)))
+    if isinstance(value, float):
+        raise TypeError(f"a float is no literal of sort {sort}")
+    return Lit(sort, value)
+
+
+def literal_value(literal: Lit) -> bool | int | float | str | None:
+    """The Python value that a literal denotes."""
+    base = literal.sort.of if isinstance(literal.sort, Option) else literal.sort
+    if base == FLOAT and literal.value is not None:
+        return bits_float(int(literal.value))
+    return literal.value
+
+
+TRUE = Lit(BOOL, True)
+FALSE = Lit(BOOL, False)
+SQL_TRUE = Lit(Option(BOOL), True)
+SQL_FALSE = Lit(Option(BOOL), False)
+
+
+def int_lit(value: int) -> Lit:
+    """An integer literal."""
+    return Lit(INT, value)
+
+
+def float_lit(value: float) -> Lit:
+    """A float literal, stored by its bits."""
+    return Lit(FLOAT, float_bits(value))
+
+
+def string_lit(value: str) -> Lit:
+    """A string literal."""
+    return Lit(STRING, value)
+
+
+def none_lit(of: Sort) -> Lit:
+    """The none of ``Option(of)``."""
+    return Lit(of if isinstance(of, Option) else Option(of), None)

@@ -1,0 +1,80 @@
+"""Trusted. Walking terms. Terms are shared (a DAG), so every walk remembers what it has seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from presieve.ir.ops import app
+from presieve.ir.terms import App, Lit, Scope, Term, Var
+
+
+def subterms(term: Term) -> Iterator[Term]:
+    """Every distinct subterm object, arguments before the terms that use them."""
+    seen: set[int] = set()
+    stack: list[tuple[Term, bool]] = [(term, False)]
+    while stack:
+        node, expanded = stack.pop()
+        if expanded:
+            yield node
+            continue
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        stack.append((node, True))
+        if isinstance(node, App):
+            stack.extend((a, False) for a in reversed(node.args))
+
+
+def variables(*terms: Term) -> tuple[Var, ...]:
+    """The variables that occur, each once, in order of first occurrence."""
+    found: dict[Var, None] = {}
+    for term in terms:
+        for node in subterms(term):
+            if isinstance(node, Var):
+                found.setdefault(node)
+    return tuple(found)
+
+
+def literals(*terms: Term) -> tuple[Lit, ...]:
+    """The literals that occur, each once, in order of first occurrence."""
+    found: dict[Lit, None] = {}
+    for term in terms:
+        for node in subterms(term):
+            if isinstance(node, Lit):
+                found.setdefault(node)
+    return tuple(found)
+
+
+def rewrite(term: Term, leaf: Callable[[Var], Term]) -> Term:
+    """Replace every variable by ``leaf(variable)``, keeping shared subterms shared."""
+    done: dict[int, Term] = {}
+    for node in subterms(term):
+        if isinstance(node, Var):
+            done[id(node)] = leaf(node)
+        elif isinstance(node, App):
+            args = tuple(done[id(a)] for a in node.args)
+            same = all(a is b for a, b in zip(args, node.args, strict=True))
+            done[id(node)] = node if same else app(node.op, *args)
+        else:
+            done[id(node)] = node
+    return done[id(term)]
+
+
+def substitute(term: Term, mapping: Mapping[Var, Term]) -> Term:
+    """Replace variables by terms of the same sort."""
+    return rewrite(term, lambda v: mapping.get(v, v))
+
+
+def to_scope(term: Term, source: Scope, target: Scope) -> Term:
+    """The same term about another run: variables of ``source`` become variables of ``target``."""
+    return rewrite(term, lambda v: Var(target, v.name, v.sort) if v.scope is source else v)
+
+
+def size(term: Term) -> int:
+    """How many nodes the term has as a tree (shared ones counted each time)."""
+    counts: dict[int, int] = {}
+    for node in subterms(term):
+        counts[id(node)] = 1 + (
+            sum(counts[id(a)] for a in node.args) if isinstance(node, App) else 0
+        )
+    return counts[id(term)]

@@ -1,0 +1,145 @@
+"""Trusted. The reference interpreter: terms, folds and pushdowns on concrete values.
+
+Written to be read, not to be fast; everything that wants speed is tested against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from presieve.ir.fold import Fold, Mode, Problem
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
+from presieve.semantics.operators import MEANINGS
+from presieve.semantics.values import Value, same
+
+Env: TypeAlias = Mapping[tuple[Scope, str], Value]
+Row: TypeAlias = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """Python would raise in this run: no result, and the whole query fails."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The group is not in the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The group is in the result, with these output columns (in the fold's order)."""
+
+    outputs: tuple[Value, ...]
+
+
+Outcome: TypeAlias = Raised | Nothing | Result
+
+
+def evaluate(term: Term, env: Env) -> Value:
+    """The value of a term. ``ITE``, ``AND``, ``OR`` and ``IMPLIES`` evaluate only what they need.
+
+    Raises :class:`presieve.semantics.operators.Undefined` where the term has no value.
+    """
+    known: dict[int, Value] = {}
+
+    def go(t: Term) -> Value:
+        if id(t) in known:
+            return known[id(t)]
+        known[id(t)] = value = _step(t, env, go)
+        return value
+
+    return go(term)
+
+
+def _step(t: Term, env: Env, go: object) -> Value:
+    assert callable(go)
+    match t:
+        case Var(scope, name, _):
+            return env[scope, name]
+        case Lit():
+            return literal_value(t)
+        case App(Op.ITE, (condition, then, other)):
+            return go(then) if go(condition) else go(other)  # type: ignore[no-any-return]
+        case App(Op.AND, args):
+            return all(go(a) for a in args)
+        case App(Op.OR, args):
+            return any(go(a) for a in args)
+        case App(Op.IMPLIES, (a, b)):
+            return not go(a) or bool(go(b))
+        case App(op, args):
+            return MEANINGS[op](*(go(a) for a in args))  # type: ignore[no-any-return]
+
+
+def key_env(keys: Mapping[str, Value]) -> dict[tuple[Scope, str], Value]:
+    """The environment of a group's key."""
+    return {(Scope.KEY, name): value for name, value in keys.items()}
+
+
+def run_fold(
+    fold: Fold, rows: Sequence[Row], keys: Mapping[str, Value]
+) -> tuple[Value, ...] | Raised:
+    """``finish(step(... init ...))``: the output columns, or that Python raises."""
+    env = key_env(keys)
+    state = {(Scope.ACC, f.name): evaluate(f.init, env) for f in fold.fields}
+    for row in rows:
+        here = {**env, **state, **{(Scope.ROW, n): v for n, v in row.items()}}
+        if evaluate(fold.step_raises, here):
+            return Raised()
+        state = {(Scope.ACC, f.name): evaluate(f.step, here) for f in fold.fields}
+    here = {**env, **state}
+    if evaluate(fold.finish_raises, here):
+        return Raised()
+    return tuple(evaluate(o.term, here) for o in fold.outputs)
+
+
+def holds(predicate: Term, env: Env) -> bool:
+    """Whether a filter keeps: it must be true, NULL does not count."""
+    return evaluate(predicate, env) is True
+
+
+def keep(prefilter: Term, rows: Sequence[Row], keys: Mapping[str, Value]) -> list[Row]:
+    """The rows that the pre-filter keeps."""
+    env = key_env(keys)
+    return [
+        r for r in rows if holds(prefilter, {**env, **{(Scope.ROW, n): v for n, v in r.items()}})
+    ]
+
+
+def outcome(
+    problem: Problem, rows: Sequence[Row], keys: Mapping[str, Value], post: Term | None = None
+) -> Outcome:
+    """What the pipeline gives for one group: its fold, then the filter (``where`` unless given)."""
+    if problem.mode is Mode.GROUPED and not rows:
+        return Nothing()
+    outputs = run_fold(problem.fold, rows, keys)
+    if isinstance(outputs, Raised):
+        return outputs
+    names = [o.name for o in problem.fold.outputs]
+    env = {**key_env(keys), **{(Scope.OUT, n): v for n, v in zip(names, outputs, strict=True)}}
+    return Result(outputs) if holds(problem.where if post is None else post, env) else Nothing()
+
+
+def pushed_outcome(
+    problem: Problem,
+    rows: Sequence[Row],
+    keys: Mapping[str, Value],
+    prefilter: Term,
+    residual: Term,
+) -> Outcome:
+    """What the rewritten pipeline gives for the same group."""
+    return outcome(problem, keep(prefilter, rows, keys), keys, residual)
+
+
+def agree(original: Outcome, optimized: Outcome) -> bool:
+    """Whether the rewrite is right on this group: same result, and no error that was not there.
+
+    An error of the original licenses anything: it may be erased, which is reported elsewhere.
+    """
+    if isinstance(original, Raised):
+        return True
+    if isinstance(original, Result) and isinstance(optimized, Result):
+        return same(original.outputs, optimized.outputs)
+    return type(original) is type(optimized)

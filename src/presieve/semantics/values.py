@@ -1,0 +1,108 @@
+"""Trusted. The values that terms denote, and how they look to a person.
+
+A value of ``Bool`` is a bool, of ``Int`` an int, of ``Float`` a float, of ``String`` a str, of
+``Date`` and ``Timestamp`` an int (days, microseconds), of a tuple a tuple; none is ``None``.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TypeAlias
+
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Option, Sort, Tuple
+from presieve.ir.terms import float_bits
+
+Value: TypeAlias = "bool | int | float | str | None | tuple[Value, ...]"
+
+_EPOCH_DAY = dt.date(1970, 1, 1)
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_MICROSECOND = dt.timedelta(microseconds=1)
+
+INT_RANGES: dict[str, tuple[int, int]] = {
+    "tinyint": (-(2**7), 2**7 - 1),
+    "smallint": (-(2**15), 2**15 - 1),
+    "int": (-(2**31), 2**31 - 1),
+    "bigint": (-(2**63), 2**63 - 1),
+}
+"""The integers that a Spark column of each type holds."""
+
+
+def same(a: Value, b: Value) -> bool:
+    """One and the same value: NaN is NaN, -0.0 is not 0.0, True is not 1."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, float) and isinstance(b, float):
+        return float_bits(a) == float_bits(b)
+    return type(a) is type(b) and a == b
+
+
+def belongs(value: Value, sort: Sort) -> bool:
+    """Whether the value is one of the sort."""
+    match sort:
+        case Option(of):
+            return value is None or belongs(value, of)
+        case Tuple(of):
+            return (
+                isinstance(value, tuple)
+                and len(value) == len(of)
+                and all(belongs(v, s) for v, s in zip(value, of, strict=True))
+            )
+    if sort == BOOL:
+        return isinstance(value, bool)
+    if sort == FLOAT:
+        return isinstance(value, float)
+    if sort == STRING:
+        return isinstance(value, str)
+    return sort in (INT, DATE, TIMESTAMP) and isinstance(value, int) and not isinstance(value, bool)
+
+
+def date_of(days: int) -> dt.date:
+    """The calendar date of a ``Date`` value. OverflowError outside years 1 to 9999."""
+    return _EPOCH_DAY + dt.timedelta(days=days)
+
+
+def days_of(date: dt.date) -> int:
+    """The ``Date`` value of a calendar date."""
+    return (date - _EPOCH_DAY).days
+
+
+def instant_of(microseconds: int) -> dt.datetime:
+    """The aware UTC datetime of a ``Timestamp`` value. OverflowError outside years 1 to 9999."""
+    return _EPOCH + dt.timedelta(microseconds=microseconds)
+
+
+def microseconds_of(instant: dt.datetime) -> int:
+    """The ``Timestamp`` value of a datetime; a naive one is read as UTC."""
+    aware = instant if instant.tzinfo else instant.replace(tzinfo=dt.UTC)
+    return (aware - _EPOCH) // _MICROSECOND
+
+
+def to_python(value: Value, sort: Sort) -> object:
+    """As a person wants to see it: dates as ``date``, timestamps as naive UTC ``datetime``.
+
+    Values outside Python's calendar stay ints.
+    """
+    base = sort.of if isinstance(sort, Option) else sort
+    try:
+        if base == DATE and isinstance(value, int):
+            return date_of(value)
+        if base == TIMESTAMP and isinstance(value, int):
+            return instant_of(value).replace(tzinfo=None)
+    except OverflowError:
+        return value
+    return value
+
+
+def from_python(value: object, sort: Sort) -> Value:
+    """Inverse of :func:`to_python`. TypeError where the value is none of the sort."""
+    base = sort.of if isinstance(sort, Option) else sort
+    result: object = value
+    if base == DATE and isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+        result = days_of(value)
+    elif base == TIMESTAMP and isinstance(value, dt.datetime):
+        result = microseconds_of(value)
+    elif base == FLOAT and isinstance(value, int) and not isinstance(value, bool):
+        result = float(value)
+    if not belongs(result, sort):  # type: ignore[arg-type]
+        raise TypeError(f"{value!r} is no value of sort {sort}")
+    return result  # type: ignore[return-value]
