@@ -6,6 +6,8 @@ VARCHAR (padding), collated strings, arrays, maps and structs.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from presieve.ir.fold import Column
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Option, Sort
 
@@ -29,3 +31,12 @@ def column(name: str, type_: str, nullable: bool) -> Column | None:
     if sort is None:
         return None
     return Column(name, Option(sort) if nullable else sort, type_)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaColumn:
+    """A column of a schema as declared, of whatever type: ``type`` is Spark's simple name."""
+
+    name: str
+    type: str
+    nullable: bool = True

@@ -1,0 +1,1 @@
+"""Trusted. Wires the stages together; everything public stands on it."""

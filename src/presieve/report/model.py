@@ -1,0 +1,45 @@
+"""Untrusted. What is told to a person about one DataFrame: the data behind text, HTML and JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from presieve.errors import Declined, Span
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryReport:
+    """One place where a filter meets a UDF or an aggregate.
+
+    ``where``, ``prefilter`` and ``residual`` are Spark SQL; ``seconds`` is the whole time spent on
+    this boundary; ``pushed_to_scan`` are the filters that reach the file scan below it, as Spark
+    prints them; ``estimated_selectivity`` is a fraction of rows, None where unknown.
+    """
+
+    operator: str
+    function: str
+    kind: str
+    where: str
+    prefilter: str
+    residual: str
+    invariant: str = ""
+    strength: str = ""
+    assumptions: tuple[dict[str, str], ...] = ()
+    declined: tuple[Declined, ...] = ()
+    seconds: float = 0.0
+    solver_calls: int = 0
+    pushed_to_scan: tuple[str, ...] = ()
+    estimated_selectivity: float | None = None
+    source: str = ""
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportData:
+    """All boundaries of one plan. ``plan_before`` and ``plan_after`` are Spark's plan trees."""
+
+    boundaries: tuple[BoundaryReport, ...]
+    changed: bool
+    seconds: float
+    plan_before: str = ""
+    plan_after: str = ""
