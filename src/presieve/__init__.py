@@ -1,1 +1,36 @@
-"""presieve: filters moved through Python UDFs of PySpark pipelines, with a proof."""
+"""Untrusted. presieve: filters moved through Python UDFs of PySpark pipelines, with a proof.
+
+The names below are the public surface. They load on first use, so that ``import presieve`` costs
+neither pyspark nor pandas nor a solver.
+"""
+
+from __future__ import annotations
+
+import logging
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from presieve.aggregator import Aggregator
+    from presieve.errors import PresieveError
+
+__all__ = ["Aggregator", "PresieveError"]
+
+_HOMES = {
+    "Aggregator": "presieve.aggregator",
+    "PresieveError": "presieve.errors",
+}
+
+logging.getLogger("presieve").addHandler(logging.NullHandler())
+
+if not TYPE_CHECKING:  # a checker that saw this would accept any attribute at all
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module 'presieve' has no attribute {name!r}")
+        value = getattr(import_module(_HOMES[name]), name)
+        globals()[name] = value
+        return value
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *_HOMES})

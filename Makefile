@@ -1,0 +1,31 @@
+# Everything a newcomer needs is `make demo` and `make test`; both set up what they need first.
+SHELL := bash
+VENV := .venv/bin
+# Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
+java = JAVA_HOME="$$(scripts/java-home.sh)"
+
+.PHONY: help setup demo test check format bench
+
+help:
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+.venv/.ready: pyproject.toml scripts/setup.sh
+	@scripts/setup.sh
+
+setup: .venv/.ready ## make .venv and see to Java 17 or 21
+
+demo: .venv/.ready ## three pipelines as written and as optimized, with a report
+	@$(java) $(VENV)/presieve demo $(ARGS)
+
+test: .venv/.ready ## the whole test suite
+	@$(java) $(VENV)/python -m pytest $(ARGS)
+
+check: .venv/.ready ## lint, format, types and layers
+	$(VENV)/ruff check .
+	$(VENV)/ruff format --check .
+	$(VENV)/mypy
+	$(VENV)/lint-imports
+
+format: .venv/.ready ## let ruff rewrite what it can
+	$(VENV)/ruff check --fix .
+	$(VENV)/ruff format .

@@ -1,0 +1,43 @@
+"""Rules that hold for every file of the package."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "src" / "presieve"
+FILES = sorted(PACKAGE.rglob("*.py"))
+LINES = 400
+
+
+def test_there_is_something_to_look_at() -> None:
+    assert len(FILES) > 20
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_module_says_on_which_side_of_trust_it_stands(path: Path) -> None:
+    text = path.read_text()
+    if not text.strip():
+        return
+    docstring = ast.get_docstring(ast.parse(text))
+    assert docstring, "a module needs a docstring"
+    assert docstring.startswith(("Trusted. ", "Untrusted. "))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_module_is_about_one_thing(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= LINES
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_nothing_catches_every_exception(path: Path) -> None:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ExceptHandler):
+            names = (
+                {n.id for n in ast.walk(node.type) if isinstance(n, ast.Name)}
+                if node.type
+                else {""}
+            )
+            assert not names & {"", "Exception", "BaseException"}, f"line {node.lineno}"
