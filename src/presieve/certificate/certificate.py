@@ -1,0 +1,117 @@
+"""Trusted. A certificate: a claim about a problem with all that is needed to check it again.
+
+Stored as JSON in which every term is the IR's text form, so that it is read back without loss.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from presieve.certificate.kinds import Kind, Strength
+from presieve.errors import PresieveError, UsageError
+from presieve.ir.fold import Problem
+from presieve.ir.terms import Term
+from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Why the pre-filter cannot be stronger on one region of rows.
+
+    ``rows`` are an input table; without the row at ``index`` the original pipeline gives another
+    result. ``region`` says in SQL which rows the witness speaks for.
+    """
+
+    region: str
+    rows: tuple[tuple[Term, ...], ...]
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """``prefilter`` and ``residual`` may replace ``problem.where``, because ``invariant`` relates
+    the original run (ACC) and the run over the pre-filtered rows (TWIN) at every moment.
+    """
+
+    problem: Problem
+    kind: Kind
+    strength: Strength
+    prefilter: Term
+    residual: Term
+    invariant: tuple[Term, ...]
+    witnesses: tuple[Witness, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data for ``json``; inverse of :func:`parse`."""
+        return {
+            "presieve": FORMAT,
+            "kind": self.kind,
+            "strength": self.strength,
+            "prefilter": print_term(self.prefilter),
+            "residual": print_term(self.residual),
+            "invariant": [print_term(t) for t in self.invariant],
+            "witnesses": [
+                {
+                    "region": w.region,
+                    "rows": [[print_term(v) for v in row] for row in w.rows],
+                    "index": w.index,
+                }
+                for w in self.witnesses
+            ],
+            "problem": print_problem(self.problem).splitlines(),
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write it as JSON, the same bytes for the same certificate."""
+        Path(path).write_text(json.dumps(self.to_json(), indent=1) + "\n", encoding="utf-8")
+
+
+def parse(data: object) -> Certificate:
+    """Read a certificate back. Raises :class:`PresieveError` where the data is none."""
+    if not isinstance(data, dict) or data.get("presieve") != FORMAT:
+        raise PresieveError(f'not a certificate: "presieve": {FORMAT} is missing')
+    try:
+        return _parse(data)
+    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+        raise PresieveError(f"not a certificate: {problem!r}") from problem
+
+
+def _parse(data: dict[str, Any]) -> Certificate:
+    if data["kind"] not in get_args(Kind) or data["strength"] not in get_args(Strength):
+        raise ValueError("kind or strength is none of the known ones")
+    witnesses = tuple(
+        Witness(
+            str(w["region"]),
+            tuple(tuple(parse_term(v) for v in row) for row in w["rows"]),
+            int(w["index"]),
+        )
+        for w in data["witnesses"]
+    )
+    return Certificate(
+        parse_problem("\n".join(data["problem"])),
+        data["kind"],
+        data["strength"],
+        parse_term(data["prefilter"]),
+        parse_term(data["residual"]),
+        tuple(parse_term(t) for t in data["invariant"]),
+        witnesses,
+    )
+
+
+def load(path: str | Path) -> Certificate:
+    """Read a certificate from a file. Raises :class:`UsageError` where there is none."""
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise UsageError(f"{path}: {problem.strerror or problem}") from problem
+    except (UnicodeDecodeError, json.JSONDecodeError) as problem:
+        raise UsageError(f"{path}: not JSON, so no certificate ({problem})") from problem
+    try:
+        return parse(data)
+    except PresieveError as problem:
+        raise UsageError(f"{path}: {problem}") from problem

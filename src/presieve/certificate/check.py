@@ -1,0 +1,114 @@
+"""Trusted. The independent checker: obligations rebuilt from the IR, decided by a solver."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Literal
+
+from presieve.certificate import obligations
+from presieve.certificate.certificate import Certificate
+from presieve.certificate.obligations import Claim
+from presieve.errors import PresieveError
+from presieve.ir.ops import sql_conjuncts
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE
+from presieve.ir.wellformed import (
+    IllFormed,
+    check_invariant,
+    check_post,
+    check_prefilter,
+    check_problem,
+)
+from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
+
+SolverName = Literal["z3", "cvc5"]
+_SEAL = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A certificate that this checker has accepted. Only :func:`check` makes one.
+
+    ``seconds`` per obligation; ``may_erase_error``: an error that the original job would have
+    raised may be gone (it is never added).
+    """
+
+    certificate: Certificate
+    solver: SolverName
+    seconds: dict[str, float]
+    may_erase_error: bool
+    seal: object = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.seal is not _SEAL:
+            raise PresieveError("only the checker makes a Verified")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The certificate was not accepted: which condition failed, and how."""
+
+    condition: str
+    reason: str
+
+
+def make_solver(name: SolverName) -> Solver:
+    """A fresh solver."""
+    if name == "cvc5":
+        from presieve.smt.cvc5_solver import Cvc5Solver
+
+        return Cvc5Solver()
+    from presieve.smt.z3_solver import Z3Solver
+
+    return Z3Solver()
+
+
+def _ask(script: str, name: SolverName, effort: Effort) -> Answer:
+    solver = make_solver(name)
+    solver.add(script)
+    return solver.check([], effort)
+
+
+def check(
+    certificate: Certificate, solver: SolverName = "z3", effort: Effort | None = None
+) -> Verified | Rejected:
+    """Rebuild the obligations from the IR and decide each. Unknown is not accepted."""
+    effort = effort or Effort()
+    try:
+        _check_form(certificate)
+    except IllFormed as problem:
+        return Rejected("form", str(problem))
+    claim = Claim(
+        certificate.problem, certificate.prefilter, certificate.residual, certificate.invariant
+    )
+    if not isinstance(_ask(obligations.premises(claim), solver, effort), Sat):
+        return Rejected("premises", "no row satisfies the assumptions, so the proof says nothing")
+    seconds: dict[str, float] = {}
+    for name, build in obligations.OBLIGATIONS.items():
+        started = time.perf_counter()
+        answer = _ask(build(claim), solver, effort)
+        seconds[name] = time.perf_counter() - started
+        if not isinstance(answer, Unsat):
+            why = "it does not hold" if isinstance(answer, Sat) else answer.why
+            return Rejected(name, why)
+    erases = not isinstance(_ask(obligations.erases_error(claim), solver, effort), Unsat)
+    return Verified(certificate, solver, seconds, erases, _SEAL)
+
+
+def _check_form(certificate: Certificate) -> None:
+    """The kind must be what the predicates say, and every term over its own variables."""
+    problem = certificate.problem
+    check_problem(problem)
+    check_prefilter(problem, certificate.prefilter)
+    check_post(problem, certificate.residual)
+    check_invariant(problem, certificate.invariant)
+    kind, residual = certificate.kind, certificate.residual
+    fits = {
+        "exact": sql_conjuncts(residual) == (),
+        "partial": residual == problem.where,
+        "split": sql_conjuncts(residual) != () and residual != problem.where,
+        "empty": certificate.prefilter == SQL_FALSE and residual == SQL_FALSE,
+        "none": certificate.prefilter == SQL_TRUE,
+    }[kind]
+    if not fits:
+        raise IllFormed(f"the predicates are not those of kind {kind}")

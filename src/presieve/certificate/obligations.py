@@ -1,0 +1,121 @@
+"""Trusted. The proof obligations of a pushdown, as self-contained SMT-LIB scripts.
+
+The four conditions on the lifted fold (SEMANTICS 1; Pusharoo, section 4, with the flag "has a row"
+and with errors added). Each script is the negation of a condition: unsatisfiable means proved.
+
+    Init     I(false, init, false, init)
+    Sync     I(n,s,n',s') and D(r) and     P(r) and s does not raise on r
+                 ->  s' does not raise on r and I(true, step(s,r), true, step(s',r))
+    Stutter  I(n,s,n',s') and D(r) and not P(r) and s does not raise on r
+                 ->  I(true, step(s,r), n', s')
+    Final    I(n,s,n',s') and the original run has a result and does not raise
+                 ->  the twin does not raise, and both are rejected, or both accepted and equal
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from presieve.ir.fold import Problem
+from presieve.ir.terms import Term
+from presieve.smt.runs import EncEnv, Run, Runs
+from presieve.smt.text import s_and, s_not, s_or
+
+Condition = Literal["premises", "init", "sync", "stutter", "final"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is to be proved of a problem."""
+
+    problem: Problem
+    prefilter: Term
+    residual: Term
+    invariant: tuple[Term, ...]
+
+    def runs(self) -> Runs:
+        """A fresh vocabulary for this claim."""
+        return Runs(self.problem, [self.prefilter, self.residual, *self.invariant])
+
+
+def _holds(runs: Runs, invariant: Iterable[Term], run: Run, twin: Run) -> str:
+    env = runs.pair(run, twin)
+    return s_and(runs.encoder.boolean(t, env) for t in invariant)
+
+
+def _script(runs: Runs, premises: Iterable[str], conclusion: str) -> str:
+    for premise in premises:
+        runs.encoder.fact(premise)
+    runs.encoder.fact(s_not(conclusion))
+    return runs.encoder.take()
+
+
+def _start(claim: Claim) -> tuple[Runs, Run, Run, str]:
+    runs = claim.runs()
+    run, twin = runs.arbitrary("s"), runs.arbitrary("t")
+    return runs, run, twin, _holds(runs, claim.invariant, run, twin)
+
+
+def init(claim: Claim) -> str:
+    """The invariant holds before any row."""
+    runs = claim.runs()
+    start = runs.initial()
+    return _script(runs, [], _holds(runs, claim.invariant, start, start))
+
+
+def _kept(runs: Runs, claim: Claim, row: EncEnv) -> str:
+    return runs.is_true(claim.prefilter, row)
+
+
+def sync(claim: Claim) -> str:
+    """A row that the pre-filter keeps is seen by both runs."""
+    runs, run, twin, related = _start(claim)
+    row = runs.row("r")
+    premises = [related, _kept(runs, claim, row), s_not(runs.step_raises(run, row))]
+    after = _holds(runs, claim.invariant, runs.step(run, row), runs.step(twin, row))
+    return _script(runs, premises, s_and([s_not(runs.step_raises(twin, row)), after]))
+
+
+def stutter(claim: Claim) -> str:
+    """A row that the pre-filter drops is seen by the original run only."""
+    runs, run, twin, related = _start(claim)
+    row = runs.row("r")
+    premises = [related, s_not(_kept(runs, claim, row)), s_not(runs.step_raises(run, row))]
+    return _script(runs, premises, _holds(runs, claim.invariant, runs.step(run, row), twin))
+
+
+def final(claim: Claim) -> str:
+    """When the group ends, both pipelines give the same."""
+    runs, run, twin, related = _start(claim)
+    conclusion = runs.result_agrees(run, twin, claim.problem.where, claim.residual)
+    return _script(runs, [related, runs.matters(run)], conclusion)
+
+
+def premises(claim: Claim) -> str:
+    """Not an obligation but its guard: rows as assumed must exist (this must be satisfiable)."""
+    runs = claim.runs()
+    runs.arbitrary("s")
+    runs.arbitrary("t")
+    runs.row("r")
+    return runs.encoder.take()
+
+
+def erases_error(claim: Claim) -> str:
+    """Satisfiable unless no related run raises where its twin does not: on a row that is dropped,
+    or at the end of a group. Never adding an error is part of Sync and Final.
+    """
+    runs, run, twin, related = _start(claim)
+    row = runs.row("r")
+    dropped = s_and([s_not(_kept(runs, claim, row)), runs.step_raises(run, row)])
+    kept = s_and([runs.step_raises(run, row), s_not(runs.step_raises(twin, row))])
+    ends = s_and([runs.present(run), runs.finish_raises(run)])
+    ends_twin = s_and([runs.present(twin), runs.finish_raises(twin)])
+    runs.encoder.fact(related)
+    runs.encoder.fact(s_or([dropped, kept, s_and([ends, s_not(ends_twin)])]))
+    return runs.encoder.take()
+
+
+OBLIGATIONS = {"init": init, "sync": sync, "stutter": stutter, "final": final}
+"""In the order in which they are checked."""

@@ -1,0 +1,208 @@
+"""Untrusted. Terms and folds as Python functions, for the search: fast, and tested against the
+reference interpreter, which alone defines the meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from presieve.ir.fold import Mode, Problem
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, Option, Sort, Tuple
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
+from presieve.semantics.operators import MEANINGS, Undefined
+from presieve.semantics.values import Value, same
+
+State: TypeAlias = tuple[Value, ...]
+Names: TypeAlias = Mapping[tuple[Scope, str], str]
+
+_INFIX = {
+    Op.PY_EQ: "==",
+    Op.PY_LT: "<",
+    Op.PY_LE: "<=",
+    Op.PY_GT: ">",
+    Op.PY_GE: ">=",
+    Op.INT_ADD: "+",
+    Op.INT_SUB: "-",
+    Op.INT_MUL: "*",
+    Op.FLOAT_ADD: "+",
+    Op.FLOAT_SUB: "-",
+    Op.FLOAT_MUL: "*",
+}
+
+
+class _Writer:
+    """Writes one function body; constants and helper functions become globals of the function."""
+
+    def __init__(self) -> None:
+        self.globals: dict[str, Any] = {"Undefined": Undefined}
+
+    def constant(self, value: object) -> str:
+        if isinstance(value, bool | int) or value is None:
+            return repr(value)
+        name = f"c{len(self.globals)}"
+        self.globals[name] = value
+        return name
+
+    def text(self, term: Term, names: Names) -> str:
+        match term:
+            case Var(scope, name, _):
+                return names[scope, name]
+            case Lit():
+                return self.constant(literal_value(term))
+            case App(op, args, _):
+                return self.apply(op, args, [self.text(a, names) for a in args])
+
+    def apply(self, op: Op, args: tuple[Term, ...], xs: list[str]) -> str:
+        match op:
+            case Op.ITE:
+                return f"({xs[1]} if {xs[0]} else {xs[2]})"
+            case Op.AND:
+                return "(" + (" and ".join(xs) or "True") + ")"
+            case Op.OR:
+                return "(" + (" or ".join(xs) or "False") + ")"
+            case Op.NOT:
+                return f"(not {xs[0]})"
+            case Op.IMPLIES:
+                return f"(not {xs[0]} or {xs[1]})"
+            case Op.IS_NONE | Op.SQL_IS_NULL:
+                return f"({xs[0]} is None)"
+            case Op.SQL_IS_TRUE:
+                return f"({xs[0]} is True)"
+            case Op.SOME | Op.GET:
+                return xs[0]
+            case Op.SAME if not _has_float(args[0].sort):
+                return f"({xs[0]} == {xs[1]})"
+            case Op.TUPLE:
+                return "(" + "".join(x + "," for x in xs) + ")"
+        if op in _INFIX:
+            return f"({xs[0]} {_INFIX[op]} {xs[1]})"
+        return f"{self.constant(MEANINGS[op])}({', '.join(xs)})"
+
+    def function(self, parameters: Sequence[str], lines: Sequence[str]) -> Callable[..., Any]:
+        body = "\n".join(f"    {line}" for line in lines)
+        exec(f"def f({', '.join(parameters)}):\n{body}", self.globals)
+        return self.globals["f"]  # type: ignore[no-any-return]
+
+
+def _has_float(sort: Sort) -> bool:
+    match sort:
+        case Option(of):
+            return _has_float(of)
+        case Tuple(of):
+            return any(_has_float(s) for s in of)
+    return sort == FLOAT
+
+
+def predicates(
+    terms: Sequence[Term], parameters: Sequence[tuple[Scope, Sequence[str]]]
+) -> Callable[..., tuple[Value, ...]]:
+    """One function that evaluates many terms: its arguments are tuples, one per scope, in order.
+
+    Terms that have no value (GET of none) may raise TypeError or :class:`Undefined`.
+    """
+    writer = _Writer()
+    names, lines = _unpack(parameters)
+    values = ", ".join(writer.text(t, names) for t in terms)
+    return writer.function(
+        [f"a{i}" for i in range(len(parameters))], [*lines, f"return ({values},)"]
+    )
+
+
+def _unpack(parameters: Sequence[tuple[Scope, Sequence[str]]]) -> tuple[Names, list[str]]:
+    names: dict[tuple[Scope, str], str] = {}
+    lines = []
+    for i, (scope, fields) in enumerate(parameters):
+        for j, name in enumerate(fields):
+            names[scope, name] = f"v{i}_{j}"
+        if fields:
+            lines.append("".join(f"v{i}_{j}, " for j in range(len(fields))) + f"= a{i}")
+    return names, lines
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A problem compiled. States, rows, keys and outputs are tuples in the fold's order.
+
+    ``step(state, row, key)`` is the next state, or None where Python raises; ``finish(state, key)``
+    the outputs, or None; ``accepts(outputs, key)`` whether the filter keeps them.
+    """
+
+    problem: Problem
+    start: Callable[[State], State]
+    step: Callable[[State, State, State], State | None]
+    finish: Callable[[State, State], State | None]
+    accepts: Callable[[State, State], bool]
+
+    def run(self, rows: Sequence[State], key: State) -> State | None:
+        """The state after these rows; None where a step raises."""
+        state: State | None = self.start(key)
+        for row in rows:
+            state = self.step(state, row, key)  # type: ignore[arg-type]
+            if state is None:
+                return None
+        return state
+
+    def result(self, state: State | None, empty: bool, key: State) -> object:
+        """What the pipeline gives for a group that ended in ``state``: :data:`RAISED`,
+        :data:`NOTHING`, or the outputs.
+        """
+        if empty and self.problem.mode is Mode.GROUPED:
+            return NOTHING
+        if state is None:
+            return RAISED
+        outputs = self.finish(state, key)
+        if outputs is None:
+            return RAISED
+        return outputs if self.accepts(outputs, key) else NOTHING
+
+    def outcome(self, rows: Sequence[State], key: State) -> object:
+        """What the pipeline gives for a table."""
+        return self.result(self.run(rows, key), not rows, key)
+
+
+RAISED = "raised"
+NOTHING = "nothing"
+
+
+def agree(original: object, optimized: object) -> bool:
+    """As :func:`presieve.semantics.interpret.agree`, on results of a machine."""
+    if original is RAISED or original is optimized:
+        return True
+    if isinstance(original, tuple) and isinstance(optimized, tuple):
+        return all(same(a, b) for a, b in zip(original, optimized, strict=True))
+    return False
+
+
+def compile_problem(problem: Problem, where: Term | None = None) -> Machine:
+    """Compile fold and filter (``where`` unless another is given)."""
+    fold = problem.fold
+    acc = (Scope.ACC, [f.name for f in fold.fields])
+    row = (Scope.ROW, [c.name for c in fold.columns])
+    key = (Scope.KEY, [c.name for c in fold.keys])
+    out = (Scope.OUT, [o.name for o in fold.outputs])
+    post = app(Op.SQL_IS_TRUE, problem.where if where is None else where)
+    keep = predicates([post], [out, key])
+    return Machine(
+        problem,
+        predicates([f.init for f in fold.fields], [key]),
+        _guarded(fold.step_raises, [f.step for f in fold.fields], [acc, row, key]),
+        _guarded(fold.finish_raises, [o.term for o in fold.outputs], [acc, key]),
+        lambda outputs, keys: bool(keep(outputs, keys)[0]),
+    )
+
+
+def _guarded(
+    raises: Term, terms: Sequence[Term], parameters: Sequence[tuple[Scope, Sequence[str]]]
+) -> Callable[..., State | None]:
+    writer = _Writer()
+    names, lines = _unpack(parameters)
+    guard = writer.text(raises, names)
+    if guard != "False":
+        lines.append(f"if {guard}: return None")
+    values = "".join(writer.text(t, names) + ", " for t in terms)
+    return writer.function(
+        [f"a{i}" for i in range(len(parameters))], [*lines, f"return ({values})"]
+    )

@@ -1,0 +1,398 @@
+"""Trusted. Terms of the IR as SMT-LIB text.
+
+Options are flattened to (is present, value) and tuples to their components, so no datatypes reach
+the solver. Strings become points of a dense order (sound: every total order embeds in the reals,
+and validity without quantifiers carries over); dates and timestamps integers. Floats: see
+:mod:`presieve.smt.floats`. What a term "unspecified" in the IR means (GET of none) is any value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from presieve.ir.sorts import BOOL, FLOAT, STRING, Option, Sort, Tuple, strip
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
+from presieve.ir.walk import literals, subterms
+from presieve.smt import floats
+from presieve.smt.floats import FloatEnc
+from presieve.smt.text import (
+    FALSE,
+    TRUE,
+    s_and,
+    s_eq,
+    s_implies,
+    s_int,
+    s_ite,
+    s_not,
+    s_or,
+    s_real,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OptionEnc:
+    """Whether a value is there, and the value (any, where it is not)."""
+
+    present: str
+    value: Enc
+
+
+@dataclass(frozen=True, slots=True)
+class TupleEnc:
+    """The components."""
+
+    items: tuple[Enc, ...]
+
+
+Enc: TypeAlias = str | FloatEnc | OptionEnc | TupleEnc
+Env: TypeAlias = Mapping[tuple[Scope, str], Enc]
+
+_LONG = 48
+"""Texts longer than this get a name, so that shared terms are written once."""
+
+_INT_OPS = {Op.INT_ADD: "+", Op.INT_SUB: "-", Op.INT_MUL: "*"}
+_ORDER_OPS = {
+    Op.PY_LT: "<",
+    Op.PY_LE: "<=",
+    Op.PY_GT: ">",
+    Op.PY_GE: ">=",
+    Op.SQL_LT: "<",
+    Op.SQL_LE: "<=",
+    Op.SQL_GT: ">",
+    Op.SQL_GE: ">=",
+}
+_SQL_FLOATS = {
+    Op.SQL_FLOAT_ADD: Op.FLOAT_ADD,
+    Op.SQL_FLOAT_SUB: Op.FLOAT_SUB,
+    Op.SQL_FLOAT_MUL: Op.FLOAT_MUL,
+}
+
+
+class Encoder:
+    """Writes one script: declarations, definitions and facts, in :attr:`lines`.
+
+    ``relevant`` are all terms that will ever be encoded: their string literals fix the points of
+    the order, and whether infinities must be spoken of.
+    """
+
+    def __init__(self, relevant: Sequence[Term]) -> None:
+        found = literals(*relevant)
+        texts = sorted({str(x.value) for x in found if _is(x, STRING) and x.value is not None})
+        self._points = {text: Fraction(i) for i, text in enumerate(texts)}
+        self.lines: list[str] = []
+        self._names = 0
+        self._memo: dict[tuple[int, int], Enc] = {}
+        self._keep: list[object] = []
+        numbers = [literal_value(x) for x in found if _is(x, FLOAT)]
+        arithmetic = any(_is_float_arithmetic(n) for t in relevant for n in subterms(t))
+        self.lines += floats.prelude([x for x in numbers if isinstance(x, float)], arithmetic)
+        self._bounded = bool(self.lines)
+
+    # --- names and declarations -----------------------------------------------------------
+
+    def take(self) -> str:
+        """The lines written since the last call, as one script."""
+        text = "\n".join(self.lines)
+        self.lines = []
+        return text
+
+    def fact(self, text: str) -> None:
+        """Assert something that holds of all values."""
+        if text != TRUE:
+            self.lines.append(f"(assert {text})")
+
+    def name(self, text: str, sort: str = "Bool") -> str:
+        """A short name for a long text."""
+        if len(text) <= _LONG:
+            return text
+        self._names += 1
+        self.lines.append(f"(define-fun e{self._names} () {sort} {text})")
+        return f"e{self._names}"
+
+    def declare(self, name: str, sort: Sort) -> Enc:
+        """A fresh constant of a sort; facts that hold of all values of the sort are asserted."""
+        match sort:
+            case Option(of):
+                self.lines.append(f"(declare-const {name}.p Bool)")
+                return OptionEnc(f"{name}.p", self.declare(name, of))
+            case Tuple(of):
+                items = (self.declare(f"{name}.{i}", s) for i, s in enumerate(of))
+                return TupleEnc(tuple(items))
+        if sort == FLOAT:
+            lines, value, facts = floats.declare(name, self._bounded)
+            self.lines += lines
+            for text in facts:
+                self.fact(text)
+            return value
+        kind = "Bool" if sort == BOOL else "Real" if sort == STRING else "Int"
+        self.lines.append(f"(declare-const {name} {kind})")
+        if sort == STRING and "" in self._points:
+            self.fact(f"(>= {name} {s_real(self._points[''])})")
+        return name
+
+    # --- terms ----------------------------------------------------------------------------
+
+    def boolean(self, term: Term, env: Env) -> str:
+        """A two-valued term."""
+        enc = self.term(term, env)
+        assert isinstance(enc, str)
+        return enc
+
+    def term(self, term: Term, env: Env) -> Enc:
+        """Any term, under an environment that says what its variables are."""
+        self._keep.append((env, term))  # ids below must stay theirs
+        for node in subterms(term):
+            key = (id(node), id(env))
+            if key not in self._memo:
+                self._memo[key] = self._named(self._node(node, env), node.sort)
+                self._keep.append(node)
+        return self._memo[id(term), id(env)]
+
+    def _named(self, enc: Enc, sort: Sort) -> Enc:
+        match enc:
+            case OptionEnc(present, value):
+                of = sort.of if isinstance(sort, Option) else sort
+                return OptionEnc(self.name(present), self._named(value, of))
+            case TupleEnc(items):
+                assert isinstance(sort, Tuple)
+                return TupleEnc(
+                    tuple(self._named(i, s) for i, s in zip(items, sort.of, strict=True))
+                )
+            case FloatEnc(nan, value, negzero):
+                return FloatEnc(self.name(nan), self.name(value, "Real"), self.name(negzero))
+            case _:
+                kind = "Bool" if sort == BOOL else "Real" if sort == STRING else "Int"
+                return self.name(enc, kind)
+
+    def _node(self, node: Term, env: Env) -> Enc:
+        match node:
+            case Var(scope, name, _):
+                return env[scope, name]
+            case Lit():
+                return self._literal(node)
+            case App(op, args, sort):
+                encs = [self._memo[id(a), id(env)] for a in args]
+                return self._apply(op, encs, args, sort)
+
+    def _literal(self, node: Lit) -> Enc:
+        if isinstance(node.sort, Option):
+            if node.value is None:
+                return OptionEnc(FALSE, self._default(node.sort.of))
+            return OptionEnc(TRUE, self._literal(Lit(node.sort.of, node.value)))
+        value = literal_value(node)
+        match value:
+            case bool():
+                return TRUE if value else FALSE
+            case float():
+                return floats.literal(value)
+            case str():
+                return s_real(self._points[value])
+            case int():
+                return s_int(value)
+            case None:
+                raise AssertionError("only options have none")
+
+    def _default(self, sort: Sort) -> Enc:
+        match sort:
+            case Tuple(of):
+                return TupleEnc(tuple(self._default(s) for s in of))
+            case Option(of):
+                return OptionEnc(FALSE, self._default(of))
+        if sort == FLOAT:
+            return floats.literal(0.0)
+        return FALSE if sort == BOOL else "0.0" if sort == STRING else "0"
+
+    def _apply(self, op: Op, encs: list[Enc], args: tuple[Term, ...], sort: Sort) -> Enc:
+        if op in _LOGIC:
+            return _LOGIC[op]([_text(e) for e in encs])
+        if op.name.startswith("SQL_"):
+            return self._sql(op, encs, args)
+        return self._value(op, encs, args, sort)
+
+    def _value(self, op: Op, encs: list[Enc], args: tuple[Term, ...], sort: Sort) -> Enc:
+        if op in _ORDER_OPS:
+            return _order(op, encs[0], encs[1], sql=False)
+        if op in _INT_OPS:
+            return f"({_INT_OPS[op]} {_text(encs[0])} {_text(encs[1])})"
+        if op in floats.ARITHMETIC:
+            arguments = [e for e in encs if isinstance(e, FloatEnc)]
+            return self._float(op, arguments)
+        match op, encs:
+            case Op.ITE, [condition, then, other]:
+                return _ite(_text(condition), then, other)
+            case Op.SAME, [a, b]:
+                return same_encoding(a, b)
+            case Op.SOME, [a]:
+                return OptionEnc(TRUE, a)
+            case Op.IS_NONE, [OptionEnc(present, _)]:
+                return s_not(present)
+            case Op.GET, [OptionEnc(_, value)]:
+                return value
+            case Op.TUPLE, items:
+                return TupleEnc(tuple(items))
+            case Op.ITEM, [TupleEnc(items), _]:
+                index = args[1]
+                assert isinstance(index, Lit)
+                return items[int(index.value or 0)]
+            case Op.PY_EQ, [a, b]:
+                return _py_equal(a, b)
+            case Op.INT_NEG, [str() as a]:
+                return f"(- {a})"
+            case Op.INT_FLOORDIV, [str() as a, str() as b]:
+                return _floordiv(a, b)
+            case Op.INT_MOD, [str() as a, str() as b]:
+                return f"(- {a} (* {b} {_floordiv(a, b)}))"
+            case Op.INT_TO_FLOAT, [str() as a]:
+                value, facts = floats.of_int(a)
+                for text in facts:
+                    self.fact(text)
+                return value
+            case Op.IS_NAN, [FloatEnc(nan, _, _)]:
+                return nan
+        raise AssertionError(f"no encoding of {op} to {sort}")
+
+    def _float(self, op: Op, encs: list[FloatEnc]) -> FloatEnc:
+        named = [FloatEnc(self.name(e.nan), self.name(e.value, "Real"), e.negzero) for e in encs]
+        value, facts = floats.ARITHMETIC[op](*named)
+        for text in facts:
+            self.fact(text)
+        return value
+
+    def _sql(self, op: Op, encs: list[Enc], args: tuple[Term, ...]) -> Enc:
+        pairs = [e if isinstance(e, OptionEnc) else OptionEnc(TRUE, e) for e in encs]
+        there = s_and(p.present for p in pairs)
+        values = [p.value for p in pairs]
+        if op in _ORDER_OPS:
+            a, b = (_as_number(v, x.sort) for v, x in zip(values, args, strict=True))
+            return OptionEnc(there, _order(op, a, b, sql=True))
+        if op in _SQL_FLOATS:
+            numbers = [v for v in values if isinstance(v, FloatEnc)]
+            return OptionEnc(there, self._float(_SQL_FLOATS[op], numbers))
+        texts = [v if isinstance(v, str) else FALSE for v in values]
+        match op:
+            case Op.SQL_AND:
+                return _kleene(pairs, absorbing=False)
+            case Op.SQL_OR:
+                return _kleene(pairs, absorbing=True)
+            case Op.SQL_NOT:
+                return OptionEnc(there, s_not(texts[0]))
+            case Op.SQL_EQ:
+                return OptionEnc(there, _sql_equal(values[0], values[1]))
+            case Op.SQL_EQ_NULLSAFE:
+                both = s_and([there, _sql_equal(values[0], values[1])])
+                neither = s_and(s_not(p.present) for p in pairs)
+                return OptionEnc(TRUE, s_or([both, neither]))
+            case Op.SQL_IS_NULL:
+                return OptionEnc(TRUE, s_not(there))
+            case Op.SQL_IS_NAN:
+                number = values[0]
+                assert isinstance(number, FloatEnc)
+                return OptionEnc(TRUE, s_and([there, number.nan]))
+            case Op.SQL_IS_TRUE:
+                return s_and([there, texts[0]])
+        raise AssertionError(f"no encoding of {op} of {[a.sort for a in args]}")
+
+
+_LOGIC: dict[Op, Callable[[list[str]], str]] = {
+    Op.NOT: lambda xs: s_not(xs[0]),
+    Op.AND: s_and,
+    Op.OR: s_or,
+    Op.IMPLIES: lambda xs: s_implies(xs[0], xs[1]),
+}
+
+
+def _is(literal: Lit, sort: Sort) -> bool:
+    return literal.sort in (sort, Option(sort))
+
+
+def _is_float_arithmetic(node: Term) -> bool:
+    return isinstance(node, App) and (
+        node.op in floats.ARITHMETIC or node.op in _SQL_FLOATS or node.op is Op.INT_TO_FLOAT
+    )
+
+
+def _text(enc: Enc) -> str:
+    assert isinstance(enc, str)
+    return enc
+
+
+def _order(op: Op, a: Enc, b: Enc, *, sql: bool) -> str:
+    """Order of two values; SQL's puts NaN above every number, Python's has none for it."""
+    sign = _ORDER_OPS[op]
+    if isinstance(a, FloatEnc) and isinstance(b, FloatEnc):
+        return floats.sql_order(sign, a, b) if sql else floats.py_order(sign, a, b)
+    return f"({sign} {_text(a)} {_text(b)})"
+
+
+def _as_number(enc: Enc, sort: Sort) -> Enc:
+    """SQL orders booleans: false is below true."""
+    return f"(ite {_text(enc)} 1 0)" if strip(sort) == BOOL else enc
+
+
+def _kleene(pairs: list[OptionEnc], *, absorbing: bool) -> OptionEnc:
+    """AND (absorbing false) and OR (absorbing true) of three-valued arguments."""
+    values = [_text(p.value) for p in pairs]
+    hits = [
+        s_and([p.present, v if absorbing else s_not(v)]) for p, v in zip(pairs, values, strict=True)
+    ]
+    hit = s_or(hits)
+    present = s_or([hit, s_and(p.present for p in pairs)])
+    return OptionEnc(present, hit if absorbing else s_not(hit))
+
+
+def _floordiv(a: str, b: str) -> str:
+    """Python's ``//`` rounds down; SMT-LIB's div does so for positive divisors only."""
+    return f"(ite (> {b} 0) (div {a} {b}) (div (- {a}) (- {b})))"
+
+
+def _ite(condition: str, a: Enc, b: Enc) -> Enc:
+    match a, b:
+        case OptionEnc(p, x), OptionEnc(q, y):
+            return OptionEnc(s_ite(condition, p, q), _ite(condition, x, y))
+        case TupleEnc(xs), TupleEnc(ys):
+            return TupleEnc(tuple(_ite(condition, x, y) for x, y in zip(xs, ys, strict=True)))
+        case FloatEnc(), FloatEnc():
+            return floats.ite(condition, a, b)
+        case str(), str():
+            return s_ite(condition, a, b)
+    raise AssertionError("branches of different sorts")
+
+
+def _lift_equality(a: Enc, b: Enc, values: Callable[[Enc, Enc], str]) -> str:
+    match a, b:
+        case OptionEnc(p, x), OptionEnc(q, y):
+            inner = _lift_equality(x, y, values)
+            return s_and([s_eq(p, q), s_implies(p, inner)])
+        case TupleEnc(xs), TupleEnc(ys):
+            pairs = zip(xs, ys, strict=True)
+            return s_and(_lift_equality(x, y, values) for x, y in pairs)
+    return values(a, b)
+
+
+def same_encoding(a: Enc, b: Enc) -> str:
+    """Two encodings of one sort denote one and the same value."""
+
+    def base(x: Enc, y: Enc) -> str:
+        if isinstance(x, FloatEnc) and isinstance(y, FloatEnc):
+            return floats.same(x, y)
+        return s_eq(_text(x), _text(y))
+
+    return _lift_equality(a, b, base)
+
+
+def _py_equal(a: Enc, b: Enc) -> str:
+    def base(x: Enc, y: Enc) -> str:
+        if isinstance(x, FloatEnc) and isinstance(y, FloatEnc):
+            return floats.py_order("=", x, y)
+        return s_eq(_text(x), _text(y))
+
+    return _lift_equality(a, b, base)
+
+
+def _sql_equal(a: Enc, b: Enc) -> str:
+    if isinstance(a, FloatEnc) and isinstance(b, FloatEnc):
+        return floats.sql_order("=", a, b)
+    return s_eq(_text(a), _text(b))

@@ -1,0 +1,161 @@
+"""Trusted. The two runs of a problem as solver terms: original and pre-filtered, side by side.
+
+The obligations of a pushdown (SEMANTICS of the lifted fold: the state carries a flag "has a row")
+are built from these pieces, by the checker and by the search alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from presieve.ir.fold import Column, Fold, Mode, Problem
+from presieve.ir.ops import app
+from presieve.ir.sorts import BOOL, INT, strip
+from presieve.ir.terms import NONEMPTY, Op, Scope, Term
+from presieve.semantics.values import INT_RANGES
+from presieve.smt.encode import Enc, Encoder, OptionEnc, same_encoding
+from presieve.smt.text import TRUE, s_and, s_int, s_not, s_or
+
+EncEnv = dict[tuple[Scope, str], Enc]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run at one moment: its accumulator (with the flag), as an environment for ACC terms."""
+
+    env: EncEnv
+
+    @property
+    def nonempty(self) -> str:
+        """The flag "has a row"."""
+        flag = self.env[Scope.ACC, NONEMPTY]
+        assert isinstance(flag, str)
+        return flag
+
+
+def all_terms(problem: Problem, extra: Iterable[Term]) -> list[Term]:
+    """Everything of a problem that will be encoded, with predicates and invariants besides."""
+    fold = problem.fold
+    return [
+        problem.where,
+        fold.step_raises,
+        fold.finish_raises,
+        *(t for f in fold.fields for t in (f.init, f.step)),
+        *(o.term for o in fold.outputs),
+        *(a.term for a in problem.assumptions),
+        *extra,
+    ]
+
+
+class Runs:
+    """Vocabulary of one problem in one encoder: keys are declared once, runs and rows as needed."""
+
+    def __init__(self, problem: Problem, extra: Iterable[Term]) -> None:
+        self.problem = problem
+        self.encoder = Encoder(all_terms(problem, extra))
+        self.keys: EncEnv = {}
+        for i, column in enumerate(problem.fold.keys):
+            self.keys[Scope.KEY, column.name] = self._column(f"key.{i}", column)
+
+    @property
+    def fold(self) -> Fold:
+        """The fold of the problem."""
+        return self.problem.fold
+
+    def _column(self, prefix: str, column: Column) -> Enc:
+        """A column's value: any of its sort, within the range of its Spark type."""
+        value = self.encoder.declare(prefix, column.sort)
+        if strip(column.sort) == INT:
+            low, high = INT_RANGES[column.type]
+            inner = value.value if isinstance(value, OptionEnc) else value
+            inside = f"(and (<= {s_int(low)} {inner}) (<= {inner} {s_int(high)}))"
+            self.encoder.fact(inside)
+        return value
+
+    # --- states and rows ------------------------------------------------------------------
+
+    def initial(self) -> Run:
+        """The run before any row."""
+        env: EncEnv = dict(self.keys)
+        for f in self.fold.fields:
+            env[Scope.ACC, f.name] = self.encoder.term(f.init, self.keys)
+        env[Scope.ACC, NONEMPTY] = "false"
+        return Run(env)
+
+    def arbitrary(self, prefix: str) -> Run:
+        """Any state of a run, reachable or not."""
+        env: EncEnv = dict(self.keys)
+        for i, f in enumerate(self.fold.fields):
+            env[Scope.ACC, f.name] = self.encoder.declare(f"{prefix}.{i}", f.sort)
+        env[Scope.ACC, NONEMPTY] = self.encoder.declare(f"{prefix}.n", BOOL)
+        return Run(env)
+
+    def row(self, prefix: str) -> EncEnv:
+        """Any row that the columns' types and the assumptions allow."""
+        env: EncEnv = dict(self.keys)
+        for i, column in enumerate(self.fold.columns):
+            value = self._column(f"{prefix}.{i}", column)
+            env[Scope.ROW, column.name] = value
+        for assumption in self.problem.assumptions:
+            self.encoder.fact(self.encoder.boolean(assumption.term, env))
+        return env
+
+    def step(self, run: Run, row: EncEnv) -> Run:
+        """The run after one more row (meaningful where :meth:`step_raises` is false)."""
+        here = {**row, **run.env}
+        env: EncEnv = dict(self.keys)
+        for f in self.fold.fields:
+            env[Scope.ACC, f.name] = self.encoder.term(f.step, here)
+        env[Scope.ACC, NONEMPTY] = TRUE
+        return Run(env)
+
+    def step_raises(self, run: Run, row: EncEnv) -> str:
+        """Python raises on this row."""
+        return self.encoder.boolean(self.fold.step_raises, {**row, **run.env})
+
+    def finish_raises(self, run: Run) -> str:
+        """Python raises when the group ends."""
+        return self.encoder.boolean(self.fold.finish_raises, run.env)
+
+    def outputs(self, run: Run) -> EncEnv:
+        """The output columns of a run, as an environment for filters."""
+        env: EncEnv = dict(self.keys)
+        for o in self.fold.outputs:
+            env[Scope.OUT, o.name] = self.encoder.term(o.term, run.env)
+        return env
+
+    # --- predicates -----------------------------------------------------------------------
+
+    def is_true(self, predicate: Term, env: EncEnv) -> str:
+        """A filter keeps: NULL does not count as true."""
+        return self.encoder.boolean(app(Op.SQL_IS_TRUE, predicate), env)
+
+    def pair(self, run: Run, twin: Run) -> EncEnv:
+        """The environment of terms that relate the original run (ACC) and its twin (TWIN)."""
+        other = {(Scope.TWIN, n): v for (s, n), v in twin.env.items() if s is Scope.ACC}
+        return {**run.env, **other}
+
+    def present(self, run: Run) -> str:
+        """The run has a result at all: under GROUP BY only if it has a row."""
+        return run.nonempty if self.problem.mode is Mode.GROUPED else TRUE
+
+    def result_agrees(self, run: Run, twin: Run, where: Term, residual: Term) -> str:
+        """The obligation at the end of a group (SEMANTICS 1, Final), given that the original
+        neither raised nor was without a result.
+        """
+        out, out_twin = self.outputs(run), self.outputs(twin)
+        accepted = self.is_true(where, out)
+        accepted_twin = s_and([self.present(twin), self.is_true(residual, out_twin)])
+        equal = [
+            same_encoding(out[Scope.OUT, o.name], out_twin[Scope.OUT, o.name])
+            for o in self.fold.outputs
+        ]
+        raises = s_and([self.present(twin), self.finish_raises(twin)])
+        both = s_and([accepted, accepted_twin, *equal])
+        neither = s_and([s_not(accepted), s_not(accepted_twin)])
+        return s_and([s_not(raises), s_or([both, neither])])
+
+    def matters(self, run: Run) -> str:
+        """The original run has a result to compare with: there is a group, and nothing raised."""
+        return s_and([self.present(run), s_not(self.finish_raises(run))])

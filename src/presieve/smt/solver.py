@@ -1,0 +1,61 @@
+"""Trusted. The protocol of a solver: SMT-LIB text in, one of three answers out.
+
+``Unknown`` is an answer of its own and never reads as either of the others. Budgets count the
+solver's own work where it offers that, so that runs repeat; wall clock is only the last guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Sat:
+    """There is a model; ask the solver for values before the next call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsat:
+    """There is none; ``core`` are assumptions that suffice for that."""
+
+    core: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """The solver gave up, and why."""
+
+    why: str
+
+
+Answer: TypeAlias = Sat | Unsat | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much one call may cost: ``work`` in the solver's own units, ``seconds`` as last guard."""
+
+    work: int = 20_000_000
+    seconds: float = 10.0
+
+
+class Solver(Protocol):
+    """One incremental solver."""
+
+    name: str
+    calls: int
+
+    def add(self, script: str) -> None:
+        """Declarations, definitions and assertions; names stay known to later scripts."""
+
+    def check(self, assumptions: Sequence[str], effort: Effort) -> Answer:
+        """Satisfiable under these assumptions? Each is a declared Boolean, or ``(not name)``."""
+
+    def booleans(self, names: Sequence[str]) -> list[bool]:
+        """Values of declared Booleans in the last model (False where it does not matter)."""
+
+    def numbers(self, names: Sequence[str]) -> list[Fraction]:
+        """Values of declared integers or reals in the last model (0 where it does not matter)."""
