@@ -1,0 +1,1 @@
+"""Untrusted. What was done to a DataFrame, told to people and programs."""

@@ -1,0 +1,1 @@
+"""Untrusted. The main job: three pipelines with stateful Python UDFs, as written and optimized."""

@@ -1,0 +1,51 @@
+"""Untrusted. A report as a page, or as a fragment for notebooks: self-contained, no scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING
+
+from presieve.report import words
+from presieve.report.model import ReportData
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A report under a heading of its own, with measured facts beside it, in order."""
+
+    data: ReportData
+    title: str = ""
+    text: str = ""
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def _templates() -> Environment:
+    import jinja2
+
+    env = jinja2.Environment(
+        loader=jinja2.PackageLoader("presieve.report"),
+        autoescape=True,  # sources, SQL and names are other people's text
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    env.filters["percent"] = words.percent
+    env.globals.update(summary=words.summary, scan=words.scan, effort=words.effort)
+    env.globals.update(kinds=words.KINDS)
+    return env
+
+
+def page(title: str, sections: Sequence[Section]) -> str:
+    """A complete HTML document."""
+    return _templates().get_template("page.html").render(title=title, sections=sections)
+
+
+def fragment(data: ReportData) -> str:
+    """What a notebook shows: a ``div`` with its own style."""
+    return _templates().get_template("fragment.html").render(section=Section(data))

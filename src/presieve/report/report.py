@@ -1,0 +1,77 @@
+"""Untrusted. The public report on one DataFrame."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from presieve.errors import UsageError
+from presieve.report import html, text
+from presieve.report.model import BoundaryReport, ReportData
+
+
+def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
+    """A boundary in JSON's types: names as in the dataclass, ``span`` as file, line, column."""
+    plain = asdict(boundary)
+    plain["declined"] = [d.to_json() for d in boundary.declined]
+    plain["assumptions"] = [dict(a) for a in boundary.assumptions]
+    plain["pushed_to_scan"] = list(boundary.pushed_to_scan)
+    return plain
+
+
+class Report:
+    """What :func:`presieve.optimize` does to a DataFrame, and why it leaves the rest alone.
+
+    ``print(report)`` is text, a notebook shows it as HTML.
+    """
+
+    __slots__ = ("data",)
+
+    def __init__(self, data: ReportData) -> None:
+        self.data = data
+
+    @property
+    def boundaries(self) -> tuple[BoundaryReport, ...]:
+        """One entry for each place where a filter meets a UDF or an aggregate."""
+        return self.data.boundaries
+
+    @property
+    def changed(self) -> bool:
+        """Whether ``optimize`` rewrites anything."""
+        return self.data.changed
+
+    def __str__(self) -> str:
+        return text.render(self.data)
+
+    def __repr__(self) -> str:
+        return f"<presieve.Report: {len(self.boundaries)} boundaries, changed={self.changed}>"
+
+    def _repr_html_(self) -> str:
+        return html.fragment(self.data)
+
+    def to_json(self) -> dict[str, Any]:
+        """The report in JSON's types."""
+        return {
+            "changed": self.changed,
+            "seconds": self.data.seconds,
+            "boundaries": [boundary_json(b) for b in self.boundaries],
+            "plan_before": self.data.plan_before,
+            "plan_after": self.data.plan_after,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write a page (``.html``) or the data (``.json``); :class:`UsageError` for other suffixes.
+
+        Errors of the file system pass through as ``OSError``.
+        """
+        path = Path(path)
+        match path.suffix.lower():
+            case ".html" | ".htm":
+                content = html.page("presieve report", [html.Section(self.data)])
+            case ".json":
+                content = json.dumps(self.to_json(), indent=2) + "\n"
+            case _:
+                raise UsageError(f"{path}: a report is saved as .html or .json")
+        path.write_text(content, encoding="utf-8")

@@ -1,0 +1,64 @@
+"""Untrusted. A report as plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from presieve.report import words
+from presieve.report.model import BoundaryReport, ReportData
+
+WIDTH = 100
+"""Columns of text, the labels among them."""
+
+_LABEL = 14
+
+
+def _field(label: str, text: str) -> str:
+    hang = " " * (_LABEL + 2)
+    first = f"  {label:<{_LABEL}}"
+    lines = text.splitlines() or [""]
+    wrapped = [
+        piece
+        for line in lines
+        for piece in textwrap.wrap(
+            line, WIDTH - len(hang), break_long_words=False, break_on_hyphens=False
+        )
+        or [""]
+    ]
+    return first + f"\n{hang}".join(wrapped)
+
+
+def _fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
+    yield "filter", boundary.where
+    if boundary.kind == "none":
+        yield "kind", f"none. {words.KINDS['none']}"
+    else:
+        yield "pre-filter", boundary.prefilter
+        yield "residual", boundary.residual
+        yield "kind", f"{boundary.kind}. {words.KINDS.get(boundary.kind, '')}".strip()
+        if boundary.strength:
+            yield "strength", boundary.strength
+        if boundary.invariant:
+            yield "invariant", boundary.invariant
+        yield "scan filters", words.scan(boundary)
+    if boundary.estimated_selectivity is not None:
+        yield "rows kept", f"about {words.percent(boundary.estimated_selectivity)}"
+    for assumption in boundary.assumptions:
+        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
+    for declined in boundary.declined:
+        yield "declined", str(declined)
+    yield "effort", words.effort(boundary)
+
+
+def render_boundary(boundary: BoundaryReport) -> str:
+    """One boundary: a heading line and its indented fields."""
+    where = f" ({boundary.span})" if boundary.span else ""
+    lines = [f"{boundary.operator} {boundary.function}{where}"]
+    lines += [_field(label, text) for label, text in _fields(boundary)]
+    return "\n".join(lines)
+
+
+def render(data: ReportData) -> str:
+    """The whole report."""
+    return "\n\n".join([words.summary(data), *map(render_boundary, data.boundaries)])

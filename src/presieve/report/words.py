@@ -1,0 +1,41 @@
+"""Untrusted. The few sentences that text and page share."""
+
+from __future__ import annotations
+
+from presieve.report.model import BoundaryReport, ReportData
+
+KINDS = {
+    "exact": "The pre-filter does all of the filter's work; nothing is left to check above.",
+    "split": "Rows are filtered below, and a weaker filter is left above.",
+    "partial": "Rows are filtered below, and the filter stays as it is above.",
+    "empty": "The filter can never hold, so the result is empty.",
+    "none": "Nothing was moved.",
+}
+"""What each kind of pushdown means."""
+
+
+def summary(data: ReportData) -> str:
+    """One sentence about the whole plan."""
+    found = len(data.boundaries)
+    if found == 0:
+        return "No filter meets a Python UDF in this plan; it is left as it is."
+    moved = sum(b.kind != "none" for b in data.boundaries)
+    places = "place" if found == 1 else "places"
+    state = "The plan is rewritten." if data.changed else "The plan is left as it is."
+    return f"{found} {places} where a filter meets a UDF, {moved} with a proven pre-filter. {state}"
+
+
+def scan(boundary: BoundaryReport) -> str:
+    """The filters that the file scan is given, or that it is given none."""
+    return ", ".join(boundary.pushed_to_scan) or "none"
+
+
+def percent(fraction: float) -> str:
+    """A share of rows, with more digits where it is small."""
+    return f"{fraction:.1%}" if fraction >= 0.01 else f"{fraction:.2%}"
+
+
+def effort(boundary: BoundaryReport) -> str:
+    """Time and solver calls."""
+    calls = f", {boundary.solver_calls} solver calls" if boundary.solver_calls else ""
+    return f"{boundary.seconds:.2f} s{calls}"

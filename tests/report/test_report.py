@@ -1,0 +1,152 @@
+"""The three faces of a report: text, page and JSON."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from tests.report.examples import MIXED, NONE, NOTHING, SPLIT
+
+from presieve.errors import UsageError
+from presieve.report import html
+from presieve.report.model import ReportData
+from presieve.report.report import Report
+
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+
+
+class Outline(HTMLParser):
+    """Collects the text and checks that tags close in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        assert not [v for k, v in attrs if k in {"src", "href"} or k.startswith("on")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.text.append(data)
+
+
+def outline(text: str) -> Outline:
+    parsed = Outline()
+    parsed.feed(text)
+    parsed.close()
+    assert parsed.open == []
+    return parsed
+
+
+def test_text_of_a_split() -> None:
+    assert str(Report(MIXED)) == (
+        "2 places where a filter meets a UDF, 1 with a proven pre-filter. The plan is rewritten.\n"
+        "\n"
+        "FlatMapGroupsInPandas top_two (jobs/teams.py:12)\n"
+        "  filter        first >= 90.0D AND second >= 90.0D\n"
+        "  pre-filter    score >= 90.0D\n"
+        "  residual      second IS NOT NULL\n"
+        "  kind          split. Rows are filtered below, and a weaker filter is left above.\n"
+        "  strength      strongest\n"
+        "  invariant     second = second' or second < 90\n"
+        "  scan filters  IsNotNull(score), GreaterThanOrEqual(score,90.0)\n"
+        "  rows kept     about 3.4%\n"
+        "  assuming      column score holds no NaN [no-nan]\n"
+        "  effort        0.12 s, 9 solver calls\n"
+        "\n"
+        "Aggregate count_errors\n"
+        "  filter        errors <= 5\n"
+        "  kind          none. Nothing was moved.\n"
+        "  declined      [unknown-call] time.time() is not known (jobs/teams.py:40:9)\n"
+        "  effort        0.00 s"
+    )
+
+
+def test_text_of_a_plan_with_nothing_to_do() -> None:
+    assert str(Report(NOTHING)) == (
+        "No filter meets a Python UDF in this plan; it is left as it is."
+    )
+
+
+@pytest.mark.parametrize("data", [MIXED, NOTHING], ids=["mixed", "nothing"])
+def test_page_and_fragment_are_well_formed(data: ReportData, tmp_path: Path) -> None:
+    report = Report(data)
+    report.save(tmp_path / "r.html")
+    whole = outline((tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert {"html", "head", "body", "main"} <= whole.tags
+    part = outline(report._repr_html_())
+    assert not {"html", "head", "body"} & part.tags
+    for parsed in (whole, part):
+        assert "script" not in parsed.tags
+
+
+def test_page_shows_everything_about_a_boundary() -> None:
+    shown = " ".join(outline(html.page("t", [html.Section(MIXED)])).text)
+    for text in (
+        SPLIT.where,
+        SPLIT.prefilter,
+        SPLIT.residual,
+        SPLIT.invariant,
+        SPLIT.source,
+        "column score holds no NaN",
+        *SPLIT.pushed_to_scan,
+        "about 3.4%",
+        "time.time() is not known",
+        NONE.where,
+        "Filter <old>",
+        "Filter <new>",
+    ):
+        assert text in shown
+
+
+def test_sections_have_titles_and_facts() -> None:
+    section = html.Section(MIXED, "Top two", "Which teams?", {"as written": "3.4 s"})
+    shown = outline(html.page("demo", [section]))
+    assert {"h2", "dl"} <= shown.tags
+    assert {"Top two", "Which teams?", "as written", "3.4 s"} <= {t.strip() for t in shown.text}
+
+
+def test_json_has_the_public_names_and_only_plain_types() -> None:
+    plain = Report(MIXED).to_json()
+    assert json.loads(json.dumps(plain)) == plain
+    split, none = plain["boundaries"]
+    assert set(split) >= {
+        *("operator", "function", "kind", "where", "prefilter", "residual", "assumptions"),
+        *("declined", "seconds", "pushed_to_scan", "estimated_selectivity"),
+    }
+    assert split["span"] == {"file": "jobs/teams.py", "line": 12, "column": 0}
+    assert none["declined"] == [
+        {
+            "code": "unknown-call",
+            "reason": "time.time() is not known",
+            "file": "jobs/teams.py",
+            "line": 40,
+            "column": 9,
+        }
+    ]
+
+
+def test_saving_goes_by_suffix(tmp_path: Path) -> None:
+    report = Report(MIXED)
+    report.save(tmp_path / "r.json")
+    assert json.loads((tmp_path / "r.json").read_text()) == report.to_json()
+    with pytest.raises(UsageError, match=r"saved as \.html or \.json"):
+        report.save(tmp_path / "r.pdf")
+
+
+def test_attributes() -> None:
+    report = Report(MIXED)
+    assert report.boundaries == (SPLIT, NONE)
+    assert report.changed
+    assert not Report(NOTHING).changed
+    assert "2 boundaries" in repr(report)
