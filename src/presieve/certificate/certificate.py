@@ -23,11 +23,12 @@ FORMAT = 1
 class Witness:
     """Why the pre-filter cannot be stronger on one region of rows.
 
-    ``rows`` are an input table; without the row at ``index`` the original pipeline gives another
-    result. ``region`` says in SQL which rows the witness speaks for.
+    ``rows`` are an input table of one group; without the row at ``index`` the original pipeline
+    gives another result. ``region`` is a predicate: the rows that the witness speaks for.
     """
 
-    region: str
+    region: Term
+    key: tuple[Term, ...]
     rows: tuple[tuple[Term, ...], ...]
     index: int
 
@@ -57,7 +58,8 @@ class Certificate:
             "invariant": [print_term(t) for t in self.invariant],
             "witnesses": [
                 {
-                    "region": w.region,
+                    "region": print_term(w.region),
+                    "key": [print_term(v) for v in w.key],
                     "rows": [[print_term(v) for v in row] for row in w.rows],
                     "index": w.index,
                 }
@@ -86,7 +88,8 @@ def _parse(data: dict[str, Any]) -> Certificate:
         raise ValueError("kind or strength is none of the known ones")
     witnesses = tuple(
         Witness(
-            str(w["region"]),
+            parse_term(w["region"]),
+            tuple(parse_term(v) for v in w["key"]),
             tuple(tuple(parse_term(v) for v in row) for row in w["rows"]),
             int(w["index"]),
         )

@@ -89,7 +89,8 @@ def stutter(claim: Claim) -> str:
 def final(claim: Claim) -> str:
     """When the group ends, both pipelines give the same."""
     runs, run, twin, related = _start(claim)
-    conclusion = runs.result_agrees(run, twin, claim.problem.where, claim.residual)
+    accepted, kept = runs.passes(run, claim.problem.where), runs.passes(twin, claim.residual)
+    conclusion = runs.result_agrees(run, twin, accepted, kept)
     return _script(runs, [related, runs.matters(run)], conclusion)
 
 

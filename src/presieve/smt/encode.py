@@ -81,7 +81,7 @@ class Encoder:
     def __init__(self, relevant: Sequence[Term]) -> None:
         found = literals(*relevant)
         texts = sorted({str(x.value) for x in found if _is(x, STRING) and x.value is not None})
-        self._points = {text: Fraction(i) for i, text in enumerate(texts)}
+        self.points = {text: Fraction(i) for i, text in enumerate(texts)}
         self.lines: list[str] = []
         self._names = 0
         self._memo: dict[tuple[int, int], Enc] = {}
@@ -129,8 +129,8 @@ class Encoder:
             return value
         kind = "Bool" if sort == BOOL else "Real" if sort == STRING else "Int"
         self.lines.append(f"(declare-const {name} {kind})")
-        if sort == STRING and "" in self._points:
-            self.fact(f"(>= {name} {s_real(self._points[''])})")
+        if sort == STRING and "" in self.points:
+            self.fact(f"(>= {name} {s_real(self.points[''])})")
         return name
 
     # --- terms ----------------------------------------------------------------------------
@@ -189,7 +189,7 @@ class Encoder:
             case float():
                 return floats.literal(value)
             case str():
-                return s_real(self._points[value])
+                return s_real(self.points[value])
             case int():
                 return s_int(value)
             case None:
@@ -222,7 +222,7 @@ class Encoder:
             return self._float(op, arguments)
         match op, encs:
             case Op.ITE, [condition, then, other]:
-                return _ite(_text(condition), then, other)
+                return choose(_text(condition), then, other)
             case Op.SAME, [a, b]:
                 return same_encoding(a, b)
             case Op.SOME, [a]:
@@ -348,12 +348,13 @@ def _floordiv(a: str, b: str) -> str:
     return f"(ite (> {b} 0) (div {a} {b}) (div (- {a}) (- {b})))"
 
 
-def _ite(condition: str, a: Enc, b: Enc) -> Enc:
+def choose(condition: str, a: Enc, b: Enc) -> Enc:
+    """If-then-else on encodings of one sort."""
     match a, b:
         case OptionEnc(p, x), OptionEnc(q, y):
-            return OptionEnc(s_ite(condition, p, q), _ite(condition, x, y))
+            return OptionEnc(s_ite(condition, p, q), choose(condition, x, y))
         case TupleEnc(xs), TupleEnc(ys):
-            return TupleEnc(tuple(_ite(condition, x, y) for x, y in zip(xs, ys, strict=True)))
+            return TupleEnc(tuple(choose(condition, x, y) for x, y in zip(xs, ys, strict=True)))
         case FloatEnc(), FloatEnc():
             return floats.ite(condition, a, b)
         case str(), str():

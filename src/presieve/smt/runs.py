@@ -14,7 +14,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, INT, strip
 from presieve.ir.terms import NONEMPTY, Op, Scope, Term
 from presieve.semantics.values import INT_RANGES
-from presieve.smt.encode import Enc, Encoder, OptionEnc, same_encoding
+from presieve.smt.encode import Enc, Encoder, OptionEnc, choose, same_encoding
 from presieve.smt.text import TRUE, s_and, s_int, s_not, s_or
 
 EncEnv = dict[tuple[Scope, str], Enc]
@@ -140,13 +140,13 @@ class Runs:
         """The run has a result at all: under GROUP BY only if it has a row."""
         return run.nonempty if self.problem.mode is Mode.GROUPED else TRUE
 
-    def result_agrees(self, run: Run, twin: Run, where: Term, residual: Term) -> str:
-        """The obligation at the end of a group (SEMANTICS 1, Final), given that the original
-        neither raised nor was without a result.
+    def result_agrees(self, run: Run, twin: Run, accepted: str, accepted_twin: str) -> str:
+        """The obligation at the end of a group (SEMANTICS 1, Final), given that :meth:`matters`.
+
+        ``accepted``: the filter keeps the original's output; ``accepted_twin``: the residual keeps
+        the twin's (which must have one: :meth:`passes`).
         """
         out, out_twin = self.outputs(run), self.outputs(twin)
-        accepted = self.is_true(where, out)
-        accepted_twin = s_and([self.present(twin), self.is_true(residual, out_twin)])
         equal = [
             same_encoding(out[Scope.OUT, o.name], out_twin[Scope.OUT, o.name])
             for o in self.fold.outputs
@@ -155,6 +155,14 @@ class Runs:
         both = s_and([accepted, accepted_twin, *equal])
         neither = s_and([s_not(accepted), s_not(accepted_twin)])
         return s_and([s_not(raises), s_or([both, neither])])
+
+    def passes(self, run: Run, post: Term) -> str:
+        """The run has a result and the filter ``post`` keeps it."""
+        return s_and([self.present(run), self.is_true(post, self.outputs(run))])
+
+    def either(self, condition: str, a: Run, b: Run) -> Run:
+        """One of two runs, by a condition."""
+        return Run({k: choose(condition, a.env[k], b.env[k]) for k in a.env})
 
     def matters(self, run: Run) -> str:
         """The original run has a result to compare with: there is a group, and nothing raised."""

@@ -1,0 +1,162 @@
+"""Untrusted. One candidate pre-filter: try to prove it, and make the proof small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+
+from presieve.ir.ops import app
+from presieve.ir.terms import SQL_FALSE, Op, Scope, Term
+from presieve.semantics.compile import Machine, State, agree, predicates
+from presieve.smt.runs import Runs
+from presieve.smt.solver import Effort, Solver
+from presieve.synthesis import residual
+from presieve.synthesis.mining import Pair, background_pairs, clause_term, masks, mine, walk_pairs
+from presieve.synthesis.prover import Prover, Setup
+from presieve.synthesis.space import Space
+from presieve.synthesis.tables import Table
+from presieve.universe.leaves import leaves as all_leaves
+
+MAX_CLAUSES = 2500
+"""More candidate clauses than this are not given to the solver at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A proven candidate: the residual, and invariant clauses that suffice."""
+
+    prefilter: Term
+    residual: Term
+    invariant: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A table on which the candidate gives another result."""
+
+    table: Table
+    key: State
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Neither proved nor refuted."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one space offers to every candidate: tables, leaves, background."""
+
+    space: Space
+    tables: Sequence[tuple[Table, State]]
+    solver: Callable[[], Solver]
+    effort: Effort
+
+    @cached_property
+    def leaves(self) -> list[Term]:
+        """The leaves of the invariant's universe."""
+        return all_leaves(self.space.problem, self.space.classes)
+
+    @cached_property
+    def background(self) -> list[int]:
+        """For each literal, the arbitrary pairs on which it holds."""
+        pairs = background_pairs(self.space, Random(1))
+        return masks(self.space, self.leaves, pairs)
+
+
+def keeps(space: Space, prefilter: Term) -> Callable[[State, State], bool]:
+    """The pre-filter as a function of row and key."""
+    fold = space.problem.fold
+    names = [
+        (Scope.ROW, [c.name for c in fold.columns]),
+        (Scope.KEY, [c.name for c in fold.keys]),
+    ]
+    test = predicates([app(Op.SQL_IS_TRUE, prefilter)], names)
+    return lambda row, key: bool(test(row, key)[0])
+
+
+def accepts(space: Space, post: Term) -> Callable[[State, State], bool]:
+    """A filter on the output as a function of outputs and key."""
+    fold = space.problem.fold
+    names = [
+        (Scope.OUT, [o.name for o in fold.outputs]),
+        (Scope.KEY, [c.name for c in fold.keys]),
+    ]
+    test = predicates([app(Op.SQL_IS_TRUE, post)], names)
+    return lambda outputs, key: bool(test(outputs, key)[0])
+
+
+def refute(
+    space: Space, prefilter: Term, post: Term, tables: Sequence[tuple[Table, State]]
+) -> Wrong | None:
+    """The first of the tables on which pushdown and original differ when they are run."""
+    machine: Machine = space.machine
+    kept, passes = keeps(space, prefilter), accepts(space, post)
+    pushed = Machine(space.problem, machine.start, machine.step, machine.finish, passes)
+    for table, key in tables:
+        smaller = tuple(r for r in table if kept(r, key))
+        if not agree(machine.outcome(table, key), pushed.outcome(smaller, key)):
+            return Wrong(table, key)
+    return None
+
+
+def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
+    """Prove a candidate with the filter itself as residual, then weaken the residual."""
+    space = evidence.space
+    wrong = refute(space, prefilter, space.problem.where, evidence.tables)
+    if wrong is not None:
+        return wrong
+    pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
+    seen = masks(space, evidence.leaves, pairs)
+    for reduced in (True, False):
+        clauses = mine(seen, evidence.background, len(pairs), reduced=reduced)
+        if len(clauses) > MAX_CLAUSES:
+            continue
+        options = [] if prefilter == SQL_FALSE else residual.options_of(space.problem.where)
+        setup = Setup(
+            Runs(space.problem, [prefilter, *evidence.leaves, *(v for o in options for v in o)]),
+            prefilter,
+            evidence.leaves,
+            clauses,
+            space.problem.where,
+            options,
+        )
+        prover = Prover(setup, evidence.solver(), evidence.effort)
+        if prover.houdini() and prover.final():
+            return _finish(evidence, prefilter, setup, prover, pairs)
+    return Open()
+
+
+def _finish(
+    evidence: Evidence, prefilter: Term, setup: Setup, prover: Prover, pairs: Sequence[Pair]
+) -> Proof:
+    """Choose the residual and keep only the clauses that the proof rests on."""
+    space = evidence.space
+    outputs = _outputs(space, pairs)
+    original = accepts(space, space.problem.where)
+    verdicts = [original(out, key) for out, key in outputs]
+
+    def consistent(post: Term) -> bool:
+        test = accepts(space, post)
+        pairs = zip(outputs, verdicts, strict=True)
+        return all(test(out, key) == verdict for (out, key), verdict in pairs)
+
+    chosen = residual.choose(setup.variants, consistent, prover)
+    needed = prover.minimised(chosen)
+    invariant = tuple(clause_term(setup.leaves, setup.clauses[j]) for j in needed)
+    weakest = SQL_FALSE if prefilter == SQL_FALSE else residual.assemble(setup.variants, chosen)
+    return Proof(prefilter, weakest, invariant)
+
+
+def _outputs(space: Space, pairs: Sequence[Pair]) -> list[tuple[State, State]]:
+    """Outputs of the pre-filtered runs seen, each once, with the key."""
+    found: dict[tuple[State, State], None] = {}
+    for _, twin, key in pairs:
+        if not space.has_result(bool(twin[-1])):
+            continue
+        outputs = space.machine.finish(twin[:-1], key)
+        if outputs is not None:
+            found.setdefault((outputs, key))
+    return list(found)

@@ -1,0 +1,256 @@
+"""Untrusted. The search, stage by stage: needed cells, candidate, proof, repair.
+
+After the decoupling theorem (FORMULAS 4): the strongest pre-filter keeps exactly the rows that some
+table needs. Concrete runs find the needed cells in milliseconds; what they miss comes to light when
+a proof fails, as a wrong table found by bounded model checking, and the candidate is weakened by
+exactly that cell. Deterministic: every random choice has a fixed seed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from random import Random
+
+from presieve.certificate.certificate import Certificate, Witness
+from presieve.certificate.kinds import Kind, Strength
+from presieve.errors import Declined
+from presieve.ir.fold import Problem, nonempty
+from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, lit
+from presieve.ir.walk import variables
+from presieve.semantics.compile import State
+from presieve.smt.runs import EncEnv, Runs
+from presieve.smt.solver import Effort, Solver, Unsat
+from presieve.smt.text import s_eq, s_not
+from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis import bmc
+from presieve.synthesis.candidate import Evidence, Open, Proof, Wrong, attempt, keeps, refute
+from presieve.synthesis.space import MAX_CELLS, Space
+from presieve.synthesis.tables import Finding, Need, Table, differs, explore
+from presieve.universe.boxes import cover, excluding, predicate
+
+_ROUNDS = 8
+_LENGTHS = range(1, 5)
+_RANDOM_WALKS = 150
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The outcome of a search. ``certificate`` is None where nothing can be pushed."""
+
+    certificate: Certificate | None
+    declined: tuple[Declined, ...]
+    solver_calls: int
+    seconds: float
+
+
+class _Search:
+    """The search for one problem; holds what its stages share."""
+
+    def __init__(self, problem: Problem, budget: float) -> None:
+        self.started = time.perf_counter()
+        self.budget = budget
+        self.solvers: list[Solver] = []
+        self.space = Space(problem)
+        self.random = Random(0)
+        self.finding = Finding()
+
+    def solver(self) -> Solver:
+        """A fresh solver, counted."""
+        solver = Z3Solver()
+        self.solvers.append(solver)
+        return solver
+
+    @property
+    def effort(self) -> Effort:
+        """What one call may cost: never more than what is left of the budget."""
+        left = self.budget - (time.perf_counter() - self.started)
+        return Effort(seconds=max(0.05, left))
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the budget is used up."""
+        return time.perf_counter() - self.started > self.budget
+
+    # --- stages -------------------------------------------------------------------------------
+
+    def explore(self) -> None:
+        """Accepted tables and needed cells, by running; with the solver's help for a first one."""
+        self.finding = explore(self.space, self.random)
+        if self.finding.accepted:
+            return
+        for rows in _LENGTHS:
+            seed = bmc.accepted_table(self.space, rows, self.solver(), self.effort)
+            if seed and isinstance(self.space.machine.outcome(*seed), tuple):
+                self.finding = explore(self.space, self.random, [seed])
+                return
+
+    def evidence(self) -> Evidence:
+        """Tables to learn invariants from: accepted ones, their witnesses, and random ones."""
+        tables: dict[tuple[Table, State], None] = dict.fromkeys(self.finding.accepted)
+        tables |= dict.fromkeys((n.table, n.key) for n in self.finding.needs.values())
+        random = Random(2)
+        for i in range(_RANDOM_WALKS):
+            table = tuple(self.space.random_row(random) for _ in range(1 + i % 7))
+            tables.setdefault((table, random.choice(self.space.keys)))
+        return Evidence(self.space, list(tables), self.solver, self.effort)
+
+    def candidate(self) -> Term:
+        """The strongest pre-filter that nothing seen so far speaks against."""
+        return predicate(self.space.partitions, self.finding.needs)
+
+    def prove(self) -> tuple[Proof | None, Strength]:
+        """Candidate after candidate, each weaker by a cell that turned out to be needed."""
+        for _ in range(_ROUNDS):
+            prefilter = self.candidate()
+            if (prefilter == SQL_TRUE and not self._always_accepted()) or self.out_of_time:
+                return None, "universe"
+            evidence = self.evidence()
+            match attempt(evidence, prefilter):
+                case Proof() as proof:
+                    return proof, "strongest"
+                case Wrong(table, key):
+                    learned = self.learn(prefilter, table, key)
+                case Open():
+                    learned = self._model_check(prefilter)
+            if not learned:
+                return self._fallback(evidence, prefilter), "universe"
+        return None, "universe"
+
+    def _always_accepted(self) -> bool:
+        """The filter has rejected nothing so far, so that it may be true of every group."""
+        random = Random(3)
+        tables = [tuple(self.space.random_row(random) for _ in range(1 + i % 5)) for i in range(60)]
+        keys = self.space.keys
+        outcomes = (self.space.machine.outcome(t, k) for t in tables for k in keys[:2])
+        return all(isinstance(o, tuple) for o in outcomes)
+
+    def learn(self, prefilter: Term, table: Table, key: State) -> bool:
+        """Blame a dropped row of a wrong table: leave dropped rows out one by one until the result
+        changes. True if that taught a new needed cell.
+        """
+        kept = keeps(self.space, prefilter)
+        rows = list(table)
+        i = 0
+        while i < len(rows):
+            if kept(rows[i], key):
+                i += 1
+                continue
+            now = tuple(rows)
+            cell = self.space.cell_of(rows[i])
+            if differs(self.space, now, key, i) and cell not in self.finding.needs:
+                self.finding.needs[cell] = Need(now, key, i)
+                return True
+            del rows[i]
+        return False
+
+    def _model_check(self, prefilter: Term) -> bool:
+        where = self.space.problem.where
+        for rows in _LENGTHS:
+            found = bmc.wrong_table(self.space, prefilter, where, rows, self.solver(), self.effort)
+            if found and refute(self.space, prefilter, where, [found]):
+                return self.learn(prefilter, *found)
+        return False
+
+    def _fallback(self, evidence: Evidence, prefilter: Term) -> Proof | None:
+        """The candidate resists: exclude single boxes of dropped cells, and join what is proved."""
+        needs = self.finding.needs
+        dropped = [c for c in self.space.cells if c not in needs]
+        boxes = cover(self.space.partitions, dropped, needs)
+        proofs: list[Proof] = []
+        for box in boxes if len(boxes) > 1 else []:
+            result = attempt(evidence, excluding(self.space.partitions, box))
+            if isinstance(result, Proof):
+                proofs.append(result)
+        if len(proofs) < 2:
+            return proofs[0] if proofs else None
+        joined = attempt(evidence, sql_conjunction(p.prefilter for p in proofs))
+        return joined if isinstance(joined, Proof) else proofs[0]
+
+    def witnesses(self) -> Iterable[Witness]:
+        """The witnesses of the needed cells, as literals."""
+        fold = self.space.problem.fold
+        for cell, need in sorted(self.finding.needs.items()):
+            region = sql_conjunction(
+                p.member(frozenset([i])) for p, i in zip(self.space.partitions, cell, strict=True)
+            )
+            rows = tuple(_literals(r, [c.sort for c in fold.columns]) for r in need.table)
+            yield Witness(
+                region, _literals(need.key, [c.sort for c in fold.keys]), rows, need.index
+            )
+
+
+def _literals(values: State, sorts: list[object]) -> tuple[Term, ...]:
+    return tuple(lit(s, v) for v, s in zip(values, sorts, strict=True))  # type: ignore[arg-type]
+
+
+def synthesize(problem: Problem, budget: float = 10.0) -> Found:
+    """The strongest pre-filter and the weakest residual that could be proved within the budget."""
+    keys_only = [c for c in sql_conjuncts(problem.where) if _over_keys(c)]
+    rest = sql_conjunction(c for c in sql_conjuncts(problem.where) if not _over_keys(c))
+    search = _Search(Problem(problem.fold, rest, problem.mode, problem.assumptions), budget)
+    declined: tuple[Declined, ...] = ()
+    proof: Proof | None = None
+    strength: Strength = "universe"
+    if search.space.size > MAX_CELLS:
+        declined = (Declined("space", f"{search.space.size} regions of rows are too many"),)
+    else:
+        search.explore()
+        proof, strength = search.prove()
+        if proof is None and search.candidate() != SQL_TRUE:
+            why = "ran out of time" if search.out_of_time else "no invariant was found"
+            declined = (Declined("no-proof", f"a pre-filter is likely right, but {why}"),)
+    certificate = None
+    if proof is not None:
+        certificate = _certificate(search, problem, keys_only, proof, strength)
+    calls = sum(s.calls for s in search.solvers)
+    return Found(certificate, declined, calls, time.perf_counter() - search.started)
+
+
+def _over_keys(clause: Term) -> bool:
+    found = variables(clause)
+    return bool(found) and all(v.scope is Scope.KEY for v in found)
+
+
+def _certificate(
+    search: _Search, problem: Problem, keys_only: list[Term], proof: Proof, strength: Strength
+) -> Certificate | None:
+    """Put the conjuncts over keys back: they go below the fold as they are."""
+    prefilter, invariant = proof.prefilter, proof.invariant
+    if keys_only and prefilter != SQL_FALSE:
+        prefilter = sql_conjunction([*keys_only, prefilter])
+        chosen = app(Op.SQL_IS_TRUE, sql_conjunction(keys_only))
+        dropped = app(Op.IMPLIES, negate(chosen), negate(nonempty(Scope.TWIN)))
+        invariant = (dropped, *(app(Op.IMPLIES, chosen, t) for t in invariant))
+    kind, residual = _kind(problem, prefilter, proof.residual)
+    if kind == "none":
+        return None
+    witnesses = tuple(search.witnesses()) if strength == "strongest" else ()
+    return Certificate(problem, kind, strength, prefilter, residual, invariant, witnesses)
+
+
+def _kind(problem: Problem, prefilter: Term, residual: Term) -> tuple[Kind, Term]:
+    if prefilter == SQL_FALSE:
+        return "empty", SQL_FALSE
+    if sql_conjuncts(residual) == ():
+        return "exact", SQL_TRUE
+    if prefilter == SQL_TRUE:
+        return "none", problem.where
+    if _equivalent(problem, residual):
+        return "partial", problem.where
+    return "split", residual
+
+
+def _equivalent(problem: Problem, residual: Term) -> bool:
+    """Whether residual and filter accept the same of all conceivable outputs."""
+    runs = Runs(problem, [residual])
+    env: EncEnv = dict(runs.keys)
+    for i, o in enumerate(problem.fold.outputs):
+        env[Scope.OUT, o.name] = runs.encoder.declare(f"o.{i}", o.sort)
+    same = s_eq(runs.is_true(problem.where, env), runs.is_true(residual, env))
+    runs.encoder.fact(s_not(same))
+    solver = Z3Solver()
+    solver.add(runs.encoder.take())
+    return isinstance(solver.check([], Effort(seconds=2.0)), Unsat)

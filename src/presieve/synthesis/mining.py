@@ -1,0 +1,193 @@
+"""Untrusted. Candidate invariants: implications between leaves that hold on all sampled pairs.
+
+Samples are pairs of states that the two runs really reach; background are pairs of arbitrary
+states. What holds on all of the background is a tautology and says nothing. Sets of samples are
+bit masks (Python ints), so that an implication is one ``and not``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from random import Random
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort, Tuple, strip
+from presieve.ir.terms import NONEMPTY, Op, Scope, Term, Var
+from presieve.semantics.compile import State, predicates
+from presieve.semantics.operators import Undefined
+from presieve.semantics.values import Value
+from presieve.synthesis.space import Space
+from presieve.synthesis.tables import Table
+
+Pair = tuple[State, State, State]
+"""Original state and twin state (each with its flag last), and the key."""
+
+BACKGROUND = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """``left -> right`` over literals: leaf ``i`` is literal ``2 i``, its negation ``2 i + 1``;
+    ``left`` -1 means just ``right``.
+    """
+
+    left: int
+    right: int
+
+
+def literal_term(leaves: Sequence[Term], literal: int) -> Term:
+    """The term of a literal."""
+    leaf = leaves[literal // 2]
+    return negate(leaf) if literal % 2 else leaf
+
+
+def clause_term(leaves: Sequence[Term], clause: Clause) -> Term:
+    """The term of a clause."""
+    right = literal_term(leaves, clause.right)
+    if clause.left < 0:
+        return right
+    return app(Op.IMPLIES, literal_term(leaves, clause.left), right)
+
+
+# --- samples -----------------------------------------------------------------------------------
+
+
+def walk_pairs(
+    space: Space, prefilter: Callable[[State, State], bool], tables: Iterable[tuple[Table, State]]
+) -> list[Pair]:
+    """All pairs of states that the two runs go through on these tables, each once."""
+    machine = space.machine
+    pairs: dict[Pair, None] = {}
+    for table, key in tables:
+        start = machine.start(key)
+        s: State | None = start
+        t: State | None = start
+        flags = (False, False)
+        pairs.setdefault(((*start, False), (*start, False), key))
+        for row in table:
+            assert s is not None
+            assert t is not None
+            kept = prefilter(row, key)
+            s = machine.step(s, row, key)
+            t = machine.step(t, row, key) if kept else t
+            if s is None or t is None:
+                break
+            flags = (True, flags[1] or kept)
+            pairs.setdefault(((*s, flags[0]), (*t, flags[1]), key))
+    return list(pairs)
+
+
+def background_pairs(space: Space, random: Random) -> list[Pair]:
+    """Pairs of arbitrary states, biased towards equal values and the constants of the problem."""
+    fold = space.problem.fold
+    pools = [_pool(space, Var(Scope.ACC, f.name, f.sort)) for f in fold.fields]
+    shared = {s: [v for p, f in zip(pools, fold.fields, strict=True) if f.sort == s for v in p]
+              for s in {f.sort for f in fold.fields}}  # fmt: skip
+    found: list[Pair] = []
+    for _ in range(BACKGROUND):
+        first = [random.choice(shared[f.sort]) for f in fold.fields]
+        second = [v if random.random() < 0.4 else random.choice(shared[f.sort])
+                  for v, f in zip(first, fold.fields, strict=True)]  # fmt: skip
+        flags = random.random() < 0.5, random.random() < 0.5
+        key = random.choice(space.keys)
+        found.append(((*first, flags[0]), (*second, flags[1]), key))
+    return found
+
+
+def _pool(space: Space, v: Var) -> list[Value]:
+    """Values of one field worth trying."""
+    base = strip(v.sort)
+    return [
+        *_values(base, space.classes.constants(v)),
+        *([None] if isinstance(v.sort, Option) else []),
+    ]
+
+
+def _values(base: Sort, constants: Sequence[Value]) -> list[Value]:
+    if isinstance(base, Tuple):
+        return [tuple(_values(s, ())[0] for s in base.of)]
+    if base == BOOL:
+        return [False, True]
+    if base == FLOAT:
+        numbers = [c for c in constants if isinstance(c, float)]
+        around = [x for c in numbers for x in (c, c - 1.0, c + 1.0)]
+        between = [(a + b) / 2 for a, b in pairwise(numbers)]
+        return [*dict.fromkeys([*around, *between, 1.0, -1.0]), float("nan")]
+    if any(isinstance(c, str) for c in constants):
+        texts = [c for c in constants if isinstance(c, str)]
+        return list(dict.fromkeys([*texts, *(c + "a" for c in texts), ""]))
+    if base == INT or any(isinstance(c, int) for c in constants):
+        whole = [c for c in constants if isinstance(c, int)]
+        around = [x for c in whole for x in (c, c - 1, c + 1)]
+        between = [(a + b) // 2 for a, b in pairwise(whole)]
+        return list(dict.fromkeys([*around, *between, 1, 2, -1]))
+    return ["a", "b", ""] if base == STRING else [1, 2, 3]
+
+
+def masks(space: Space, leaves: Sequence[Term], pairs: Sequence[Pair]) -> list[int]:
+    """For each literal, the set of pairs on which it is true. A leaf without a value is false."""
+    fold = space.problem.fold
+    fields = [*(f.name for f in fold.fields), NONEMPTY]
+    names = [(Scope.ACC, fields), (Scope.TWIN, fields), (Scope.KEY, [c.name for c in fold.keys])]
+    evaluate = predicates(leaves, names)
+    found = [0] * len(leaves)
+    for i, pair in enumerate(pairs):
+        try:
+            values = evaluate(*pair)
+        except (Undefined, TypeError, OverflowError):
+            continue  # a pair that no run reaches: a leaf has no value there
+        bit = 1 << i
+        for j, v in enumerate(values):
+            if v is True:
+                found[j] |= bit
+    full = (1 << len(pairs)) - 1
+    return [m for mask in found for m in (mask, full & ~mask)]
+
+
+# --- implications ------------------------------------------------------------------------------
+
+
+def mine(seen: Sequence[int], free: Sequence[int], total: int, *, reduced: bool) -> list[Clause]:
+    """Clauses true of all samples (``seen``) but not of all background (``free``).
+
+    ``total`` is the number of samples. With ``reduced``, an implication that follows from two
+    others by transitivity is left out.
+    """
+    full = (1 << total) - 1
+    clauses: list[Clause] = []
+    representatives: dict[int, int] = {}
+    for literal, mask in enumerate(seen):
+        if mask == full:
+            if free[literal ^ 1]:
+                clauses.append(Clause(-1, literal))
+        elif mask in representatives:
+            other = representatives[mask]
+            clauses += [Clause(other, literal), Clause(literal, other)]
+        elif mask:
+            representatives[mask] = literal
+    chosen = list(representatives.values())
+    clauses += _edges(chosen, seen, reduced)
+    return _canonical(c for c in clauses if c.left < 0 or free[c.left] & free[c.right ^ 1])
+
+
+def _edges(chosen: Sequence[int], seen: Sequence[int], reduced: bool) -> list[Clause]:
+    above = {a: [b for b in chosen if b != a and not seen[a] & ~seen[b]] for a in chosen}
+    found: list[Clause] = []
+    for a, bigger in above.items():
+        skip = {c for b in bigger for c in above[b]} if reduced else set()
+        found += [Clause(a, b) for b in bigger if b not in skip]
+    return found
+
+
+def _canonical(clauses: Iterable[Clause]) -> list[Clause]:
+    """An implication and its contrapositive are one clause."""
+    kept: dict[Clause, None] = {}
+    for c in clauses:
+        twin = Clause(c.right ^ 1, c.left ^ 1) if c.left >= 0 else c
+        if c.left >= 0 and c.left == c.right ^ 1:
+            kept.setdefault(Clause(-1, c.right))
+        else:
+            kept.setdefault(min(c, twin, key=lambda x: (x.left, x.right)))
+    return list(kept)

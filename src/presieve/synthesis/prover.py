@@ -1,0 +1,169 @@
+"""Untrusted. One incremental solver for one candidate pre-filter: Houdini, Final, the residual.
+
+Clauses are switched by assumptions, so that one script serves the whole search. What is found here
+is checked again by the independent checker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from presieve.ir.terms import Term
+from presieve.smt.runs import Run, Runs
+from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
+from presieve.smt.text import s_and, s_implies, s_not, s_or
+from presieve.synthesis.mining import Clause
+
+STEP, FINAL, RESIDUAL, CRASH = "!step", "!final", "!residual", "!crash"
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a prover is built from. ``variants`` are, per clause of the filter, weaker and weaker
+    stand-ins for the residual.
+    """
+
+    runs: Runs
+    prefilter: Term
+    leaves: Sequence[Term]
+    clauses: Sequence[Clause]
+    where: Term
+    variants: Sequence[Sequence[Term]] = ()
+
+
+class Prover:
+    """See the module. ``active`` are the indices of the clauses still believed."""
+
+    def __init__(self, setup: Setup, solver: Solver, effort: Effort) -> None:
+        self._setup = setup
+        self._solver = solver
+        self._effort = effort
+        self.active = list(range(len(setup.clauses)))
+        self._write()
+
+    # --- the script -------------------------------------------------------------------------
+
+    def _write(self) -> None:
+        setup, runs = self._setup, self._setup.runs
+        encoder = runs.encoder
+        s, t, row = runs.arbitrary("s"), runs.arbitrary("t"), runs.row("r")
+        kept = encoder.name(runs.is_true(setup.prefilter, row))
+        after = runs.step(s, row)
+        after_twin = runs.either(kept, runs.step(t, row), t)
+        lines = encoder.lines
+        before, later = runs.pair(s, t), runs.pair(after, after_twin)
+        for i, leaf in enumerate(setup.leaves):
+            here, there = encoder.boolean(leaf, before), encoder.boolean(leaf, later)
+            lines += [f"(declare-const a{i} Bool)", f"(assert (= a{i} {here}))"]
+            lines += [f"(declare-const b{i} Bool)", f"(assert (= b{i} {there}))"]
+        broken = []
+        for j, clause in enumerate(setup.clauses):
+            lines += [f"(declare-const {x}{j} Bool)" for x in ("k", "q", "o")]
+            lines.append(f"(assert (=> k{j} {_clause(clause, 'a')}))")
+            lines.append(f"(assert (= q{j} {_clause(clause, 'b')}))")
+            lines.append(f"(assert (=> o{j} (not q{j})))")
+            broken.append(f"(and k{j} (not q{j}))")
+        calm = s_not(runs.step_raises(s, row))
+        crash = s_and([kept, runs.step_raises(t, row)])
+        lines += [f"(declare-const {x} Bool)" for x in (STEP, FINAL, RESIDUAL, CRASH)]
+        for j in range(len(setup.clauses)):
+            encoder.fact(s_implies(f"o{j}", calm))
+        encoder.fact(s_implies(STEP, s_and([calm, s_or([crash, *broken])])))
+        encoder.fact(s_implies(CRASH, s_and([calm, crash])))
+        self._write_final(s, t)
+        self._solver.add(encoder.take())
+
+    def _write_final(self, s: Run, t: Run) -> None:
+        setup, runs = self._setup, self._setup.runs
+        encoder = runs.encoder
+        accepted = encoder.name(runs.passes(s, setup.where))
+        matters = encoder.name(runs.matters(s))
+        kept = encoder.name(runs.passes(t, setup.where))
+        agrees = encoder.name(runs.result_agrees(s, t, accepted, kept))
+        encoder.fact(s_implies(FINAL, s_and([matters, s_not(agrees)])))
+        out = runs.outputs(t)
+        choices = []
+        for i, options in enumerate(setup.variants):
+            for j, option in enumerate(options):
+                encoder.lines.append(f"(declare-const h{i}.{j} Bool)")
+                choices.append(s_implies(f"h{i}.{j}", runs.is_true(option, out)))
+        passed = encoder.name(s_and([runs.present(t), *choices]))
+        agrees = encoder.name(runs.result_agrees(s, t, accepted, passed))
+        encoder.fact(s_implies(RESIDUAL, s_and([matters, s_not(agrees)])))
+
+    # --- questions --------------------------------------------------------------------------
+
+    def _ask(self, goal: Sequence[str], effort: Effort | None = None) -> Answer:
+        switches = set(self.active)
+        clauses = [
+            f"k{j}" if j in switches else f"(not k{j})" for j in range(len(self._setup.clauses))
+        ]
+        off = [f"(not {g})" for g in (STEP, FINAL, RESIDUAL, CRASH) if g not in goal]
+        return self._solver.check([*clauses, *off, *goal], effort or self._effort)
+
+    def houdini(self) -> bool:
+        """Drop clauses until the rest is inductive. False where that cannot be established, or
+        where the twin may raise on a row that the original survives.
+        """
+        while True:
+            answer = self._ask([STEP])
+            if isinstance(answer, Unsat):
+                return True
+            if not isinstance(answer, Sat):
+                return self._one_by_one()
+            values = self._solver.booleans([f"q{j}" for j in self.active])
+            kept = [j for j, good in zip(self.active, values, strict=True) if good]
+            if len(kept) == len(self.active):
+                return False
+            self.active = kept
+
+    def _one_by_one(self) -> bool:
+        """The joint question was too hard: ask for each clause alone, and drop what stays open."""
+        small = Effort(self._effort.work // 10, self._effort.seconds / 10)
+        while True:
+            bad = {j for j in self.active if not isinstance(self._ask([f"o{j}"], small), Unsat)}
+            if not bad:
+                return isinstance(self._ask([CRASH]), Unsat)
+            self.active = [j for j in self.active if j not in bad]
+
+    def final(self) -> bool:
+        """With the filter itself as residual, both pipelines agree at the end of every group."""
+        return isinstance(self._ask([FINAL]), Unsat)
+
+    def residual(self, chosen: Sequence[int | None]) -> Answer:
+        """The same with chosen variants (None: the clause is dropped)."""
+        return self._ask([RESIDUAL, *self._choice(chosen)])
+
+    def _choice(self, chosen: Sequence[int | None]) -> list[str]:
+        return [
+            f"h{i}.{j}" if chosen[i] == j else f"(not h{i}.{j})"
+            for i, options in enumerate(self._setup.variants)
+            for j in range(len(options))
+        ]
+
+    def minimised(self, chosen: Sequence[int | None]) -> list[int]:
+        """Clauses that suffice: those in the core of the end, and what their steps rest on."""
+        waiting = self._core(self._ask([RESIDUAL, *self._choice(chosen)]))
+        waiting |= self._core(self._ask([CRASH]))
+        needed: set[int] = set()
+        while waiting:
+            needed |= waiting
+            found = [self._core(self._ask([f"o{j}"])) for j in sorted(waiting)]
+            waiting = {j for core in found for j in core} - needed
+        return sorted(needed)
+
+    def _core(self, answer: Answer) -> set[int]:
+        if not isinstance(answer, Unsat):
+            return set(self.active)
+        return {int(a[1:]) for a in answer.core if a.startswith("k")}
+
+
+def _literal(literal: int, prefix: str) -> str:
+    name = f"{prefix}{literal // 2}"
+    return f"(not {name})" if literal % 2 else name
+
+
+def _clause(clause: Clause, prefix: str) -> str:
+    right = _literal(clause.right, prefix)
+    return right if clause.left < 0 else f"(=> {_literal(clause.left, prefix)} {right})"

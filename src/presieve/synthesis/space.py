@@ -1,0 +1,95 @@
+"""Untrusted. The space of one problem: classes, cells, leaves and concrete rows to try."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from random import Random
+
+from presieve.ir.fold import Mode, Problem
+from presieve.ir.terms import Scope, Term, Var
+from presieve.semantics.compile import Machine, State, compile_problem
+from presieve.universe.boxes import Cell, possible_cells
+from presieve.universe.classes import Classes
+from presieve.universe.regions import Partition, Region, partition
+
+MAX_CELLS = 5000
+"""Beyond this many cells the product of all columns' regions is not searched."""
+
+_KEYS_TRIED = 12
+
+
+@dataclass(frozen=True)
+class Space:
+    """What is fixed for one problem. ``extra`` are further predicates whose constants matter."""
+
+    problem: Problem
+    extra: tuple[Term, ...] = ()
+
+    @cached_property
+    def classes(self) -> Classes:
+        """Values that meet."""
+        return Classes(self.problem, self.extra)
+
+    @cached_property
+    def machine(self) -> Machine:
+        """The problem, compiled."""
+        return compile_problem(self.problem)
+
+    @cached_property
+    def partitions(self) -> tuple[Partition, ...]:
+        """The regions of every input column, in the fold's order."""
+        fold = self.problem.fold
+        return tuple(
+            partition(fold.column(c.name), c.type, self.classes, self.problem) for c in fold.columns
+        )
+
+    @cached_property
+    def size(self) -> int:
+        """How many cells there are."""
+        size = 1
+        for p in self.partitions:
+            size *= sum(r.possible for r in p.regions)
+        return size
+
+    @cached_property
+    def cells(self) -> list[Cell]:
+        """All cells that rows can be in."""
+        return possible_cells(self.partitions)
+
+    @cached_property
+    def keys(self) -> list[State]:
+        """Group keys to try: a few values of every grouping column."""
+        fold = self.problem.fold
+        columns = [
+            partition(Var(Scope.KEY, c.name, c.sort), c.type, self.classes, self.problem)
+            for c in fold.keys
+        ]
+        values = [[s for r in p.regions for s in r.samples[:1]] for p in columns]
+        return [tuple(v) for v in product(*values)][:_KEYS_TRIED]
+
+    def has_result(self, nonempty: bool) -> bool:
+        """Whether a group with, or without, a row has a result at all."""
+        return nonempty or self.problem.mode is Mode.GLOBAL
+
+    def cell_of(self, row: State) -> Cell:
+        """The cell that a row is in."""
+        return tuple(p.locate(v) for p, v in zip(self.partitions, row, strict=True))
+
+    def rows_in(self, cell: Cell, random: Random, count: int) -> list[State]:
+        """Some rows of a cell: first samples of every region first, then random combinations."""
+        regions = [p.regions[i] for p, i in zip(self.partitions, cell, strict=True)]
+        rows = [tuple(r.samples[0] for r in regions)]
+        rows += [_pick(regions, random) for _ in range(count - 1)]
+        return list(dict.fromkeys(rows))
+
+    def random_row(self, random: Random) -> State:
+        """A row of a random cell."""
+        choices = [[r for r in p.regions if r.possible] for p in self.partitions]
+        return _pick([random.choice(c) for c in choices], random)
+
+
+def _pick(regions: Sequence[Region], random: Random) -> State:
+    return tuple(random.choice(r.samples) for r in regions)

@@ -1,0 +1,152 @@
+"""Untrusted. Concrete tables: which the filter accepts, and which rows they cannot do without.
+
+A row is needed if some table's result changes when it is left out (FORMULAS 4, iii). Either the
+table with it or the one without is accepted, so accepted tables are all one has to look around.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from presieve.ir.terms import literal_value
+from presieve.ir.walk import literals
+from presieve.semantics.compile import State, agree
+from presieve.synthesis.space import Space
+from presieve.universe.boxes import Cell
+
+Table = tuple[State, ...]
+
+RANDOM_TABLES = 500
+MUTATIONS = 600
+MAX_ACCEPTED = 60
+_PUMP_LIMIT = 3000
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A witness: without the row at ``index`` the table gives another result."""
+
+    table: Table
+    key: State
+    index: int
+
+
+@dataclass(slots=True)
+class Finding:
+    """What is known of a space from running it: accepted tables and a witness per needed cell."""
+
+    accepted: list[tuple[Table, State]] = field(default_factory=list)
+    needs: dict[Cell, Need] = field(default_factory=dict)
+
+
+def differs(space: Space, table: Table, key: State, index: int) -> bool:
+    """Whether leaving out one row changes the result of the pipeline."""
+    without = table[:index] + table[index + 1 :]
+    machine = space.machine
+    return not agree(machine.outcome(table, key), machine.outcome(without, key))
+
+
+def explore(space: Space, random: Random, seeds: Sequence[tuple[Table, State]] = ()) -> Finding:
+    """Find accepted tables, then the cells whose rows are needed around them."""
+    finding = Finding()
+    for table, key in seeds:
+        _offer(space, finding, table, key)
+    for table, key in _random_tables(space, random):
+        _offer(space, finding, table, key)
+    if not finding.accepted:
+        for table, key in _pumped(space, random):
+            _offer(space, finding, table, key)
+            if len(finding.accepted) >= 4:
+                break
+    _mutate(space, finding, random)
+    for table, key in finding.accepted:
+        note_removals(space, finding, table, key)
+        _note_insertions(space, finding, table, key, random)
+    return finding
+
+
+def _offer(space: Space, finding: Finding, table: Table, key: State) -> bool:
+    """Keep a table that the filter accepts."""
+    if len(finding.accepted) >= MAX_ACCEPTED:
+        return False
+    outcome = space.machine.outcome(table, key)
+    if isinstance(outcome, tuple) and (table, key) not in finding.accepted:
+        finding.accepted.append((table, key))
+        return True
+    return False
+
+
+def _random_tables(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
+    yield (), space.keys[0]
+    for i in range(RANDOM_TABLES):
+        length = 1 + i % 6
+        table = tuple(space.random_row(random) for _ in range(length))
+        yield table, random.choice(space.keys)
+
+
+def _pumped(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
+    """Long tables for filters that count: rows repeated as often as the filter's integers say."""
+    counts = sorted({n + d for n in _thresholds(space) for d in (0, 1) if n + d > 1})
+    for count in counts:
+        for _ in range(40):
+            row = space.random_row(random)
+            others = tuple(space.random_row(random) for _ in range(random.randrange(3)))
+            yield (row,) * count + others, random.choice(space.keys)
+
+
+def _thresholds(space: Space) -> set[int]:
+    """Integers of the filter and of the state, up to a size that is cheap to count to."""
+    found: set[int] = set()
+    for x in literals(space.problem.where):
+        n = literal_value(x)
+        if isinstance(n, int | float) and not isinstance(n, bool) and 1 < n <= _PUMP_LIMIT:
+            found.add(int(n))
+    return found
+
+
+def _mutate(space: Space, finding: Finding, random: Random) -> None:
+    """Walk from accepted tables to accepted neighbours: drop, add, replace or swap rows."""
+    for _ in range(MUTATIONS if finding.accepted else 0):
+        if len(finding.accepted) >= MAX_ACCEPTED:
+            return
+        table, key = random.choice(finding.accepted)
+        rows = list(table)
+        i = random.randrange(len(rows) + 1)
+        match random.randrange(4):
+            case 0 if rows:
+                del rows[min(i, len(rows) - 1)]
+            case 1:
+                rows.insert(i, space.random_row(random))
+            case 2 if rows:
+                rows[min(i, len(rows) - 1)] = space.random_row(random)
+            case _:
+                random.shuffle(rows)
+        _offer(space, finding, tuple(rows), key)
+
+
+def note_removals(space: Space, finding: Finding, table: Table, key: State) -> None:
+    """Rows of an accepted table without which the result is another."""
+    for i, row in enumerate(table[:12]):
+        cell = space.cell_of(row)
+        if cell not in finding.needs and differs(space, table, key, i):
+            finding.needs[cell] = Need(table, key, i)
+
+
+def _note_insertions(
+    space: Space, finding: Finding, table: Table, key: State, random: Random
+) -> None:
+    """Rows which change the result of an accepted table when they are added."""
+    machine = space.machine
+    before = machine.outcome(table, key)
+    positions = sorted({0, len(table), len(table) // 2})
+    for cell in space.cells:
+        if cell in finding.needs:
+            continue
+        for row in space.rows_in(cell, random, 2):
+            at = random.choice(positions)
+            longer = (*table[:at], row, *table[at:])
+            if not agree(machine.outcome(longer, key), before):
+                finding.needs[cell] = Need(longer, key, at)
+                break

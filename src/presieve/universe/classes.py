@@ -1,0 +1,116 @@
+"""Untrusted. Which values meet which: constants of the filter moved back to columns and state.
+
+Variables whose values are compared with each other or assigned to each other form a class; a
+constant that meets one of them concerns all. So the ``90`` of ``first >= 90`` reaches the field
+``first`` and the column ``score`` that flows into it (Pusharoo, appendix C; here by union-find).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+from presieve.ir.fold import Problem, state_vars
+from presieve.ir.sorts import strip
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, lit, literal_value
+from presieve.ir.walk import subterms
+from presieve.semantics.values import Value
+
+_ORDER = {
+    Op.PY_LT,
+    Op.PY_LE,
+    Op.PY_GT,
+    Op.PY_GE,
+    Op.SQL_LT,
+    Op.SQL_LE,
+    Op.SQL_GT,
+    Op.SQL_GE,
+}
+_EQUALITY = {Op.PY_EQ, Op.SQL_EQ, Op.SQL_EQ_NULLSAFE, Op.SAME}
+_SUMS = {Op.INT_ADD, Op.INT_SUB, Op.FLOAT_ADD, Op.FLOAT_SUB, Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB}
+_PRODUCTS = {Op.INT_MUL, Op.FLOAT_MUL, Op.FLOAT_DIV, Op.SQL_FLOAT_MUL}
+
+
+def _flow(term: Term) -> list[Term]:
+    """Variables and literals that may *be* the value of the term (not merely influence it)."""
+    match term:
+        case Var() | Lit():
+            return [term]
+        case App(Op.ITE, (_, then, other)):
+            return [*_flow(then), *_flow(other)]
+        case App(Op.SOME | Op.GET, (inner,)):
+            return _flow(inner)
+    return []
+
+
+class Classes:
+    """The classes of one problem; further predicates (a hand-written pushdown) may be added."""
+
+    def __init__(self, problem: Problem, extra: Iterable[Term] = ()) -> None:
+        self._parent: dict[Var, Var] = {}
+        self._constants: dict[Var, dict[Lit, None]] = {}
+        self._ordered: set[Var] = set()
+        fold = problem.fold
+        for f, v in zip(fold.fields, state_vars(fold, Scope.ACC), strict=True):
+            self._meet([v, *_flow(f.init), *_flow(f.step)])
+        for o in fold.outputs:
+            self._meet([Var(Scope.OUT, o.name, o.sort), *_flow(o.term)])
+        steps = [t for f in fold.fields for t in (f.init, f.step)]
+        raises = [fold.step_raises, fold.finish_raises]
+        outputs = [o.term for o in fold.outputs]
+        for term in [problem.where, *steps, *raises, *outputs, *extra]:
+            self._scan(term)
+
+    def constants(self, v: Var) -> tuple[Value, ...]:
+        """The constants that the variable's values meet, in order of value; NaN is left out."""
+        found = {literal_value(x): None for x in self._constants.get(self._find(v), {})}
+        kept = [x for x in found if x is not None and x == x]
+        return tuple(sorted(kept, key=lambda x: x))
+
+    def ordered(self, v: Var) -> bool:
+        """Whether anything in the class is compared by order (else equality alone matters)."""
+        root = self._find(v)
+        return any(self._find(w) == root for w in self._ordered)
+
+    def together(self, a: Var, b: Var) -> bool:
+        """Whether two variables are of one class."""
+        return self._find(a) == self._find(b)
+
+    def _scan(self, term: Term) -> None:
+        for node in subterms(term):
+            if not isinstance(node, App):
+                continue
+            if node.op in _ORDER or node.op in _EQUALITY:
+                flow = [x for a in node.args for x in _flow(a)]
+                self._meet(flow)
+                if node.op in _ORDER:
+                    self._ordered.update(x for x in flow if isinstance(x, Var))
+            elif node.op in _SUMS or node.op in _PRODUCTS:
+                for v in (x for a in node.args for x in _flow(a) if isinstance(x, Var)):
+                    neutral = [0] if node.op in _SUMS else [0, 1]
+                    for n in neutral:
+                        self._note(v, lit(strip(v.sort), n))
+
+    def _meet(self, parts: Iterable[Term]) -> None:
+        parts = list(parts)
+        variables = [p for p in parts if isinstance(p, Var)]
+        for a, b in pairwise(variables):
+            self._union(a, b)
+        for part in parts:
+            if isinstance(part, Lit) and part.value is not None and variables:
+                self._note(variables[0], Lit(strip(part.sort), part.value))
+
+    def _note(self, v: Var, constant: Lit) -> None:
+        self._constants.setdefault(self._find(v), {}).setdefault(constant)
+
+    def _find(self, v: Var) -> Var:
+        while v in self._parent:
+            v = self._parent[v]
+        return v
+
+    def _union(self, a: Var, b: Var) -> None:
+        a, b = self._find(a), self._find(b)
+        if a != b:
+            self._parent[b] = a
+            for x in self._constants.pop(b, {}):
+                self._note(a, x)

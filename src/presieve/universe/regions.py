@@ -1,0 +1,246 @@
+"""Untrusted. The regions of a column: NULL, NaN, the constants, and the gaps between them.
+
+Rows in one region of every column are treated alike by comparisons with the constants, so the
+cells of the product are the grain of a pre-filter (FORMULAS 5).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+from presieve.ir.fold import Problem
+from presieve.ir.ops import app, sql_conjunction, sql_disjunction
+from presieve.ir.sorts import BOOL, FLOAT, STRING, Option, Sort, strip
+from presieve.ir.terms import SQL_TRUE, Lit, Op, Scope, Term, Var, lit
+from presieve.ir.walk import variables
+from presieve.semantics.interpret import evaluate
+from presieve.semantics.values import INT_RANGES, Value
+from presieve.universe.classes import Classes
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Values of one column that no comparison tells apart.
+
+    ``low`` and ``high`` bound an open gap (None: unbounded); a point has its value as both.
+    ``samples`` are values in it; ``possible`` is false where the assumptions exclude all.
+    """
+
+    tag: Literal["null", "nan", "point", "gap", "other"]
+    low: Value
+    high: Value
+    samples: tuple[Value, ...]
+    possible: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """All regions of one column: ordered ones first, in order, then "other", NaN and NULL."""
+
+    variable: Var
+    regions: tuple[Region, ...]
+
+    def locate(self, value: Value) -> int:
+        """The index of the region that holds the value."""
+        for i, r in enumerate(self.regions):
+            if _inside(value, r):
+                return i
+        raise AssertionError(f"{value!r} is in no region of {self.variable.name}")
+
+    def member(self, chosen: frozenset[int]) -> Term:
+        """A Spark SQL predicate that is true exactly on the chosen regions (as far as possible
+        ones go): comparisons with literals, OR of ranges, IS NULL, isnan.
+        """
+        return _member(self, chosen)
+
+
+def partition(column: Var, type_: str, classes: Classes, problem: Problem) -> Partition:
+    """The regions of a column of the problem."""
+    base = strip(column.sort)
+    constants = [c for c in classes.constants(column) if _fits(c, type_)]
+    if base == BOOL:
+        regions = [Region("point", b, b, (b,)) for b in (False, True)]
+    elif base == STRING and not classes.ordered(column):
+        regions = [Region("point", c, c, (c,)) for c in constants]
+        regions.append(Region("other", None, None, _other_strings(constants)))
+    else:
+        regions = _line(base, constants, type_)
+    if base == FLOAT:
+        regions.append(Region("nan", None, None, (math.nan,)))
+    if isinstance(column.sort, Option):
+        regions.append(Region("null", None, None, (None,)))
+    return Partition(column, tuple(_judged(r, column, problem) for r in regions))
+
+
+def _judged(region: Region, column: Var, problem: Problem) -> Region:
+    """Mark a region that the assumptions about this one column exclude."""
+    facts = [a.term for a in problem.assumptions if variables(a.term) == (column,)]
+    env = [{(Scope.ROW, column.name): v} for v in region.samples]
+    possible = any(all(evaluate(t, e) for t in facts) for e in env)
+    return Region(region.tag, region.low, region.high, region.samples, possible)
+
+
+def _fits(constant: Value, type_: str) -> bool:
+    """Constants at or beyond the ends of an integer type say nothing about its columns."""
+    bounds = INT_RANGES.get(type_)
+    if bounds is None or not isinstance(constant, int):
+        return True
+    return bounds[0] < constant < bounds[1]
+
+
+def _line(base: Sort, constants: Sequence[Any], type_: str) -> list[Region]:
+    regions: list[Region] = []
+    ends: list[Any] = [None, *constants, None]
+    for low, high in pairwise(ends):
+        samples = _between(base, low, high, type_)
+        if samples:
+            regions.append(Region("gap", low, high, samples))
+        if high is not None:
+            points = (0.0, -0.0) if isinstance(high, float) and high == 0 else (high,)
+            regions.append(Region("point", high, high, points))
+    return regions
+
+
+def _between(base: Sort, low: Any, high: Any, type_: str) -> tuple[Value, ...]:
+    """A few values strictly between two constants; none where the gap is empty."""
+    if base == STRING:
+        return _strings_between(low, high)
+    if base == FLOAT:
+        return _floats_between(low, high)
+    if low is None and high is None:
+        found = [0, 1, -1, 2, 5, -3, 100]
+    elif low is None:
+        found = [high - 1, high - 2, high - 1000]
+    elif high is None:
+        found = [low + 1, low + 2, low + 1000]
+    else:
+        found = [low + 1, high - 1, (low + high) // 2]
+    bounds = INT_RANGES.get(type_, (-(10**18), 10**18))
+    inside = [x for x in found if (low is None or x > low) and (high is None or x < high)]
+    return tuple(dict.fromkeys(x for x in inside if bounds[0] <= x <= bounds[1]))
+
+
+def _floats_between(low: float | None, high: float | None) -> tuple[Value, ...]:
+    if low is None and high is None:
+        return (0.0, 1.0, -1.5, 2.5, 1e6, math.inf, -math.inf)
+    if low is None:
+        assert high is not None
+        found = [high - 1.0, math.nextafter(high, -math.inf), high - 1e6, -math.inf]
+    elif high is None:
+        found = [low + 1.0, math.nextafter(low, math.inf), low + 1e6, math.inf]
+    else:
+        up, down = math.nextafter(low, math.inf), math.nextafter(high, -math.inf)
+        found = [(low + high) / 2, up, down]
+    inside = [x for x in found if (low is None or x > low) and (high is None or x < high)]
+    return tuple(dict.fromkeys(inside))
+
+
+def _strings_between(low: str | None, high: str | None) -> tuple[Value, ...]:
+    base = low or ""
+    found = ([""] if low is None else []) + [base + tail for tail in ("\x00", "0", "a", "é")]
+    inside = [x for x in found if (low is None or x > low) and (high is None or x < high)]
+    return tuple(dict.fromkeys(inside))
+
+
+def _other_strings(constants: Sequence[Any]) -> tuple[Value, ...]:
+    found = [x for x in ("other", "", "é", "zz") if x not in constants]
+    return tuple(found) or ("other-" + "".join(constants),)
+
+
+def _inside(value: Any, region: Region) -> bool:
+    match region.tag:
+        case "null":
+            return value is None
+        case "nan":
+            return isinstance(value, float) and math.isnan(value)
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return False
+    if region.tag == "other":
+        return True
+    low: Any = region.low
+    high: Any = region.high
+    if region.tag == "point":
+        return bool(value == low)
+    return bool((low is None or value > low) and (high is None or value < high))
+
+
+# --- predicates ------------------------------------------------------------------------------
+
+
+def _member(p: Partition, chosen: frozenset[int]) -> Term:
+    possible = [i for i, r in enumerate(p.regions) if r.possible]
+    if all(i in chosen for i in possible):
+        return SQL_TRUE
+    wants = {r.tag: i in chosen for i, r in enumerate(p.regions) if r.tag in ("null", "nan")}
+    may = {r.tag: r.possible for r in p.regions}
+    parts = _values(p, chosen)
+    if may.get("nan") and not wants["nan"] and _reaches_nan(p, chosen):
+        no_nan = app(Op.SQL_NOT, app(Op.SQL_IS_NAN, p.variable))
+        parts = [sql_conjunction([sql_disjunction(parts), no_nan])]
+    if may.get("nan") and wants["nan"] and not _reaches_nan(p, chosen):
+        parts.append(app(Op.SQL_IS_NAN, p.variable))
+    if may.get("null") and wants["null"]:
+        parts.append(app(Op.SQL_IS_NULL, p.variable))
+    return sql_disjunction(parts)
+
+
+def _plain(p: Partition) -> list[int]:
+    return [i for i, r in enumerate(p.regions) if r.tag in ("point", "gap", "other")]
+
+
+def _reaches_nan(p: Partition, chosen: frozenset[int]) -> bool:
+    """Whether what :func:`_values` writes is true of NaN: an open upper end, or everything."""
+    plain = _plain(p)
+    return plain[-1] in chosen
+
+
+def _values(p: Partition, chosen: frozenset[int]) -> list[Term]:
+    """Predicates whose disjunction is true on the chosen plain regions."""
+    plain, x = _plain(p), p.variable
+    base = strip(x.sort)
+    if base == BOOL:
+        here = [i for i in plain if i in chosen]
+        if len(here) == 2:
+            return [app(Op.SQL_NOT, app(Op.SQL_IS_NULL, x))]
+        return [x if p.regions[i].low else app(Op.SQL_NOT, x) for i in here]
+    if all(i in chosen for i in plain):
+        return [app(Op.SQL_NOT, app(Op.SQL_IS_NULL, x))]
+    missing = [p.regions[i] for i in plain if i not in chosen]
+    if all(r.tag == "point" for r in missing) and (len(missing) == 1 or base == STRING):
+        others = [app(Op.SQL_NOT, app(Op.SQL_EQ, x, _lit(base, r.low))) for r in missing]
+        return [sql_conjunction(others)]
+    if any(p.regions[i].tag == "other" for i in plain):  # points without an order between them
+        return [app(Op.SQL_EQ, x, _lit(base, p.regions[i].low)) for i in plain if i in chosen]
+    runs: list[list[Region]] = []
+    previous = -2
+    for i in plain:
+        if i in chosen:
+            if i != previous + 1:
+                runs.append([])
+            runs[-1].append(p.regions[i])
+            previous = i
+    return [_run(x, base, run) for run in runs]
+
+
+def _lit(base: Sort, value: Value) -> Lit:
+    assert not isinstance(value, tuple)
+    return lit(base, value)
+
+
+def _run(x: Var, base: Sort, run: list[Region]) -> Term:
+    """A contiguous run of regions as one or two comparisons."""
+    first, last = run[0], run[-1]
+    if first.tag == "point" and len(run) == 1:
+        return app(Op.SQL_EQ, x, _lit(base, first.low))
+    parts: list[Term] = []
+    if first.low is not None:
+        op = Op.SQL_GE if first.tag == "point" else Op.SQL_GT
+        parts.append(app(op, x, _lit(base, first.low)))
+    if last.high is not None:
+        op = Op.SQL_LE if last.tag == "point" else Op.SQL_LT
+        parts.append(app(op, x, _lit(base, last.high)))
+    return sql_conjunction(parts)
