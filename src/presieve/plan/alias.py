@@ -1,0 +1,15 @@
+"""Trusted. A conjunct moves down through a relation's alias."""
+
+from __future__ import annotations
+
+from presieve.ir.terms import Term
+from presieve.plan.algebra import Alias
+
+
+def through_alias(_below: Alias, conjunct: Term) -> Term:
+    """Unchanged.
+
+    Lemma: an alias is the identity on rows and attributes, so ``filter c (alias R) = alias
+    (filter c R)``. Conjuncts name attributes by number; the alias changes only their qualifiers.
+    """
+    return conjunct

@@ -1,0 +1,59 @@
+"""Trusted. Several folds over the rows of one group are one fold."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass, replace
+
+from presieve.ir.fold import Field, Fold, Output
+from presieve.ir.ops import disjunction
+from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.walk import rewrite
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One fold of a product, and the names that its outputs get there."""
+
+    fold: Fold
+    outputs: tuple[str, ...]
+
+
+def product(parts: tuple[Part, ...], live: Set[str]) -> Fold:
+    """States and outputs side by side; it raises where one of them raises.
+
+    Lemma: ``fold (f x g) D = (fold f D, fold g D)``: neither state occurs in the other's step.
+    Only outputs named in ``live`` stay: nothing is claimed about the others. Their states stay too,
+    because a fold whose output nobody reads may still raise.
+    """
+    named = [_renamed(p, f"u{i}." if len(parts) > 1 else "") for i, p in enumerate(parts)]
+    return Fold(
+        name=", ".join(dict.fromkeys(p.fold.name for p in parts)),
+        columns=tuple({c.name: c for f in named for c in f.columns}.values()),
+        keys=tuple({c.name: c for f in named for c in f.keys}.values()),
+        fields=tuple(x for f in named for x in f.fields),
+        outputs=tuple(o for f in named for o in f.outputs if o.name in live),
+        step_raises=disjunction(f.step_raises for f in named),
+        finish_raises=disjunction(f.finish_raises for f in named),
+        span=parts[0].fold.span,
+    )
+
+
+def _renamed(part: Part, prefix: str) -> Fold:
+    fold = part.fold
+
+    def term(t: Term) -> Term:
+        return rewrite(
+            t, lambda v: Var(Scope.ACC, prefix + v.name, v.sort) if v.scope is Scope.ACC else v
+        )
+
+    return replace(
+        fold,
+        fields=tuple(Field(prefix + f.name, f.sort, f.init, term(f.step)) for f in fold.fields),
+        outputs=tuple(
+            Output(name, o.sort, o.type, term(o.term))
+            for o, name in zip(fold.outputs, part.outputs, strict=True)
+        ),
+        step_raises=term(fold.step_raises),
+        finish_raises=term(fold.finish_raises),
+    )

@@ -1,0 +1,129 @@
+"""Each rule's lemma, on random small tables, and what the rules refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+import pytest
+from hypothesis import given
+from tests.plan.relations import INPUT, UNKNOWN, Row, comparisons, equal, expr, paths, run
+
+from presieve.errors import Declined
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, INT, Option
+from presieve.ir.terms import Op, Term, int_lit
+from presieve.plan.algebra import (
+    Alias,
+    Attribute,
+    Column,
+    Expr,
+    Filter,
+    Path,
+    Project,
+    attribute_var,
+    variable_of,
+)
+from presieve.plan.alias import through_alias
+from presieve.plan.filter import through_filter
+from presieve.plan.project import through_project
+from presieve.plan.pushdown import descend
+
+A, B = INPUT[0], INPUT[1]
+POSITIVE = app(Op.SQL_GT, A, int_lit(0))
+
+
+def without(path: Path, moved: Set[tuple[int, int]]) -> Path:
+    return tuple(
+        Filter(tuple(c for i, c in enumerate(o.conjuncts) if (level, i) not in moved))
+        if isinstance(o, Filter)
+        else o
+        for level, o in enumerate(path)
+    )
+
+
+@given(paths())
+def test_moved_conjuncts_mean_the_same_at_the_bottom(case: tuple[Path, tuple[Row, ...]]) -> None:
+    path, rows = case
+    terms: list[Term] = []
+    moved: set[tuple[int, int]] = set()
+    for m in descend(path):
+        if not isinstance(m.term, Declined):
+            terms.append(m.term)
+            moved.add((m.operator, m.conjunct))
+    bottom = Filter(tuple(Expr(t, frozenset()) for t in terms))
+    assert terms, "everything in these paths has a meaning"
+    assert equal(run(path, rows), run((bottom, *without(path, moved)), rows))
+
+
+@given(paths())
+def test_one_conjunct_alone_may_move(case: tuple[Path, tuple[Row, ...]]) -> None:
+    path, rows = case
+    last = descend(path)[-1]
+    assert not isinstance(last.term, Declined)
+    bottom = Filter((Expr(last.term, frozenset()),))
+    rest = without(path, {(last.operator, last.conjunct)})
+    assert equal(run(path, rows), run((bottom, *rest), rows))
+
+
+def test_the_lemma_refutes_a_wrong_rule() -> None:
+    """Below a projection that swaps two columns, the same conjunct means another column."""
+    swap = Project((Column(0, expr(B, B), plain=True), Column(1, expr(A, A), plain=True)))
+    top = Filter((expr(POSITIVE, A),))
+    rows: list[Row] = [{0: 1, 1: -1}]
+    wrong = run((top, swap), rows)
+    assert not equal(run((swap, top), rows), wrong)
+    (right,) = descend((swap, top))
+    assert right.term == app(Op.SQL_GT, B, int_lit(0))
+
+
+@given(comparisons(INPUT))
+def test_filters_and_aliases_do_not_change_a_conjunct(conjunct: Expr) -> None:
+    assert not isinstance(conjunct.term, Declined)
+    assert through_filter(Filter((conjunct,)), conjunct.term) is conjunct.term
+    assert through_alias(Alias(), conjunct.term) is conjunct.term
+
+
+def test_a_computed_column_without_meaning_stops_only_its_readers() -> None:
+    path = (
+        Project(
+            (
+                Column(7, Expr(UNKNOWN, frozenset({0})), plain=False),
+                Column(8, expr(B, B), plain=True),
+            )
+        ),
+        Filter(
+            (
+                expr(app(Op.SQL_GT, attribute_var(7, INT), int_lit(0)), attribute_var(7, INT)),
+                expr(app(Op.SQL_GT, attribute_var(8, INT), int_lit(0)), attribute_var(8, INT)),
+            )
+        ),
+    )
+    stuck, moved = descend(path)
+    assert stuck.term == UNKNOWN
+    assert moved.term == app(Op.SQL_GT, B, int_lit(0))
+
+
+def test_a_conjunct_without_meaning_stays() -> None:
+    (only,) = descend((Filter((Expr(UNKNOWN, frozenset({0})),)),))
+    assert only.term == UNKNOWN
+
+
+def test_an_attribute_that_the_projection_does_not_have() -> None:
+    project = Project((Column(8, expr(B, B), plain=True),))
+    result = through_project(project, POSITIVE)
+    assert isinstance(result, Declined)
+    assert result.code == "plan-shape"
+
+
+@pytest.mark.parametrize(
+    ("type_", "nullable", "expected"),
+    [
+        ("bigint", True, attribute_var(5, Option(INT))),
+        ("double", False, attribute_var(5, FLOAT)),
+        ("string collate UTF8_LCASE", True, None),
+        ("char(5)", True, None),
+        ("decimal(10,2)", True, None),
+    ],
+)
+def test_only_supported_types_have_variables(type_: str, nullable: bool, expected: object) -> None:
+    assert variable_of(Attribute(5, "x", type_, nullable)) == expected
