@@ -1,0 +1,333 @@
+"""Trusted. Catalyst's resolved expressions into the IR.
+
+The input is what ``TreeNode.toJSON`` of Spark 4.3 gives for one expression after analysis: its
+nodes in pre-order, each with ``class``, ``num-children`` and its fields. The analyzer has made
+every cast explicit, so what remains is an allow-list of classes and, of casts, those that lose
+nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, INT, strip
+from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term
+from presieve.semantics.types import SORTS
+from presieve.semantics.values import INT_RANGES
+from presieve.sql.coerce import (
+    AsDouble,
+    Constant,
+    Operand,
+    arithmetic,
+    compare,
+    flat,
+    membership,
+    truth,
+)
+from presieve.sql.coerce import (
+    expression as expression_of,
+)
+from presieve.sql.constants import cast
+from presieve.sql.temporal import parse_date, parse_timestamp
+
+PACKAGE = "org.apache.spark.sql.catalyst.expressions."
+
+JSON_TYPES = {
+    "boolean": "boolean",
+    "byte": "tinyint",
+    "short": "smallint",
+    "integer": "int",
+    "long": "bigint",
+    "double": "double",
+    "string": "string",
+    "date": "date",
+    "timestamp": "timestamp",
+    "void": "void",
+}
+"""From ``DataType.json`` to ``simpleString``. Strings with a collation have another name there."""
+
+WIDTHS = ("tinyint", "smallint", "int", "bigint")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node of the tree with its children and the rest of its fields."""
+
+    name: str
+    children: tuple[Node, ...]
+    fields: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """An operand and its Spark type, as ``simpleString``."""
+
+    operand: Operand
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What names mean. ``common`` is what the enclosing ``With`` defines."""
+
+    attributes: Mapping[int, Term]
+    timezone: str
+    common: Typed | None = field(default=None)
+
+
+def expression(
+    tree: Sequence[Mapping[str, object]], attributes: Mapping[int, Term], timezone: str
+) -> Term | Declined:
+    """One expression as a term. ``attributes`` are the known columns by the number of their exprId.
+
+    ``timezone`` is the session's: literals of timestamps are printed in it. Codes: those of
+    :func:`presieve.sql.parse.parse_predicate`, ``column-type``, and ``catalyst`` where the tree
+    has another shape than Spark 4.3 gives it.
+    """
+    try:
+        node, rest = _build(tree, 0, 0)
+        if rest != len(tree):
+            raise _shape("nodes are left over")
+        term = expression_of(_convert(node, Context(attributes, timezone)).operand, "an expression")
+    except DeclineSignal as signal:
+        return signal.declined
+    return SQL_TRUE if term == TRUE else SQL_FALSE if term == FALSE else term
+
+
+MAX_DEPTH = 100
+
+
+def _shape(what: str) -> DeclineSignal:
+    return DeclineSignal("catalyst", f"Spark's expression has an unknown shape: {what}")
+
+
+def _build(tree: Sequence[Mapping[str, object]], at: int, depth: int) -> tuple[Node, int]:
+    """The node at ``at`` with all below it, and where the next one begins."""
+    if at >= len(tree):
+        raise _shape("nodes are missing")
+    if depth > MAX_DEPTH:
+        raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
+    fields = tree[at]
+    name, count = fields.get("class"), fields.get("num-children")
+    if not isinstance(name, str) or not isinstance(count, int):
+        raise _shape("a node has no class")
+    children: list[Node] = []
+    at += 1
+    for _ in range(count):
+        child, at = _build(tree, at, depth + 1)
+        children.append(child)
+    return Node(name, tuple(children), fields), at
+
+
+def _convert(node: Node, context: Context) -> Typed:
+    short = node.name.removeprefix(PACKAGE)
+    rule = RULES.get(short) if node.name.startswith(PACKAGE) else None
+    if rule is None:
+        raise DeclineSignal("sql-unsupported", f"{short.rsplit('.', 1)[-1]} is not supported")
+    arity, convert = rule
+    if arity is not None and len(node.children) != arity:
+        raise _shape(f"{short} has {len(node.children)} children")
+    return convert(node, context)
+
+
+# --- leaves ---------------------------------------------------------------------------------
+
+
+def _type(node: Node) -> str:
+    declared = node.fields.get("dataType")
+    if isinstance(declared, str):
+        if declared in JSON_TYPES:
+            return JSON_TYPES[declared]
+        if re.fullmatch(r"decimal\(\d+,\d+\)", declared):
+            return "decimal"
+    raise DeclineSignal("column-type", f"values of type {declared} are not supported")
+
+
+def _attribute(node: Node, context: Context) -> Typed:
+    type_ = _type(node)
+    expr_id = node.fields.get("exprId")
+    number = expr_id.get("id") if isinstance(expr_id, Mapping) else None
+    if not isinstance(number, int):
+        raise _shape("an attribute has no number")
+    term = context.attributes.get(number)
+    name = node.fields.get("name")
+    if term is None:
+        raise DeclineSignal("unknown-column", f"{name} is no known column here")
+    if SORTS.get(type_) != strip(term.sort):
+        raise _shape(f"{name} is known as another type than {type_}")
+    return Typed(term, type_)
+
+
+def _literal(node: Node, context: Context) -> Typed:
+    type_ = _type(node)
+    value = node.fields.get("value")
+    if value is None:
+        null = Constant("void", None)
+        return Typed(null if type_ == "void" else cast(null, type_, context.timezone), type_)
+    if not isinstance(value, str):
+        raise _shape("a literal is no string")
+    try:
+        return Typed(_constant(type_, value, context.timezone), type_)
+    except (ValueError, ArithmeticError):
+        raise _shape(f"{value!r} is no {type_}") from None
+
+
+def _constant(type_: str, text: str, timezone: str) -> Constant:
+    match type_:
+        case "boolean" if text in ("true", "false"):
+            return Constant("boolean", text == "true")
+        case "tinyint" | "smallint" | "int" | "bigint":
+            low, high = INT_RANGES[type_]
+            if low <= int(text) <= high:
+                return Constant("int", int(text))
+        case "double":
+            # Java's names are NaN, Infinity and -Infinity, all of which Python reads
+            return Constant("double", float(text))
+        case "decimal":
+            return Constant("decimal", Decimal(text) + 0)
+        case "string":
+            return Constant("string", text)
+        case "date":
+            return Constant("date", parse_date(text))
+        case "timestamp":
+            return Constant("timestamp", parse_timestamp(text, timezone))
+    raise _shape(f"{text!r} is no {type_}")
+
+
+# --- operators ------------------------------------------------------------------------------
+
+
+def _pair(node: Node, context: Context) -> tuple[Typed, Typed]:
+    left, right = (_convert(child, context) for child in node.children)
+    if left.type != right.type:
+        raise _shape(f"{left.type} meets {right.type}")
+    return left, right
+
+
+def _comparison(op: Op) -> Rule:
+    def convert(node: Node, context: Context) -> Typed:
+        left, right = _pair(node, context)
+        return Typed(compare(op, left.operand, right.operand, context.timezone), "boolean")
+
+    return 2, convert
+
+
+def _arithmetic(op: Op) -> Rule:
+    def convert(node: Node, context: Context) -> Typed:
+        left, right = _pair(node, context)
+        if left.type != "double":
+            raise DeclineSignal(
+                "sql-unsupported",
+                f"arithmetic on {left.type} is not supported, since it can raise or round",
+            )
+        return Typed(arithmetic(op, left.operand, right.operand, context.timezone), "double")
+
+    return 2, convert
+
+
+def _logic(op: Op, arity: int) -> Rule:
+    def convert(node: Node, context: Context) -> Typed:
+        terms = [truth(_convert(child, context).operand) for child in node.children]
+        return Typed(app(op, *terms) if op is Op.SQL_NOT else flat(op, terms), "boolean")
+
+    return arity, convert
+
+
+def _is_null(node: Node, context: Context) -> Typed:
+    term = expression_of(_convert(node.children[0], context).operand, "IS NULL")
+    return Typed(app(Op.SQL_IS_NULL, term), "boolean")
+
+
+def _is_not_null(node: Node, context: Context) -> Typed:
+    return Typed(app(Op.SQL_NOT, truth(_is_null(node, context).operand)), "boolean")
+
+
+def _is_nan(node: Node, context: Context) -> Typed:
+    term = expression_of(_convert(node.children[0], context).operand, "isnan")
+    if strip(term.sort) != FLOAT:
+        raise DeclineSignal("sql-types", "isnan takes a double")
+    return Typed(app(Op.SQL_IS_NAN, term), "boolean")
+
+
+def _in(node: Node, context: Context) -> Typed:
+    value, *options = (_convert(child, context) for child in node.children)
+    if not options:
+        raise _shape("In has no list")
+    if any(option.type != value.type for option in options):
+        raise _shape("In mixes types")
+    operands = [option.operand for option in options]
+    return Typed(membership(value.operand, operands, context.timezone), "boolean")
+
+
+def _cast(node: Node, context: Context) -> Typed:
+    """Casts of literals are folded; of expressions, identities and widened integers are none."""
+    (child,) = node.children
+    target = _type(node)
+    inner = _convert(child, context)
+    if inner.type == target:
+        return inner
+    operand = inner.operand
+    if isinstance(operand, Constant):
+        zone = node.fields.get("timeZoneId")
+        return Typed(cast(operand, target, zone if isinstance(zone, str) else ""), target)
+    if inner.type in WIDTHS and not isinstance(operand, AsDouble):
+        if target in WIDTHS and WIDTHS.index(inner.type) < WIDTHS.index(target):
+            return Typed(operand, target)
+        if target == "double" and strip(operand.sort) == INT:
+            return Typed(AsDouble(operand), "double")
+    raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
+
+
+def _between(node: Node, context: Context) -> Typed:
+    """``Between`` stands for its replacement, the only child."""
+    return _convert(node.children[0], context)
+
+
+def _with(node: Node, context: Context) -> Typed:
+    """One shared subexpression. References do not say to which, so there must be only one."""
+    child, definition = node.children
+    if definition.name != PACKAGE + "CommonExpressionDef" or context.common is not None:
+        raise _shape("With defines several expressions")
+    common = _convert(definition.children[0], context)
+    return _convert(child, Context(context.attributes, context.timezone, common))
+
+
+def _reference(node: Node, context: Context) -> Typed:
+    if context.common is None or context.common.type != _type(node):
+        raise _shape("a reference to no common expression")
+    return context.common
+
+
+Rule = tuple[int | None, Callable[[Node, Context], Typed]]
+"""How many children the class has (None: some), and what it means."""
+
+RULES: dict[str, Rule] = {
+    "AttributeReference": (0, _attribute),
+    "Literal": (0, _literal),
+    "Cast": (1, _cast),
+    "EqualTo": _comparison(Op.SQL_EQ),
+    "EqualNullSafe": _comparison(Op.SQL_EQ_NULLSAFE),
+    "LessThan": _comparison(Op.SQL_LT),
+    "LessThanOrEqual": _comparison(Op.SQL_LE),
+    "GreaterThan": _comparison(Op.SQL_GT),
+    "GreaterThanOrEqual": _comparison(Op.SQL_GE),
+    "And": _logic(Op.SQL_AND, 2),
+    "Or": _logic(Op.SQL_OR, 2),
+    "Not": _logic(Op.SQL_NOT, 1),
+    "IsNull": (1, _is_null),
+    "IsNotNull": (1, _is_not_null),
+    "IsNaN": (1, _is_nan),
+    "In": (None, _in),
+    "Between": (1, _between),
+    "With": (2, _with),
+    "CommonExpressionRef": (0, _reference),
+    "Add": _arithmetic(Op.SQL_FLOAT_ADD),
+    "Subtract": _arithmetic(Op.SQL_FLOAT_SUB),
+    "Multiply": _arithmetic(Op.SQL_FLOAT_MUL),
+}
+"""Every class of Catalyst that is understood."""

@@ -1,0 +1,243 @@
+"""Trusted. Spark's implicit casts, as far as they lose nothing.
+
+Spark compares two values of different types by casting both to a common type. Here a constant moves
+to the type of the expression it meets, and only where that gives the answer that Spark gives, with
+ANSI mode on and off; everything else declines. Sources: Spark 4.3's ``AnsiTypeCoercion``,
+``TypeCoercion`` and ``DecimalPrecision``; each rule is also tested against a Spark session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
+
+from presieve.errors import DeclineSignal
+from presieve.ir.ops import app
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Sort, strip
+from presieve.ir.terms import App, Lit, Op, Term, lit, none_lit
+from presieve.semantics.values import INT_RANGES
+from presieve.sql.temporal import midnight, parse_date, parse_timestamp
+
+Scalar: TypeAlias = bool | int | float | str | Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal that has not met its partner yet.
+
+    ``kind`` is ``int`` (of any width), ``decimal``, ``double``, ``string``, ``boolean``, ``date``,
+    ``timestamp`` or ``void`` (NULL).
+    """
+
+    kind: str
+    value: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class AsDouble:
+    """An integer expression that Spark casts to double, which rounds beyond 2**53."""
+
+    term: Term
+
+
+Operand: TypeAlias = Term | Constant | AsDouble
+
+NULL = Constant("void", None)
+EXACT = 2**53
+"""Doubles hold every integer strictly between -2**53 and 2**53, and rounding an int64 to double is
+monotone, so comparing with one of these gives the same answer before and after rounding."""
+
+KIND_SORTS: dict[str, Sort] = {
+    "int": INT,
+    "double": FLOAT,
+    "string": STRING,
+    "boolean": BOOL,
+    "date": DATE,
+    "timestamp": TIMESTAMP,
+}
+
+TYPE_NAMES: dict[Sort, str] = {
+    INT: "bigint",
+    **{sort: kind for kind, sort in KIND_SORTS.items() if sort != INT},
+}
+"""The Spark type that values of a sort have where nothing else says."""
+
+
+def sort_name(sort: Sort) -> str:
+    """What a person calls the sort."""
+    names = {INT: "an integer", FLOAT: "a double", STRING: "a string", BOOL: "a boolean"}
+    return {**names, DATE: "a date", TIMESTAMP: "a timestamp"}.get(strip(sort), "a tuple")
+
+
+def _mismatch(constant: Constant, sort: Sort) -> DeclineSignal:
+    return DeclineSignal(
+        "sql-types",
+        f"{sort_name(sort)} meets the {constant.kind} literal {str(constant.value)!r}, which "
+        "cannot be compared exactly; write a literal of the column's own type",
+    )
+
+
+def fit(constant: Constant, sort: Sort, timezone: str) -> Lit:
+    """The constant as a literal of a sort, where Spark's common type gives the same answers.
+
+    Raises :class:`DeclineSignal` otherwise.
+    """
+    base = strip(sort)
+    value = constant.value
+    match constant.kind, value:
+        case "void", _:
+            return none_lit(base)
+        case "int" | "decimal" | "double", (int() | float() | Decimal()):
+            if base == FLOAT:
+                return lit(FLOAT, float(value))
+            if base == INT:
+                return lit(INT, _integer(constant, value))
+        case "string", str() if base == DATE:
+            return lit(DATE, parse_date(value))
+        case "string", str() if base == TIMESTAMP:
+            return lit(TIMESTAMP, parse_timestamp(value, timezone))
+        case "date", int() if base == TIMESTAMP:
+            return lit(TIMESTAMP, midnight(value, timezone))
+    if KIND_SORTS.get(constant.kind) != base or isinstance(value, Decimal):
+        raise _mismatch(constant, base)
+    return lit(base, value)
+
+
+def _integer(constant: Constant, value: int | float | Decimal) -> int:
+    """An integer of a bigint, from a literal of any numeric type.
+
+    Outside int64 Spark turns some comparisons into true or false, even of NULL; not here.
+    """
+    bound = EXACT if constant.kind == "double" else 2**63
+    if not -bound <= value < bound or (constant.kind == "double" and value == -bound):
+        raise _mismatch(constant, INT)  # NaN and the infinities end here too
+    if value != int(value):
+        raise _mismatch(constant, INT)
+    return int(value)
+
+
+def settle(constant: Constant) -> Lit:
+    """The constant as a literal of its own type. Raises :class:`DeclineSignal`."""
+    sort = KIND_SORTS.get(constant.kind)
+    if sort is None or isinstance(constant.value, Decimal):
+        raise DeclineSignal(
+            "sql-types",
+            f"the {constant.kind} literal {constant.value} meets no column of a known type",
+        )
+    if sort == INT and isinstance(constant.value, int):
+        low, high = INT_RANGES["bigint"]
+        if not low <= constant.value <= high:
+            raise _mismatch(constant, INT)
+    return lit(sort, constant.value)
+
+
+def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
+    """Two operands as terms of one sort. Raises :class:`DeclineSignal`."""
+    if isinstance(a, Constant):
+        if isinstance(b, Constant):
+            return _constants(a, b)
+        right, left = pair(b, a, timezone)
+        return left, right
+    if isinstance(a, AsDouble):
+        if isinstance(b, Constant):
+            return a.term, _rounded(b)
+        raise DeclineSignal("sql-types", "an integer column is compared as a double, which rounds")
+    if isinstance(b, Constant):
+        return a, fit(b, a.sort, timezone)
+    if isinstance(b, AsDouble):
+        raise DeclineSignal("sql-types", "an integer column is compared as a double, which rounds")
+    if strip(a.sort) != strip(b.sort):
+        raise DeclineSignal(
+            "sql-types",
+            f"{sort_name(a.sort)} meets {sort_name(b.sort)}, which cannot be compared exactly",
+        )
+    return a, b
+
+
+def _rounded(constant: Constant) -> Lit:
+    """The partner of an integer cast to double. It must be a double that no rounding reaches."""
+    if constant.kind not in ("double", "void"):
+        raise _mismatch(constant, FLOAT)
+    return fit(constant, INT, "UTC")
+
+
+def _constants(a: Constant, b: Constant) -> tuple[Term, Term]:
+    if a.kind == "void" and b.kind != "void":
+        right = settle(b)
+        return none_lit(right.sort), right
+    if b.kind == "void" and a.kind != "void":
+        left = settle(a)
+        return left, none_lit(left.sort)
+    left, right = settle(a), settle(b)
+    if left.sort != right.sort:
+        raise DeclineSignal(
+            "sql-types", f"the {a.kind} literal {a.value} meets the {b.kind} literal {b.value}"
+        )
+    return left, right
+
+
+def compare(op: Op, a: Operand, b: Operand, timezone: str) -> App:
+    """``a op b`` for one of the six comparisons of the IR. Raises :class:`DeclineSignal`."""
+    return app(op, *pair(a, b, timezone))
+
+
+def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Term:
+    """``value IN (options)``: an OR of equalities, so that NULL means what it means in SQL.
+
+    Spark casts all of them to one common type, so here they must agree on one: expressions on their
+    sort, and literals on their kind unless doubles are compared. Raises :class:`DeclineSignal`.
+    """
+    operands = (value, *options)
+    sorts = {strip(o.sort) for o in operands if not isinstance(o, Constant | AsDouble)}
+    kinds = {o.kind for o in operands if isinstance(o, Constant) and o.kind != "void"}
+    if len(sorts) > 1 or (sorts != {FLOAT} and len(kinds) > 1):
+        raise DeclineSignal("sql-types", "an IN list mixes types")
+    if kinds == {"string"} and sorts & {DATE, TIMESTAMP}:
+        raise DeclineSignal("sql-types", "an IN list compares dates with strings; write DATE '...'")
+    equalities = [compare(Op.SQL_EQ, value, option, timezone) for option in options]
+    return flat(Op.SQL_OR, equalities)
+
+
+def arithmetic(op: Op, a: Operand, b: Operand, timezone: str) -> App:
+    """``a op b`` on doubles. Integers decline: they overflow. Raises :class:`DeclineSignal`."""
+    left, right = pair(a, b, timezone)
+    if strip(left.sort) != FLOAT:
+        raise DeclineSignal(
+            "sql-unsupported",
+            f"arithmetic on {sort_name(left.sort)} is not supported, since it can raise or round",
+        )
+    return app(op, left, right)
+
+
+def truth(operand: Operand) -> Term:
+    """An operand where a condition is expected. Raises :class:`DeclineSignal`."""
+    match operand:
+        case Constant("boolean", bool() as value):
+            return lit(BOOL, value)
+        case Constant("void", _):
+            return none_lit(BOOL)
+        case Constant() | AsDouble():
+            raise DeclineSignal("sql-types", "a condition is expected where a value is written")
+    if strip(operand.sort) != BOOL:
+        raise DeclineSignal("sql-types", f"{sort_name(operand.sort)} is used as a condition")
+    return operand
+
+
+def expression(operand: Operand, what: str) -> Term:
+    """An operand that must be an expression of a known type. Raises :class:`DeclineSignal`."""
+    match operand:
+        case AsDouble():
+            raise DeclineSignal("sql-types", f"{what} of an integer cast to double")
+        case Constant():
+            return settle(operand)
+    return operand
+
+
+def flat(op: Op, terms: Sequence[Term]) -> Term:
+    """``SQL_AND`` or ``SQL_OR`` of the terms, nested ones of the same operator spliced in."""
+    parts: list[Term] = []
+    for term in terms:
+        parts.extend(term.args if isinstance(term, App) and term.op is op else (term,))
+    return parts[0] if len(parts) == 1 else app(op, *parts)

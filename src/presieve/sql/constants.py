@@ -1,0 +1,180 @@
+"""Trusted. Literals of Spark SQL, and casts of literals.
+
+Sources: ``visitNumericLiteral`` and ``visitTypeConstructor`` in Spark 4.3's ``AstBuilder``,
+``Cast``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+
+from presieve.errors import DeclineSignal
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Sort
+from presieve.ir.terms import none_lit
+from presieve.semantics.values import INT_RANGES
+from presieve.sql.coerce import Constant, Operand
+from presieve.sql.temporal import midnight, parse_date, parse_timestamp
+
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?(BD|[LSYFD])?", re.IGNORECASE | re.ASCII)
+_SUFFIXES = {"Y": "tinyint", "S": "smallint", "L": "bigint"}
+MAX_DIGITS = 38
+"""Of a decimal, in Spark."""
+
+
+def number(text: str, *, negative: bool) -> Constant:
+    """A number as Spark reads it: ``5`` and ``5L`` integers, ``5.0`` a decimal, ``5e0`` a double.
+
+    Raises :class:`DeclineSignal` for floats of 32 bits and for what Spark rejects.
+    """
+    match = _NUMBER.fullmatch(text)
+    if not match:
+        raise DeclineSignal("sql-syntax", f"{text!r} is no number")
+    digits, exponent, suffix = match[1], match[2] or "", (match[3] or "").upper()
+    sign = "-" if negative else ""
+    whole = digits.isdigit() and not exponent
+    if suffix == "F":
+        raise DeclineSignal(
+            "sql-unsupported", f"{text} is a float of 32 bits; write a double: 1.0D"
+        )
+    if suffix == "D" or (exponent and not suffix):
+        return Constant("double", _double(sign + digits + exponent, text))
+    if suffix in _SUFFIXES:
+        low, high = INT_RANGES[_SUFFIXES[suffix]]
+        if not whole or not low <= int(sign + digits) <= high:
+            raise DeclineSignal("sql-literal", f"{sign}{text} is no {_SUFFIXES[suffix]}")
+        return Constant("int", int(sign + digits))
+    if sum(c.isdigit() for c in digits) > MAX_DIGITS or exponent:
+        raise DeclineSignal("sql-literal", f"{text} has too many digits")
+    if whole and not suffix:
+        return Constant("int", int(sign + digits))
+    return Constant("decimal", Decimal(sign + digits) + 0)  # + 0: decimals have no -0.0
+
+
+def _double(digits: str, text: str) -> float:
+    value = float(digits)
+    if value in (float("inf"), float("-inf")):
+        raise DeclineSignal("sql-literal", f"{text} is out of the range of doubles")
+    return value
+
+
+def _date(text: str, timezone: str) -> Constant:
+    return Constant("date", parse_date(text))
+
+
+def _timestamp(text: str, timezone: str) -> Constant:
+    return Constant("timestamp", parse_timestamp(text, timezone))
+
+
+def _unsupported(what: str) -> Callable[[str, str], Constant]:
+    def decline(text: str, timezone: str) -> Constant:
+        raise DeclineSignal("sql-unsupported", f"{what} {text!r} is not supported")
+
+    return decline
+
+
+TYPED: dict[str, Callable[[str, str], Constant]] = {
+    "DATE": _date,
+    "TIMESTAMP": _timestamp,
+    "TIMESTAMP_LTZ": _timestamp,
+    "TIMESTAMP_NTZ": _unsupported("TIMESTAMP_NTZ"),
+    "INTERVAL": _unsupported("INTERVAL"),
+    "TIME": _unsupported("TIME"),
+    "X": _unsupported("the binary literal"),
+}
+"""What a keyword before a string makes of it."""
+
+
+def _integer_argument(operand: Operand, type_: str) -> int:
+    low, high = INT_RANGES[type_]
+    match operand:
+        case Constant("int", int() as value) if low <= value <= high:
+            return value
+    raise DeclineSignal("sql-unsupported", f"only a literal {type_} is supported here")
+
+
+def _double_function(operand: Operand) -> Operand:
+    if not isinstance(operand, Constant):
+        raise DeclineSignal("sql-unsupported", "double(...) is supported on literals only")
+    return cast(operand, "double", "UTC")
+
+
+FUNCTIONS: dict[str, Callable[[Operand], Operand]] = {
+    "double": _double_function,
+    "date_from_unix_date": lambda x: Constant("date", _integer_argument(x, "int")),
+    "timestamp_micros": lambda x: Constant("timestamp", _integer_argument(x, "bigint")),
+}
+"""Functions of a literal that name values for which there is no literal."""
+
+TYPES: dict[str, Sort] = {
+    "boolean": BOOL,
+    "bigint": INT,
+    "long": INT,
+    "int": INT,
+    "integer": INT,
+    "smallint": INT,
+    "tinyint": INT,
+    "double": FLOAT,
+    "string": STRING,
+    "date": DATE,
+    "timestamp": TIMESTAMP,
+}
+_DOUBLES = {"nan": "nan", "infinity": "inf", "-infinity": "-inf"}
+_PLAIN = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+_WIDTHS = {
+    "long": "bigint",
+    "bigint": "bigint",
+    "int": "int",
+    "integer": "int",
+    "smallint": "smallint",
+    "tinyint": "tinyint",
+}
+
+
+def cast(constant: Constant, type_: str, timezone: str) -> Operand:
+    """``CAST(constant AS type)`` where it can neither fail nor lose anything.
+
+    ``type_`` is a name in lower case, of SQL or of Spark's JSON. A NULL becomes a term, since it
+    now has a type. Raises :class:`DeclineSignal`.
+    """
+    sort = TYPES.get(type_)
+    match constant.kind, constant.value:
+        case "void", _ if sort is not None:
+            return none_lit(sort)
+        case (("int" | "decimal" | "double"), (int() | float() | Decimal()) as value) if (
+            sort == FLOAT
+        ):
+            return Constant("double", float(value))
+        case "int", int() as value if sort == INT:
+            low, high = INT_RANGES[_WIDTHS[type_]]
+            if low <= value <= high:
+                return constant
+        case "string", str() as text if sort in (FLOAT, INT, DATE, TIMESTAMP, STRING):
+            return _cast_string(text, type_, timezone)
+        case "date", int() as days if sort == TIMESTAMP:
+            return Constant("timestamp", midnight(days, timezone))
+        case kind, _ if sort is not None and TYPES.get(kind) == sort:
+            return constant
+    raise DeclineSignal(
+        "sql-unsupported",
+        f"CAST of the {constant.kind} literal {constant.value} to {type_} is not supported",
+    )
+
+
+def _cast_string(text: str, type_: str, timezone: str) -> Constant:
+    sort = TYPES[type_]
+    if sort == STRING:
+        return Constant("string", text)
+    if sort == DATE:
+        return _date(text, timezone)
+    if sort == TIMESTAMP:
+        return _timestamp(text, timezone)
+    if sort == FLOAT and text.lower() in _DOUBLES:
+        return Constant("double", float(_DOUBLES[text.lower()]))
+    if sort == FLOAT and _PLAIN.fullmatch(text):
+        return Constant("double", float(text))
+    low, high = INT_RANGES["bigint" if sort == FLOAT else _WIDTHS[type_]]
+    if sort == INT and re.fullmatch(r"-?\d{1,18}", text, re.ASCII) and low <= int(text) <= high:
+        return Constant("int", int(text))
+    raise DeclineSignal("sql-unsupported", f"CAST of {text!r} to {type_} is not supported")

@@ -1,0 +1,272 @@
+"""Trusted. Predicates of the IR as Spark SQL text.
+
+The text is for two readers. A person wants few parentheses, ``IN`` lists and ``<>``; Spark's
+optimizer wants conjunctions of comparisons of one column with one literal, which it pushes to the
+scan. :func:`emit_checked` reads its own output back, so that a mistake here is an error, not a
+wrong filter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from enum import IntEnum
+
+from presieve.errors import Declined, PresieveError
+from presieve.ir.ops import app
+from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP, Option, strip
+from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value
+from presieve.semantics.values import INT_RANGES
+from presieve.sql.coerce import TYPE_NAMES, flat
+from presieve.sql.names import InexpressibleError, quote
+from presieve.sql.parse import parse_predicate
+from presieve.sql.temporal import print_date, print_timestamp
+
+
+class Level(IntEnum):
+    """How tightly text binds, loosest first, as in Spark's grammar."""
+
+    OR = 1
+    AND = 2
+    NOT = 3
+    COMPARISON = 4  # with IS, IN and BETWEEN, which take no other comparison beside them
+    SUM = 5
+    PRODUCT = 6
+    PRIMARY = 7
+
+
+COMPARISONS = {
+    Op.SQL_EQ: "=",
+    Op.SQL_EQ_NULLSAFE: "<=>",
+    Op.SQL_LT: "<",
+    Op.SQL_LE: "<=",
+    Op.SQL_GT: ">",
+    Op.SQL_GE: ">=",
+}
+ARITHMETIC = {
+    Op.SQL_FLOAT_ADD: ("+", Level.SUM),
+    Op.SQL_FLOAT_SUB: ("-", Level.SUM),
+    Op.SQL_FLOAT_MUL: ("*", Level.PRODUCT),
+}
+
+
+def emit(term: Term, timezone: str) -> str:
+    """A predicate (``SQL_*`` operators over ROW, OUT or KEY variables) as Spark SQL text.
+
+    Instants are written in UTC, so the text means the same in every ``timezone``. Raises
+    :class:`InexpressibleError` for operators and constants that have no text of the same meaning.
+    """
+    return _text(term)[0]
+
+
+def emit_checked(term: Term, names: Mapping[str, Var], timezone: str) -> str:
+    """:func:`emit`, and a proof that it parses back: ``parse_predicate(text) == term``.
+
+    Equality is up to :func:`normalized`. Raises :class:`InexpressibleError` as ``emit`` does and
+    :class:`PresieveError` where the text means something else, which is a bug of ours.
+    """
+    text = emit(term, timezone)
+    back = parse_predicate(text, names, timezone)
+    if isinstance(back, Declined):
+        raise PresieveError(f"our own SQL does not parse: {text} ({back})")
+    if normalized(back) != normalized(term):
+        raise PresieveError(f"our own SQL parses as another predicate: {text}")
+    return text
+
+
+def normalized(term: Term) -> Term:
+    """The term with what SQL text cannot show taken out, none of which is a difference in meaning.
+
+    Nested AND and OR are flattened (those of one argument are that argument), and literals that
+    are not NULL lose their ``Option``.
+    """
+    match term:
+        case Lit(Option(of), value) if value is not None:
+            return Lit(of, value)
+        case App(Op.SQL_AND | Op.SQL_OR as op, args):
+            return flat(op, [normalized(a) for a in args])
+        case App(op, args):
+            return app(op, *(normalized(a) for a in args))
+    return term
+
+
+def _text(term: Term) -> tuple[str, Level]:
+    match term:
+        case Var(_, name, _):
+            return quote(name), Level.PRIMARY
+        case Lit():
+            return literal(term), Level.PRIMARY
+        case App(Op.SQL_AND, args):
+            return _joined(args, " AND ", Level.AND)
+        case App(Op.SQL_OR, args):
+            return _disjunction(args)
+        case App(Op.SQL_NOT, (negated,)):
+            return _negation(negated)
+        case App(Op.SQL_IS_NULL, (value,)):
+            return f"{_inside(_text(value), Level.SUM)} IS NULL", Level.COMPARISON
+        case App(Op.SQL_IS_NAN, (value,)):
+            return f"isnan({_text(value)[0]})", Level.PRIMARY
+        case App(op, (a, b)) if op in COMPARISONS:
+            return _binary(a, COMPARISONS[op], b, Level.COMPARISON, Level.SUM)
+        case App(op, (a, b)) if op in ARITHMETIC:
+            sign, level = ARITHMETIC[op]
+            return _binary(a, sign, b, level, level)
+    raise InexpressibleError(f"{term.op.value} has no Spark SQL text")
+
+
+def _inside(text: tuple[str, Level], least: Level) -> str:
+    """The text in a place where everything below ``least`` needs parentheses."""
+    return text[0] if text[1] >= least else f"({text[0]})"
+
+
+def _joined(args: tuple[Term, ...], word: str, level: Level) -> tuple[str, Level]:
+    if len(args) == 1:
+        return _text(args[0])
+    return word.join(_inside(_text(a), level) for a in args), level
+
+
+def _binary(a: Term, sign: str, b: Term, level: Level, left: Level) -> tuple[str, Level]:
+    """Both sides; the right one binds tighter than the whole, since operators associate left."""
+    texts = (_beside(a, b), _beside(b, a))
+    return f"{_inside(texts[0], left)} {sign} {_inside(texts[1], Level(level + 1))}", level
+
+
+def _beside(term: Term, other: Term) -> tuple[str, Level]:
+    """A NULL takes its type from the other side, where that has one."""
+    if _is_null(term) and not _is_null(other):
+        return "NULL", Level.PRIMARY
+    return _text(term)
+
+
+def _is_null(term: Term) -> bool:
+    return isinstance(term, Lit) and term.value is None
+
+
+def _negation(term: Term) -> tuple[str, Level]:
+    match term:
+        case App(Op.SQL_EQ, (a, b)):
+            return _binary(a, "<>", b, Level.COMPARISON, Level.SUM)
+        case App(Op.SQL_IS_NULL, (value,)):
+            return f"{_inside(_text(value), Level.SUM)} IS NOT NULL", Level.COMPARISON
+        case App(Op.SQL_OR, args) if len(runs := list(_runs(args))) == 1 and len(runs[0]) > 1:
+            return _membership(runs[0], "NOT IN"), Level.COMPARISON
+    return f"NOT {_inside(_text(term), Level.PRIMARY)}", Level.NOT
+
+
+def _disjunction(args: tuple[Term, ...]) -> tuple[str, Level]:
+    """Runs of equalities of one expression with literals become ``IN``."""
+    texts = [
+        (_membership(run, "IN"), Level.COMPARISON) if len(run) > 1 else _text(run[0])
+        for run in _runs(args)
+    ]
+    if len(texts) == 1:
+        return texts[0]
+    # parentheses around AND are not needed, but nobody remembers that
+    return " OR ".join(_inside(t, Level.NOT) for t in texts), Level.OR
+
+
+def _runs(args: tuple[Term, ...]) -> Iterator[list[Term]]:
+    """The arguments in order, neighbours that fit one ``IN`` list together."""
+    run: list[Term] = []
+    for term in args:
+        if run and _listed(run[0]) and _listed(term) and _subject(run[0]) == _subject(term):
+            run.append(term)
+            continue
+        if run:
+            yield run
+        run = [term]
+    if run:
+        yield run
+
+
+def _listed(term: Term) -> bool:
+    match term:
+        case App(Op.SQL_EQ, (a, Lit(_, value))):
+            return value is not None and not isinstance(a, Lit)
+    return False
+
+
+def _subject(term: Term) -> Term:
+    assert isinstance(term, App)
+    return term.args[0]
+
+
+def _membership(run: list[Term], word: str) -> str:
+    literals = ", ".join(_text(t.args[1])[0] for t in run if isinstance(t, App))
+    return f"{_inside(_text(_subject(run[0])), Level.SUM)} {word} ({literals})"
+
+
+# --- literals -------------------------------------------------------------------------------
+
+
+def literal(term: Lit) -> str:
+    """A literal as SQL text of the type that its sort has in Spark."""
+    value = literal_value(term)
+    base = strip(term.sort)
+    match value:
+        case None:
+            return f"CAST(NULL AS {TYPE_NAMES[base]})"
+        case bool():
+            return "true" if value else "false"
+        case float():
+            return _double(value)
+        case str() if base == STRING:
+            return string(value)
+        case int() if base == INT:
+            return _integer(value)
+        case int() if base == DATE:
+            return _date(value)
+        case int() if base == TIMESTAMP:
+            return _timestamp(value)
+    raise InexpressibleError(f"a literal of sort {term.sort} has no Spark SQL text")
+
+
+def _bounded(value: int, type_: str) -> int:
+    low, high = INT_RANGES[type_]
+    if not low <= value <= high:
+        raise InexpressibleError(f"{value} is no {type_}")
+    return value
+
+
+def _integer(value: int) -> str:
+    low, high = INT_RANGES["int"]
+    return str(value) if low <= value <= high else f"{_bounded(value, 'bigint')}L"
+
+
+def _double(value: float) -> str:
+    """The shortest text of the same bits. ``D`` makes it a double: ``90.0`` is a decimal."""
+    if math.isnan(value):
+        return "double('NaN')"
+    if math.isinf(value):
+        return "double('Infinity')" if value > 0 else "double('-Infinity')"
+    return f"{value!r}D"
+
+
+def _date(days: int) -> str:
+    text = print_date(days)
+    return f"DATE '{text}'" if text else f"date_from_unix_date({_bounded(days, 'int')})"
+
+
+def _timestamp(microseconds: int) -> str:
+    text = print_timestamp(microseconds)
+    if text:
+        return f"TIMESTAMP '{text}'"
+    return f"timestamp_micros({_bounded(microseconds, 'bigint')}L)"
+
+
+def string(text: str) -> str:
+    r"""A string literal. Whatever Spark could read in another way is written as ``\uXXXX``.
+
+    That is control characters, and ``$`` before ``{``, which would start a variable reference.
+    """
+    written: list[str] = []
+    for i, c in enumerate(text):
+        if c in "'\\":
+            written.append("\\" + c)
+        elif not c.isprintable() or (c == "$" and text[i + 1 : i + 2] == "{"):
+            if 0xD800 <= ord(c) <= 0xDFFF:
+                raise InexpressibleError("half of a surrogate pair in a string")
+            written.append(f"\\u{ord(c):04x}" if ord(c) <= 0xFFFF else f"\\U{ord(c):08x}")
+        else:
+            written.append(c)
+    return "'" + "".join(written) + "'"

@@ -1,0 +1,128 @@
+"""Trusted. The words of Spark SQL: names, numbers, strings and operators, with their places.
+
+Follows the lexer rules of Spark 4.3's ``SqlBaseLexer.g4`` and, for what stands between quotes,
+``SparkParserUtils.unescapeSQLString``, under Spark's default configuration. What is not part of the
+language that :mod:`presieve.sql.parse` reads (comments, variable references) declines here.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from presieve.errors import DeclineSignal
+
+Kind = Literal["word", "name", "string", "number", "operator", "end"]
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``text`` is the word as written, the name between backticks, or what a string denotes.
+
+    ``position`` counts characters from 0.
+    """
+
+    kind: Kind
+    text: str
+    position: int
+
+    def is_operator(self, *texts: str) -> bool:
+        """Whether this is one of these operators."""
+        return self.kind == "operator" and self.text in texts
+
+    def is_word(self, *words: str) -> bool:
+        """Whether this is one of these keywords (given in upper case), written without quotes."""
+        return self.kind == "word" and self.text.upper() in words
+
+
+_SPACE = re.compile(r"[ \t\r\n]+")
+_TOKENS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("string", re.compile(r"[rR](?:'[^']*'|\"[^\"]*\")")),
+    ("string", re.compile(r"'(?:[^'\\]|\\.|'')*'|\"(?:[^\"\\]|\\.|\"\")*\"", re.DOTALL)),
+    (
+        "number",
+        re.compile(r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?:BD|[LSYFD])?(?!\w)", re.I | re.A),
+    ),
+    ("word", re.compile(r"[A-Za-z_]\w*", re.ASCII)),
+    ("name", re.compile(r"`(?:[^`]|``)+`")),
+    ("operator", re.compile(r"<=>|<>|<=|>=|==|!=|\|\||::|=>|->|[-=<>!+*/%&|^~(),.:;?\[\]]")),
+)
+
+
+def tokens(text: str) -> tuple[Token, ...]:
+    """The tokens of ``text``, the last one of kind ``end``.
+
+    Raises :class:`DeclineSignal` where something is no token of the supported language.
+    """
+    if "${" in text:
+        raise DeclineSignal("sql-unsupported", "variable references ${...} are not supported")
+    found: list[Token] = []
+    position = 0
+    while True:
+        if space := _SPACE.match(text, position):
+            position = space.end()
+        if position == len(text):
+            return (*found, Token("end", "", position))
+        token, position = _next(text, position)
+        found.append(token)
+
+
+def _next(text: str, position: int) -> tuple[Token, int]:
+    if text.startswith(("--", "/*"), position):
+        raise DeclineSignal("sql-unsupported", "comments are not supported")
+    for kind, pattern in _TOKENS:
+        if match := pattern.match(text, position):
+            return Token(kind, _meaning(kind, match[0]), position), match.end()
+    raise DeclineSignal(
+        "sql-syntax", f"cannot read {text[position : position + 12]!r} at character {position + 1}"
+    )
+
+
+def _meaning(kind: Kind, raw: str) -> str:
+    if kind == "name":
+        return raw[1:-1].replace("``", "`")
+    if kind != "string":
+        return raw
+    return _well_formed(raw[2:-1] if raw[0] in "rR" else unescape(raw))
+
+
+_SIMPLE = {"0": "\0", "b": "\b", "n": "\n", "r": "\r", "t": "\t", "Z": "\x1a"}
+_ESCAPE = re.compile(
+    r"\\(?:u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2})|(.))|(''|\"\")", re.DOTALL
+)
+
+
+def unescape(quoted: str) -> str:
+    r"""What a quoted string denotes.
+
+    Octal ``\101`` goes before ``\0``; ``\%`` and ``\_`` keep their backslash; any other escaped
+    character stands for itself; a doubled quote of the surrounding kind is one quote.
+    """
+    quote = quoted[0]
+
+    def replace(match: re.Match[str]) -> str:
+        unicode4, unicode8, octal, single, doubled = match.groups()
+        if unicode4 or unicode8:
+            return _character(int(unicode4 or unicode8, 16))
+        if octal:
+            return chr(int(octal, 8))
+        if doubled:
+            return quote if doubled[0] == quote else str(doubled)
+        return f"\\{single}" if single in "%_" else _SIMPLE.get(single, single)
+
+    return _ESCAPE.sub(replace, quoted[1:-1])
+
+
+def _character(code: int) -> str:
+    if code > 0x10FFFF:
+        raise DeclineSignal("sql-syntax", f"there is no character U+{code:X}")
+    return chr(code)
+
+
+def _well_formed(text: str) -> str:
+    """Two escaped surrogates are one character, as in Java; a lone one has no UTF-8 form."""
+    try:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16")
+    except UnicodeDecodeError:
+        raise DeclineSignal("sql-unsupported", "half of a surrogate pair in a string") from None

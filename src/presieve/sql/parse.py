@@ -1,0 +1,336 @@
+"""Trusted. Spark SQL boolean expressions into the IR, with SQL's three-valued operators.
+
+A recursive descent over the part of Spark 4.3's ``SqlBaseParser.g4`` that is listed here; its
+precedences are the grammar's (``NOT`` binds looser than comparisons, comparisons associate to the
+left, ``IS``, ``IN`` and ``BETWEEN`` take everything before them up to ``NOT``):
+
+    condition   or of ands of [NOT | !] condition, or a predicate
+    predicate   comparison [IS ..., [NOT] IN ..., [NOT] BETWEEN ...]
+    comparison  sum (= | == | <=> | <> | != | < | <= | > | >=) sum ...
+    sum         product (+ | -) product ...      product: primary * primary ...
+    primary     (condition), column, literal, isnan(x), isnull(x), isnotnull(x), CAST(literal AS t)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, strip
+from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
+from presieve.sql.coerce import (
+    NULL,
+    Constant,
+    Operand,
+    arithmetic,
+    compare,
+    expression,
+    flat,
+    membership,
+    truth,
+)
+from presieve.sql.constants import FUNCTIONS, TYPED, cast, number
+from presieve.sql.lexer import Token, tokens
+
+COMPARISONS: dict[str, tuple[Op, bool]] = {
+    "=": (Op.SQL_EQ, False),
+    "==": (Op.SQL_EQ, False),
+    "<>": (Op.SQL_EQ, True),
+    "!=": (Op.SQL_EQ, True),
+    "<=>": (Op.SQL_EQ_NULLSAFE, False),
+    "<": (Op.SQL_LT, False),
+    "<=": (Op.SQL_LE, False),
+    ">": (Op.SQL_GT, False),
+    ">=": (Op.SQL_GE, False),
+}
+"""Operator and whether it is negated."""
+
+MAX_DEPTH = 50
+"""How deep conditions may nest, so that no text exhausts Python's stack."""
+
+
+def parse_predicate(text: str, names: Mapping[str, Var], timezone: str) -> Term | Declined:
+    """A Spark SQL condition over the columns ``names``, as a term of sort Bool or Option(Bool).
+
+    Names are matched without regard to case, as Spark does by default. Wall-clock timestamps are
+    read in ``timezone``. Codes: ``sql-syntax``, ``sql-unsupported``, ``sql-types``,
+    ``sql-literal``, ``timezone``, ``unknown-column``, ``ambiguous-column``.
+    """
+    try:
+        parser = _Parser(tokens(text), names, timezone)
+        operand = parser.condition()
+        parser.finish()
+        term = truth(operand)
+    except DeclineSignal as signal:
+        return signal.declined
+    return SQL_TRUE if term == TRUE else SQL_FALSE if term == FALSE else term
+
+
+_Rule: TypeAlias = Callable[[], Operand]
+
+
+class _Parser:
+    """The tokens and how far they have been read; one method for each rule of the grammar."""
+
+    def __init__(self, found: tuple[Token, ...], names: Mapping[str, Var], timezone: str) -> None:
+        self.tokens = found
+        self.names = names
+        self.timezone = timezone
+        self.position = 0
+        self.depth = 0
+
+    # --- reading tokens ---------------------------------------------------------------------
+
+    @property
+    def here(self) -> Token:
+        return self.tokens[self.position]
+
+    @property
+    def next(self) -> Token:
+        return self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+
+    def take(self) -> Token:
+        token = self.here
+        self.position += token.kind != "end"
+        return token
+
+    def take_word(self, *words: str) -> bool:
+        found = self.here.is_word(*words)
+        self.position += found
+        return found
+
+    def take_operator(self, text: str) -> bool:
+        found = self.here.is_operator(text)
+        self.position += found
+        return found
+
+    def expect(self, text: str) -> None:
+        token = self.here
+        if not (token.is_operator(text) or token.is_word(text)):
+            raise self.syntax(f"{text} is expected")
+        self.take()
+
+    def syntax(self, expected: str) -> DeclineSignal:
+        token = self.here
+        if token.kind == "end":
+            return DeclineSignal("sql-syntax", f"{expected} at the end")
+        return DeclineSignal(
+            "sql-syntax", f"{expected} at character {token.position + 1}, not {token.text!r}"
+        )
+
+    def finish(self) -> None:
+        token = self.here
+        if token.kind == "end":
+            return
+        if token.kind == "operator" and token.text not in (")", ",", ";"):
+            raise DeclineSignal("sql-unsupported", f"the operator {token.text} is not supported")
+        if token.is_word("LIKE", "ILIKE", "RLIKE", "REGEXP", "COLLATE", "DIV", "NOT"):
+            raise DeclineSignal("sql-unsupported", f"{token.text.upper()} is not supported here")
+        raise self.syntax("AND, OR or nothing is expected")
+
+    # --- conditions -------------------------------------------------------------------------
+
+    def condition(self) -> Operand:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
+        result = self.chain("OR", Op.SQL_OR, lambda: self.chain("AND", Op.SQL_AND, self.negation))
+        self.depth -= 1
+        return result
+
+    def chain(self, word: str, op: Op, rule: _Rule) -> Operand:
+        first = rule()
+        parts = [first]
+        while self.take_word(word):
+            parts.append(rule())
+        return first if len(parts) == 1 else flat(op, [truth(p) for p in parts])
+
+    def negation(self) -> Operand:
+        negations = 0
+        while self.take_word("NOT") or self.take_operator("!"):
+            negations += 1
+        operand = self.predicate()
+        if not negations:
+            return operand
+        if negations > MAX_DEPTH:
+            raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
+        term = truth(operand)
+        for _ in range(negations):
+            term = app(Op.SQL_NOT, term)
+        return term
+
+    def predicate(self) -> Operand:
+        operand = self.comparison()
+        if self.take_word("IS"):
+            return self.is_(operand)
+        negated = self.here.is_word("NOT") and self.next.is_word("IN", "BETWEEN")
+        if negated:
+            self.take()
+        if self.take_word("IN"):
+            result = self.in_(operand)
+        elif self.take_word("BETWEEN"):
+            result = self.between(operand)
+        else:
+            return operand
+        return app(Op.SQL_NOT, result) if negated else result
+
+    def is_(self, operand: Operand) -> Term:
+        negated = self.take_word("NOT")
+        if self.take_word("DISTINCT"):
+            self.expect("FROM")
+            other = self.comparison()
+            negated = not negated  # not distinct is <=>
+            result = compare(Op.SQL_EQ_NULLSAFE, operand, other, self.timezone)
+        elif self.take_word("NULL"):
+            result = app(Op.SQL_IS_NULL, expression(operand, "IS NULL"))
+        elif self.take_word("UNKNOWN"):
+            result = app(Op.SQL_IS_NULL, truth(operand))
+        elif self.here.is_word("TRUE", "FALSE"):
+            value = Constant("boolean", self.take().text.upper() == "TRUE")
+            result = compare(Op.SQL_EQ_NULLSAFE, truth(operand), value, self.timezone)
+        else:
+            raise self.syntax("NULL, TRUE, FALSE, UNKNOWN or DISTINCT FROM is expected after IS")
+        return app(Op.SQL_NOT, result) if negated else result
+
+    def in_(self, operand: Operand) -> Term:
+        self.expect("(")
+        if self.here.is_word("SELECT", "WITH", "VALUES", "FROM"):
+            raise DeclineSignal("sql-unsupported", "subqueries are not supported")
+        options = [self.condition()]
+        while self.take_operator(","):
+            options.append(self.condition())
+        self.expect(")")
+        return membership(operand, options, self.timezone)
+
+    def between(self, operand: Operand) -> Term:
+        low = self.comparison()
+        self.expect("AND")
+        high = self.comparison()
+        above = compare(Op.SQL_GE, operand, low, self.timezone)
+        return app(Op.SQL_AND, above, compare(Op.SQL_LE, operand, high, self.timezone))
+
+    def comparison(self) -> Operand:
+        result = self.sum()
+        while self.here.kind == "operator" and self.here.text in COMPARISONS:
+            op, negated = COMPARISONS[self.take().text]
+            term = compare(op, result, self.sum(), self.timezone)
+            result = app(Op.SQL_NOT, term) if negated else term
+        return result
+
+    # --- values -----------------------------------------------------------------------------
+
+    def sum(self) -> Operand:
+        result = self.product()
+        while self.here.is_operator("+", "-"):
+            op = Op.SQL_FLOAT_ADD if self.take().text == "+" else Op.SQL_FLOAT_SUB
+            result = arithmetic(op, result, self.product(), self.timezone)
+        return result
+
+    def product(self) -> Operand:
+        result = self.primary()
+        while self.take_operator("*"):
+            result = arithmetic(Op.SQL_FLOAT_MUL, result, self.primary(), self.timezone)
+        return result
+
+    def primary(self) -> Operand:
+        token = self.take()
+        match token.kind:
+            case "number":
+                return number(token.text, negative=False)
+            case "string":
+                return Constant("string", token.text + self.more_strings())
+            case "name":
+                return self.column(token)
+            case "word":
+                return self.word(token)
+        if token.text == "(":
+            result = self.condition()
+            self.expect(")")
+            return result
+        if token.text in ("+", "-"):
+            if self.here.kind == "number":
+                return number(self.take().text, negative=token.text == "-")
+            raise DeclineSignal("sql-unsupported", "a sign is supported on number literals only")
+        self.position -= token.kind != "end"
+        raise self.syntax("a column or a literal is expected")
+
+    def more_strings(self) -> str:
+        """Strings side by side are one string."""
+        text = ""
+        while self.here.kind == "string":
+            text += self.take().text
+        return text
+
+    def word(self, token: Token) -> Operand:
+        word = token.text.upper()
+        if self.here.kind == "string" and word in TYPED:
+            return TYPED[word](self.take().text + self.more_strings(), self.timezone)
+        if self.here.is_operator("("):
+            return self.call(token)
+        if word in ("TRUE", "FALSE"):
+            return Constant("boolean", word == "TRUE")
+        if word == "NULL":
+            return NULL
+        if word in ("CASE", "INTERVAL", "EXISTS", "SELECT") and word.lower() not in self.lowered():
+            raise DeclineSignal("sql-unsupported", f"{word} is not supported")
+        if word in ("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE"):
+            self.position -= 1
+            raise self.syntax("a column or a literal is expected")
+        return self.column(token)
+
+    def lowered(self) -> dict[str, list[Var]]:
+        """The known columns by their names in lower case."""
+        found: dict[str, list[Var]] = {}
+        for name, var in self.names.items():
+            found.setdefault(name.lower(), []).append(var)
+        return found
+
+    def column(self, token: Token) -> Var:
+        if self.here.is_operator(".", "[", "::", ":"):
+            raise DeclineSignal(
+                "sql-unsupported",
+                f"{token.text}{self.here.text} is not supported: only plain columns",
+            )
+        known = self.lowered().get(token.text.lower(), [])
+        if not known:
+            columns = ", ".join(self.names) or "none"
+            raise DeclineSignal(
+                "unknown-column", f"there is no column {token.text}; the columns are: {columns}"
+            )
+        if len(known) > 1:
+            raise DeclineSignal(
+                "ambiguous-column", f"{token.text} is more than one column when case is ignored"
+            )
+        return known[0]
+
+    def call(self, token: Token) -> Operand:
+        name = token.text.lower()
+        self.expect("(")
+        if name == "cast":
+            return self.cast()
+        if name not in ("isnan", "isnull", "isnotnull", *FUNCTIONS):
+            raise DeclineSignal("sql-unsupported", f"the function {name} is not supported")
+        operand = self.condition()
+        self.expect(")")
+        if name in FUNCTIONS:
+            return FUNCTIONS[name](operand)
+        term = expression(operand, name)
+        if name == "isnan":
+            if strip(term.sort) != FLOAT:
+                raise DeclineSignal("sql-types", "isnan takes a double")
+            return app(Op.SQL_IS_NAN, term)
+        null = app(Op.SQL_IS_NULL, term)
+        return null if name == "isnull" else app(Op.SQL_NOT, null)
+
+    def cast(self) -> Operand:
+        operand = self.condition()
+        self.expect("AS")
+        type_ = self.take()
+        if type_.kind != "word" or not self.here.is_operator(")"):
+            raise DeclineSignal("sql-unsupported", "CAST to this type is not supported")
+        self.expect(")")
+        if not isinstance(operand, Constant):
+            raise DeclineSignal("sql-unsupported", "CAST is supported on literals only")
+        return cast(operand, type_.text.lower(), self.timezone)

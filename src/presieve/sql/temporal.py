@@ -1,0 +1,115 @@
+"""Trusted. Dates and timestamps as text.
+
+Only full, canonical forms are read; Spark reads more (``DateTimeUtils.stringToTimestamp``), which
+declines here. Wall-clock times need a time zone in which they happen exactly once.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from presieve.errors import DeclineSignal
+from presieve.semantics.values import date_of, days_of, instant_of, microseconds_of
+
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
+_TIMESTAMP = re.compile(
+    r"(\d{4}-\d{2}-\d{2})"
+    r"(?:[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?( ?(?:Z|UTC|[+-]\d\d:\d\d))?)?",
+    re.ASCII,
+)
+_OFFSET = re.compile(r"([+-])(\d\d):(\d\d)", re.ASCII)
+_UTC_NAMES = ("UTC", "Z", "GMT", "Etc/UTC", "Etc/GMT")
+
+RULES_AGREE = range(1970, 2038)
+"""Years in which Python's and Java's time zone databases give the same rules, whatever their
+release: before 1970 they merge zones differently, after 2037 only some have tables."""
+
+
+def _decline(what: str, text: str) -> DeclineSignal:
+    return DeclineSignal("sql-literal", f"{what} {text!r} is not supported")
+
+
+def parse_date(text: str) -> int:
+    """Days since the epoch of ``yyyy-mm-dd``. Raises :class:`DeclineSignal`."""
+    match = _DATE.fullmatch(text)
+    if not match:
+        raise _decline("a date must look like '2020-01-31';", text)
+    try:
+        return days_of(dt.date(int(match[1]), int(match[2]), int(match[3])))
+    except ValueError:
+        raise _decline("there is no such day;", text) from None
+
+
+def parse_timestamp(text: str, timezone: str) -> int:
+    """Microseconds since the epoch of ``yyyy-mm-dd[ hh:mm:ss[.ffffff]][zone]``.
+
+    Without an explicit zone it is wall-clock time in ``timezone``. Raises :class:`DeclineSignal`.
+    """
+    match = _TIMESTAMP.fullmatch(text)
+    if not match:
+        raise _decline("a timestamp must look like '2020-01-31 23:59:59[.123456][Z]';", text)
+    day, hour, minute, second, fraction, zone = match.groups()
+    midnight = dt.datetime.fromordinal(dt.date(1970, 1, 1).toordinal() + parse_date(day))
+    try:
+        wall = midnight.replace(
+            hour=int(hour or 0),
+            minute=int(minute or 0),
+            second=int(second or 0),
+            microsecond=int((fraction or "").ljust(6, "0")),
+        )
+    except ValueError:
+        raise _decline("there is no such time;", text) from None
+    return _instant(wall, zone.strip() if zone else timezone)
+
+
+def midnight(days: int, timezone: str) -> int:
+    """The instant at which a day begins in ``timezone``. Raises :class:`DeclineSignal`."""
+    return parse_timestamp(date_of(days).isoformat(), timezone)
+
+
+def _zone(name: str) -> dt.tzinfo:
+    if name in _UTC_NAMES:
+        return dt.UTC
+    if match := _OFFSET.fullmatch(name):
+        minutes = int(match[2]) * 60 + int(match[3])
+        if minutes <= 18 * 60 and int(match[3]) < 60:
+            return dt.timezone(dt.timedelta(minutes=-minutes if match[1] == "-" else minutes))
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise DeclineSignal("timezone", f"the time zone {name!r} is not known") from None
+
+
+def _instant(wall: dt.datetime, name: str) -> int:
+    zone = _zone(name)
+    if isinstance(zone, ZoneInfo) and wall.year not in RULES_AGREE:
+        raise DeclineSignal(
+            "timezone", f"{wall} in {name} depends on the time zone database; write it with a Z"
+        )
+    early, late = (wall.replace(tzinfo=zone, fold=fold) for fold in (0, 1))
+    if early.utcoffset() != late.utcoffset():
+        raise DeclineSignal(
+            "timezone", f"{wall} happens twice or never in {name}; write the instant with a Z"
+        )
+    offset = early.utcoffset()
+    assert offset is not None  # an aware datetime has an offset
+    return microseconds_of(wall) - offset // dt.timedelta(microseconds=1)
+
+
+def print_date(days: int) -> str | None:
+    """``yyyy-mm-dd``, or None outside the years 1 to 9999."""
+    try:
+        return date_of(days).isoformat()
+    except OverflowError:
+        return None
+
+
+def print_timestamp(microseconds: int) -> str | None:
+    """``yyyy-mm-dd hh:mm:ss[.ffffff]Z``, or None outside the years 1 to 9999."""
+    try:
+        wall = instant_of(microseconds).replace(tzinfo=None)
+    except OverflowError:
+        return None
+    return wall.isoformat(sep=" ") + "Z"
