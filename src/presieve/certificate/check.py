@@ -9,6 +9,7 @@ from typing import Literal
 from presieve.certificate import obligations
 from presieve.certificate.certificate import Certificate
 from presieve.certificate.obligations import Claim
+from presieve.certificate.witness import check_witnesses
 from presieve.errors import PresieveError
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE
@@ -76,7 +77,8 @@ def check(
     effort = effort or Effort()
     try:
         _check_form(certificate)
-    except IllFormed as problem:
+        check_witnesses(certificate)
+    except PresieveError as problem:
         return Rejected("form", str(problem))
     claim = Claim(
         certificate.problem, certificate.prefilter, certificate.residual, certificate.invariant

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Literal
 
+from presieve.certificate import Certificate, Rejected, Verified, check
+from presieve.certificate.kinds import Kind, Strength
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
-from presieve.ir.terms import Term
+from presieve.ir.terms import SQL_TRUE, Term
+from presieve.smt.solver import Effort
 
-Kind = Literal["exact", "split", "partial", "empty", "none"]
 Policy = Literal["default", "strict"]
+
+ERASES = "may-erase-error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +23,8 @@ class Solution:
     """The best proven pushdown of a problem.
 
     ``prefilter`` is three-valued over ROW and KEY, ``residual`` three-valued over OUT and KEY. With
-    kind ``none`` they are true and ``problem.where``, and nothing may be rewritten.
+    kind ``none`` they are true and ``problem.where``, ``verified`` is None, and nothing may be
+    rewritten. ``seconds`` and ``solver_calls`` are those of search and check together.
     """
 
     problem: Problem
@@ -26,12 +32,83 @@ class Solution:
     prefilter: Term
     residual: Term
     invariant: tuple[Term, ...]
-    strength: Literal["strongest", "universe"]
+    strength: Strength
     declined: tuple[Declined, ...]
     seconds: float
     solver_calls: int
+    verified: Verified | None = None
+
+    @property
+    def assumptions(self) -> tuple[dict[str, str], ...]:
+        """What the solution rests on, as ``{"code", "text"}``."""
+        listed = [{"code": a.code, "text": a.text} for a in self.problem.assumptions]
+        if self.verified is not None and self.verified.may_erase_error:
+            listed.append({"code": ERASES, "text": ERASED_TEXT})
+        return tuple(listed) if self.verified is not None else ()
+
+
+ERASED_TEXT = "an error that the job raises today on rows that are now dropped may be gone"
 
 
 def solve(problem: Problem, *, budget: float = 10.0, policy: Policy = "default") -> Solution:
-    """Search, then check. ``budget`` is seconds of wall clock, the last guard."""
-    raise NotImplementedError
+    """Search, then check. ``budget`` is seconds of wall clock, the last guard.
+
+    Under ``policy="strict"`` a solution that rests on an assumption, or that may erase an error, is
+    declined.
+    """
+    # The search loads a solver, which importing this module must not.
+    from presieve.synthesis.engine import synthesize
+
+    started = time.perf_counter()
+    if policy == "strict" and problem.assumptions:
+        declined = tuple(
+            Declined("assumption", f"policy strict does not assume that {a.text}")
+            for a in problem.assumptions
+        )
+        return _nothing(problem, declined, started, 0)
+    found = synthesize(problem, budget)
+    if found.certificate is None:
+        return _nothing(problem, found.declined, started, found.solver_calls)
+    calls = found.solver_calls + CHECK_CALLS
+    checked = check(found.certificate, effort=Effort(seconds=max(budget, 1.0)))
+    if isinstance(checked, Rejected):
+        reason = f"the checker did not accept the proof ({checked.condition}: {checked.reason})"
+        return _nothing(problem, (*found.declined, Declined("check", reason)), started, calls)
+    if policy == "strict" and checked.may_erase_error:
+        return _nothing(problem, (Declined(ERASES, ERASED_TEXT),), started, calls)
+    return _solution(problem, found.certificate, checked, found.declined, started, calls)
+
+
+CHECK_CALLS = 6
+"""Premises, four conditions, and the question about errors."""
+
+
+def _nothing(
+    problem: Problem, declined: tuple[Declined, ...], started: float, calls: int
+) -> Solution:
+    seconds = time.perf_counter() - started
+    return Solution(
+        problem, "none", SQL_TRUE, problem.where, (), "universe", declined, seconds, calls
+    )
+
+
+def _solution(
+    problem: Problem,
+    certificate: Certificate,
+    verified: Verified,
+    declined: tuple[Declined, ...],
+    started: float,
+    calls: int,
+) -> Solution:
+    return Solution(
+        problem,
+        certificate.kind,
+        certificate.prefilter,
+        certificate.residual,
+        certificate.invariant,
+        certificate.strength,
+        declined,
+        time.perf_counter() - started,
+        calls,
+        verified,
+    )

@@ -36,10 +36,14 @@ Answer: TypeAlias = Sat | Unsat | Unknown
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much one call may cost: ``work`` in the solver's own units, ``seconds`` as last guard."""
+    """How much one call may cost: ``work`` in the solver's own units, ``seconds`` as last guard.
+
+    ``small_core`` asks for an unsatisfiable core without needless members.
+    """
 
     work: int = 20_000_000
     seconds: float = 10.0
+    small_core: bool = False
 
 
 class Solver(Protocol):

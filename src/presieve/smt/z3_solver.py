@@ -35,6 +35,7 @@ class Z3Solver:
         self._model = None
         self._solver.set("rlimit", effort.work)
         self._solver.set("timeout", max(1, int(effort.seconds * 1000)))
+        self._solver.set("core.minimize", effort.small_core)
         answer = self._solver.check(*[self._assumption(a) for a in assumptions])
         if answer == z3.sat:
             self._model = self._solver.model()

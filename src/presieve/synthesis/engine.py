@@ -18,12 +18,14 @@ from presieve.certificate.kinds import Kind, Strength
 from presieve.errors import Declined
 from presieve.ir.fold import Problem, nonempty
 from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
+from presieve.ir.sorts import Option
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, lit
 from presieve.ir.walk import variables
 from presieve.semantics.compile import State
+from presieve.smt.encode import same_encoding
 from presieve.smt.runs import EncEnv, Runs
 from presieve.smt.solver import Effort, Solver, Unsat
-from presieve.smt.text import s_eq, s_not
+from presieve.smt.text import s_not
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import bmc
 from presieve.synthesis.candidate import Evidence, Open, Proof, Wrong, attempt, keeps, refute
@@ -244,13 +246,21 @@ def _kind(problem: Problem, prefilter: Term, residual: Term) -> tuple[Kind, Term
 
 
 def _equivalent(problem: Problem, residual: Term) -> bool:
-    """Whether residual and filter accept the same of all conceivable outputs."""
+    """Whether residual and filter have the same of three truth values on all conceivable outputs.
+
+    Otherwise the residual, which accepts what the filter accepts, is strictly weaker in the order
+    false < NULL < true: ``x < 5`` is weaker than ``x IS NOT NULL AND x < 5``.
+    """
     runs = Runs(problem, [residual])
     env: EncEnv = dict(runs.keys)
     for i, o in enumerate(problem.fold.outputs):
         env[Scope.OUT, o.name] = runs.encoder.declare(f"o.{i}", o.sort)
-    same = s_eq(runs.is_true(problem.where, env), runs.is_true(residual, env))
-    runs.encoder.fact(s_not(same))
+    values = [runs.encoder.term(_three_valued(p), env) for p in (problem.where, residual)]
+    runs.encoder.fact(s_not(same_encoding(*values)))
     solver = Z3Solver()
     solver.add(runs.encoder.take())
     return isinstance(solver.check([], Effort(seconds=2.0)), Unsat)
+
+
+def _three_valued(predicate: Term) -> Term:
+    return predicate if isinstance(predicate.sort, Option) else app(Op.SOME, predicate)

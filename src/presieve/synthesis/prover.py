@@ -7,7 +7,7 @@ is checked again by the independent checker.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from presieve.ir.terms import Term
 from presieve.smt.runs import Run, Runs
@@ -15,7 +15,8 @@ from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
 from presieve.smt.text import s_and, s_implies, s_not, s_or
 from presieve.synthesis.mining import Clause
 
-STEP, FINAL, RESIDUAL, CRASH = "!step", "!final", "!residual", "!crash"
+STEP, FINAL, RESIDUAL, CRASH, ERASED = "!step", "!final", "!residual", "!crash", "!erased"
+GOALS = (STEP, FINAL, RESIDUAL, CRASH, ERASED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class Prover:
         self._setup = setup
         self._solver = solver
         self._effort = effort
+        self._thorough = replace(effort, small_core=True)
         self.active = list(range(len(setup.clauses)))
         self._write()
 
@@ -66,11 +68,14 @@ class Prover:
             broken.append(f"(and k{j} (not q{j}))")
         calm = s_not(runs.step_raises(s, row))
         crash = s_and([kept, runs.step_raises(t, row)])
-        lines += [f"(declare-const {x} Bool)" for x in (STEP, FINAL, RESIDUAL, CRASH)]
+        lines += [f"(declare-const {x} Bool)" for x in GOALS]
         for j in range(len(setup.clauses)):
             encoder.fact(s_implies(f"o{j}", calm))
         encoder.fact(s_implies(STEP, s_and([calm, s_or([crash, *broken])])))
         encoder.fact(s_implies(CRASH, s_and([calm, crash])))
+        lost = s_and([runs.step_raises(s, row), s_not(crash)])
+        ends, ends_twin = (s_and([runs.present(x), runs.finish_raises(x)]) for x in (s, t))
+        encoder.fact(s_implies(ERASED, s_or([lost, s_and([ends, s_not(ends_twin)])])))
         self._write_final(s, t)
         self._solver.add(encoder.take())
 
@@ -99,7 +104,7 @@ class Prover:
         clauses = [
             f"k{j}" if j in switches else f"(not k{j})" for j in range(len(self._setup.clauses))
         ]
-        off = [f"(not {g})" for g in (STEP, FINAL, RESIDUAL, CRASH) if g not in goal]
+        off = [f"(not {g})" for g in GOALS if g not in goal]
         return self._solver.check([*clauses, *off, *goal], effort or self._effort)
 
     def houdini(self) -> bool:
@@ -143,13 +148,19 @@ class Prover:
         ]
 
     def minimised(self, chosen: Sequence[int | None]) -> list[int]:
-        """Clauses that suffice: those in the core of the end, and what their steps rest on."""
-        waiting = self._core(self._ask([RESIDUAL, *self._choice(chosen)]))
-        waiting |= self._core(self._ask([CRASH]))
+        """Clauses that suffice: those in the core of the end, and what their steps rest on.
+
+        Where all clauses together show that no error is erased, those that it takes stay too.
+        """
+        waiting = self._core(self._ask([RESIDUAL, *self._choice(chosen)], self._thorough))
+        waiting |= self._core(self._ask([CRASH], self._thorough))
+        erased = self._ask([ERASED], self._thorough)
+        if isinstance(erased, Unsat):
+            waiting |= self._core(erased)
         needed: set[int] = set()
         while waiting:
             needed |= waiting
-            found = [self._core(self._ask([f"o{j}"])) for j in sorted(waiting)]
+            found = [self._core(self._ask([f"o{j}"], self._thorough)) for j in sorted(waiting)]
             waiting = {j for core in found for j in core} - needed
         return sorted(needed)
 

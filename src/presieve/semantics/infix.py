@@ -1,0 +1,136 @@
+"""Untrusted. Terms as a person reads them: infix, original run ``s``, pre-filtered run ``t``.
+
+For reports only; what is stored and checked is :mod:`presieve.ir.text`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from presieve.ir.sorts import DATE, TIMESTAMP, strip
+from presieve.ir.terms import NONEMPTY, App, Lit, Op, Scope, Term, Var, literal_value
+from presieve.semantics.values import to_python
+
+_RUNS = {Scope.ACC: "s.", Scope.TWIN: "t.", Scope.ROW: "", Scope.KEY: "", Scope.OUT: ""}
+_INFIX = {
+    Op.AND: " and ",
+    Op.OR: " or ",
+    Op.IMPLIES: " implies ",
+    Op.SAME: " is ",
+    Op.PY_EQ: " = ",
+    Op.PY_LT: " < ",
+    Op.PY_LE: " <= ",
+    Op.PY_GT: " > ",
+    Op.PY_GE: " >= ",
+    Op.INT_ADD: " + ",
+    Op.INT_SUB: " - ",
+    Op.INT_MUL: " * ",
+    Op.INT_FLOORDIV: " // ",
+    Op.INT_MOD: " % ",
+    Op.FLOAT_ADD: " + ",
+    Op.FLOAT_SUB: " - ",
+    Op.FLOAT_MUL: " * ",
+    Op.FLOAT_DIV: " / ",
+    Op.SQL_AND: " AND ",
+    Op.SQL_OR: " OR ",
+    Op.SQL_EQ: " = ",
+    Op.SQL_EQ_NULLSAFE: " <=> ",
+    Op.SQL_LT: " < ",
+    Op.SQL_LE: " <= ",
+    Op.SQL_GT: " > ",
+    Op.SQL_GE: " >= ",
+    Op.SQL_FLOAT_ADD: " + ",
+    Op.SQL_FLOAT_SUB: " - ",
+    Op.SQL_FLOAT_MUL: " * ",
+}
+_LOOSE = {Op.AND, Op.OR, Op.IMPLIES, Op.SQL_AND, Op.SQL_OR, Op.ITE}
+
+
+def words(term: Term) -> str:
+    """One term."""
+    match term:
+        case Var(scope, name, _):
+            if name == NONEMPTY:
+                return f"{_RUNS[scope]}group has a row"
+            return _RUNS[scope] + name
+        case Lit():
+            return _literal(term)
+        case App(op, args, _):
+            return _application(op, args)
+
+
+def invariant_words(terms: Iterable[Term]) -> str:
+    """An invariant, one conjunct a line."""
+    return "\n".join(words(t) for t in terms)
+
+
+def _literal(term: Lit) -> str:
+    value = literal_value(term)
+    if value is None:
+        return "none"
+    if strip(term.sort) in (DATE, TIMESTAMP):
+        return str(to_python(value, term.sort))
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
+
+
+def _inner(term: Term) -> str:
+    text = words(term)
+    loose = isinstance(term, App) and term.op in _LOOSE and len(_visible(term.op, term.args)) > 1
+    return f"({text})" if loose else text
+
+
+def _visible(op: Op, args: tuple[Term, ...]) -> list[Term]:
+    """Conjuncts worth saying: that an option is there is said by comparing its value."""
+    if op is not Op.AND:
+        return list(args)
+    compared = {x for a in args for x in _got(a)}
+    return [a for a in args if not (_is_present(a) and _subject(a) in compared)] or list(args)
+
+
+def _is_present(term: Term) -> bool:
+    match term:
+        case App(Op.NOT, (App(Op.IS_NONE, _),)):
+            return True
+    return False
+
+
+def _subject(term: Term) -> Term:
+    assert isinstance(term, App)
+    inner = term.args[0]
+    assert isinstance(inner, App)
+    return inner.args[0]
+
+
+def _got(term: Term) -> list[Term]:
+    if isinstance(term, App) and term.op in (
+        Op.PY_EQ,
+        Op.PY_LT,
+        Op.PY_LE,
+        Op.PY_GT,
+        Op.PY_GE,
+        Op.IS_NAN,
+    ):
+        return [a.args[0] for a in term.args if isinstance(a, App) and a.op is Op.GET]
+    return []
+
+
+def _application(op: Op, args: tuple[Term, ...]) -> str:
+    match op, args:
+        case ((Op.GET | Op.SOME | Op.SQL_IS_TRUE), (inner,)):
+            return words(inner)
+        case Op.NOT, (App(Op.IS_NONE, (inner,)),):
+            return f"{_inner(inner)} is there"
+        case Op.NOT, (Var(scope, name, _),) if name == NONEMPTY:
+            return f"{_RUNS[scope]}group has no row"
+        case ((Op.NOT | Op.SQL_NOT), (inner,)):
+            return f"not ({words(inner)})"
+        case ((Op.IS_NONE | Op.SQL_IS_NULL), (inner,)):
+            return f"{_inner(inner)} is none"
+        case ((Op.IS_NAN | Op.SQL_IS_NAN), (inner,)):
+            return f"{_inner(inner)} is NaN"
+        case Op.ITE, (condition, then, other):
+            return f"{_inner(then)} if {_inner(condition)} else {_inner(other)}"
+    if op in _INFIX:
+        return _INFIX[op].join(_inner(a) for a in _visible(op, args))
+    return f"{op.value}({', '.join(words(a) for a in args)})"
