@@ -10,6 +10,8 @@ import pytest
 PACKAGE = Path(__file__).parents[2] / "src" / "presieve"
 FILES = sorted(PACKAGE.rglob("*.py"))
 LINES = 400
+BROAD = {"cli/load.py": 1, "cli/app.py": 1}
+"""Where anything may be caught: a user's file may raise it, and no crash may read as an answer."""
 
 
 def test_there_is_something_to_look_at() -> None:
@@ -32,12 +34,17 @@ def test_a_module_is_about_one_thing(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_nothing_catches_every_exception(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ExceptHandler):
-            names = (
-                {n.id for n in ast.walk(node.type) if isinstance(n, ast.Name)}
-                if node.type
-                else {""}
-            )
-            assert not names & {"", "Exception", "BaseException"}, f"line {node.lineno}"
+def test_exceptions_are_caught_by_name(path: Path) -> None:
+    broad = [
+        node.lineno
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ExceptHandler) and _is_broad(node)
+    ]
+    assert len(broad) == BROAD.get(str(path.relative_to(PACKAGE)), 0), f"lines {broad}"
+
+
+def _is_broad(handler: ast.ExceptHandler) -> bool:
+    if handler.type is None:
+        return True
+    names = {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)}
+    return bool(names & {"Exception", "BaseException"})

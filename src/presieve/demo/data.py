@@ -4,7 +4,7 @@ They lie as such tables usually do. ``scores`` is in no order, so a filter reach
 skips no row group. ``events`` and ``trades`` were appended as they happened, at most a minute
 late, so row groups cover short spans of time and a filter on time can skip whole ones. Keys follow
 Zipf's law: a few teams, tickers and symbols have most of the rows. Teams differ in strength, and
-half of the tickers and symbols were traded for a part of the time only. There is no NULL and no NaN.
+half of the tickers and symbols were traded for a part of the time only. Nothing is NULL or NaN.
 """
 
 from __future__ import annotations

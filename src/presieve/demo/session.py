@@ -7,16 +7,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
+
+from presieve.errors import UsageError
 
 
 @contextmanager
 def session() -> Iterator[SparkSession]:
-    """A local session on two cores, stopped at the end."""
+    """A local session on two cores, stopped at the end. :class:`UsageError` without a Java."""
     # Workers start the python3 on PATH, which need not be this one.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    spark = (
+    builder = (
         SparkSession.builder.master("local[2]")
         .appName("presieve demo")
         .config("spark.ui.enabled", "false")
@@ -24,8 +27,14 @@ def session() -> Iterator[SparkSession]:
         .config("spark.log.level", "ERROR")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.shuffle.partitions", "4")
-        .getOrCreate()
     )
+    try:
+        spark = builder.getOrCreate()
+    except PySparkRuntimeError as error:
+        raise UsageError(
+            f"Spark did not start ({error.getCondition()}): it needs Java 17 or 21 on PATH or in"
+            " JAVA_HOME"
+        ) from error
     try:
         yield spark
     finally:

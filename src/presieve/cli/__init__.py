@@ -1,0 +1,5 @@
+"""Untrusted. The command ``presieve``."""
+
+from presieve.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,74 @@
+"""Untrusted. The commands together, and the exit codes.
+
+0 is done, 1 a negative answer, 2 usage or an error: one line on standard error, no traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import typer
+from typer.main import get_command
+
+from presieve.cli import check, demo, synth, verify
+from presieve.errors import PresieveError
+
+DEBUG = "PRESIEVE_DEBUG"
+"""The environment variable that brings the traceback of an error back."""
+
+app = typer.Typer(
+    name="presieve",
+    help="Moves filters through Python UDFs of PySpark pipelines, with a proof.",
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.command("demo")(demo.command)
+app.command("synth")(synth.command)
+app.command("verify")(verify.command)
+app.command("check")(check.command)
+
+# Typer has carried its own copy of click since 0.2x; this is the base of usage errors in both.
+_USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code. ``argv`` is without the program's name."""
+    args = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = get_command(app)(args=args, prog_name="presieve", standalone_mode=False)
+    except PresieveError as error:
+        return _stop(str(error))
+    except _USAGE_ERROR as error:
+        return _usage(error, args)
+    except OSError as error:
+        return _stop(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+    except Exception as error:  # a crash must not exit with 1, which would read as an answer
+        return _stop(
+            f"internal error, {type(error).__name__}: {error}; please report it with the"
+            f" traceback that {DEBUG}=1 shows"
+        )
+    return code if isinstance(code, int) else 0
+
+
+def _stop(message: str) -> int:
+    """One line, or the traceback where it is asked for."""
+    if os.environ.get(DEBUG):
+        traceback.print_exc()
+    print("presieve:", " ".join(message.split()), file=sys.stderr)
+    return 2
+
+
+def _usage(error: Exception, args: Sequence[str]) -> int:
+    """Click's message, and where help is."""
+    message = getattr(error, "format_message", error.__str__)()
+    if not message:  # no arguments at all: click has shown the help
+        return 2
+    command = args[0] if args and args[0] in {c.name for c in app.registered_commands} else ""
+    remedy = f"presieve {command} --help".replace("  ", " ")
+    return _stop(f"{message.rstrip('.')}; see `{remedy}`")

@@ -1,0 +1,92 @@
+"""Untrusted. ``presieve check``: a stored certificate, checked again from its own content."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from presieve.cli import options as opt
+from presieve.cli import output
+
+if TYPE_CHECKING:
+    from presieve.certificate.check import Rejected, Verified
+
+
+class SolverOption(StrEnum):
+    """Who decides the obligations."""
+
+    Z3 = "z3"
+    CVC5 = "cvc5"
+
+
+def command(
+    certificate: Annotated[Path, typer.Argument(metavar="CERT.json", show_default=False)],
+    solver: Annotated[SolverOption, typer.Option(help="Who decides.")] = SolverOption.Z3,
+    json: opt.Json = False,
+) -> None:
+    """Rebuild a certificate's proof obligations and decide each of them again.
+
+    Nothing of the search that found it takes part. Exits with 0 where it holds, with 1 where not.
+    """
+    from presieve.certificate.certificate import load
+    from presieve.certificate.check import Verified, check
+
+    result = check(load(certificate), solver.value)
+    answer = _verified(result) if isinstance(result, Verified) else _rejected(result, solver)
+    if json:
+        output.as_json(answer)
+    else:
+        output.fields(_fields(answer))
+    if not isinstance(result, Verified):
+        raise typer.Exit(1)
+
+
+def _verified(result: Verified) -> dict[str, object]:
+    from presieve.sql.emit import emit
+
+    claim = result.certificate
+    return {
+        "verified": True,
+        "solver": result.solver,
+        "function": claim.problem.fold.name,
+        "mode": claim.problem.mode.value,
+        "kind": claim.kind,
+        "strength": claim.strength,
+        "where": emit(claim.problem.where, "UTC"),
+        "prefilter": emit(claim.prefilter, "UTC"),
+        "residual": emit(claim.residual, "UTC"),
+        "assumptions": [{"code": a.code, "text": a.text} for a in claim.problem.assumptions],
+        "may_erase_error": result.may_erase_error,
+        "conditions": result.seconds,
+        "seconds": sum(result.seconds.values()),
+    }
+
+
+def _rejected(result: Rejected, solver: SolverOption) -> dict[str, object]:
+    return {
+        "verified": False,
+        "solver": solver.value,
+        "condition": result.condition,
+        "reason": result.reason,
+    }
+
+
+def _fields(answer: dict[str, object]) -> list[tuple[str, str]]:
+    return [(name.replace("_", " "), _text(value)) for name, value in answer.items()]
+
+
+def _text(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.3f}"
+        case dict():
+            return ", ".join(f"{name} {_text(part)} s" for name, part in value.items())
+        case list():
+            return "; ".join(f"{a['text']} [{a['code']}]" for a in value) or "none"
+        case _:
+            return str(value)

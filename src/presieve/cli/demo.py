@@ -1,0 +1,57 @@
+"""Untrusted. ``presieve demo``: three pipelines, as written and as optimized."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from presieve.cli import options as opt
+from presieve.cli import output
+from presieve.errors import UsageError
+
+MIN_ROWS = 10_000
+
+
+def command(
+    rows: Annotated[int, typer.Option(min=MIN_ROWS, help="Rows of each table.")] = 3_000_000,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the tables are kept; a cache folder without it."),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The report; in the data folder without it.")
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, help="Measured runs of each.")] = 3,
+    json: opt.Json = False,
+) -> None:
+    """Run three pipelines with stateful Python UDFs on generated data, before and after.
+
+    Exits with 1 where a result differs or nothing could be pushed.
+    """
+    for package in ("pyspark", "pandas", "pyarrow"):
+        if importlib.util.find_spec(package) is None:
+            raise UsageError(f"the demo needs {package}: pip install 'presieve[spark]'")
+    from presieve.demo import data as tables
+    from presieve.demo import show
+    from presieve.demo.run import run
+
+    folder = (data or tables.default_directory()).resolve()
+    page = (html or folder / "report.html").resolve()
+    log = Console(stderr=True, style="dim", highlight=False)
+    with output.quiet():
+        outcomes = run(folder, rows, runs, log.print)
+    show.save(outcomes, page)
+    if json:
+        output.as_json({"pipelines": show.as_json(outcomes), "html": str(page)})
+    else:
+        console = output.console()
+        for outcome in outcomes:
+            show.show(outcome, console)
+        show.table(outcomes, console)
+        print(f"report: {page.as_uri()}")
+    if not all(o.good for o in outcomes):
+        raise typer.Exit(1)

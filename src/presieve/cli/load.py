@@ -1,0 +1,75 @@
+"""Untrusted. From ``FILE.py:NAME`` to the object of that name."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+from presieve.errors import UsageError
+
+
+def load(target: str) -> object:
+    """Run the file and take the object out of it. :class:`UsageError` where that fails.
+
+    The file runs as a module of another name than ``__main__``, so its main part does not run. Its
+    folder comes first on the path, as if Python had been started with it.
+    """
+    file, colon, name = target.rpartition(":")
+    if not colon or not file or not name:
+        raise UsageError(f"{target}: write FILE.py:NAME, the function or class in a file")
+    path = Path(file)
+    if not path.is_file():
+        raise UsageError(f"{file}: there is no such file")
+    found: object = _module(path)
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            raise UsageError(f"{file}: there is no {name!r} in it{_offer(found)}") from None
+    return found
+
+
+def _module(path: Path) -> ModuleType:
+    # A name that shadows nothing: the file may be called types.py.
+    spec = spec_from_file_location(f"_presieve_loaded_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path}: not a Python file; its name must end in .py")
+    module = module_from_spec(spec)
+    sys.modules[module.__name__] = module  # where inspect finds the source of a class
+    sys.path.insert(0, str(path.resolve().parent))
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        where = f"{error.filename}:{error.lineno}"
+        raise UsageError(f"{where}: {error.msg}; the file must be valid Python") from error
+    except Exception as error:  # foreign code may raise anything
+        raise UsageError(f"{_place(error, path)}: {_kind(error)} while loading the file") from error
+    return module
+
+
+def _place(error: Exception, path: Path) -> str:
+    """The last line of the file itself that was running."""
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename) == path
+    ]
+    return f"{path}:{lines[-1]}" if lines else str(path)
+
+
+def _kind(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
+def _offer(holder: object) -> str:
+    """The functions and classes that were defined there, as a remedy."""
+    home = getattr(holder, "__name__", "")
+    names = [
+        name
+        for name, value in vars(holder).items()
+        if callable(value) and getattr(value, "__module__", "") == home and name[0] != "_"
+    ]
+    return f"; it has {', '.join(names[:8])}" if names else ""

@@ -1,0 +1,60 @@
+"""Untrusted. The options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, TypeAlias
+
+import typer
+
+
+class Mode(StrEnum):
+    """What the fold of no rows is."""
+
+    GROUPED = "grouped"
+    GLOBAL = "global"
+
+
+class Policy(StrEnum):
+    """What may be assumed."""
+
+    DEFAULT = "default"
+    STRICT = "strict"
+
+
+Target: TypeAlias = Annotated[
+    str, typer.Argument(metavar="FILE.py:NAME", help="The function or class of the fold.")
+]
+Schema: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="DDL",
+        help='Input columns: "team string, score double NOT NULL".',
+        show_default=False,
+    ),
+]
+Where: TypeAlias = Annotated[
+    str, typer.Option(metavar="SQL", help="The filter on keys and output columns.")
+]
+Returns: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="DDL", help="Output columns, where the function does not carry them."),
+]
+Keys: TypeAlias = Annotated[
+    str, typer.Option(metavar="A,B", help="The grouping columns, with commas between.")
+]
+ModeOption: TypeAlias = Annotated[
+    Mode, typer.Option("--mode", help="Whether the fold of no rows is nothing (GROUP BY) or a row.")
+]
+PolicyOption: TypeAlias = Annotated[
+    Policy, typer.Option("--policy", help="List assumptions, or decline what needs one.")
+]
+Budget: TypeAlias = Annotated[float, typer.Option(metavar="SECONDS", help="Time for the search.")]
+Json: TypeAlias = Annotated[
+    bool, typer.Option("--json", help="One JSON object on standard output, the rest elsewhere.")
+]
+
+
+def names(keys: str) -> tuple[str, ...]:
+    """``"a, b"`` as names."""
+    return tuple(part.strip() for part in keys.split(",") if part.strip())

@@ -1,0 +1,58 @@
+"""Untrusted. Answers on standard output: fields and tables for people, one object for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+WIDTH = 120
+"""Columns where standard output is not a terminal."""
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """What anything prints meanwhile, a loaded file among them, goes to standard error."""
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+def as_json(answer: Mapping[str, object]) -> None:
+    """The one object. Values that JSON does not know, as dates in a table, are their texts."""
+    print(json.dumps(answer, indent=2, default=str))
+
+
+def console() -> Console:
+    """Standard output as it is now."""
+    return Console(width=None if sys.stdout.isatty() else WIDTH, highlight=False)
+
+
+def fields(rows: Iterable[tuple[str, str]]) -> None:
+    """Names and values, one a line. Values are not read as markup."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in rows:
+        grid.add_row(name, Text(value))
+    console().print(grid)
+
+
+def table(title: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Rows of one table, NULL as such; a table without rows says so."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    shown = Table(*names, title=title, title_justify="left")
+    for row in rows:
+        shown.add_row(*(Text(_cell(row.get(name))) for name in names))
+    if rows:
+        console().print(shown)
+    else:
+        console().print(f"{title}: no rows")
+
+
+def _cell(value: object) -> str:
+    return "NULL" if value is None else repr(value)

@@ -1,0 +1,89 @@
+"""Untrusted. ``presieve synth``: the best pushdown of a filter through one fold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from presieve.cli import options as opt
+from presieve.cli import output
+from presieve.cli.load import load
+
+if TYPE_CHECKING:
+    from presieve.driver.synthesize import Synthesis
+
+
+def command(
+    target: opt.Target,
+    schema: opt.Schema,
+    where: opt.Where,
+    returns: opt.Returns = None,
+    keys: opt.Keys = "",
+    mode: opt.ModeOption = opt.Mode.GROUPED,
+    policy: opt.PolicyOption = opt.Policy.DEFAULT,
+    budget: opt.Budget = 10.0,
+    json: opt.Json = False,
+    save: Annotated[
+        Path | None, typer.Option(metavar="CERT.json", help="Write the certificate there.")
+    ] = None,
+) -> None:
+    """Find the strongest pre-filter below a fold and the weakest residual above it.
+
+    Exits with 0 where something can be pushed and with 1 where nothing can.
+    """
+    from presieve.driver.synthesize import synthesize
+
+    with output.quiet():
+        found = synthesize(
+            load(target),
+            where,
+            schema=schema,
+            returns=returns,
+            keys=opt.names(keys),
+            mode=mode.value,
+            budget=budget,
+            policy=policy.value,
+        )
+    if save is not None and found.certificate is not None:
+        found.certificate.save(save)
+    if json:
+        output.as_json(_plain(found))
+    else:
+        output.fields(_fields(found, save))
+    if found.kind == "none":
+        raise typer.Exit(1)
+
+
+def _plain(found: Synthesis) -> dict[str, object]:
+    return {
+        "kind": found.kind,
+        "prefilter": found.prefilter,
+        "residual": found.residual,
+        "invariant": found.invariant,
+        "strength": found.strength,
+        "assumptions": list(found.assumptions),
+        "declined": list(found.declined),
+        "seconds": found.seconds,
+        "solver_calls": found.solver_calls,
+        "certificate": found.certificate.to_json() if found.certificate else None,
+    }
+
+
+def _fields(found: Synthesis, save: Path | None) -> Iterator[tuple[str, str]]:
+    yield "kind", found.kind
+    if found.kind != "none":
+        yield "pre-filter", found.prefilter
+        yield "residual", found.residual
+        yield "invariant", found.invariant
+        yield "strength", found.strength
+    for assumption in found.assumptions:
+        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
+    for declined in found.declined:
+        line = f", line {declined['line']}" if declined["line"] else ""
+        yield "declined", f"{declined['reason']} [{declined['code']}]{line}"
+    yield "seconds", f"{found.seconds:.3f}, {found.solver_calls} solver calls"
+    if save is not None and found.certificate is not None:
+        yield "certificate", str(save)

@@ -1,0 +1,115 @@
+"""Untrusted. The demo's outcome on a terminal, as a page and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rich.console import Console, Group, RenderableType
+from rich.panel import Panel
+from rich.rule import Rule
+from rich.syntax import Syntax
+from rich.table import Table
+from rich.text import Text
+
+from presieve.demo.run import Outcome
+from presieve.report import html, words
+from presieve.report.model import BoundaryReport
+from presieve.report.report import boundary_json
+
+
+def _times(outcome: Outcome) -> dict[str, str]:
+    measured = outcome.comparison
+    return {
+        "as written": f"{median(measured.written):.2f} s",
+        "optimized": f"{median(measured.optimized):.2f} s",
+        "faster by": f"{measured.ratio:.1f}x",
+        "results": "equal" if measured.equal else "DIFFERENT",
+        "rows read": f"{outcome.rows:,}",
+        "rows out": f"{measured.rows:,}",
+    }
+
+
+def _proof(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
+    yield "filter", boundary.where
+    yield "pre-filter", boundary.prefilter
+    yield "residual", boundary.residual
+    yield "kind", f"{boundary.kind}: {words.KINDS[boundary.kind]}"
+    yield "invariant", boundary.invariant
+    for assumption in boundary.assumptions:
+        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
+    for declined in boundary.declined:
+        yield "declined", str(declined)
+    yield "found in", words.effort(boundary)
+    yield "scan filters", words.scan(boundary)
+
+
+def _grid(rows: Iterator[tuple[str, str]]) -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="dim", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for name, value in rows:
+        grid.add_row(name, Text(value))
+    return grid
+
+
+def show(outcome: Outcome, console: Console) -> None:
+    """One pipeline: what was proven, and what it brought."""
+    parts: list[RenderableType] = []
+    for boundary in outcome.report.boundaries:
+        parts += [Syntax(boundary.source.rstrip(), "python", background_color="default"), Text()]
+        parts.append(_grid(_proof(boundary)))
+    if not parts:
+        parts.append(Text(words.summary(outcome.report.data)))
+    console.print(Rule(outcome.pipeline.name, align="left"))
+    console.print(outcome.pipeline.question)
+    console.print(Panel(Group(*parts), border_style="dim"))
+    runs = outcome.comparison
+    console.print(
+        f"as written {_seconds(runs.written)}   optimized {_seconds(runs.optimized)}", style="dim"
+    )
+    console.print("  ".join(f"{name} [bold]{text}[/]" for name, text in _times(outcome).items()))
+    console.print()
+
+
+def _seconds(runs: Sequence[float]) -> str:
+    return " ".join(f"{s:.2f}" for s in runs) + " s"
+
+
+def table(outcomes: Sequence[Outcome], console: Console) -> None:
+    """All of them side by side."""
+    shown = Table("pipeline", "kind", *_times(outcomes[0]))
+    for outcome in outcomes:
+        kinds = ", ".join(b.kind for b in outcome.report.boundaries) or "none"
+        shown.add_row(outcome.pipeline.name, kinds, *_times(outcome).values())
+    console.print(shown)
+
+
+def save(outcomes: Sequence[Outcome], path: Path) -> None:
+    """The HTML report."""
+    sections = [
+        html.Section(o.report.data, o.pipeline.name.capitalize(), o.pipeline.question, _times(o))
+        for o in outcomes
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(html.page("presieve demo", sections), encoding="utf-8")
+
+
+def as_json(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """All that was measured and proven."""
+    return [
+        {
+            "name": o.pipeline.name,
+            "changed": o.report.changed,
+            "equal": o.comparison.equal,
+            "rows_read": o.rows,
+            "rows_out": o.comparison.rows,
+            "seconds_written": list(o.comparison.written),
+            "seconds_optimized": list(o.comparison.optimized),
+            "ratio": o.comparison.ratio,
+            "boundaries": [boundary_json(b) for b in o.report.boundaries],
+        }
+        for o in outcomes
+    ]

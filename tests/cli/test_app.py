@@ -1,0 +1,75 @@
+"""Exit codes and the one line of an error, whatever goes wrong."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from presieve.cli import app
+from presieve.cli.app import main
+
+
+def error_line(capsys: pytest.CaptureFixture[str]) -> str:
+    """The one line on standard error; nothing is on standard output."""
+    out, err = capsys.readouterr()
+    assert out == ""
+    lines = err.splitlines()
+    assert len(lines) == 1, err
+    assert lines[0].startswith("presieve: ")
+    return lines[0]
+
+
+@pytest.mark.parametrize(
+    ("args", "text"),
+    [
+        (["synth", "f.py:f"], "Missing option '--schema'; see `presieve synth --help`"),
+        (["nonsense"], "No such command 'nonsense'; see `presieve --help`"),
+        (["check", "c.json", "--solver", "magic"], "'magic' is not one of"),
+        (["demo", "--rows", "5"], "--rows"),
+        (["check", "nowhere.json"], "nowhere.json: No such file or directory"),
+        (["synth", "nowhere.py:f", "--schema", "x int", "--where", "x > 1"], "no such file"),
+    ],
+)
+def test_usage(args: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(args) == 2
+    assert text in error_line(capsys)
+
+
+def test_a_certificate_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "c.json"
+    for text in ("{", "[]", '{"presieve": 1}', '{"presieve": 1, "kind": "exact"}'):
+        path.write_text(text)
+        assert main(["check", str(path)]) == 2
+        assert str(path) in error_line(capsys)
+
+
+def test_a_crash_is_one_line_and_no_answer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def crash(_: object) -> object:
+        raise ZeroDivisionError("in the\nmiddle")
+
+    monkeypatch.setattr(app, "get_command", lambda _: lambda **_: crash(None))
+    assert main([]) == 2
+    line = error_line(capsys)
+    assert "internal error, ZeroDivisionError: in the middle" in line
+    monkeypatch.setenv(app.DEBUG, "1")
+    assert main([]) == 2
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in ("demo", "synth", "verify", "check"))
+
+
+def test_the_installed_command() -> None:
+    program = Path(sys.executable).with_name("presieve")
+    done = subprocess.run([program, "check", "nowhere.json"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == "presieve: nowhere.json: No such file or directory\n"
