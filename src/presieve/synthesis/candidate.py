@@ -121,6 +121,7 @@ def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
             evidence.leaves,
             clauses,
             space.problem.where,
+            space.problem.where,
             options,
         )
         prover = Prover(setup, evidence.solver(), evidence.effort)
@@ -144,7 +145,7 @@ def _finish(
         return all(test(out, key) == verdict for (out, key), verdict in pairs)
 
     chosen = residual.choose(setup.variants, consistent, prover)
-    needed = prover.minimised(chosen)
+    needed = prover.minimised(prover.choosing(chosen))
     invariant = tuple(clause_term(setup.leaves, setup.clauses[j]) for j in needed)
     weakest = SQL_FALSE if prefilter == SQL_FALSE else residual.assemble(setup.variants, chosen)
     return Proof(prefilter, weakest, invariant)

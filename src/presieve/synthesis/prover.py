@@ -30,6 +30,7 @@ class Setup:
     leaves: Sequence[Term]
     clauses: Sequence[Clause]
     where: Term
+    residual: Term
     variants: Sequence[Sequence[Term]] = ()
 
 
@@ -84,7 +85,7 @@ class Prover:
         encoder = runs.encoder
         accepted = encoder.name(runs.passes(s, setup.where))
         matters = encoder.name(runs.matters(s))
-        kept = encoder.name(runs.passes(t, setup.where))
+        kept = encoder.name(runs.passes(t, setup.residual))
         agrees = encoder.name(runs.result_agrees(s, t, accepted, kept))
         encoder.fact(s_implies(FINAL, s_and([matters, s_not(agrees)])))
         out = runs.outputs(t)
@@ -133,26 +134,28 @@ class Prover:
             self.active = [j for j in self.active if j not in bad]
 
     def final(self) -> bool:
-        """With the filter itself as residual, both pipelines agree at the end of every group."""
-        return isinstance(self._ask([FINAL]), Unsat)
+        """With the residual of the setup, both pipelines agree at the end of every group."""
+        return self.holds([FINAL])
 
-    def residual(self, chosen: Sequence[int | None]) -> Answer:
-        """The same with chosen variants (None: the clause is dropped)."""
-        return self._ask([RESIDUAL, *self._choice(chosen)])
-
-    def _choice(self, chosen: Sequence[int | None]) -> list[str]:
-        return [
+    def choosing(self, chosen: Sequence[int | None]) -> list[str]:
+        """The goal of agreeing with chosen variants as residual (None: the clause is dropped)."""
+        switches = [
             f"h{i}.{j}" if chosen[i] == j else f"(not h{i}.{j})"
             for i, options in enumerate(self._setup.variants)
             for j in range(len(options))
         ]
+        return [RESIDUAL, *switches]
 
-    def minimised(self, chosen: Sequence[int | None]) -> list[int]:
-        """Clauses that suffice: those in the core of the end, and what their steps rest on.
+    def holds(self, goal: Sequence[str]) -> bool:
+        """Whether the goal is proved."""
+        return isinstance(self._ask(goal), Unsat)
+
+    def minimised(self, goal: Sequence[str]) -> list[int]:
+        """Clauses that suffice: those in the core of a proved goal, and what their steps rest on.
 
         Where all clauses together show that no error is erased, those that it takes stay too.
         """
-        waiting = self._core(self._ask([RESIDUAL, *self._choice(chosen)], self._thorough))
+        waiting = self._core(self._ask(goal, self._thorough))
         waiting |= self._core(self._ask([CRASH], self._thorough))
         erased = self._ask([ERASED], self._thorough)
         if isinstance(erased, Unsat):

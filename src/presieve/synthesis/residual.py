@@ -13,7 +13,6 @@ from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import SQL_TRUE, App, Lit, Op, Scope, Term, Var
 from presieve.ir.walk import variables
-from presieve.smt.solver import Unsat
 from presieve.synthesis.prover import Prover
 
 _ONE_SIDED = {Op.SQL_EQ: (Op.SQL_GE, Op.SQL_LE)}
@@ -51,7 +50,7 @@ def choose(
             trial = [*chosen[:i], candidate, *chosen[i + 1 :]]
             if not consistent(assemble(options, trial)):
                 continue
-            if isinstance(prover.residual(trial), Unsat):
+            if prover.holds(prover.choosing(trial)):
                 chosen = trial
                 break
     return chosen

@@ -1,0 +1,140 @@
+"""Trusted. What a caller hands in, read: fold, schema, filters. One clear error for each mistake."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from presieve.errors import Declined, UsageError
+from presieve.ir.fold import Column, Fold, Mode, Problem
+from presieve.ir.sorts import TIMESTAMP, strip
+from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.walk import literals, variables
+from presieve.ir.wellformed import output_var
+from presieve.lift import lift
+from presieve.lift.forms import Lifted, Request
+from presieve.semantics.types import SchemaColumn, column
+from presieve.sql.ddl import parse_returns, parse_schema
+from presieve.sql.parse import parse_predicate
+
+TIMEZONE = "UTC"
+"""Without a Spark session, wall-clock timestamps are read in UTC, and the result says so."""
+
+_CALLER_ERRORS = {"sql-syntax", "unknown-column", "ambiguous-column"}
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """A fold and its surroundings as given, with the schemas parsed."""
+
+    lifted: Lifted
+    schema: tuple[SchemaColumn, ...]
+    keys: tuple[str, ...]
+    mode: Mode
+
+    @property
+    def fold(self) -> Fold:
+        """The lifted fold."""
+        return self.lifted.fold
+
+    def output_names(self) -> dict[str, Var]:
+        """What a filter on the output may name: output columns, and keys they do not hide."""
+        outputs = {o.name: output_var(o.name, o.sort) for o in self.fold.outputs}
+        hidden = {name.lower() for name in outputs}
+        keys = {k: v for k, v in self._keys().items() if k.lower() not in hidden}
+        return {**keys, **outputs}
+
+    def input_names(self) -> dict[str, Var]:
+        """What a pre-filter may name: keys, and all input columns of a supported type."""
+        found: dict[str, Var] = {}
+        for c in self.schema:
+            known = column(c.name, c.type, c.nullable)
+            if known is not None and c.name not in self.keys:
+                found[c.name] = Var(Scope.ROW, c.name, known.sort)
+        return {**found, **self._keys()}
+
+    def _keys(self) -> dict[str, Var]:
+        return {c.name: self.fold.key(c.name) for c in self.fold.keys}
+
+    def problem(self, where: Term, mentioned: Iterable[Term] = ()) -> Problem:
+        """The problem of keeping what ``where`` accepts.
+
+        Columns that only ``mentioned`` terms speak of join those that the fold reads.
+        """
+        known = {c.name for c in self.fold.columns}
+        extra = [v for v in variables(*mentioned) if v.scope is Scope.ROW and v.name not in known]
+        types = {c.name: c.type for c in self.schema}
+        columns = (*self.fold.columns, *(Column(v.name, v.sort, types[v.name]) for v in extra))
+        fold = replace(self.fold, columns=columns)
+        return Problem(fold, where, self.mode, self.lifted.assumptions)
+
+
+def read_inputs(
+    fold: object,
+    schema: str,
+    returns: str | None,
+    keys: str | Sequence[str],
+    mode: str,
+) -> Inputs | Declined:
+    """Parse the schemas and lift the fold. Raises :class:`UsageError` on what is no input at all."""
+    columns = parse_schema(schema)
+    names = _key_names(keys, columns)
+    if mode == "row":
+        return Declined("mode-row", "row-wise functions are not handled yet; write a fold")
+    try:
+        chosen = Mode(mode)
+    except ValueError:
+        raise UsageError(f"mode is 'grouped', 'global' or 'row', not {mode!r}") from None
+    request = Request(columns, names, _returns(fold, returns), TIMEZONE)
+    lifted = lift(fold, None, request)
+    if isinstance(lifted, Declined):
+        return lifted
+    return Inputs(_with_keys(lifted, request), columns, names, chosen)
+
+
+def _with_keys(lifted: Lifted, request: Request) -> Lifted:
+    """The fold with every grouping column of a supported type among its keys, read or not."""
+    known = {c.name for c in lifted.fold.keys}
+    declared = {c.name: c for c in request.schema}
+    found = [declared[k] for k in request.keys if k not in known]
+    more = [c for c in (column(d.name, d.type, d.nullable) for d in found) if c is not None]
+    return replace(lifted, fold=replace(lifted.fold, keys=(*lifted.fold.keys, *more)))
+
+
+def _key_names(keys: str | Sequence[str], columns: Sequence[SchemaColumn]) -> tuple[str, ...]:
+    given = keys.split(",") if isinstance(keys, str) else list(keys)
+    names = tuple(k.strip() for k in given if k.strip())
+    known = [c.name for c in columns]
+    for name in names:
+        if name not in known:
+            raise UsageError(f"key {name!r} is no column of the schema: {', '.join(known)}")
+    return names
+
+
+def _returns(fold: object, returns: str | None) -> tuple[SchemaColumn, ...]:
+    name = getattr(fold, "__name__", type(fold).__name__)
+    if returns is not None:
+        return parse_returns(returns, name)
+    declared = getattr(fold, "returnType", None)
+    if declared is None:
+        raise UsageError(
+            f"{name} does not say what it returns; give returns=, a DDL such as 'best double'"
+        )
+    text = declared if isinstance(declared, str) else declared.simpleString()
+    return parse_returns(text, name)
+
+
+def read_filter(what: str, text: str, names: dict[str, Var]) -> Term | Declined:
+    """A filter as a term. Raises :class:`UsageError` where it is no SQL or names no column."""
+    term = parse_predicate(text, names, TIMEZONE)
+    if isinstance(term, Declined) and term.code in _CALLER_ERRORS:
+        raise UsageError(f"{what} {text!r}: {term.reason}")
+    return term
+
+
+def zone_note(*terms: Term) -> list[dict[str, str]]:
+    """The note that timestamps were read in UTC, where there are any."""
+    if not any(strip(x.sort) == TIMESTAMP for x in literals(*terms)):
+        return []
+    text = f"timestamps written without a zone are meant in {TIMEZONE}, the session's time zone"
+    return [{"code": "session-timezone", "text": text}]

@@ -1,0 +1,123 @@
+"""Trusted. ``synthesize``: the strongest pre-filter of a fold and a filter, without Spark."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from presieve.certificate import Certificate
+from presieve.certificate.kinds import Kind, Strength
+from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
+from presieve.driver.solve import Policy, Solution, solve
+from presieve.errors import Declined, UsageError
+from presieve.semantics.infix import invariant_words
+from presieve.sql.emit import emit_checked
+from presieve.sql.names import InexpressibleError
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """What was found. ``prefilter`` and ``residual`` are Spark SQL (``"true"``: nothing to check).
+
+    ``kind``: exact (residual is true), split (residual weaker than ``where``), partial (residual is
+    ``where``), empty (``where`` can never hold), none (nothing to push). ``strength``: strongest
+    (every region that the pre-filter keeps has a concrete witness) or universe. ``declined`` says
+    what could not be handled. ``seconds`` is wall clock.
+    """
+
+    kind: Kind
+    prefilter: str
+    residual: str
+    invariant: str
+    strength: Strength
+    certificate: Certificate | None
+    assumptions: list[dict[str, str]] = field(default_factory=list)
+    declined: list[dict[str, object]] = field(default_factory=list)
+    seconds: float = 0.0
+    solver_calls: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything in JSON's types; the certificate as its own JSON, or None."""
+        return {
+            "kind": self.kind,
+            "prefilter": self.prefilter,
+            "residual": self.residual,
+            "invariant": self.invariant,
+            "strength": self.strength,
+            "assumptions": self.assumptions,
+            "declined": self.declined,
+            "seconds": self.seconds,
+            "solver_calls": self.solver_calls,
+            "certificate": self.certificate.to_json() if self.certificate else None,
+        }
+
+
+def synthesize(
+    fold: object,
+    where: str,
+    *,
+    schema: str,
+    returns: str | None = None,
+    keys: str | Sequence[str] = (),
+    mode: str = "grouped",
+    budget: float = 10.0,
+    policy: Policy = "default",
+) -> Synthesis:
+    """Find and prove the strongest filter on input rows, and the weakest that stays on the output.
+
+    ``schema`` and ``returns`` are Spark DDL, ``where`` Spark SQL over keys and output columns.
+    ``budget`` is in seconds. Raises :class:`UsageError` for input that is none; what cannot be
+    handled comes back as kind ``none`` with the reasons in ``declined``.
+    """
+    started = time.perf_counter()
+    check_options(budget, policy)
+    inputs = read_inputs(fold, schema, returns, keys, mode)
+    if isinstance(inputs, Declined):
+        return _nothing(where, inputs, started)
+    term = read_filter("where", where, inputs.output_names())
+    if isinstance(term, Declined):
+        return _nothing(where, term, started)
+    solution = solve(inputs.problem(term), budget=budget, policy=policy)
+    return _told(inputs, where, solution, started)
+
+
+def check_options(budget: float, policy: str) -> None:
+    """Raises :class:`UsageError` on values that are none."""
+    if not budget > 0:
+        raise UsageError(f"budget is a positive number of seconds, not {budget!r}")
+    if policy not in ("default", "strict"):
+        raise UsageError(f"policy is 'default' or 'strict', not {policy!r}")
+
+
+def _nothing(where: str, declined: Declined, started: float) -> Synthesis:
+    seconds = time.perf_counter() - started
+    told = [declined.to_json()]
+    return Synthesis("none", "true", where, "", "universe", None, [], told, seconds)
+
+
+def _told(inputs: Inputs, where: str, solution: Solution, started: float) -> Synthesis:
+    """The solution in the words of the public surface."""
+    declined = [d.to_json() for d in solution.declined]
+    verified = solution.verified
+    prefilter, residual = "true", where
+    if verified is not None:
+        try:
+            prefilter = emit_checked(solution.prefilter, inputs.input_names(), TIMEZONE)
+            if solution.kind != "partial":
+                residual = emit_checked(solution.residual, inputs.output_names(), TIMEZONE)
+        except InexpressibleError as problem:
+            return _nothing(where, Declined("inexpressible", str(problem)), started)
+    return Synthesis(
+        solution.kind,
+        prefilter,
+        residual,
+        invariant_words(solution.invariant),
+        solution.strength,
+        verified.certificate if verified else None,
+        [*solution.assumptions, *zone_note(solution.problem.where)],
+        declined,
+        time.perf_counter() - started,
+        solution.solver_calls,
+    )

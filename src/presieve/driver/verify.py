@@ -1,0 +1,234 @@
+"""Trusted. ``verify``: a pushdown written by hand is proved, or refuted by a table."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from presieve.certificate import Certificate, Verified, check
+from presieve.certificate.kinds import Kind
+from presieve.driver.inputs import Inputs, read_filter, read_inputs, zone_note
+from presieve.driver.solve import ERASED_TEXT, ERASES, Policy
+from presieve.driver.synthesize import check_options
+from presieve.errors import Declined, PresieveError
+from presieve.ir.fold import Problem
+from presieve.ir.ops import sql_conjuncts
+from presieve.ir.sorts import Sort
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Term
+from presieve.semantics import interpret
+from presieve.semantics.interpret import Outcome, Raised, Result
+from presieve.semantics.types import SORTS
+from presieve.semantics.values import Value, to_python
+from presieve.smt.solver import Effort
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """One group on which the two pipelines differ when they are run.
+
+    ``rows`` is the input table, a dict a row over all columns of the schema. ``original`` and
+    ``optimized`` are the results: a list of no or one output row, or the string ``"raises"``.
+    """
+
+    rows: list[dict[str, object]]
+    original: list[dict[str, object]] | str
+    optimized: list[dict[str, object]] | str
+
+    def to_json(self) -> dict[str, object]:
+        """In JSON's types, dates and timestamps as text; NaN and infinities as strings."""
+        return {
+            "rows": _plain(self.rows),
+            "original": _plain(self.original),
+            "optimized": _plain(self.optimized),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``status``: proved (with ``certificate``), refuted (with ``counterexample``) or unknown (with
+    ``reason``). ``assumptions`` are what a proof rests on. ``seconds`` is wall clock.
+    """
+
+    status: Literal["proved", "refuted", "unknown"]
+    certificate: Certificate | None = None
+    counterexample: Counterexample | None = None
+    reason: str = ""
+    assumptions: list[dict[str, str]] = field(default_factory=list)
+    declined: list[dict[str, object]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything in JSON's types."""
+        return {
+            "status": self.status,
+            "reason": self.reason,
+            "counterexample": self.counterexample.to_json() if self.counterexample else None,
+            "certificate": self.certificate.to_json() if self.certificate else None,
+            "assumptions": self.assumptions,
+            "declined": self.declined,
+            "seconds": self.seconds,
+        }
+
+
+def verify(
+    fold: object,
+    where: str,
+    *,
+    schema: str,
+    prefilter: str,
+    residual: str | None = None,
+    returns: str | None = None,
+    keys: str | Sequence[str] = (),
+    mode: str = "grouped",
+    budget: float = 10.0,
+    policy: Policy = "default",
+) -> Verdict:
+    """Check a pushdown that somebody wrote by hand; ``residual=None``: the original filter stays.
+
+    Arguments as :func:`presieve.synthesize`; ``prefilter`` is Spark SQL over keys and inputs.
+    Raises :class:`UsageError` for input that is none.
+    """
+    started = time.perf_counter()
+    check_options(budget, policy)
+    inputs = read_inputs(fold, schema, returns, keys, mode)
+    if isinstance(inputs, Declined):
+        return _declined(inputs, started)
+    post = read_filter("where", where, inputs.output_names())
+    pre = read_filter("prefilter", prefilter, inputs.input_names())
+    rest = post if residual is None else read_filter("residual", residual, inputs.output_names())
+    for term in (post, pre, rest):
+        if isinstance(term, Declined):
+            return _declined(term, started)
+    assert not isinstance(post, Declined)
+    assert not isinstance(pre, Declined)
+    assert not isinstance(rest, Declined)
+    problem = inputs.problem(post, [pre])
+    if policy == "strict" and problem.assumptions:
+        texts = "; ".join(a.text for a in problem.assumptions)
+        return _unknown(f"policy strict does not assume that {texts}", started)
+    return _judged(inputs, problem, pre, rest, budget, policy, started)
+
+
+def _judged(
+    inputs: Inputs,
+    problem: Problem,
+    prefilter: Term,
+    residual: Term,
+    budget: float,
+    policy: Policy,
+    started: float,
+) -> Verdict:
+    # The search loads a solver, which importing this module must not.
+    from presieve.synthesis import handwritten
+
+    found = handwritten.judge(problem, prefilter, residual, budget)
+    match found:
+        case handwritten.Undecided(reason):
+            return _unknown(reason, started)
+        case handwritten.Counterexample(table, key):
+            shown = _shown(inputs, problem, prefilter, residual, table, key)
+            seconds = time.perf_counter() - started
+            return Verdict("refuted", counterexample=shown, seconds=seconds)
+    kind = _kind(problem, prefilter, residual)
+    certificate = Certificate(problem, kind, "universe", prefilter, residual, found.clauses)
+    checked = check(certificate, effort=Effort(seconds=max(budget, 1.0)))
+    if not isinstance(checked, Verified):
+        why = f"the checker did not accept the proof ({checked.condition}: {checked.reason})"
+        return _unknown(why, started)
+    if policy == "strict" and checked.may_erase_error:
+        return _unknown(f"policy strict: {ERASED_TEXT}", started)
+    assumptions = [{"code": a.code, "text": a.text} for a in problem.assumptions]
+    if checked.may_erase_error:
+        assumptions.append({"code": ERASES, "text": ERASED_TEXT})
+    assumptions += zone_note(problem.where, prefilter, residual)
+    seconds = time.perf_counter() - started
+    return Verdict("proved", certificate, assumptions=assumptions, seconds=seconds)
+
+
+def _declined(declined: Declined, started: float) -> Verdict:
+    seconds = time.perf_counter() - started
+    told = [declined.to_json()]
+    return Verdict("unknown", reason=str(declined), declined=told, seconds=seconds)
+
+
+def _unknown(reason: str, started: float) -> Verdict:
+    return Verdict("unknown", reason=reason, seconds=time.perf_counter() - started)
+
+
+def _kind(problem: Problem, prefilter: Term, residual: Term) -> Kind:
+    """What a hand-written pushdown is, by the form of its predicates."""
+    if prefilter == residual == SQL_FALSE:
+        return "empty"
+    if sql_conjuncts(residual) == ():
+        return "exact"
+    if residual != problem.where:
+        return "split"
+    return "none" if prefilter == SQL_TRUE else "partial"
+
+
+# --- counterexamples ----------------------------------------------------------------------------
+
+
+def _shown(
+    inputs: Inputs,
+    problem: Problem,
+    prefilter: Term,
+    residual: Term,
+    table: Sequence[tuple[Value, ...]],
+    key: tuple[Value, ...],
+) -> Counterexample:
+    """Run both pipelines on the reference interpreter and show what they give."""
+    fold = problem.fold
+    keys = dict(zip((c.name for c in fold.keys), key, strict=True))
+    rows = [dict(zip((c.name for c in fold.columns), r, strict=True)) for r in table]
+    original = interpret.outcome(problem, rows, keys)
+    optimized = interpret.pushed_outcome(problem, rows, keys, prefilter, residual)
+    if interpret.agree(original, optimized):
+        raise PresieveError("a counterexample does not differ when it is run")
+    sorts = {c.name: c.sort for c in (*fold.columns, *fold.keys)}
+    shown = [_row(inputs, {**keys, **r}, sorts) for r in rows]
+    told = [_result(problem, o, keys, sorts) for o in (original, optimized)]
+    return Counterexample(shown, told[0], told[1])
+
+
+def _row(inputs: Inputs, values: dict[str, Value], sorts: dict[str, Sort]) -> dict[str, object]:
+    """A row over the whole schema; columns that play no part are NULL or some value."""
+    found: dict[str, object] = {}
+    for c in inputs.schema:
+        if c.name in values:
+            found[c.name] = to_python(values[c.name], sorts[c.name])
+        else:
+            found[c.name] = None if c.nullable or c.type not in SORTS else _SOME[SORTS[c.type]]
+    return found
+
+
+_ZERO: dict[str, Value] = {"string": "", "boolean": False, "double": 0.0}
+_SOME = {sort: to_python(_ZERO.get(name, 0), sort) for name, sort in SORTS.items()}
+
+
+def _result(
+    problem: Problem, outcome: Outcome, keys: dict[str, Value], sorts: dict[str, Sort]
+) -> list[dict[str, object]] | str:
+    if isinstance(outcome, Raised):
+        return "raises"
+    if not isinstance(outcome, Result):
+        return []
+    shown: dict[str, object] = {k: to_python(v, sorts[k]) for k, v in keys.items()}
+    for o, v in zip(problem.fold.outputs, outcome.outputs, strict=True):
+        shown[o.name] = to_python(v, o.sort)
+    return [shown]
+
+
+def _plain(value: object) -> Any:
+    match value:
+        case dict():
+            return {k: _plain(v) for k, v in value.items()}
+        case list():
+            return [_plain(v) for v in value]
+        case float() if value != value or value in (float("inf"), float("-inf")):
+            return str(value)
+        case bool() | int() | float() | str() | None:
+            return value
+    return str(value)

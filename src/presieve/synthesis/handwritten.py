@@ -1,0 +1,135 @@
+"""Untrusted. A pushdown that somebody wrote by hand: an invariant for it, or a table against it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from presieve.ir.fold import Problem
+from presieve.ir.terms import Term
+from presieve.semantics.compile import State
+from presieve.smt.runs import Runs
+from presieve.smt.solver import Effort, Solver
+from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis import bmc
+from presieve.synthesis.candidate import MAX_CLAUSES, Evidence, Wrong, keeps, refute
+from presieve.synthesis.mining import clause_term, masks, mine, walk_pairs
+from presieve.synthesis.prover import FINAL, Prover, Setup
+from presieve.synthesis.space import MAX_CELLS, Space
+from presieve.synthesis.tables import Finding, Table, explore
+
+_LENGTHS = range(1, 6)
+_RANDOM_TABLES = 1500
+_AROUND = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A group on which original and pushdown differ when they are run."""
+
+    table: Table
+    key: State
+
+
+@dataclass(frozen=True, slots=True)
+class Invariant:
+    """An invariant that should prove the pushdown."""
+
+    clauses: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Neither was found."""
+
+    reason: str
+
+
+def judge(
+    problem: Problem, prefilter: Term, residual: Term, budget: float
+) -> Counterexample | Invariant | Undecided:
+    """Try to refute by running, then to prove, then to refute by bounded model checking."""
+    deadline = time.perf_counter() + budget
+    space = Space(problem, (prefilter, residual))
+    if space.size > MAX_CELLS:
+        return Undecided(f"{space.size} regions of rows are too many")
+    tables = list(_tables(space))
+    wrong = refute(space, prefilter, residual, tables)
+    if wrong is not None:
+        return _shrunk(space, prefilter, residual, wrong)
+
+    def effort() -> Effort:
+        return Effort(seconds=max(0.05, deadline - time.perf_counter()))
+
+    evidence = Evidence(space, tables, Z3Solver, effort())
+    clauses = _prove(evidence, prefilter, residual)
+    if clauses is not None:
+        return Invariant(clauses)
+    for rows in _LENGTHS:
+        found = bmc.wrong_table(space, prefilter, residual, rows, Z3Solver(), effort())
+        wrong = refute(space, prefilter, residual, [found]) if found else None
+        if wrong is not None:
+            return _shrunk(space, prefilter, residual, wrong)
+    return Undecided("no invariant was found, and no table on which the two differ")
+
+
+def _tables(space: Space) -> dict[tuple[Table, State], None]:
+    """Tables to run: accepted ones, those with one row more or less, and random ones."""
+    random = Random(0)
+    finding: Finding = explore(space, random)
+    found: dict[tuple[Table, State], None] = dict.fromkeys(finding.accepted)
+    for table, key in finding.accepted[:_AROUND]:
+        for i in range(min(len(table), 8)):
+            found.setdefault((table[:i] + table[i + 1 :], key))
+        for cell in space.cells[:200]:
+            row = space.rows_in(cell, random, 2)[-1]
+            at = random.randrange(len(table) + 1)
+            found.setdefault(((*table[:at], row, *table[at:]), key))
+    for i in range(_RANDOM_TABLES):
+        rows = tuple(space.random_row(random) for _ in range(i % 7))
+        found.setdefault((rows, random.choice(space.keys)))
+    return found
+
+
+def _prove(evidence: Evidence, prefilter: Term, residual: Term) -> tuple[Term, ...] | None:
+    space = evidence.space
+    pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
+    seen = masks(space, evidence.leaves, pairs)
+    for reduced in (True, False):
+        clauses = mine(seen, evidence.background, len(pairs), reduced=reduced)
+        if len(clauses) > MAX_CLAUSES:
+            continue
+        runs = Runs(space.problem, [prefilter, residual, *evidence.leaves])
+        setup = Setup(runs, prefilter, evidence.leaves, clauses, space.problem.where, residual)
+        solver: Solver = evidence.solver()
+        prover = Prover(setup, solver, evidence.effort)
+        if prover.houdini() and prover.final():
+            return tuple(clause_term(setup.leaves, clauses[j]) for j in prover.minimised([FINAL]))
+    return None
+
+
+def _shrunk(space: Space, prefilter: Term, residual: Term, wrong: Wrong) -> Counterexample:
+    """The table with every row left out that it does not take."""
+
+    def still(table: Table) -> bool:
+        return refute(space, prefilter, residual, [(table, wrong.key)]) is not None
+
+    return Counterexample(_fewest(wrong.table, still), wrong.key)
+
+
+def _fewest(table: Table, still: Callable[[Table], bool]) -> Table:
+    """Delta debugging down to single rows: no row can go."""
+    size = max(1, len(table) // 2)
+    while True:
+        start = 0
+        while start < len(table):
+            smaller = table[:start] + table[start + size :]
+            if still(smaller):
+                table = smaller
+            else:
+                start += size
+        if size == 1:
+            return table
+        size = max(1, size // 2)
