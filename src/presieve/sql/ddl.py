@@ -145,7 +145,8 @@ class _Parser:
         name = SIMPLE_NAMES.get(token.text.lower()) if token.kind == "word" else None
         match name:
             case None:
-                raise DeclineSignal("sql-syntax", f"{token.text or 'nothing'!r} is no type")
+                self.position -= token.kind != "end"
+                raise self.syntax("a type")
             case "array":
                 return f"array<{self.inside(1)}>"
             case "map":

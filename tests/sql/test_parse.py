@@ -1,0 +1,176 @@
+from __future__ import annotations
+
+import pytest
+from tests.sql.predicates import NAMES
+
+from presieve.errors import Declined
+from presieve.ir.text import print_term
+from presieve.sql.parse import parse_predicate
+
+
+def ir(text: str, timezone: str = "UTC") -> str:
+    term = parse_predicate(text, NAMES, timezone)
+    return str(term) if isinstance(term, Declined) else print_term(term)
+
+
+X, L, S, B = "row.x:Float?", "row.l:Int?", "row.s:String?", "row.b:Bool?"
+FIVE, NINETY = "0x4014000000000000:Float", "0x4056800000000000:Float"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x > 90", f"(sql> {X} {NINETY})"),
+        ("X >= 90.0", f"(sql>= {X} {NINETY})"),
+        ("x < 90D", f"(sql< {X} {NINETY})"),
+        ("x <= 9e1", f"(sql<= {X} {NINETY})"),
+        ("l = 5", f"(sql= {L} 5:Int)"),
+        ("l == 5.0", f"(sql= {L} 5:Int)"),
+        ("l > 5.0D", f"(sql> {L} 5:Int)"),
+        ("t = 300", "(sql= row.t:Int? 300:Int)"),
+        ("i > 2147483648", "(sql> row.i:Int? 2147483648:Int)"),
+        ("l > -9223372036854775808", f"(sql> {L} -9223372036854775808:Int)"),
+        ("l <=> NULL", f"(sql<=> {L} none:Int?)"),
+        ("NULL = x", f"(sql= none:Float? {X})"),
+        ("l <> 5", f"(sql-not (sql= {L} 5:Int))"),
+        ("NOT l != 5", f"(sql-not (sql-not (sql= {L} 5:Int)))"),
+        ("!b", f"(sql-not {B})"),
+        ("!b = b", f"(sql-not (sql= {B} {B}))"),
+        ("b IS TRUE", f"(sql<=> {B} true:Bool)"),
+        ("b IS NOT FALSE", f"(sql-not (sql<=> {B} false:Bool))"),
+        ("b IS UNKNOWN", f"(sql-null? {B})"),
+        ("x IS NOT NULL", f"(sql-not (sql-null? {X}))"),
+        ("isnull(x)", f"(sql-null? {X})"),
+        ("isNotNull(x)", f"(sql-not (sql-null? {X}))"),
+        ("isnan(x)", f"(sql-nan? {X})"),
+        ("x IS DISTINCT FROM 5", f"(sql-not (sql<=> {X} {FIVE}))"),
+        ("x IS NOT DISTINCT FROM 5", f"(sql<=> {X} {FIVE})"),
+        ("l BETWEEN 1 AND 5 AND b", f"(sql-and (sql>= {L} 1:Int) (sql<= {L} 5:Int) {B})"),
+        ("l NOT BETWEEN 1 AND 5", f"(sql-not (sql-and (sql>= {L} 1:Int) (sql<= {L} 5:Int)))"),
+        ("l IN (1, NULL)", f"(sql-or (sql= {L} 1:Int) (sql= {L} none:Int?))"),
+        ("l NOT IN (1)", f"(sql-not (sql= {L} 1:Int))"),
+        ("b OR b AND NOT b", f"(sql-or {B} (sql-and {B} (sql-not {B})))"),
+        ("(b OR b) OR b", f"(sql-or {B} {B} {B})"),
+        ("x = y = b", f"(sql= (sql= {X} row.y:Float) {B})"),
+        ("x + y * 5 > 90", f"(sql> (sql-float+ {X} (sql-float* row.y:Float {FIVE})) {NINETY})"),
+        ("x - 5 - 5 > x", f"(sql> (sql-float- (sql-float- {X} {FIVE}) {FIVE}) {X})"),
+        ("true", "true:Bool?"),
+        ("5 > 3", "(sql> 5:Int 3:Int)"),
+        ("d > DATE '1970-01-02'", "(sql> row.d:Date? 1:Date)"),
+        ("d > '1970-01-02'", "(sql> row.d:Date? 1:Date)"),
+        ("ts > '1970-01-01 00:00:01.5'", "(sql> row.ts:Timestamp? 1500000:Timestamp)"),
+        ("ts > TIMESTAMP '1970-01-01T00:00:01Z'", "(sql> row.ts:Timestamp? 1000000:Timestamp)"),
+        (
+            "ts > TIMESTAMP'1970-01-01 00:00:01+01:00'",
+            "(sql> row.ts:Timestamp? -3599000000:Timestamp)",
+        ),
+        ("ts > DATE '1970-01-02'", "(sql> row.ts:Timestamp? 86400000000:Timestamp)"),
+        ("s = 'it''s'", f"""(sql= {S} "it's":String)"""),
+        (r"s = 'a\'b\\\n\101\u0041\%'", rf"""(sql= {S} "a'b\\\nAA\\%":String)"""),
+        (r"s = r'a\n'", rf"""(sql= {S} "a\\n":String)"""),
+        (r's = "a" "b"', f"""(sql= {S} "ab":String)"""),
+        ("`a b``c` > 5", f'(sql> row."a b`c":Float? {FIVE})'),
+        ("select = 'a'", '(sql= row.select:String? "a":String)'),
+        ("x = double('NaN')", f"(sql= {X} 0x7ff8000000000000:Float)"),
+        ("x = CAST('-Infinity' AS DOUBLE)", f"(sql= {X} 0xfff0000000000000:Float)"),
+        ("x = -0.0", f"(sql= {X} 0x0000000000000000:Float)"),
+        ("x = -0.0D", f"(sql= {X} 0x8000000000000000:Float)"),
+    ],
+)
+def test_meaning(text: str, expected: str) -> None:
+    assert ir(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "sql-syntax"),
+        ("x >", "sql-syntax"),
+        ("x > 5 AND", "sql-syntax"),
+        ("(x > 5", "sql-syntax"),
+        ("x > 5)", "sql-syntax"),
+        ("x > 5 y", "sql-syntax"),
+        ("x IN ()", "sql-syntax"),
+        ("x IS 5", "sql-syntax"),
+        ("s = 'open", "sql-syntax"),
+        ("1a > 5", "sql-syntax"),
+        ("nope > 5", "unknown-column"),
+        ("x.y > 5", "sql-unsupported"),
+        ("x > 5 -- why", "sql-unsupported"),
+        ("upper(s) = 'A'", "sql-unsupported"),
+        ("s LIKE 'a%'", "sql-unsupported"),
+        ("CASE WHEN b THEN b END", "sql-unsupported"),
+        ("x IN (SELECT 1)", "sql-unsupported"),
+        ("x / 2 > 1", "sql-unsupported"),
+        ("l + 1 > 5", "sql-unsupported"),
+        ("-x > 5", "sql-unsupported"),
+        ("x > 1F", "sql-unsupported"),
+        ("CAST(l AS double) > 5", "sql-unsupported"),
+        ("ts > TIMESTAMP_NTZ '2020-01-01 00:00:00'", "sql-unsupported"),
+        ("s = 'a' COLLATE UTF8_LCASE", "sql-unsupported"),
+        ("s = '${x}'", "sql-unsupported"),
+        ("l > 5.5", "sql-types"),
+        ("l = 9007199254740992.0D", "sql-types"),
+        ("l IN (9007199254740993, 1.0D)", "sql-types"),
+        ("l > 9223372036854775808", "sql-types"),
+        ("l = '5'", "sql-types"),
+        ("x > '5'", "sql-types"),
+        ("l = x", "sql-types"),
+        ("d = ts", "sql-types"),
+        ("b = 1", "sql-types"),
+        ("x", "sql-types"),
+        ("x AND b", "sql-types"),
+        ("NULL IS NULL", "sql-types"),
+        ("x BETWEEN 1 AND 2 = b", "sql-types"),
+        ("l > 9223372036854775808L", "sql-literal"),
+        ("x > 1e999", "sql-literal"),
+        ("d > DATE '2020-02-30'", "sql-literal"),
+        ("d > '2020-1-1'", "sql-literal"),
+        ("ts > 'yesterday'", "sql-literal"),
+        ("ts > TIMESTAMP '2020-01-01 24:00:00'", "sql-literal"),
+        ("(" * 100 + "b" + ")" * 100, "sql-unsupported"),
+        ("NOT " * 1000 + "b", "sql-unsupported"),
+    ],
+)
+def test_everything_else_declines(text: str, code: str) -> None:
+    declined = parse_predicate(text, NAMES, "UTC")
+    assert isinstance(declined, Declined)
+    assert declined.code == code, declined
+
+
+def test_an_unknown_column_is_told_what_there_is() -> None:
+    declined = parse_predicate("scroe > 5", {"team": NAMES["s"], "score": NAMES["x"]}, "UTC")
+    assert isinstance(declined, Declined)
+    assert "scroe" in declined.reason
+    assert "team, score" in declined.reason
+
+
+def test_names_that_differ_in_case_only_are_ambiguous() -> None:
+    declined = parse_predicate("a > 5", {"a": NAMES["x"], "A": NAMES["y"]}, "UTC")
+    assert isinstance(declined, Declined)
+    assert declined.code == "ambiguous-column"
+
+
+@pytest.mark.parametrize(
+    ("text", "timezone", "expected"),
+    [
+        ("2020-07-01 12:00:00", "Europe/Berlin", 1593597600000000),
+        ("2020-07-01 12:00:00Z", "Europe/Berlin", 1593604800000000),
+        ("2020-07-01", "+05:30", 1593541800000000),
+    ],
+)
+def test_wall_clocks_are_read_in_the_zone(text: str, timezone: str, expected: int) -> None:
+    assert ir(f"ts > '{text}'", timezone) == f"(sql> row.ts:Timestamp? {expected}:Timestamp)"
+
+
+@pytest.mark.parametrize(
+    ("text", "timezone"),
+    [
+        ("2020-03-29 02:30:00", "Europe/Berlin"),  # never
+        ("2020-10-25 02:30:00", "Europe/Berlin"),  # twice
+        ("1900-01-01 00:00:00", "Europe/Berlin"),  # depends on the release of the database
+        ("2020-01-01 00:00:00", "Middle-Earth/Shire"),
+    ],
+)
+def test_wall_clocks_without_one_instant_decline(text: str, timezone: str) -> None:
+    assert ir(f"ts > TIMESTAMP '{text}'", timezone).startswith("[timezone]")
