@@ -1,4 +1,4 @@
-"""Trusted. What a caller hands in, read: fold, schema, filters. One clear error for each mistake."""
+"""Trusted. What a caller hands in, read: fold, schema, filters. One clear error a mistake."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def read_inputs(
     keys: str | Sequence[str],
     mode: str,
 ) -> Inputs | Declined:
-    """Parse the schemas and lift the fold. Raises :class:`UsageError` on what is no input at all."""
+    """Parse the schemas and lift the fold. Raises :class:`UsageError` on what is no input."""
     columns = parse_schema(schema)
     names = _key_names(keys, columns)
     if mode == "row":
