@@ -12,16 +12,22 @@ from presieve.smt.solver import Answer, Effort, Sat, Unknown, Unsat
 
 
 class Z3Solver:
-    """One z3 instance in a context of its own, so that answers do not depend on what ran before."""
+    """One z3 instance in a context of its own, so that answers do not depend on what ran before.
+
+    Assumptions and model values go through the C interface: z3's Python operators check and wrap
+    every argument, which costs more than the solving when there are hundreds of assumptions.
+    """
 
     name = "z3"
 
     def __init__(self) -> None:
         self.calls = 0
         self._context = z3.Context()
+        self._ref = self._context.ref()
         self._solver = z3.SimpleSolver(ctx=self._context)
         self._parser = z3.ParserContext(ctx=self._context)
-        self._known: dict[str, Any] = {}
+        self._terms: dict[str, Any] = {}
+        self._names: dict[int, str] = {}
         self._model: Any = None
 
     def add(self, script: str) -> None:
@@ -33,44 +39,47 @@ class Z3Solver:
         """See :class:`presieve.smt.solver.Solver`."""
         self.calls += 1
         self._model = None
+        self._solver.set("core.minimize", effort.small_core)
         self._solver.set("rlimit", effort.work)
         self._solver.set("timeout", max(1, int(effort.seconds * 1000)))
-        self._solver.set("core.minimize", effort.small_core)
-        answer = self._solver.check(*[self._assumption(a) for a in assumptions])
-        if answer == z3.sat:
+        asts = [self._assumption(a).as_ast() for a in assumptions]
+        array = (z3.Ast * len(asts))(*asts)
+        answer = z3.Z3_solver_check_assumptions(self._ref, self._solver.solver, len(asts), array)
+        if answer == z3.Z3_L_TRUE:
             self._model = self._solver.model()
             return Sat()
-        if answer == z3.unsat:
-            return Unsat(tuple(_name(a) for a in self._solver.unsat_core()))
+        if answer == z3.Z3_L_FALSE:
+            core = self._solver.unsat_core()
+            return Unsat(tuple(self._names[a.get_id()] for a in core))
         return Unknown(str(self._solver.reason_unknown()))
 
     def booleans(self, names: Sequence[str]) -> list[bool]:
         """See :class:`presieve.smt.solver.Solver`."""
-        return [bool(z3.is_true(self._value(self._bool(n)))) for n in names]
+        return [self._is_true(n) for n in names]
 
     def numbers(self, names: Sequence[str]) -> list[Fraction]:
         """See :class:`presieve.smt.solver.Solver`."""
         found = {str(d): self._model[d] for d in self._model.decls() if d.arity() == 0}
         return [_fraction(found.get(n)) for n in names]
 
-    def _bool(self, name: str) -> Any:
-        if name not in self._known:
-            self._known[name] = z3.Bool(name, ctx=self._context)
-        return self._known[name]
-
-    def _value(self, constant: Any) -> Any:
-        return self._model.eval(constant, model_completion=False)
+    def _is_true(self, name: str) -> bool:
+        declaration = z3.Z3_get_app_decl(self._ref, self._assumption(name).as_ast())
+        if not z3.Z3_model_has_interp(self._ref, self._model.model, declaration):
+            return False
+        value = z3.Z3_model_get_const_interp(self._ref, self._model.model, declaration)
+        return bool(z3.Z3_get_bool_value(self._ref, value) == z3.Z3_L_TRUE)
 
     def _assumption(self, text: str) -> Any:
-        if text not in self._known:
+        """The term of a declared Boolean or its negation."""
+        term = self._terms.get(text)
+        if term is None:
             inner = text.removeprefix("(not ").removesuffix(")")
-            term = self._bool(inner)
-            self._known[text] = z3.Not(term) if text != inner else term
-        return self._known[text]
-
-
-def _name(term: Any) -> str:
-    return f"(not {term.arg(0)})" if z3.is_not(term) else str(term)
+            term = z3.Bool(inner, ctx=self._context)
+            if text != inner:
+                term = z3.Not(term)
+            self._terms[text] = term
+            self._names[term.get_id()] = text
+        return term
 
 
 def _fraction(value: Any) -> Fraction:

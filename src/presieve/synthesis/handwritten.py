@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from random import Random
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
 from presieve.semantics.compile import State
+from presieve.semantics.values import Value
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
@@ -116,7 +118,7 @@ def _shrunk(space: Space, prefilter: Term, residual: Term, wrong: Wrong) -> Coun
     def still(table: Table) -> bool:
         return refute(space, prefilter, residual, [(table, wrong.key)]) is not None
 
-    return Counterexample(_fewest(wrong.table, still), wrong.key)
+    return Counterexample(_plainer(_fewest(wrong.table, still), still), wrong.key)
 
 
 def _fewest(table: Table, still: Callable[[Table], bool]) -> Table:
@@ -133,3 +135,23 @@ def _fewest(table: Table, still: Callable[[Table], bool]) -> Table:
         if size == 1:
             return table
         size = max(1, size // 2)
+
+
+def _plainer(table: Table, still: Callable[[Table], bool]) -> Table:
+    """The same table with rounder numbers, where they still do."""
+    for i, row in enumerate(table):
+        for j, value in enumerate(row):
+            for rounder in _rounder(value):
+                smaller = (*row[:j], rounder, *row[j + 1 :])
+                trial = (*table[:i], smaller, *table[i + 1 :])
+                if rounder != value and still(trial):
+                    table, row = trial, smaller
+                    break
+    return table
+
+
+def _rounder(value: Value) -> list[Value]:
+    """Candidates to stand for a float, the roundest first."""
+    if not isinstance(value, float) or not math.isfinite(value):
+        return []
+    return [float(round(value)), float(math.floor(value)), round(value, 1), round(value, 3)]

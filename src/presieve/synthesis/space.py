@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -11,6 +11,7 @@ from random import Random
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import Scope, Term, Var
 from presieve.semantics.compile import Machine, State, compile_problem
+from presieve.semantics.values import Value
 from presieve.universe.boxes import Cell, possible_cells
 from presieve.universe.classes import Classes
 from presieve.universe.regions import Partition, Region, partition
@@ -67,7 +68,7 @@ class Space:
             partition(Var(Scope.KEY, c.name, c.sort), c.type, self.classes, self.problem)
             for c in fold.keys
         ]
-        values = [[s for r in p.regions for s in r.samples[:1]] for p in columns]
+        values = [_plainest_first(s for r in p.regions for s in r.samples[:1]) for p in columns]
         return [tuple(v) for v in product(*values)][:_KEYS_TRIED]
 
     def has_result(self, nonempty: bool) -> bool:
@@ -89,6 +90,11 @@ class Space:
         """A row of a random cell."""
         choices = [[r for r in p.regions if r.possible] for p in self.partitions]
         return _pick([random.choice(c) for c in choices], random)
+
+
+def _plainest_first(values: Iterable[Value]) -> list[Value]:
+    """NULL and the empty string last: a key that is shown to somebody should look like one."""
+    return sorted(values, key=lambda v: (v is None, v == ""))
 
 
 def _pick(regions: Sequence[Region], random: Random) -> State:
