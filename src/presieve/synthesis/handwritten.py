@@ -113,12 +113,17 @@ def _prove(evidence: Evidence, prefilter: Term, residual: Term) -> tuple[Term, .
 
 
 def _shrunk(space: Space, prefilter: Term, residual: Term, wrong: Wrong) -> Counterexample:
-    """The table with every row left out that it does not take."""
+    """The table with every row left out that it does not take, and the plainest key that does."""
+
+    def differ(table: Table, key: State) -> bool:
+        return refute(space, prefilter, residual, [(table, key)]) is not None
+
+    key = next((k for k in space.keys if differ(wrong.table, k)), wrong.key)
 
     def still(table: Table) -> bool:
-        return refute(space, prefilter, residual, [(table, wrong.key)]) is not None
+        return differ(table, key)
 
-    return Counterexample(_plainer(_fewest(wrong.table, still), still), wrong.key)
+    return Counterexample(_plainer(_fewest(wrong.table, still), still), key)
 
 
 def _fewest(table: Table, still: Callable[[Table], bool]) -> Table:
