@@ -127,7 +127,7 @@ def values(sort: Sort) -> st.SearchStrategy[Term]:
 
 @st.composite
 def _comparisons(draw: st.DrawFn) -> Term:
-    sort = draw(st.sampled_from(list(NASTY)))
+    sort = draw(st.sampled_from([FLOAT, FLOAT, *NASTY]))
     op = draw(st.sampled_from(COMPARISONS))
     return app(op, draw(values(sort)), draw(values(sort)))
 
@@ -145,6 +145,7 @@ def _atoms() -> st.SearchStrategy[Term]:
     any_value = st.sampled_from(list(NASTY)).flatmap(values)
     return (
         _comparisons()
+        | _comparisons()  # more often than the rest
         | _lists()
         | any_value.map(lambda v: app(Op.SQL_IS_NULL, v))
         | _floats().map(lambda v: app(Op.SQL_IS_NAN, v))

@@ -1,0 +1,239 @@
+"""What we say that SQL means, against what Spark does: every predicate on every row."""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import json
+import random
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from tests.sql.predicates import (
+    ARITHMETIC,
+    COMPARISONS,
+    DDL,
+    NAMES,
+    NASTY,
+    NOT_NULL,
+    TYPES,
+    predicates,
+)
+
+from presieve.errors import Declined
+from presieve.ir.ops import app
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, strip
+from presieve.ir.terms import Scope, Term, lit
+from presieve.semantics.interpret import evaluate
+from presieve.semantics.values import INT_RANGES, Value, date_of, instant_of, same
+from presieve.sql.catalyst import expression
+from presieve.sql.emit import emit, emit_checked, normalized
+from presieve.sql.parse import parse_predicate
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.spark
+ROWS = 60
+
+
+def column_values(name: str) -> list[Value]:
+    """The nasty values that fit the column's type."""
+    low, high = INT_RANGES.get(TYPES[name], (0, 0))
+    values = [
+        v
+        for v in NASTY[strip(NAMES[name].sort)]
+        if TYPES[name] not in INT_RANGES or (isinstance(v, int) and low <= v <= high)
+    ]
+    return values if name in NOT_NULL else [None, *values]
+
+
+def make_rows() -> list[dict[str, Value]]:
+    """Rows in which every value of every column occurs, in random company."""
+    chance = random.Random(7)
+    columns = {}
+    for name in NAMES:
+        values = column_values(name)
+        column = values + chance.choices(values, k=ROWS - len(values))
+        chance.shuffle(column)
+        columns[name] = column
+    return [{name: columns[name][i] for name in NAMES} for i in range(ROWS)]
+
+
+def to_spark(name: str, value: Value) -> object:
+    """As createDataFrame takes it."""
+    if isinstance(value, int) and TYPES[name] == "date":
+        return date_of(value)
+    if isinstance(value, int) and TYPES[name] == "timestamp":
+        return instant_of(value)
+    return value
+
+
+DATA = make_rows()
+
+
+@pytest.fixture(scope="module")
+def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    rows = [(i, *(to_spark(n, row[n]) for n in NAMES)) for i, row in enumerate(DATA)]
+    path = str(tmp_path_factory.mktemp("nasty") / "table")
+    # through a file, so that nothing is folded in a local relation
+    spark.createDataFrame(rows, f"id int, {DDL}").coalesce(1).write.parquet(path)
+    return spark.read.parquet(path)
+
+
+def spark_cells(table: DataFrame, texts: Sequence[str]) -> list[tuple[Value, ...]]:
+    """Each text on each row of DATA, in one query."""
+    columns = [f"{text} AS `c{i}`" for i, text in enumerate(texts)]
+    rows = table.selectExpr("id", *columns).collect()
+    return [tuple(row[1:]) for row in sorted(rows, key=lambda row: int(row["id"]))]
+
+
+def our_cell(term: Term, row: Mapping[str, Value]) -> Value:
+    return evaluate(term, {(Scope.ROW, name): value for name, value in row.items()})
+
+
+def check(table: DataFrame, terms: Mapping[str, Term]) -> None:
+    texts = list(terms)
+    cells = spark_cells(table, texts)
+    wrong = [
+        f"{text} on {[(v.name, row[v.name]) for v in NAMES.values()]}: {ours!r}, Spark {cell!r}"
+        for row, line in zip(DATA, cells, strict=True)
+        for text, cell in zip(texts, line, strict=True)
+        if not same(ours := our_cell(terms[text], row), cell)
+    ]
+    assert not wrong, "\n".join(wrong[:5])
+
+
+def collected(count: int) -> list[Term]:
+    """That many random predicates, the same in every run."""
+    found: list[Term] = []
+
+    @settings(
+        max_examples=count,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(predicates())
+    def collect(term: Term) -> None:
+        found.append(term)
+
+    collect()
+    return found
+
+
+def test_emitted_predicates_mean_in_spark_what_the_interpreter_says(table: DataFrame) -> None:
+    terms = {emit_checked(term, NAMES, "UTC"): term for term in collected(400)}
+    assert len(terms) > 200
+    check(table, terms)
+
+
+PLAIN = {BOOL: "b", INT: "l", FLOAT: "x", STRING: "s", DATE: "d", TIMESTAMP: "ts"}
+
+
+def test_every_comparison_with_every_literal(table: DataFrame) -> None:
+    """On a column of each sort, and between two columns."""
+    compared: list[tuple[Term, Term]] = [
+        (NAMES[PLAIN[sort]], lit(sort, value))
+        for sort, values in NASTY.items()
+        for value in values
+        if not isinstance(value, tuple)
+    ]
+    pairs = [("x", "y"), ("l", "m"), ("t", "i"), ("s", "select"), ("a b`c", "y"), ("b", "b")]
+    columns: list[tuple[Term, Term]] = [(NAMES[a], NAMES[b]) for a, b in pairs]
+    terms = [app(op, a, b) for op in COMPARISONS for a, b in (*compared, *columns)]
+    terms += [app(op, NAMES["x"], NAMES["y"]) for op in ARITHMETIC]
+    found = {emit(t, "UTC"): t for t in terms}
+    assert len(found) > 400
+    check(table, found)
+
+
+def test_filters_keep_the_rows_that_the_interpreter_keeps(table: DataFrame) -> None:
+    """The same as filters, which the optimizer rewrites more and pushes to the scan."""
+    terms = {emit_checked(term, NAMES, "UTC"): term for term in collected(30)}
+    parts = [
+        table.filter(text).selectExpr(f"{i} AS predicate", "id") for i, text in enumerate(terms)
+    ]
+    kept = {(row[0], row[1]) for row in functools.reduce(type(table).union, parts).collect()}
+    for i, (text, term) in enumerate(terms.items()):
+        ours = {j for j, row in enumerate(DATA) if our_cell(term, row) is True}
+        assert ours == {j for p, j in kept if p == i}, text
+
+
+WRITTEN = """
+x > 90 | x > 90.0 | x >= 9007199254740993 | x < 9223372036854775808 | x = 0.1 | x <=> -0.0
+l > 5.0 | l = 5.0 | l <= -5.0 | l > 5.0D | l = 9007199254740991D | l >= -9007199254740991.0D
+t = 300 | t < 127L | h <= 32768 | i > 2147483648 | i = -2147483648 | i <> l | t = i
+l IN (5.0, 1.0) | l IN (1D, 5D) | x IN (1, 2.5, 3D, 9007199254740993) | l NOT IN (1, NULL)
+x NOT BETWEEN 1 AND 90.0 | l BETWEEN 1 AND 5.0D | NOT l BETWEEN NULL AND 5 | x BETWEEN y AND 90
+b IS TRUE | b IS NOT FALSE | b IS UNKNOWN | (x > 1) IS NOT TRUE | b < true | NOT b = (x > y)
+x = y = b | x < y = b | x + 1 > 2 = b | !b = b | NOT x > 1 AND b | b OR b AND NOT b
+x IS DISTINCT FROM y | l IS NOT DISTINCT FROM NULL | isnan(x) | isnull(x) | isnotnull(x * y)
+x - 5 - 5 > y | x - (5 - y) < 0 | x * 2 + y * -3.5 > 1e3 | x + NULL > 1 | x * y = x * 0
+d > '2020-01-01' | d >= DATE '1900-02-28' | d IN (DATE '2020-02-29', NULL)
+d BETWEEN '1969-12-31' AND '2020-02-29'
+ts > '2020-01-01' | ts <= TIMESTAMP '1970-01-01 00:00:00' | ts > DATE '1582-10-10'
+ts >= TIMESTAMP '2262-04-11 23:47:16.854775' | ts < TIMESTAMP '1970-01-01T05:30:00+05:30'
+ts > TIMESTAMP '1970-01-01 00:00:00 UTC' | ts > timestamp_micros(1) | d > date_from_unix_date(-1)
+s = 'it''s' | s = 'it\\'s' | s = "\\"" | s > 'a' | s < 'é' | s >= '\\uD83D\\uDE00'
+s = '\\0' | s = '\\%' | s = '\\0001'
+s = 'a\\nb' | s = r'\\%' | s IN ('', 'a' 'b') | s = '\\u0024{x}' | s <= '\\U0000ffff' | s <> '\\\\'
+x = double('NaN') | x < CAST('Infinity' AS DOUBLE) | x > -1e-400D | 5 > 3 | NULL = x | NULL <=> l
+SELECT = 'a' | X > 5 | `a b``c` >= X | m > l | true | false AND b
+"""
+
+
+def test_written_conditions_mean_in_spark_what_they_parse_to(table: DataFrame) -> None:
+    texts = [text.strip() for line in WRITTEN.strip().splitlines() for text in line.split(" | ")]
+    terms = {}
+    for text in texts:
+        term = parse_predicate(text, NAMES, "UTC")
+        assert not isinstance(term, Declined), f"{text}: {term}"
+        terms[text] = term
+    check(table, terms)
+
+
+def analyzed(table: DataFrame, text: str) -> list[dict[str, object]]:
+    """Catalyst's tree of a condition."""
+    plan = table.filter(text)._jdf.queryExecution().analyzed()
+    tree: list[dict[str, object]] = json.loads(plan.condition().toJSON())
+    return tree
+
+
+def test_catalyst_trees_are_read_as_the_text_they_came_from(table: DataFrame) -> None:
+    output = json.loads(table._jdf.queryExecution().analyzed().toJSON())[0]["output"]
+    attributes = {
+        node["exprId"]["id"]: NAMES[node["name"]] for (node,) in output if node["name"] in NAMES
+    }
+    assert len(attributes) == len(NAMES)
+    for term in collected(120):
+        text = emit_checked(term, NAMES, "UTC")
+        if "timestamp_micros" in text or "date_from_unix_date" in text:
+            continue  # Spark folds these later
+        read = expression(analyzed(table, text), attributes, "UTC")
+        assert not isinstance(read, Declined), f"{text}: {read}"
+        assert normalized(read) == normalized(term), text
+
+
+@pytest.mark.parametrize("timezone", ["America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"])
+def test_wall_clocks_are_those_of_the_session(spark: SparkSession, timezone: str) -> None:
+    start = dt.datetime(1970, 1, 2, 0, 30)
+    walls = [start + dt.timedelta(days=97 * i, minutes=37 * i) for i in range(200)]
+    texts = [f"TIMESTAMP '{wall}'" for wall in walls]
+    before = spark.conf.get("spark.sql.session.timeZone")
+    try:
+        spark.conf.set("spark.sql.session.timeZone", timezone)
+        columns = [f"unix_micros({text}) AS c{i}" for i, text in enumerate(texts)]
+        (theirs,) = spark.range(1).selectExpr(*columns).collect()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", str(before))
+    for text, micros in zip(texts, theirs, strict=True):
+        term = parse_predicate(f"ts = {text}", NAMES, timezone)
+        if isinstance(term, Declined):
+            assert term.code == "timezone"
+            continue
+        assert evaluate(term, {(Scope.ROW, "ts"): micros}) is True, text
