@@ -12,13 +12,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from presieve.aggregator import Aggregator
+    from presieve.driver.optimize import explain, optimize
+    from presieve.driver.synthesize import synthesize
+    from presieve.driver.verify import verify
     from presieve.errors import PresieveError
 
-__all__ = ["Aggregator", "PresieveError"]
+__all__ = ["Aggregator", "PresieveError", "explain", "optimize", "synthesize", "verify"]
 
 _HOMES = {
     "Aggregator": "presieve.aggregator",
     "PresieveError": "presieve.errors",
+    "explain": "presieve.driver.optimize",
+    "optimize": "presieve.driver.optimize",
+    "synthesize": "presieve.driver.synthesize",
+    "verify": "presieve.driver.verify",
 }
 
 logging.getLogger("presieve").addHandler(logging.NullHandler())
