@@ -1,0 +1,178 @@
+"""Trusted. Python's arithmetic on symbolic scalars, with the errors that it raises."""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import app
+from presieve.ir.sorts import BOOL, FLOAT, INT
+from presieve.ir.terms import (
+    Lit,
+    Op,
+    Term,
+    float_lit,
+    int_lit,
+    literal_value,
+)
+from presieve.lift.build import as_float, as_int, ite, or_
+from presieve.lift.machine import Flow, Machine
+from presieve.lift.ranges import Ranges
+from presieve.lift.values import EXACT_INT, LITERAL, PLAIN, Scalar, Traits, Value, describe
+
+FLOAT_LIMIT = 2**1024 - 2**970
+"""The smallest magnitude of an int that ``float(int)`` refuses with OverflowError."""
+
+_INT_OPS: dict[type[ast.operator], Op] = {
+    ast.Add: Op.INT_ADD,
+    ast.Sub: Op.INT_SUB,
+    ast.Mult: Op.INT_MUL,
+    ast.FloorDiv: Op.INT_FLOORDIV,
+    ast.Mod: Op.INT_MOD,
+}
+_FLOAT_OPS: dict[type[ast.operator], Op] = {
+    ast.Add: Op.FLOAT_ADD,
+    ast.Sub: Op.FLOAT_SUB,
+    ast.Mult: Op.FLOAT_MUL,
+    ast.Div: Op.FLOAT_DIV,
+}
+
+
+def number(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
+    """The operand of an arithmetic operator: Int or Float, a Bool as the Int that it is."""
+    scalar = m.scalar(flow, value, node)
+    if scalar.traits.numpy:
+        raise m.decline("numpy-scalar", "a key value is a numpy scalar, which wraps around", node)
+    if scalar.base == BOOL:
+        return Scalar(as_int(scalar.term), PLAIN)
+    if scalar.base not in (INT, FLOAT):
+        raise m.decline("unsupported-operation", f"arithmetic on {describe(scalar)}", node)
+    return scalar
+
+
+def binary(
+    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
+) -> Scalar:
+    """``left op right``."""
+    a, b = number(m, flow, left, node), number(m, flow, right, node)
+    if flow.ended:
+        return Scalar(int_lit(0))
+    if isinstance(op, ast.Div):
+        return _divide(m, flow, a, b, node)
+    if a.base == INT and b.base == INT:
+        return _int_binary(m, flow, op, a, b, node)
+    if type(op) not in _FLOAT_OPS:
+        raise m.decline("unsupported-operation", f"{type(op).__name__} on floats", node)
+    if _still_int(a) and _still_int(b):
+        reason = "integers and floats are added up in one variable: start it with 0.0"
+        raise m.decline("mixed-types", reason, node)
+    x, y = to_float(m, flow, a), to_float(m, flow, b)
+    return Scalar(app(_FLOAT_OPS[type(op)], x, y), Traits(maybe_nan=True))
+
+
+def _still_int(value: Scalar) -> bool:
+    """Whether Python may compute with an int here, which has no rounding."""
+    return value.base == INT or value.traits.maybe_int
+
+
+def _int_binary(
+    m: Machine, flow: Flow, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST
+) -> Scalar:
+    if isinstance(op, ast.Pow):
+        if isinstance(b.term, Lit) and b.term.value in (2, 3):
+            square = app(Op.INT_MUL, a.term, a.term)
+            return Scalar(square if b.term.value == 2 else app(Op.INT_MUL, square, a.term))
+        raise m.decline("unsupported-operation", "powers other than ** 2 and ** 3", node)
+    if type(op) not in _INT_OPS:
+        raise m.decline("unsupported-operation", f"{type(op).__name__} on integers", node)
+    if isinstance(op, ast.FloorDiv | ast.Mod):
+        m.fail(flow, _is_zero(b.term))
+    return Scalar(app(_INT_OPS[type(op)], a.term, b.term))
+
+
+def _is_zero(term: Term) -> Term:
+    if isinstance(term, Lit):
+        return Lit(BOOL, literal_value(term) == 0)
+    zero = float_lit(0.0) if term.sort == FLOAT else int_lit(0)
+    return app(Op.PY_EQ, term, zero)
+
+
+def _divide(m: Machine, flow: Flow, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+    """True division. For two ints Python rounds the exact quotient once: the quotient of the two
+    floats is the same where both ints are exact as floats, and nothing is known otherwise.
+    """
+    if a.base == INT and b.base == INT:
+        if not (exact_as_float(a, m.ranges) and exact_as_float(b, m.ranges)):
+            reason = "dividing integers that may exceed 2^53: keep one of them as a float"
+            raise m.decline("inexact-conversion", reason, node)
+    elif _still_int(a) and _still_int(b) and not (_small(a, m.ranges) and _small(b, m.ranges)):
+        reason = "dividing a variable that may be an integer: start it with 0.0"
+        raise m.decline("inexact-conversion", reason, node)
+    x, y = to_float(m, flow, a), to_float(m, flow, b)
+    m.fail(flow, _is_zero(b.term))
+    return Scalar(app(Op.FLOAT_DIV, x, y), Traits(maybe_nan=True))
+
+
+def _small(value: Scalar, ranges: Ranges) -> bool:
+    """Whether the int that Python may hold is exact as a float."""
+    return value.base == FLOAT or exact_as_float(value, ranges)
+
+
+def to_float(m: Machine, flow: Flow, value: Scalar) -> Term:
+    """``float(value)``, which is also what mixed arithmetic does to an int: it rounds, and raises
+    OverflowError for an int that is too large.
+    """
+    if value.base == FLOAT:
+        return value.term
+    if not exact_as_float(value, m.ranges):
+        too_large = or_(
+            app(Op.PY_GE, value.term, int_lit(FLOAT_LIMIT)),
+            app(Op.PY_LE, value.term, int_lit(-FLOAT_LIMIT)),
+        )
+        m.fail(flow, too_large)
+        return app(Op.INT_TO_FLOAT, value.term)
+    return as_float(value.term)
+
+
+def exact_as_float(value: Scalar, ranges: Ranges) -> bool:
+    """Whether every integer that the term can be is a float exactly."""
+    if value.traits.literal:
+        return True
+    bound = ranges.magnitude(value.term)
+    return bound is not None and bound <= EXACT_INT
+
+
+def unary(m: Machine, flow: Flow, op: ast.unaryop, value: Value, node: ast.AST) -> Scalar:
+    """``-value`` or ``+value``."""
+    operand = number(m, flow, value, node)
+    if isinstance(op, ast.UAdd):
+        return operand
+    if not isinstance(op, ast.USub):
+        raise m.decline("unsupported-operation", f"{type(op).__name__}", node)
+    if operand.base == INT:
+        if isinstance(operand.term, Lit):
+            return Scalar(int_lit(-int(operand.term.value or 0)), operand.traits)
+        return Scalar(app(Op.INT_NEG, operand.term))
+    if isinstance(operand.term, Lit):
+        return Scalar(float_lit(-float(literal_value(operand.term) or 0.0)), operand.traits)
+    _reject_maybe_int(m, operand, node)
+    return Scalar(app(Op.FLOAT_NEG, operand.term), operand.traits)
+
+
+def _reject_maybe_int(m: Machine, value: Scalar, node: ast.AST) -> None:
+    """The negative of the int 0 is 0, of the float 0.0 it is -0.0."""
+    if value.traits.maybe_int:
+        reason = "the sign of a variable that may be the integer 0: start it with 0.0"
+        raise m.decline("mixed-types", reason, node)
+
+
+def absolute(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
+    """``abs(value)``: 0.0 for -0.0, NaN for NaN."""
+    operand = number(m, flow, value, node)
+    term = operand.term
+    if operand.base == INT:
+        negative = app(Op.PY_LT, term, int_lit(0))
+        traits = LITERAL if operand.traits.literal else PLAIN
+        return Scalar(ite(negative, app(Op.INT_NEG, term), term), traits)
+    zero = float_lit(0.0)
+    small = ite(app(Op.PY_EQ, term, zero), zero, app(Op.FLOAT_NEG, term))
+    return Scalar(ite(app(Op.PY_GT, term, zero), term, small), operand.traits)

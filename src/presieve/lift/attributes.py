@@ -1,0 +1,44 @@
+"""Trusted. Constants that a class keeps: ``self.threshold`` from ``__init__`` or the class body."""
+
+from __future__ import annotations
+
+import inspect
+from types import FunctionType
+
+from presieve.errors import DeclineSignal
+from presieve.lift.names import constant
+from presieve.lift.values import Known, Value
+from presieve.lift.zones import Zone
+
+
+def instance_constant(owner: object, name: str, zone: Zone) -> Value:
+    """The immutable constant ``owner.name``, read without running any code of the class.
+
+    ``owner`` is an instance, or the class itself where it needs no ``__init__``. Declines
+    ``unsupported-constant`` for properties, methods and mutable objects.
+    """
+    cls = owner if isinstance(owner, type) else type(owner)
+    computes = inspect.getattr_static(cls, "__getattribute__")
+    if computes is not object.__getattribute__:
+        raise DeclineSignal("unsupported-constant", f"{cls.__name__} computes its attributes")
+    try:
+        found = inspect.getattr_static(owner, name)
+    except AttributeError:
+        raise DeclineSignal("unknown-name", f"self.{name} is not defined") from None
+    value = constant(found, f"self.{name}", zone)
+    if isinstance(value, Known):
+        raise DeclineSignal(
+            "unsupported-constant", f"self.{name} is not a number, text, date or tuple of them"
+        )
+    return value
+
+
+def needs_init(cls: type) -> bool:
+    """Whether building the class runs an ``__init__`` or ``__new__`` of its own."""
+    init = inspect.getattr_static(cls, "__init__")
+    new = inspect.getattr_static(cls, "__new__")
+    return isinstance(init, FunctionType) or not _is_builtin_new(new)
+
+
+def _is_builtin_new(new: object) -> bool:
+    return new is object.__new__ or getattr(new, "__func__", None) is object.__new__

@@ -1,0 +1,166 @@
+"""Trusted. Terms with the obvious simplified away, so that a lifted fold reads like its source.
+
+Only identities that hold for every value are used. A term that is evaluated under a condition in
+the source stays under that condition: ``GET`` of none has no value.
+"""
+
+from __future__ import annotations
+
+from presieve.ir.ops import app, conjunction, negate
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort, strip
+from presieve.ir.terms import (
+    FALSE,
+    TRUE,
+    App,
+    Lit,
+    Op,
+    Term,
+    float_lit,
+    int_lit,
+    literal_value,
+    none_lit,
+    string_lit,
+)
+
+
+def and_(*terms: Term) -> Term:
+    """Conjunction, evaluated from left to right; repeated parts are dropped."""
+    whole = conjunction(terms)
+    if not (isinstance(whole, App) and whole.op is Op.AND):
+        return whole
+    parts = tuple(dict.fromkeys(whole.args))
+    if any(negate(p) in parts for p in parts):
+        return FALSE
+    return conjunction(parts)
+
+
+def or_(*terms: Term) -> Term:
+    """Disjunction, evaluated from left to right; nested ones are flattened."""
+    parts: dict[Term, None] = {}
+    for term in terms:
+        inner = term.args if isinstance(term, App) and term.op is Op.OR else (term,)
+        parts.update(dict.fromkeys(inner))
+    parts.pop(FALSE, None)
+    if TRUE in parts or any(negate(p) in parts for p in parts):
+        return TRUE
+    if not parts:
+        return FALSE
+    return next(iter(parts)) if len(parts) == 1 else app(Op.OR, *parts)
+
+
+def ite(condition: Term, then: Term, other: Term) -> Term:
+    """``then`` where the condition holds, else ``other``."""
+    if isinstance(condition, App) and condition.op is Op.NOT:
+        return ite(condition.args[0], other, then)
+    then = _under(condition, then, 1)
+    other = _under(condition, other, 2)
+    if condition == TRUE or then == other:
+        return then
+    if condition == FALSE:
+        return other
+    if then.sort == BOOL:
+        return _ite_bool(condition, then, other)
+    return app(Op.ITE, condition, then, other)
+
+
+def _under(condition: Term, term: Term, branch: int) -> Term:
+    """The branch that is taken of a term that asks for the same condition again."""
+    while isinstance(term, App) and term.op is Op.ITE and term.args[0] == condition:
+        term = term.args[branch]
+    return term
+
+
+def _ite_bool(condition: Term, then: Term, other: Term) -> Term:
+    if then == TRUE:
+        return or_(condition, other)
+    if then == FALSE:
+        return and_(negate(condition), other)
+    if other == TRUE:
+        return or_(negate(condition), then)
+    if other == FALSE:
+        return and_(condition, then)
+    return app(Op.ITE, condition, then, other)
+
+
+def some(term: Term) -> Term:
+    """The term as an option; one that is an option already stays."""
+    if isinstance(term.sort, Option):
+        return term
+    if isinstance(term, App) and term.op is Op.GET:
+        return term.args[0]  # the same where GET has a value; elsewhere nobody asks
+    if isinstance(term, App) and term.op is Op.ITE and _has_get(term):
+        condition, then, other = term.args
+        return ite(condition, some(then), some(other))
+    return app(Op.SOME, term)
+
+
+def _has_get(term: App) -> bool:
+    """Whether a branch is the value of an option."""
+    for branch in term.args[1:]:
+        if isinstance(branch, App):
+            if branch.op is Op.GET or (branch.op is Op.ITE and _has_get(branch)):
+                return True
+    return False
+
+
+def is_none(term: Term) -> Term:
+    """Whether an option is none; false for what is no option."""
+    if not isinstance(term.sort, Option):
+        return FALSE
+    if isinstance(term, Lit):
+        return TRUE if term.value is None else FALSE
+    if isinstance(term, App) and term.op is Op.SOME:
+        return FALSE
+    if isinstance(term, App) and term.op is Op.ITE:
+        condition, then, other = term.args
+        a, b = is_none(then), is_none(other)
+        if isinstance(a, Lit) or isinstance(b, Lit):
+            return ite(condition, a, b)
+    return app(Op.IS_NONE, term)
+
+
+def get(term: Term) -> Term:
+    """The value of an option that is not none here; what is no option stays."""
+    if not isinstance(term.sort, Option):
+        return term
+    if isinstance(term, Lit) and term.value is not None:
+        return Lit(term.sort.of, term.value)
+    if isinstance(term, App) and term.op is Op.SOME:
+        return term.args[0]
+    if isinstance(term, App) and term.op is Op.ITE:
+        condition, then, other = term.args
+        presence = is_none(then), is_none(other)
+        if FALSE in presence and TRUE not in presence:
+            return ite(condition, get(then), get(other))
+    return app(Op.GET, term)
+
+
+def default(sort: Sort) -> Term:
+    """Some value of the sort: what stands where the source has no value."""
+    match sort:
+        case Option(of):
+            return none_lit(of)
+    if sort == BOOL:
+        return FALSE
+    if sort == FLOAT:
+        return float_lit(0.0)
+    if sort == STRING:
+        return string_lit("")
+    return int_lit(0) if sort == INT else Lit(sort, 0)
+
+
+def as_float(term: Term) -> Term:
+    """An Int term as Float; exact where the caller knows that every value is."""
+    if isinstance(term.sort, Option):
+        return ite(is_none(term), none_lit(FLOAT), some(as_float(get(term))))
+    if isinstance(term, Lit):
+        return float_lit(float(literal_value(term) or 0))
+    if isinstance(term, App) and term.op is Op.ITE:
+        condition, then, other = term.args
+        return ite(condition, as_float(then), as_float(other))
+    return app(Op.INT_TO_FLOAT, term)
+
+
+def as_int(term: Term) -> Term:
+    """A Bool term as the integer that Python takes it for in arithmetic."""
+    return ite(term, int_lit(1), int_lit(0)) if strip(term.sort) == BOOL else term

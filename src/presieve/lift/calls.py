@@ -1,0 +1,236 @@
+"""Trusted. The functions that may be called: each is known by identity and modelled exactly."""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import re
+from collections.abc import Callable
+from typing import TypeAlias, cast
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP
+from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, literal_value
+from presieve.lift.arithmetic import absolute, exact_as_float, to_float
+from presieve.lift.build import and_, as_int, get, is_none, or_
+from presieve.lift.compare import boolean, compare, truth
+from presieve.lift.machine import Flow, Machine
+from presieve.lift.names import is_function, module, scalar_constant
+from presieve.lift.values import (
+    PLAIN,
+    FrameV,
+    Known,
+    NoneV,
+    Scalar,
+    SeriesV,
+    SizeV,
+    Traits,
+    TupleV,
+    Value,
+    describe,
+    merge,
+)
+
+_CALENDAR = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?\Z", re.ASCII
+)
+
+Arguments: TypeAlias = tuple[Value, ...]
+Model: TypeAlias = Callable[[Machine, Flow, Arguments, ast.AST], Value]
+
+
+def call(
+    m: Machine, flow: Flow, function: Known, args: Arguments, named: bool, node: ast.AST
+) -> Value:
+    """The result of calling a known function. Declines ``unknown-call`` for every other one."""
+    for paths, model in MODELS:
+        if is_function(function, *paths):
+            if named:
+                raise m.decline("unknown-call", f"keyword arguments of {function.name}", node)
+            return model(m, flow, args, node)
+    raise m.decline(*unknown(function.name), node)
+
+
+def unknown(name: str) -> tuple[str, str]:
+    """Code and reason for a call that is not modelled; ``name`` is as the source writes it."""
+    parts = set(name.split("."))
+    if parts & {"time", "now", "utcnow", "today", "perf_counter", "monotonic", "time_ns"}:
+        return "impure-clock", f"{name} reads the clock, so the result is not a function of rows"
+    if parts & {"random", "randint", "secrets", "uuid", "uuid4", "shuffle", "choice", "rand"}:
+        return "impure-random", f"{name} is random, so the result is not a function of the rows"
+    if parts & {"print", "open", "input", "os", "sys", "requests", "logging", "subprocess"}:
+        return "impure-io", f"{name} reads or writes outside the function"
+    return "unknown-call", f"nothing is known of {name}: it may do anything"
+
+
+def _arity(m: Machine, args: Arguments, count: int, node: ast.AST) -> None:
+    if len(args) != count:
+        raise m.decline("unknown-call", f"supported with {count} argument(s) only", node)
+
+
+def _extreme(op: ast.cmpop) -> Model:
+    """CPython's ``min`` and ``max``: a later argument replaces the best only if strictly better."""
+
+    def model(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+        if len(args) < 2:
+            raise m.decline(
+                "unknown-call", "min and max are supported with two or more values", node
+            )
+        best = args[0]
+        for candidate in args[1:]:
+            better = compare(m, flow, op, candidate, best, node)
+            best = merge(better, m.force(candidate, flow), m.force(best, flow))
+        return best
+
+    return model
+
+
+def _absolute(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    _arity(m, args, 1, node)
+    return absolute(m, flow, args[0], node)
+
+
+def _length(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    _arity(m, args, 1, node)
+    match m.force(args[0], flow):
+        case SeriesV() | FrameV():
+            return m.force(SizeV(), flow)
+        case TupleV(items):
+            size = scalar_constant(len(items), m.columns.zone)
+            assert size is not None
+            return size
+    raise m.decline("unsupported-operation", f"the length of {describe(args[0])}", node)
+
+
+def _int(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    _arity(m, args, 1, node)
+    value = m.scalar(flow, args[0], node)
+    if value.base not in (BOOL, INT):
+        raise m.decline("unsupported-operation", f"int() of {describe(value)}", node)
+    return Scalar(as_int(value.term), Traits(literal=value.traits.literal))
+
+
+def _float(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    _arity(m, args, 1, node)
+    value = m.scalar(flow, args[0], node)
+    if isinstance(value.term, Lit) and value.base == STRING:
+        return _float_of_text(m, str(literal_value(value.term)), node)
+    if value.base == BOOL:
+        value = Scalar(as_int(value.term), PLAIN)
+    if value.base not in (INT, FLOAT):
+        raise m.decline("unsupported-operation", f"float() of {describe(value)}", node)
+    return Scalar(to_float(m, flow, value), Traits(maybe_nan=value.traits.maybe_nan))
+
+
+def _float_of_text(m: Machine, text: str, node: ast.AST) -> Value:
+    try:
+        number = float(text)
+    except ValueError:
+        raise m.decline("always-raises", f"float({text!r}) raises", node) from None
+    return Scalar(float_lit(number), Traits(maybe_nan=number != number))
+
+
+def _bool(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    _arity(m, args, 1, node)
+    return boolean(truth(m, flow, args[0], node))
+
+
+def _str(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    _arity(m, args, 1, node)
+    value = m.scalar(flow, args[0], node) if not isinstance(args[0], NoneV) else args[0]
+    if not isinstance(value, Scalar) or value.base != STRING:
+        raise m.decline("unsupported-operation", f"str() of {describe(value)}", node)
+    return value
+
+
+def _math_isnan(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    """``math.isnan`` and ``numpy.isnan``: TypeError for None and for text."""
+    _arity(m, args, 1, node)
+    value = m.scalar(flow, args[0], node)
+    if value.base in (BOOL, INT) and (value.base == BOOL or exact_as_float(value, m.ranges)):
+        return boolean(FALSE)
+    if value.base != FLOAT:
+        raise m.decline("unsupported-operation", f"isnan of {describe(value)}", node)
+    return boolean(app(Op.IS_NAN, value.term))
+
+
+def _math_isinf(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    _arity(m, args, 1, node)
+    value = m.scalar(flow, args[0], node)
+    if value.base != FLOAT:
+        raise m.decline("unsupported-operation", f"isinf of {describe(value)}", node)
+    infinities = (float_lit(float("inf")), float_lit(float("-inf")))
+    return boolean(or_(*(app(Op.PY_EQ, value.term, i) for i in infinities)))
+
+
+def _is_missing(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Term:
+    """``pandas.isna`` of a scalar: None, NaN or NaT."""
+    _arity(m, args, 1, node)
+    value = m.force(args[0], flow)
+    if isinstance(value, NoneV):
+        return TRUE
+    if not isinstance(value, Scalar):
+        raise m.decline("unsupported-operation", f"isna of {describe(value)}", node)
+    absent = is_none(value.term)
+    if value.base != FLOAT:
+        return absent
+    return or_(absent, and_(negate(absent), app(Op.IS_NAN, get(value.term))))
+
+
+def _isna(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    return boolean(flow.decided(_is_missing(m, flow, args, node)))
+
+
+def _notna(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    return boolean(flow.decided(negate(_is_missing(m, flow, args, node))))
+
+
+def build_date(m: Machine, make: Callable[..., object], args: Arguments, node: ast.AST) -> Value:
+    """``date(2024, 1, 31)``, ``datetime(...)`` or ``pandas.Timestamp("...")`` of constants."""
+    plain: list[object] = []
+    for a in args:
+        if not isinstance(a, Scalar) or not isinstance(a.term, Lit) or a.base not in (INT, STRING):
+            raise m.decline("unsupported-operation", "a date is built from constants only", node)
+        value = literal_value(a.term)
+        if isinstance(value, str) and not _CALENDAR.match(value):  # such as "now"
+            raise m.decline("impure-clock", f"{value!r} may depend on when it is read", node)
+        plain.append(value)
+    try:
+        made = make(*plain)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise m.decline("always-raises", f"this date cannot be built: {e}", node) from e
+    constant = scalar_constant(made, m.columns.zone)
+    if constant is None or constant.base not in (DATE, TIMESTAMP):
+        raise m.decline(
+            "unsupported-constant", "a date or time with a zone, or finer than 1 us", node
+        )
+    return constant
+
+
+def calendar_constructor(value: Known) -> Callable[..., object] | None:
+    """The class, where the object is one whose constants may be built from constants."""
+    timestamp = getattr(module("pandas"), "Timestamp", None)
+    for known in (dt.date, dt.datetime, timestamp):
+        if known is not None and value.target is known:
+            return cast("Callable[..., object]", known)
+    return None
+
+
+_PANDAS_ISNA = ("pandas.isna", "pandas.isnull")
+_PANDAS_NOTNA = ("pandas.notna", "pandas.notnull")
+
+MODELS: tuple[tuple[tuple[str, ...], Model], ...] = (
+    (("builtins.min",), _extreme(ast.Lt())),
+    (("builtins.max",), _extreme(ast.Gt())),
+    (("builtins.abs",), _absolute),
+    (("builtins.len",), _length),
+    (("builtins.int",), _int),
+    (("builtins.float",), _float),
+    (("builtins.bool",), _bool),
+    (("builtins.str",), _str),
+    (("math.isnan", "numpy.isnan"), _math_isnan),
+    (("math.isinf",), _math_isinf),
+    (_PANDAS_ISNA, _isna),
+    (_PANDAS_NOTNA, _notna),
+)
+"""Each function by its path, with what it means."""

@@ -1,0 +1,119 @@
+"""Trusted. What Python sees of a column: the transport of values into a worker, and what it costs.
+
+Sources, pyspark 4.3.0: ``ArrowArrayToPandasConversion.convert_numpy`` and ``convert_legacy`` in
+``sql/conversion.py`` (``Array.to_pandas`` for all types here: strings, dates and booleans with NULL
+become objects with None; doubles NaN; integers float64; timestamps local time with NaT), and
+pandas' ``Series.__iter__`` and ``DataFrame.itertuples``, which give Python scalars, not numpy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from presieve.errors import DeclineSignal
+from presieve.ir.fold import Assumption, Column
+from presieve.ir.ops import app, conjunction, disjunction, negate
+from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, Option, strip
+from presieve.ir.terms import Op, Scope, Term, Var
+from presieve.lift.forms import Request
+from presieve.lift.values import Scalar, Traits
+from presieve.lift.zones import Zone
+from presieve.semantics import types
+
+
+@dataclass(slots=True)
+class Columns:
+    """The columns of one lifting, and which of them the function has read so far.
+
+    ``pandas`` says whether values come through pandas, or as rows of Python values.
+    """
+
+    request: Request
+    pandas: bool
+    zone: Zone
+    read: set[str] = field(default_factory=set)
+    assumptions: dict[tuple[str, str], Assumption] = field(default_factory=dict)
+
+    def value(self, name: str, *, numpy: bool = False) -> Scalar:
+        """The value of a column in the current row, or of a grouping column, as Python sees it.
+
+        ``numpy``: it is taken out of a Series by position, which gives numpy's own scalars.
+
+        Declines ``unknown-column``, ``column-type``, ``key-type``, ``timestamp-zone``.
+        """
+        declared = self._declared(name)
+        is_key = name in self.request.keys
+        column = types.column(name, declared.type, declared.nullable)
+        if column is None:
+            _decline("column-type", f"column {name} is of type {declared.type}")
+        base = strip(column.sort)
+        if is_key and base == FLOAT:
+            # Spark groups -0.0 with 0.0 and all NaNs together, so a row may differ from its key.
+            _decline("key-type", f"grouping column {name} is a double, which Spark normalizes")
+        if base == TIMESTAMP:
+            self.zone.offset()
+        if not is_key:
+            self.read.add(name)
+        var = Var(Scope.KEY if is_key else Scope.ROW, name, column.sort)
+        view = self._view(column, var)
+        return Scalar(view, Traits(numpy=numpy and base in (INT, BOOL)))
+
+    def _declared(self, name: str) -> types.SchemaColumn:
+        found = [c for c in self.request.schema if c.name == name]
+        if len(found) != 1:
+            known = ", ".join(c.name for c in self.request.schema)
+            times = "no" if not found else "more than one"
+            _decline("unknown-column", f"the input has {times} column {name}; it has {known}")
+        return found[0]
+
+    def _view(self, column: Column, var: Var) -> Term:
+        base = strip(column.sort)
+        optional = isinstance(column.sort, Option)
+        if base == FLOAT:
+            self._assume_no_nan(column, var)
+            return app(Op.GET, var) if optional and self.pandas else var
+        if optional and self.pandas and base in (INT, TIMESTAMP):
+            what = "NaN" if base == INT else "NaT"
+            text = f"column {column.name} holds no NULL, which pandas turns into {what}"
+            self._assume("no-null", column.name, text, negate(app(Op.IS_NONE, var)))
+            return app(Op.GET, var)
+        return var
+
+    def _assume_no_nan(self, column: Column, var: Var) -> None:
+        text = f"column {column.name} holds no NaN"
+        if not isinstance(column.sort, Option):
+            term = negate(app(Op.IS_NAN, var))
+        elif self.pandas:
+            text += ", and no NULL, which pandas turns into NaN"
+            term = conjunction(
+                [negate(app(Op.IS_NONE, var)), negate(app(Op.IS_NAN, app(Op.GET, var)))]
+            )
+        else:
+            is_number = negate(app(Op.IS_NAN, app(Op.GET, var)))
+            term = disjunction([app(Op.IS_NONE, var), is_number])
+        self._assume("no-nan", column.name, text, term)
+
+    def _assume(self, code: str, name: str, text: str, term: Term) -> None:
+        self.assumptions[code, name] = Assumption(code, text, term)
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that were read, in the schema's order."""
+        return self._supported(lambda name: name in self.read)
+
+    def keys(self) -> tuple[Column, ...]:
+        """The grouping columns of supported types, in the order of the request."""
+        order = {name: i for i, name in enumerate(self.request.keys)}
+        found = self._supported(lambda name: name in order)
+        return tuple(sorted(found, key=lambda c: order[c.name]))
+
+    def _supported(self, wanted: Callable[[str], bool]) -> tuple[Column, ...]:
+        columns = (
+            types.column(c.name, c.type, c.nullable) for c in self.request.schema if wanted(c.name)
+        )
+        return tuple(c for c in columns if c is not None)
+
+
+def _decline(code: str, reason: str) -> NoReturn:
+    raise DeclineSignal(code, reason)

@@ -1,0 +1,270 @@
+"""Trusted. Python's comparisons, membership and truth on symbolic values."""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.errors import DeclineSignal
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP
+from presieve.ir.terms import (
+    FALSE,
+    TRUE,
+    Lit,
+    Op,
+    Term,
+    float_lit,
+    int_lit,
+    literal_value,
+    string_lit,
+)
+from presieve.lift.arithmetic import exact_as_float
+from presieve.lift.build import and_, as_float, as_int, get, is_none, or_
+from presieve.lift.machine import Flow, Machine
+from presieve.lift.names import constant
+from presieve.lift.values import (
+    Known,
+    ListV,
+    NoneV,
+    OptTupleV,
+    Scalar,
+    SizeV,
+    Traits,
+    TupleV,
+    Value,
+    describe,
+)
+
+_ORDER: dict[type[ast.cmpop], Op] = {
+    ast.Lt: Op.PY_LT,
+    ast.LtE: Op.PY_LE,
+    ast.Gt: Op.PY_GT,
+    ast.GtE: Op.PY_GE,
+}
+_NUMBERS = (BOOL, INT, FLOAT)
+
+
+def boolean(term: Term, *operands: Value) -> Scalar:
+    """A truth value; numpy's where an operand is a numpy scalar."""
+    numpy = any(isinstance(v, Scalar) and v.traits.numpy for v in operands)
+    return Scalar(term, Traits(numpy=numpy))
+
+
+def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
+    """``bool(value)``. None, zero, the empty string and the empty tuple are false."""
+    value = m.force(value, flow)
+    match value:
+        case NoneV():
+            return FALSE
+        case TupleV(items) | ListV(items):
+            return TRUE if items else FALSE
+        case OptTupleV(present, items):
+            return present if items else FALSE
+        case SizeV():
+            return TRUE
+        case Scalar(term, _):
+            return flow.decided(and_(negate(is_none(term)), _truth(get(term))))
+    raise m.decline("unsupported-expression", f"the truth of {describe(value)}", node)
+
+
+def _truth(term: Term) -> Term:
+    if term.sort == BOOL:
+        return term
+    if isinstance(term, Lit) and term.sort in (INT, FLOAT, STRING):
+        return TRUE if literal_value(term) else FALSE
+    if term.sort == INT:
+        return negate(app(Op.PY_EQ, term, int_lit(0)))
+    if term.sort == FLOAT:
+        return negate(app(Op.PY_EQ, term, float_lit(0.0)))
+    if term.sort == STRING:
+        return negate(app(Op.PY_EQ, term, string_lit("")))
+    return TRUE  # dates and datetimes
+
+
+def compare(
+    m: Machine, flow: Flow, op: ast.cmpop, left: Value, right: Value, node: ast.AST
+) -> Term:
+    """``left op right`` as a truth value."""
+    left, right = m.force(left, flow), m.force(right, flow)
+    if isinstance(left, SizeV) or isinstance(right, SizeV):
+        return _compare_size(m, op, left, right, node)
+    match op:
+        case ast.Is() | ast.IsNot():
+            if not isinstance(left, NoneV) and not isinstance(right, NoneV):
+                raise m.decline("unsupported-expression", "'is' is supported with None only", node)
+            same = equal(m, left, right, node)
+            return flow.decided(same if isinstance(op, ast.Is) else negate(same))
+        case ast.Eq():
+            return flow.decided(equal(m, left, right, node))
+        case ast.NotEq():
+            return flow.decided(negate(equal(m, left, right, node)))
+        case ast.In() | ast.NotIn():
+            found = member_of(m, left, right, node)
+            return flow.decided(found if isinstance(op, ast.In) else negate(found))
+    return flow.decided(_order(m, flow, _ORDER[type(op)], left, right, node))
+
+
+def _compare_size(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
+    """The number of rows against 0 or 1, before the loop: a group is never empty."""
+    if isinstance(left, SizeV) and isinstance(right, Scalar) and isinstance(right.term, Lit):
+        match op, right.term.value:
+            case (ast.Eq() | ast.LtE(), 0) | (ast.Lt(), 1):
+                return FALSE
+            case (ast.NotEq() | ast.Gt(), 0) | (ast.GtE(), 1):
+                return TRUE
+    raise m.decline("group-size", "the number of rows is known after the loop only", node)
+
+
+# --- equality ---------------------------------------------------------------------------------
+
+
+def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
+    """``left == right``; never raises in Python for the values that are supported."""
+    match left, right:
+        case NoneV(), NoneV():
+            return TRUE
+        case (NoneV(), Scalar(term, _)) | (Scalar(term, _), NoneV()):
+            return is_none(term)
+        case (NoneV(), TupleV()) | (TupleV(), NoneV()):
+            return FALSE
+        case (NoneV(), OptTupleV(present, _)) | (OptTupleV(present, _), NoneV()):
+            return negate(present)
+        case Scalar(), Scalar():
+            return _equal_scalars(m, left, right, node)
+        case TupleV(x), TupleV(y):
+            _no_nan_inside(m, (left, right), node)
+            if len(x) != len(y):
+                return FALSE
+            return and_(*(equal(m, a, b, node) for a, b in zip(x, y, strict=True)))
+    reason = f"comparing {describe(left)} with {describe(right)}"
+    raise m.decline("unsupported-operation", reason, node)
+
+
+def _no_nan_inside(m: Machine, values: tuple[Value, ...], node: ast.AST) -> None:
+    """Containers compare by identity first, so that one NaN object equals itself."""
+    for value in values:
+        match value:
+            case TupleV(items):
+                _no_nan_inside(m, items, node)
+            case Scalar(_, traits) if traits.maybe_nan:
+                raise m.decline(
+                    "unsupported-operation", "NaN in a tuple compares by identity", node
+                )
+
+
+def _equal_scalars(m: Machine, left: Scalar, right: Scalar, node: ast.AST) -> Term:
+    a, b = get(left.term), get(right.term)
+    pair = _alike(m, Scalar(a, left.traits), Scalar(b, right.traits), node)
+    no_a, no_b = is_none(left.term), is_none(right.term)
+    both_none = and_(no_a, no_b)
+    if pair is None:
+        return both_none
+    values = app(Op.PY_EQ, *pair)
+    return or_(both_none, and_(negate(no_a), negate(no_b), values))
+
+
+def _alike(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:
+    """The two as terms of one sort that compare as in Python; None where they are never equal."""
+    if a.base == b.base:
+        return a.term, b.term
+    if a.base in _NUMBERS and b.base in _NUMBERS:
+        x, y = Scalar(as_int(a.term), a.traits), Scalar(as_int(b.term), b.traits)
+        if FLOAT in (x.base, y.base):
+            return _float_of(m, x, node), _float_of(m, y, node)
+        return x.term, y.term
+    if {a.base, b.base} & {DATE, TIMESTAMP}:
+        reason = f"comparing {describe(a)} with {describe(b)}"
+        raise m.decline("unsupported-operation", reason, node)
+    return None  # text and number
+
+
+def _float_of(m: Machine, value: Scalar, node: ast.AST) -> Term:
+    """Python compares an int with a float exactly, so the int must be exact as a float."""
+    if value.base == FLOAT:
+        return value.term
+    if not exact_as_float(value, m.ranges):
+        reason = "an integer compared with a float may be too large to be one exactly"
+        raise m.decline("inexact-conversion", reason, node)
+    return as_float(value.term)
+
+
+def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
+    """``value in among`` for a tuple, list or set of constants, or a display of values."""
+    match among:
+        case Known(name, members) if type(members) in (list, set, frozenset):
+            assert isinstance(members, list | set | frozenset)
+            constants = tuple(constant(v, name, m.columns.zone) for v in members)
+            # A set has no order of its own: the same text is wanted in every process.
+            ordered = sorted(constants, key=repr) if not isinstance(members, list) else constants
+            items: tuple[Value, ...] = tuple(ordered)
+        case TupleV(items) | ListV(items):
+            pass
+        case _:
+            raise m.decline("unsupported-expression", f"'in' {describe(among)}", node)
+    _no_nan_inside(m, (value, *items), node)
+    if isinstance(value, Scalar) and not any(isinstance(i, NoneV) for i in items):
+        present = Scalar(get(value.term), value.traits)
+        found = or_(*(equal(m, present, item, node) for item in items))
+        return and_(negate(is_none(value.term)), found)
+    return or_(*(equal(m, value, item, node) for item in items))
+
+
+# --- order ------------------------------------------------------------------------------------
+
+
+def _order(m: Machine, flow: Flow, op: Op, left: Value, right: Value, node: ast.AST) -> Term:
+    if isinstance(left, OptTupleV):
+        m.fail(flow, negate(left.present))
+        left = TupleV(left.items)
+    if isinstance(right, OptTupleV):
+        m.fail(flow, negate(right.present))
+        right = TupleV(right.items)
+    if isinstance(left, NoneV) or isinstance(right, NoneV):
+        m.fail(flow, TRUE)  # TypeError, whatever the other side is
+        return FALSE
+    if isinstance(left, TupleV) and isinstance(right, TupleV):
+        _no_nan_inside(m, (left, right), node)
+        return _lexicographic(m, op, left.items, right.items, node)
+    a, b = m.scalar(flow, left, node), m.scalar(flow, right, node)
+    if flow.ended:
+        return FALSE
+    return _order_scalars(m, op, a, b, node)
+
+
+def _order_scalars(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term:
+    if a.base == BOOL:
+        a = Scalar(as_int(a.term), a.traits)
+    if b.base == BOOL:
+        b = Scalar(as_int(b.term), b.traits)
+    pair = _alike(m, a, b, node)
+    if pair is None:
+        reason = f"ordering {describe(a)} against {describe(b)}"
+        raise m.decline("unsupported-operation", reason, node)
+    return app(op, *pair)
+
+
+def _lexicographic(
+    m: Machine, op: Op, x: tuple[Value, ...], y: tuple[Value, ...], node: ast.AST
+) -> Term:
+    """The first components that differ decide; Python compares tuples like this."""
+    if len(x) != len(y):
+        raise m.decline("unsupported-operation", "ordering tuples of different lengths", node)
+    if not x:
+        return TRUE if op in (Op.PY_LE, Op.PY_GE) else FALSE
+    a, b = x[0], y[0]
+    plain = isinstance(a, Scalar) and isinstance(b, Scalar)
+    if not plain or is_none(_term(a)) != FALSE or is_none(_term(b)) != FALSE:
+        raise m.decline("unsupported-operation", "ordering tuples that may hold None", node)
+    assert isinstance(a, Scalar)
+    assert isinstance(b, Scalar)
+    if len(x) == 1:
+        return _order_scalars(m, op, a, b, node)
+    strict = {Op.PY_LE: Op.PY_LT, Op.PY_GE: Op.PY_GT}.get(op, op)
+    here = _order_scalars(m, strict, a, b, node)
+    return or_(here, and_(equal(m, a, b, node), _lexicographic(m, op, x[1:], y[1:], node)))
+
+
+def _term(value: Value) -> Term:
+    if not isinstance(value, Scalar):
+        raise DeclineSignal("unsupported-operation", f"ordering {describe(value)}")
+    return value.term

@@ -1,0 +1,298 @@
+"""Trusted. Expressions: from syntax to symbolic values, in Python's order of evaluation."""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import negate
+from presieve.ir.terms import FALSE, TRUE, Lit, Term, literal_value
+from presieve.lift.arithmetic import binary, unary
+from presieve.lift.build import and_, or_
+from presieve.lift.calls import build_date, calendar_constructor, call, unknown
+from presieve.lift.compare import boolean, compare, truth
+from presieve.lift.machine import Flow, Machine
+from presieve.lift.names import constant, member
+from presieve.lift.tables import attribute, is_table_call, subscript, table
+from presieve.lift.values import (
+    Clash,
+    DictV,
+    Known,
+    ListV,
+    OptTupleV,
+    Scalar,
+    TupleV,
+    Unbound,
+    Value,
+    describe,
+    merge,
+)
+
+
+def evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
+    """The value of an expression on this path. Errors go to the machine, see ``Machine.fail``."""
+    with m.at(node):
+        return m.force(_evaluate(m, node, flow), flow)
+
+
+def condition(m: Machine, node: ast.expr, flow: Flow) -> Term:
+    """Whether the expression is true, where only that matters: ``x and x > 5`` has no one type."""
+    with m.at(node):
+        match node:
+            case ast.BoolOp(op, operands):
+                return _condition_op(m, isinstance(op, ast.And), operands, flow)
+            case ast.UnaryOp(ast.Not(), operand):
+                return negate(condition(m, operand, flow))
+            case _:
+                return truth(m, flow, evaluate(m, node, flow), node)
+
+
+def _condition_op(m: Machine, conjunctive: bool, operands: list[ast.expr], flow: Flow) -> Term:
+    first = condition(m, operands[0], flow)
+    if len(operands) == 1 or flow.ended:
+        return first
+    goes_on = first if conjunctive else negate(first)
+    if goes_on == FALSE:
+        return first
+    inner = flow.branch(goes_on)
+    rest = _condition_op(m, conjunctive, operands[1:], inner)
+    if inner.ended:  # evaluating the rest raises, so here the first operand has decided
+        flow.learn(negate(goes_on))
+        flow.ended = goes_on == TRUE
+        return first
+    if goes_on == TRUE:
+        flow.facts |= inner.facts
+    return flow.decided(and_(first, rest) if conjunctive else or_(first, rest))
+
+
+def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
+    match node:
+        case ast.Constant(value):
+            found = constant(value, repr(value), m.columns.zone)
+            if isinstance(found, Known):
+                raise m.decline("unsupported-constant", f"the constant {value!r}", node)
+            return found
+        case ast.Name(name):
+            return _name(m, name, flow, node)
+        case ast.Tuple(items):
+            return TupleV(tuple(evaluate(m, i, flow) for i in items))
+        case ast.List(items):
+            return ListV(tuple(evaluate(m, i, flow) for i in items))
+        case ast.Dict(keys, items):
+            return _dict(m, keys, items, flow, node)
+        case ast.BoolOp(op, operands):
+            return _bool_op(m, isinstance(op, ast.And), operands, flow, node)
+        case ast.UnaryOp(ast.Not(), operand):
+            return boolean(negate(condition(m, operand, flow)))
+        case ast.UnaryOp(op, operand):
+            return unary(m, flow, op, evaluate(m, operand, flow), node)
+        case ast.BinOp(left, op, right):
+            a = evaluate(m, left, flow)
+            return binary(m, flow, op, a, evaluate(m, right, flow), node)
+        case ast.Compare(left, ops, rights):
+            return _chain(m, left, ops, rights, flow, node)
+        case ast.IfExp(test, body, orelse):
+            return _conditional(m, test, body, orelse, flow)
+        case ast.Attribute(owner, name):
+            return _attribute(m, owner, name, flow, node)
+        case ast.Subscript(owner, index):
+            return _subscript(m, owner, index, flow, node)
+        case ast.Call():
+            return _call(m, node, flow)
+        case _:
+            kind = type(node).__name__
+            raise m.decline("unsupported-expression", f"an expression of kind {kind}", node)
+
+
+def _name(m: Machine, name: str, flow: Flow, node: ast.expr) -> Value:
+    value = flow.env.get(name)
+    if isinstance(value, Unbound):
+        raise m.decline("maybe-unbound", f"{name} may not have a value here", node)
+    if isinstance(value, Clash):
+        raise m.decline("mixed-types", f"variable {name}: {value.reason}", node)
+    return m.names.resolve(name) if value is None else value
+
+
+def _dict(
+    m: Machine,
+    keys: list[ast.expr | None],
+    items: list[ast.expr],
+    flow: Flow,
+    node: ast.expr,
+) -> Value:
+    names: list[str] = []
+    values: list[Value] = []
+    for key, item in zip(keys, items, strict=True):
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            raise m.decline("unsupported-expression", "a dict with other keys than texts", node)
+        names.append(key.value)
+        values.append(evaluate(m, item, flow))
+    if len(set(names)) != len(names):
+        raise m.decline("unsupported-expression", "a dict that names a key twice", node)
+    return DictV(tuple(names), tuple(values))
+
+
+def _bool_op(
+    m: Machine, conjunctive: bool, operands: list[ast.expr], flow: Flow, node: ast.expr
+) -> Value:
+    """``a and b`` is ``b if a else a``; what follows is evaluated only where it is needed."""
+    first = evaluate(m, operands[0], flow)
+    if len(operands) == 1 or flow.ended:
+        return first
+    test = truth(m, flow, first, node)
+    goes_on = test if conjunctive else negate(test)
+    goes_on = flow.decided(goes_on)
+    if goes_on == FALSE:
+        return first
+    inner = flow.branch(goes_on)
+    rest = _bool_op(m, conjunctive, operands[1:], inner, node)
+    if inner.ended:  # evaluating the rest raises, so here the first operand has decided
+        flow.learn(negate(goes_on))
+        flow.ended = goes_on == TRUE
+        return first
+    if goes_on == TRUE:
+        flow.facts |= inner.facts
+        return rest
+    if _is_boolean(first) and _is_boolean(rest):
+        assert isinstance(first, Scalar)
+        assert isinstance(rest, Scalar)
+        joined = and_ if conjunctive else or_
+        return boolean(flow.decided(joined(first.term, rest.term)), first, rest)
+    stays = m.force(first, flow.branch(negate(goes_on)))
+    return merge(goes_on, rest, stays)
+
+
+def _is_boolean(value: Value) -> bool:
+    return isinstance(value, Scalar) and value.term.sort == TRUE.sort
+
+
+def _chain(
+    m: Machine,
+    left: ast.expr,
+    ops: list[ast.cmpop],
+    rights: list[ast.expr],
+    flow: Flow,
+    node: ast.expr,
+) -> Value:
+    """``a < b < c`` is ``a < b and b < c`` with b evaluated once and c only if needed."""
+    a = evaluate(m, left, flow)
+    result: list[Term] = []
+    operands = [a]
+    here = flow
+    for op, right in zip(ops, rights, strict=True):
+        b = evaluate(m, right, here)
+        operands.append(b)
+        result.append(compare(m, here, op, a, b, node))
+        a, here = b, here.branch(result[-1])
+        if result[-1] == FALSE:
+            break
+    return boolean(flow.decided(and_(*result)), *operands)
+
+
+def _conditional(m: Machine, test: ast.expr, body: ast.expr, orelse: ast.expr, flow: Flow) -> Value:
+    chosen = condition(m, test, flow)
+    if isinstance(chosen, Lit):
+        return evaluate(m, body if chosen == TRUE else orelse, flow)
+    then, other = flow.branch(chosen), flow.branch(negate(chosen))
+    a, b = evaluate(m, body, then), evaluate(m, orelse, other)
+    if then.ended or other.ended:
+        live = other if then.ended else then
+        flow.facts, flow.ended = live.facts, then.ended and other.ended
+        return b if then.ended else a
+    flow.facts |= then.facts & other.facts
+    return merge(chosen, a, b)
+
+
+def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.expr) -> Value:
+    value = evaluate(m, owner, flow)
+    if isinstance(value, Known):
+        found = member(value, name, m.columns.zone)
+        if found is None:
+            raise m.decline("unknown-name", f"nothing is known of {value.name}.{name}", node)
+        return found
+    return attribute(m, value, name, node)
+
+
+def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr) -> Value:
+    value = evaluate(m, owner, flow)
+    key = evaluate(m, index, flow)
+    if isinstance(value, OptTupleV):
+        m.fail(flow, negate(value.present))
+        value = TupleV(value.items)
+    if isinstance(value, TupleV | ListV):
+        position = _position(m, key, node)
+        if not -len(value.items) <= position < len(value.items):
+            raise m.decline("always-raises", f"there is no item {position}", node)
+        return value.items[position]
+    return subscript(m, value, key, node)
+
+
+def _position(m: Machine, key: Value, node: ast.expr) -> int:
+    if isinstance(key, Scalar) and isinstance(key.term, Lit):
+        position = literal_value(key.term)
+        if type(position) is int:
+            return position
+    raise m.decline(
+        "unsupported-expression", "an item is taken at a position that is no constant", node
+    )
+
+
+def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
+    if not isinstance(node.func, ast.Name | ast.Attribute):
+        raise m.decline("unknown-call", "the called function is not known", node)
+    written = ast.unparse(node.func)
+    if _is_method(m, node.func, flow):
+        return _method(m, node, flow)
+    function = evaluate(m, node.func, flow) if _is_known(m, node.func, flow) else None
+    if not isinstance(function, Known):
+        raise m.decline(*unknown(written), node)
+    if is_table_call(function):
+        return _table_call(m, node, flow)
+    if any(isinstance(a, ast.Starred) for a in node.args):
+        raise m.decline("unknown-call", "a call with *", node)
+    make = calendar_constructor(function)
+    if make is not None and not node.keywords:
+        return build_date(m, make, tuple(evaluate(m, a, flow) for a in node.args), node)
+    renamed = Known(written, function.target)
+    args = tuple(evaluate(m, a, flow) for a in node.args)
+    return call(m, flow, renamed, args, bool(node.keywords), node)
+
+
+def _is_known(m: Machine, node: ast.expr, flow: Flow) -> bool:
+    """Whether a called name leads to a module or function from outside of the function."""
+    match node:
+        case ast.Name(name):
+            return name not in flow.env
+        case ast.Attribute(ast.Name() | ast.Attribute() as owner, name):
+            if not _is_known(m, owner, flow):
+                return False
+            value = evaluate(m, owner, flow)
+            return isinstance(value, Known) and member(value, name, m.columns.zone) is not None
+    return False
+
+
+def _is_method(m: Machine, node: ast.expr, flow: Flow) -> bool:
+    match node:
+        case ast.Attribute(ast.Name(name)):
+            return name in flow.env
+        case ast.Attribute(ast.Constant() | ast.Subscript() | ast.Call()):
+            return True
+    return False
+
+
+def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
+    assert isinstance(node.func, ast.Attribute)
+    owner = evaluate(m, node.func.value, flow)
+    name = node.func.attr
+    if name in ("append", "extend", "insert", "add", "update", "pop", "remove", "clear", "sort"):
+        raise m.decline("mutation", f".{name}() changes {describe(owner)} in place", node)
+    raise m.decline("unknown-call", f"the method .{name}() of {describe(owner)} is not known", node)
+
+
+def _table_call(m: Machine, node: ast.Call, flow: Flow) -> Value:
+    named: dict[str, Value] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise m.decline("unsupported-expression", "a call with **", node)
+        named[keyword.arg] = evaluate(m, keyword.value, flow)
+    args = [evaluate(m, a, flow) for a in node.args]
+    return table(m, args, named, node)

@@ -1,0 +1,151 @@
+"""Trusted. The one entry point: from a Python object and what is known of it to a fold."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from types import FunctionType
+
+from presieve.errors import Declined, DeclineSignal, Span
+from presieve.lift.columns import Columns
+from presieve.lift.forms import Form, FrameFunction, Lifted, Request, RowClass, SeriesFunction
+from presieve.lift.functions import lift_function
+from presieve.lift.returns import Returns
+from presieve.lift.rowclass import is_row_class, lift_class
+from presieve.lift.source import Source, function_source
+from presieve.lift.values import FrameV, KeyV, SeriesV, Value
+from presieve.lift.zones import Zone
+
+GROUPED_AGG_PANDAS = 202
+"""``PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF``."""
+
+
+def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
+    """Lift a class, function or grouped-aggregate pandas UDF; ``form`` None means: find out.
+
+    Nothing of the user's is run. Whatever is not understood exactly is a :class:`Declined` with
+    one of the codes of :mod:`presieve.lift.codes`.
+    """
+    try:
+        return _lift(_unwrap(obj), form, request)
+    except DeclineSignal as signal:
+        declined = signal.declined
+        place = declined.span or _place(obj)
+        return Declined(declined.code, declined.reason, place)
+    except RecursionError:
+        reason = "the function is nested too deeply to be analysed"
+        return Declined("unsupported-expression", reason, _place(obj))
+
+
+def _place(obj: object) -> Span | None:
+    code = getattr(_function_under(obj), "__code__", None)
+    return Span(code.co_filename, code.co_firstlineno) if code is not None else None
+
+
+def _function_under(obj: object) -> object:
+    return inspect.getattr_static(obj, "func", obj) if not isinstance(obj, type) else obj
+
+
+def _unwrap(obj: object) -> object:
+    """The function under an object made by ``pandas_udf``; every other object is itself."""
+    kind, function = getattr(obj, "evalType", None), getattr(obj, "func", None)
+    if kind is None or function is None:
+        return obj
+    if kind != GROUPED_AGG_PANDAS:
+        raise DeclineSignal("unsupported-form", f"UDFs of evaluation type {kind} are not supported")
+    return function
+
+
+def _lift(obj: object, form: Form | None, request: Request) -> Lifted:
+    if not request.returns:
+        raise DeclineSignal("no-returns", "the output columns are not declared")
+    missing = [k for k in request.keys if k not in {c.name for c in request.schema}]
+    if missing:
+        raise DeclineSignal("unknown-column", f"the input has no grouping column {missing[0]}")
+    zone = Zone(request.timezone)
+    if isinstance(form, RowClass) or (form is None and is_row_class(obj)):
+        columns = Columns(request, False, zone)
+        returns = Returns(request.returns, table=False, rows=True, pandas=False)
+        fold, text = lift_class(obj, columns, returns)
+        return Lifted(fold, tuple(columns.assumptions.values()), text)
+    if not isinstance(obj, FunctionType):
+        raise DeclineSignal("not-a-function", "a function written with def is expected")
+    source = function_source(obj)
+    form = form or _detect(obj, source, request)
+    columns = Columns(request, True, zone)
+    is_table = isinstance(form, FrameFunction)
+    returns = Returns(request.returns, table=is_table, rows=False, pandas=True)
+    fold = lift_function(obj, source, _inputs(obj, form, request, source), columns, returns)
+    return Lifted(fold, tuple(columns.assumptions.values()), source.text)
+
+
+def _positional(function: FunctionType) -> list[inspect.Parameter]:
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [p for p in inspect.signature(function).parameters.values() if p.kind in kinds]
+
+
+def _inputs(
+    function: FunctionType, form: Form, request: Request, source: Source
+) -> dict[str, Value]:
+    """What Spark passes for each parameter."""
+    names = [p.name for p in _positional(function)]
+    values: tuple[Value, ...]
+    match form:
+        case SeriesFunction(columns):
+            values = tuple(SeriesV(c) for c in columns)
+        case FrameFunction(takes_key):
+            frame = FrameV(tuple(c.name for c in request.schema))
+            values = (KeyV(request.keys), frame) if takes_key else (frame,)
+        case RowClass():
+            raise DeclineSignal("not-a-function", "a class is expected for rows")
+    if len(values) > len(names):
+        reason = f"{len(values)} arguments are passed, {function.__name__} takes {len(names)}"
+        raise DeclineSignal("unknown-columns", reason, source.span(source.node))
+    return dict(zip(names, values, strict=False))
+
+
+# --- finding out the form ----------------------------------------------------------------------
+
+
+def _detect(function: FunctionType, source: Source, request: Request) -> Form:
+    """The form of a plain function, from annotations, names and use."""
+    parameters = _positional(function)
+    required = [p for p in parameters if p.default is p.empty]
+    if len(required) == 1 and _is_frame(required[0], source):
+        return FrameFunction()
+    if len(required) == 2 and _is_key(required[0]) and _is_frame(required[1], source):
+        return FrameFunction(takes_key=True)
+    names = [c.name for c in request.schema]
+    chosen = [p.name for p in required]
+    if chosen and set(chosen) <= set(names):
+        return SeriesFunction(tuple(chosen))
+    inputs = [n for n in names if n not in request.keys]
+    if chosen and len(chosen) == len(inputs):
+        return SeriesFunction(tuple(inputs))
+    if chosen and len(chosen) == len(names):
+        return SeriesFunction(tuple(names))
+    reason = (
+        f"it is not clear which columns the parameters {', '.join(chosen)} are: "
+        "name them like the columns"
+    )
+    raise DeclineSignal("unknown-columns", reason, source.span(source.node))
+
+
+def _is_key(parameter: inspect.Parameter) -> bool:
+    note = str(parameter.annotation).lower()
+    return parameter.name in ("key", "keys", "_", "_key") or "tuple" in note
+
+
+def _is_frame(parameter: inspect.Parameter, source: Source) -> bool:
+    """Annotated as a DataFrame, or used in a way that only a DataFrame can be."""
+    if "DataFrame" in str(parameter.annotation):
+        return True
+    if parameter.annotation is not parameter.empty:
+        return False
+    for node in ast.walk(source.node):
+        match node:
+            case ast.Attribute(ast.Name(name), "itertuples" | "iterrows") if name == parameter.name:
+                return True
+            case ast.Subscript(ast.Name(name), ast.Constant(str())) if name == parameter.name:
+                return True
+    return False

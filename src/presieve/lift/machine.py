@@ -1,0 +1,233 @@
+"""Trusted. The state of a symbolic execution: variables, path conditions, known facts, errors."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from presieve.errors import DeclineSignal
+from presieve.ir.ops import negate
+from presieve.ir.sorts import INT, Option
+from presieve.ir.terms import FALSE, TRUE, App, Op, Scope, Term, Var, int_lit
+from presieve.lift.build import and_, get, is_none, or_
+from presieve.lift.columns import Columns
+from presieve.lift.names import Names
+from presieve.lift.ranges import Ranges, column_ranges
+from presieve.lift.source import Source
+from presieve.lift.values import (
+    NONE,
+    Clash,
+    ColumnV,
+    IndexV,
+    NoneV,
+    OptTupleV,
+    Scalar,
+    SizeV,
+    TupleV,
+    Unbound,
+    Value,
+    describe,
+    merge,
+)
+
+SIZE_FIELD = "len()"
+"""Name of the field that counts rows, where the function asks for their number."""
+
+
+class Stage(Enum):
+    """Which part of a fold is executed."""
+
+    BEFORE = "before the loop"
+    LOOP = "in the loop"
+    AFTER = "after the loop"
+
+
+@dataclass(slots=True)
+class Flow:
+    """One control-flow path: variables, the conditions it stands under, and what holds on it.
+
+    ``conds`` are in order of evaluation; ``facts`` are the terms known to be true, which besides
+    the conditions include that earlier operations have not raised.
+    """
+
+    env: dict[str, Value]
+    conds: tuple[Term, ...] = ()
+    facts: frozenset[Term] = frozenset()
+    ended: bool = False
+
+    def branch(self, condition: Term) -> Flow:
+        """A copy of this path that is taken where the condition holds."""
+        conds = self.conds if condition == TRUE else (*self.conds, condition)
+        return Flow(dict(self.env), conds, self.facts | _facts(condition))
+
+    def learn(self, condition: Term) -> None:
+        """The condition holds from here on, because an operation would have raised otherwise."""
+        self.facts |= _facts(condition)
+
+    def decided(self, condition: Term) -> Term:
+        """The condition, or TRUE or FALSE where the facts settle it."""
+        if condition in self.facts:
+            return TRUE
+        return FALSE if negate(condition) in self.facts else condition
+
+
+def _facts(condition: Term) -> frozenset[Term]:
+    """The condition and what follows from its shape."""
+    match condition:
+        case App(Op.AND, args):
+            parts = args
+        case App(Op.NOT, (App(Op.OR, args),)):
+            parts = tuple(negate(a) for a in args)
+        case _:
+            return frozenset((condition,))
+    return frozenset((condition,)).union(*(_facts(p) for p in parts))
+
+
+class ExitKind(Enum):
+    """How control leaves a block."""
+
+    CONTINUE = "continue"
+    RETURN = "return"
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A path that has left the block, with its variables or the value it returns."""
+
+    kind: ExitKind
+    flow: Flow
+    value: Value
+    node: ast.stmt
+
+
+@dataclass(slots=True)
+class Machine:
+    """One function's execution. ``raises`` are the conditions under which Python raises, in order
+    of evaluation: an earlier one shields later ones, whose terms may have no value there.
+    """
+
+    source: Source
+    names: Names
+    columns: Columns
+    stage: Stage = Stage.BEFORE
+    raises: list[Term] = field(default_factory=list)
+    exits: list[Exit] = field(default_factory=list)
+    ranges: Ranges = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Before the loop is known, only columns have bounds."""
+        self.ranges = column_ranges(self.columns.request.schema)
+
+    def decline(self, code: str, reason: str, node: ast.AST) -> DeclineSignal:
+        """What to raise in order to stop the whole lifting here."""
+        return DeclineSignal(code, reason, self.source.span(node))
+
+    @contextmanager
+    def at(self, node: ast.AST) -> Iterator[None]:
+        """Declining inside happens at this node, unless a place is known already."""
+        try:
+            yield
+        except DeclineSignal as signal:
+            declined = signal.declined
+            if declined.span is not None:
+                raise
+            place = self.source.span(node)
+            raise DeclineSignal(declined.code, declined.reason, place) from signal
+
+    def fail(self, flow: Flow, cause: Term) -> None:
+        """Python raises on this path where ``cause`` holds."""
+        cause = flow.decided(cause)
+        if cause == FALSE:
+            return
+        self.raises.append(and_(*flow.conds, cause))
+        flow.learn(negate(cause))
+        flow.ended = flow.ended or cause == TRUE
+
+    def raised(self) -> Term:
+        """The condition under which what was executed so far raises."""
+        return or_(*self.raises)
+
+    def force(self, value: Value, flow: Flow) -> Value:
+        """The value, with columns read and options narrowed by what is known on this path."""
+        match value:
+            case ColumnV(name):
+                return self.force(self.columns.value(name), flow)
+            case TupleV(items):
+                return TupleV(tuple(self.force(v, flow) for v in items))
+            case OptTupleV(present, items):
+                decided = flow.decided(present)
+                inner = tuple(self.force(v, flow) for v in items)
+                if decided == TRUE:
+                    return TupleV(inner)
+                return NONE if decided == FALSE else OptTupleV(decided, items)
+            case SizeV() if self.stage is Stage.AFTER:
+                return Scalar(Var(Scope.ACC, SIZE_FIELD, INT))
+            case Scalar(term, traits) if isinstance(term.sort, Option):
+                absent = flow.decided(is_none(term))
+                if absent == FALSE:
+                    return Scalar(get(term), traits)
+                return NONE if absent == TRUE else value
+        return value
+
+    def scalar(self, flow: Flow, value: Value, node: ast.AST) -> Scalar:
+        """The value as a scalar that is not None: TypeError in Python where it is None.
+
+        Declines ``unsupported-operation`` for everything that is no scalar.
+        """
+        value = self.force(value, flow)
+        if isinstance(value, SizeV):
+            raise self.decline("group-size", "the number of rows is not known here", node)
+        if isinstance(value, IndexV):
+            raise self.decline("group-size", "a row's index depends on the other rows", node)
+        if isinstance(value, Unbound):
+            raise self.decline("maybe-unbound", "a variable may not be assigned here", node)
+        if isinstance(value, NoneV):
+            self.fail(flow, TRUE)
+            return Scalar(int_lit(0))
+        if not isinstance(value, Scalar):
+            raise self.decline("unsupported-operation", f"not supported on {describe(value)}", node)
+        self.fail(flow, is_none(value.term))
+        return replace(value, term=get(value.term))
+
+
+def join_flows(flow: Flow, condition: Term, then: Flow, other: Flow) -> None:
+    """Continue ``flow`` after an ``if`` whose branches ended in ``then`` and ``other``."""
+    if then.ended or other.ended:
+        live = other if then.ended else then
+        flow.env, flow.conds, flow.facts = live.env, live.conds, live.facts
+        flow.ended = then.ended and other.ended
+        return
+    flow.env = merge_envs(condition, then.env, other.env)
+    flow.facts = (then.facts & other.facts) | flow.facts
+
+
+def merge_envs(condition: Term, a: dict[str, Value], b: dict[str, Value]) -> dict[str, Value]:
+    """Variables after two paths; one that only one path assigns may be unbound."""
+    names = dict.fromkeys((*a, *b))
+    missing = Unbound()
+    return {n: _merge(condition, a.get(n, missing), b.get(n, missing)) for n in names}
+
+
+def _merge(condition: Term, a: Value, b: Value) -> Value:
+    """Types that do not go together matter only where the variable is read again."""
+    try:
+        return merge(condition, a, b)
+    except DeclineSignal as signal:
+        return Clash(signal.declined.reason)
+
+
+def path_conditions(paths: Sequence[Flow]) -> list[Term]:
+    """When each path but the last is taken, given that nothing has raised and no earlier one is.
+
+    The paths are in order of their ends and exactly one is taken, so the last needs no condition.
+    """
+    found: list[Term] = []
+    excluded: set[Term] = set()
+    for path in paths[:-1]:
+        here = and_(*(c for c in path.conds if c not in excluded))
+        found.append(here)
+        excluded.add(negate(here))
+    return found

@@ -1,0 +1,143 @@
+"""Trusted. What the names in a function mean: constants, modules and functions outside of it.
+
+Constants are read by value, immutable ones only. Modules and functions are compared by identity
+with the ones that are known, so that shadowing a builtin cannot deceive.
+"""
+
+from __future__ import annotations
+
+import builtins
+import datetime as dt
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+
+from presieve.errors import DeclineSignal
+from presieve.ir.sorts import BOOL, DATE, TIMESTAMP
+from presieve.ir.terms import Lit, float_lit, int_lit, string_lit
+from presieve.lift.values import (
+    EXACT_INT,
+    LITERAL,
+    NONE,
+    PLAIN,
+    Known,
+    Scalar,
+    Traits,
+    TupleV,
+    Value,
+)
+from presieve.lift.zones import Zone
+from presieve.semantics.values import days_of, microseconds_of
+
+MODULES = ("math", "datetime", "pandas", "numpy")
+"""Modules whose functions and constants may be known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a function sees outside of itself. ``zone`` reads naive timestamps."""
+
+    closure: Mapping[str, object]
+    globals: Mapping[str, object]
+    zone: Zone
+
+    def resolve(self, name: str) -> Value:
+        """What the name means. Declines ``unknown-name`` where it is not defined."""
+        for scope in (self.closure, self.globals, vars(builtins)):
+            if name in scope:
+                return constant(scope[name], name, self.zone)
+        raise DeclineSignal("unknown-name", f"{name} is not defined")
+
+
+def names_of(function: FunctionType, zone: Zone) -> Names:
+    """The names that a function sees, but for its parameters and variables."""
+    closure: dict[str, object] = {}
+    cells = function.__closure__ or ()
+    for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+        try:
+            closure[name] = cell.cell_contents
+        except ValueError:  # the enclosing function has not assigned it
+            continue
+    return Names(closure, function.__globals__, zone)
+
+
+def constant(value: object, name: str, zone: Zone) -> Value:
+    """A Python object as a value: a literal where it is an immutable constant."""
+    scalar = scalar_constant(value, zone)
+    if scalar is not None:
+        return scalar
+    if value is None:
+        return NONE
+    if type(value) is tuple:
+        return TupleV(tuple(constant(v, f"{name}[{i}]", zone) for i, v in enumerate(value)))
+    return Known(name, value)
+
+
+def scalar_constant(value: object, zone: Zone) -> Scalar | None:
+    """A bool, int, float, str, date or timestamp as a literal; None for every other type.
+
+    Exact types only: a subclass (numpy.float64 is one of float) may behave differently.
+    """
+    kind = type(value)
+    if kind is bool:
+        return Scalar(Lit(BOOL, bool(value)))
+    if kind is int:
+        number = int(value)  # type: ignore[call-overload]
+        return Scalar(int_lit(number), LITERAL if abs(number) <= EXACT_INT else PLAIN)
+    if kind is float:
+        real = float(value)  # type: ignore[arg-type]
+        return Scalar(float_lit(real), Traits(maybe_nan=math.isnan(real)))
+    if kind is str:
+        return _text(str(value))
+    if isinstance(value, dt.datetime):
+        return _instant(value, zone)
+    if kind is dt.date and isinstance(value, dt.date):
+        return Scalar(Lit(DATE, days_of(value)))
+    return None
+
+
+def _text(value: str) -> Scalar | None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # no column holds a lone surrogate
+        return None
+    return Scalar(string_lit(value))
+
+
+def _instant(value: dt.datetime, zone: Zone) -> Scalar | None:
+    """A naive datetime is local time of the session, as the values of a column are."""
+    timestamp = getattr(module("pandas"), "Timestamp", None)
+    if type(value) not in (dt.datetime, timestamp) or value.tzinfo is not None or value.fold:
+        return None
+    if value != value or getattr(value, "nanosecond", False):  # NaT, or finer than Spark
+        return None
+    plain = dt.datetime(*value.timetuple()[:6], value.microsecond)
+    return Scalar(Lit(TIMESTAMP, microseconds_of(plain) - zone.offset()))
+
+
+def module(name: str) -> ModuleType | None:
+    """A module if somebody has imported it: what is not imported, no function can use."""
+    return sys.modules.get(name)
+
+
+def member(owner: Known, name: str, zone: Zone) -> Value | None:
+    """``owner.name`` for a known module or class; None where it is not one."""
+    classes = (dt.date, dt.datetime)
+    is_module = any(owner.target is module(m) for m in MODULES)
+    if not is_module and owner.target not in classes:
+        return None
+    if not hasattr(owner.target, name):
+        return None
+    return constant(getattr(owner.target, name), f"{owner.name}.{name}", zone)
+
+
+def is_function(value: Known, *paths: str) -> bool:
+    """Whether the object is one of these functions, named as ``module.name``, by identity."""
+    for path in paths:
+        owner, _, name = path.rpartition(".")
+        found = getattr(module(owner), name, None)
+        if found is not None and value.target is found:
+            return True
+    return False

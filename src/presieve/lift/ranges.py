@@ -1,0 +1,139 @@
+"""Trusted. How large the integers of a fold can get, so that a result is known to fit its type.
+
+A group is held by one process of 64 bits, whose address space of 2^47 bytes bounds its rows. A
+field that grows by at most k with each row stays within its other values plus k * 2^47.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from presieve.ir.fold import Field
+from presieve.ir.sorts import INT, strip
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
+from presieve.semantics.types import SchemaColumn
+from presieve.semantics.values import INT_RANGES
+
+MOST_ROWS = 2**47
+"""More rows than one group can have."""
+
+Interval: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Least and greatest values: of columns by their types, of fields by how they grow."""
+
+    columns: Mapping[str, Interval]
+    fields: Mapping[str, Interval] = field(default_factory=dict)
+
+    def fits(self, term: Term, type_: str) -> bool:
+        """Whether the Int term is certainly within the Spark type."""
+        low, high = INT_RANGES[type_]
+        found = self.interval(term)
+        return found is not None and low <= found[0] and found[1] <= high
+
+    def magnitude(self, term: Term) -> int | None:
+        """A bound on the absolute value of an Int term; None where none is known."""
+        found = self.interval(term)
+        return None if found is None else max(-found[0], found[1])
+
+    def interval(self, term: Term) -> Interval | None:
+        """The values an Int term can have, where it has one; None where nothing is known."""
+        match term:
+            case Lit(_, value):
+                return (int(value), int(value)) if isinstance(value, int) else (0, 0)
+            case Var(Scope.ACC, name, _):
+                return self.fields.get(name)
+            case Var(_, name, _):
+                return self.columns.get(name)
+            case App(Op.GET | Op.SOME, (inner,)):
+                return self.interval(inner)
+            case App(Op.INT_NEG, (inner,)):
+                found = self.interval(inner)
+                return None if found is None else (-found[1], -found[0])
+            case App(Op.ITE, (_, a, b)):
+                return _hull(self.interval(a), self.interval(b))
+            case App(Op.INT_ADD | Op.INT_SUB | Op.INT_MUL as op, (a, b)):
+                x, y = self.interval(a), self.interval(b)
+                return None if x is None or y is None else _combine(op, x, y)
+        return None
+
+
+def _hull(a: Interval | None, b: Interval | None) -> Interval | None:
+    return None if a is None or b is None else (min(a[0], b[0]), max(a[1], b[1]))
+
+
+def _combine(op: Op, x: Interval, y: Interval) -> Interval:
+    if op is Op.INT_ADD:
+        return x[0] + y[0], x[1] + y[1]
+    if op is Op.INT_SUB:
+        return x[0] - y[1], x[1] - y[0]
+    products = [a * b for a in x for b in y]
+    return min(products), max(products)
+
+
+def column_ranges(schema: Sequence[SchemaColumn]) -> Ranges:
+    """Bounds for the columns, by their types."""
+    return Ranges({c.name: INT_RANGES[c.type] for c in schema if c.type in INT_RANGES})
+
+
+def field_ranges(fields: Sequence[Field], columns: Ranges) -> Ranges:
+    """Bounds for the fields of a fold, too."""
+    ints = [f for f in fields if strip(f.sort) == INT]
+    known: dict[str, Interval] = {}
+    # A field is bounded once all fields that it depends on are.
+    for _ in ints:
+        for f in ints:
+            if f.name not in known:
+                bound = _field_bound(f, Ranges(columns.columns, known))
+                if bound is not None:
+                    known[f.name] = bound
+    return Ranges(columns.columns, known)
+
+
+def _field_bound(f: Field, known: Ranges) -> Interval | None:
+    """By induction over rows: a step adds at most ``growth`` or sets the field to ``other``."""
+    start, step = known.interval(f.init), _growth(f.step, f.name, known)
+    if start is None or step is None:
+        return None
+    growth, other = step
+    whole = start if other is None else (min(start[0], other[0]), max(start[1], other[1]))
+    return whole[0] + MOST_ROWS * min(growth[0], 0), whole[1] + MOST_ROWS * max(growth[1], 0)
+
+
+def _growth(term: Term, name: str, known: Ranges) -> tuple[Interval, Interval | None] | None:
+    """What a step adds to the field, and what else it may set it to. None: unknown."""
+    bound = known.interval(term)  # of a value without the field, which is not known yet
+    if bound is not None:
+        return (0, 0), bound
+    match term:
+        case Var(Scope.ACC, found, _) if found == name:
+            return (0, 0), None
+        case App(Op.GET | Op.SOME, (inner,)):
+            return _growth(inner, name, known)
+        case App(Op.ITE, (_, a, b)):
+            return _either(_growth(a, name, known), _growth(b, name, known))
+        case App(Op.INT_ADD | Op.INT_SUB as op, (a, b)):
+            by, step = known.interval(b), _growth(a, name, known)
+            if op is Op.INT_ADD and known.interval(a) is not None:
+                by, step = known.interval(a), _growth(b, name, known)
+            if by is None or step is None:
+                return None
+            growth, other = step
+            return _combine(op, growth, by), None if other is None else _combine(op, other, by)
+    return None
+
+
+def _either(
+    a: tuple[Interval, Interval | None] | None, b: tuple[Interval, Interval | None] | None
+) -> tuple[Interval, Interval | None] | None:
+    if a is None or b is None:
+        return None
+    growth = min(a[0][0], b[0][0]), max(a[0][1], b[0][1])
+    others = [o for o in (a[1], b[1]) if o is not None]
+    if not others:
+        return growth, None
+    return growth, (min(o[0] for o in others), max(o[1] for o in others))

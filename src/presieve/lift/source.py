@@ -1,0 +1,110 @@
+"""Trusted. From a function object to the syntax tree of the very code that it runs.
+
+The source found by ``inspect`` may be stale, or belong to a wrapper. It is compiled again and
+compared with the function's code object; anything but the same instructions, names and constants
+declines.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import inspect
+import textwrap
+from dataclasses import dataclass
+from types import CodeType, FunctionType
+
+from presieve.errors import DeclineSignal, Span
+
+_FUTURE = 0
+for _feature in __future__.all_feature_names:
+    _FUTURE |= getattr(__future__, _feature).compiler_flag
+_IGNORED_FLAGS = _FUTURE | inspect.CO_NESTED
+_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A function's definition, with positions in its file; ``text`` is dedented."""
+
+    node: ast.FunctionDef
+    file: str
+    text: str
+
+    def span(self, node: ast.AST) -> Span:
+        """Where the node stands in the user's file."""
+        line = getattr(node, "lineno", self.node.lineno)
+        column = getattr(node, "col_offset", self.node.col_offset)
+        return Span(self.file, line, column + 1)
+
+
+def function_source(function: FunctionType) -> Source:
+    """The function's syntax tree. Declines ``no-source``, ``source-mismatch``, ``not-a-function``.
+
+    Decorators are not followed: it is the code object of ``function`` itself that counts.
+    """
+    code = function.__code__
+    here = Span(code.co_filename, code.co_firstlineno)
+    if code.co_name == "<lambda>" or code.co_flags & _KINDS:
+        raise DeclineSignal("not-a-function", "write the function with def, without yield", here)
+    try:
+        lines, _ = inspect.findsource(code)
+        text = "".join(lines)
+        tree = ast.parse(text)
+        # The whole file is compiled: how a name is called depends on the imports around it.
+        compiled = compile(text, code.co_filename, "exec", code.co_flags & _FUTURE, True)
+    except (OSError, TypeError, SyntaxError, ValueError) as e:
+        reason = f"the source of {code.co_name} cannot be found or read"
+        raise DeclineSignal("no-source", reason, here) from e
+    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and _is_at(n, code)]
+    same = [c for c in _codes(compiled) if _is_same_place(c, code) and _same_code(c, code)]
+    if len(nodes) != 1 or len(same) != 1:
+        reason = f"the source of {code.co_name} in {code.co_filename} is not what is being run"
+        raise DeclineSignal("source-mismatch", reason, here)
+    node = nodes[0]
+    own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
+    return Source(node, code.co_filename, textwrap.dedent(own))
+
+
+def _is_at(node: ast.FunctionDef, code: CodeType) -> bool:
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return node.name == code.co_name and first == code.co_firstlineno
+
+
+def _is_same_place(a: CodeType, b: CodeType) -> bool:
+    return a.co_name == b.co_name and a.co_firstlineno == b.co_firstlineno
+
+
+def _codes(code: CodeType) -> list[CodeType]:
+    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return [*inner, *(d for c in inner for d in _codes(c))]
+
+
+def _same_code(a: CodeType, b: CodeType) -> bool:
+    """The same instructions, names and constants."""
+    return (
+        a.co_code == b.co_code
+        and a.co_exceptiontable == b.co_exceptiontable
+        and a.co_names == b.co_names
+        and a.co_varnames == b.co_varnames
+        and a.co_freevars == b.co_freevars
+        and a.co_cellvars == b.co_cellvars
+        and a.co_argcount == b.co_argcount
+        and a.co_posonlyargcount == b.co_posonlyargcount
+        and a.co_kwonlyargcount == b.co_kwonlyargcount
+        and (a.co_flags | _IGNORED_FLAGS) == (b.co_flags | _IGNORED_FLAGS)
+        and _same_constant(a.co_consts, b.co_consts)
+    )
+
+
+def _same_constant(a: object, b: object) -> bool:
+    if isinstance(a, CodeType) and isinstance(b, CodeType):
+        return _same_code(a, b)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(_same_constant(x, y) for x, y in zip(a, b, strict=True))
+    # repr keeps 1, 1.0 and True apart, 0.0 and -0.0 too, and NaN together.
+    return (
+        type(a) is type(b)
+        and (a == b or a != a)
+        and (isinstance(a, frozenset) or repr(a) == repr(b))
+    )

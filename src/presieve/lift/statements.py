@@ -1,0 +1,181 @@
+"""Trusted. Statements: assignments, branches and the ways out of a block."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from presieve.ir.ops import negate
+from presieve.ir.terms import TRUE, Lit
+from presieve.lift.arithmetic import binary
+from presieve.lift.expressions import condition, evaluate
+from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
+from presieve.lift.values import (
+    NONE,
+    ColumnV,
+    IndexV,
+    OptTupleV,
+    RowV,
+    TupleV,
+    Value,
+    describe,
+)
+
+
+def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
+    """Run the statements on this path; afterwards ``flow.ended`` says whether control is gone."""
+    for statement in body:
+        if flow.ended:
+            return
+        with m.at(statement):
+            _execute(m, statement, flow)
+
+
+def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
+    match node:
+        case ast.Pass() | ast.Expr(ast.Constant()):
+            return
+        case ast.Assign(targets, value):
+            found = evaluate(m, value, flow)
+            for target in targets:
+                bind(m, target, found, flow)
+        case ast.AnnAssign(target, _, value):
+            if value is not None:
+                bind(m, target, evaluate(m, value, flow), flow)
+        case ast.AugAssign(target, op, value):
+            _augmented(m, target, op, value, flow, node)
+        case ast.If(test, body, orelse):
+            _branch(m, test, body, orelse, flow)
+        case ast.Return(value):
+            result = NONE if value is None else evaluate(m, value, flow)
+            _leave(m, ExitKind.RETURN, flow, result, node)
+        case ast.Continue():
+            _leave(m, ExitKind.CONTINUE, flow, NONE, node)
+        case ast.Raise(error, cause):
+            _check_error(m, error, flow, node)
+            _check_error(m, cause, flow, node)
+            m.fail(flow, TRUE)
+        case ast.Assert(test, _):
+            holds = condition(m, test, flow)
+            m.fail(flow, negate(holds))
+        case ast.Expr(value):
+            evaluate(m, value, flow)
+        case _:
+            _unsupported(m, node)
+
+
+def _leave(m: Machine, kind: ExitKind, flow: Flow, value: Value, node: ast.stmt) -> None:
+    if flow.ended:  # evaluating the returned expression raises
+        return
+    m.exits.append(Exit(kind, flow.branch(TRUE), value, node))
+    flow.ended = True
+
+
+def _unsupported(m: Machine, node: ast.stmt) -> None:
+    match node:
+        case ast.Global() | ast.Nonlocal():
+            reason = f"{', '.join(node.names)} is written outside of the function"
+            raise m.decline("impure-global", reason, node)
+        case ast.Break():
+            raise m.decline("early-exit", "the loop is left before its last row", node)
+        case ast.For() | ast.While() | ast.AsyncFor():
+            raise m.decline("nested-loop", "only one loop, over the rows, is supported", node)
+        case ast.Delete():
+            raise m.decline("mutation", "del changes an object or a variable", node)
+        case _:
+            kind = type(node).__name__.lower()
+            raise m.decline("unsupported-statement", f"a statement of kind {kind}", node)
+
+
+def _branch(
+    m: Machine, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], flow: Flow
+) -> None:
+    chosen = condition(m, test, flow)
+    if flow.ended:
+        return
+    if isinstance(chosen, Lit):
+        execute(m, body if chosen == TRUE else orelse, flow)
+        return
+    then, other = flow.branch(chosen), flow.branch(negate(chosen))
+    conds, exits = flow.conds, len(m.exits)
+    execute(m, body, then)
+    execute(m, orelse, other)
+    join_flows(flow, chosen, then, other)
+    if len(m.exits) == exits and then.ended != other.ended:
+        # The other branch can only have raised, and conditions are given that nothing has.
+        flow.conds = conds
+
+
+def _augmented(
+    m: Machine, target: ast.expr, op: ast.operator, value: ast.expr, flow: Flow, node: ast.stmt
+) -> None:
+    if not isinstance(target, ast.Name):
+        raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
+    old = evaluate(m, ast.copy_location(ast.Name(target.id, ast.Load()), target), flow)
+    bind(m, target, binary(m, flow, op, old, evaluate(m, value, flow), node), flow)
+
+
+def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
+    """Assign to a variable, or unpack a tuple into several."""
+    match target:
+        case ast.Name(name):
+            flow.env[name] = value
+        case ast.Tuple(targets) | ast.List(targets):
+            items = _unpack(m, value, flow, target)
+            if any(isinstance(t, ast.Starred) for t in targets):
+                raise m.decline("unsupported-statement", "unpacking with *", target)
+            if len(targets) != len(items):
+                reason = f"{len(items)} values are unpacked into {len(targets)} variables"
+                raise m.decline("always-raises", reason, target)
+            for inner, item in zip(targets, items, strict=True):
+                bind(m, inner, item, flow)
+        case ast.Attribute() | ast.Subscript():
+            raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", target)
+        case _:
+            raise m.decline("unsupported-statement", "this kind of assignment", target)
+
+
+def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value, ...]:
+    match value:
+        case TupleV(items):
+            return items
+        case OptTupleV(present, items):
+            m.fail(flow, negate(present))
+            return items
+        case RowV(columns, _, _, True, shift):
+            return (*(IndexV() for _ in range(shift)), *(ColumnV(c) for c in columns))
+    raise m.decline("unsupported-operation", f"unpacking {describe(value)}", node)
+
+
+def _check_error(m: Machine, error: ast.expr | None, flow: Flow, node: ast.stmt) -> None:
+    """What is raised must be a builtin exception with harmless arguments: nothing else happens."""
+    match error:
+        case None:
+            return
+        case ast.Call(ast.Name(name), args, []) if all(_harmless(a) for a in args):
+            pass
+        case ast.Name(name):
+            pass
+        case _:
+            raise m.decline("unsupported-statement", "raising something other than an error", node)
+    known = getattr(builtins, name, None)
+    is_error = isinstance(known, type) and issubclass(known, BaseException)
+    if not is_error or name in flow.env or name in m.names.globals or name in m.names.closure:
+        raise m.decline("unsupported-statement", f"raising {name}: only builtin errors", node)
+
+
+def _harmless(node: ast.expr) -> bool:
+    """Whether evaluating a message does nothing but make a text."""
+    places = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript)
+    allowed = (ast.JoinedStr, ast.FormattedValue, ast.Load, *places)
+    return all(isinstance(n, allowed) for n in ast.walk(node))
+
+
+def assigned_names(body: list[ast.stmt]) -> tuple[str, ...]:
+    """The variables that the statements assign, in order of their first assignment."""
+    found: dict[str, None] = {}
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.setdefault(node.id)
+    return tuple(found)

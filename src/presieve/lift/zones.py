@@ -1,0 +1,49 @@
+"""Trusted. Time zones whose offset never changes: there, local time and instant are one to one.
+
+In any other zone two instants share a local time when clocks are put back, so what Python sees
+does not determine what SQL compares.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from presieve.errors import DeclineSignal
+
+_UTC = frozenset({"UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "Etc/UCT", "UCT", "Zulu", "Etc/Zulu"})
+_OFFSET = re.compile(r"(?:UTC|GMT|UT)?([+-])(\d{2}):(\d{2})", re.ASCII)
+_ETC = re.compile(r"Etc/GMT([+-])(\d{1,2})", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """The session's time zone, by name."""
+
+    name: str
+
+    def offset(self) -> int:
+        """Microseconds that local time is ahead of UTC. Declines ``timestamp-zone``."""
+        minutes = _minutes(self.name)
+        if minutes is None:
+            raise DeclineSignal(
+                "timestamp-zone",
+                f"in the session time zone {self.name} two instants can have one local time: "
+                "timestamps are supported in zones with a fixed offset, such as UTC",
+            )
+        return minutes * 60_000_000
+
+
+def _minutes(name: str) -> int | None:
+    if name in _UTC:
+        return 0
+    if match := _OFFSET.fullmatch(name):
+        size = int(match[2]) * 60 + int(match[3])
+        if int(match[3]) < 60 and size <= 18 * 60:
+            return size if match[1] == "+" else -size
+    if match := _ETC.fullmatch(name):
+        # POSIX counts westward: Etc/GMT+5 is five hours behind UTC.
+        hours = int(match[2])
+        if hours <= (12 if match[1] == "+" else 14):
+            return -60 * hours if match[1] == "+" else 60 * hours
+    return None

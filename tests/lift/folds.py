@@ -1,0 +1,311 @@
+"""The functions and classes that the tests lift: as a user writes them."""
+
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from typing import Any
+
+import pandas as pd
+
+THRESHOLD = 10
+KINDS = ("time", "price")
+WEEKEND = frozenset({"Sat", "Sun"})
+NAN = math.nan
+
+
+class Top2:
+    """The two best scores of a team."""
+
+    def zero(self) -> Any:
+        return (None, None)
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        first, second = acc
+        if row["score"] is None:
+            return acc
+        if first is None or row["score"] > first:
+            return (row["score"], first)
+        if second is None or row["score"] > second:
+            return (first, row["score"])
+        return acc
+
+    def merge(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError
+
+    def finish(self, acc: Any) -> Any:
+        return acc
+
+
+def top2_second(score: pd.Series) -> float:
+    """The second best score, or None."""
+    first = second = None
+    for s in score:
+        if first is None or s > first:
+            first, second = s, first
+        elif second is None or s > second:
+            second = s
+    return second
+
+
+def top2_itertuples(key: Any, pdf: pd.DataFrame) -> pd.DataFrame:
+    first, second = None, None
+    for row in pdf.itertuples(index=False):
+        if first is None or row.score > first:
+            first, second = row.score, first
+        elif second is None or row.score > second:
+            second = row.score
+    return pd.DataFrame({"team": [key[0]], "first": [first], "second": [second]})
+
+
+def top2_iterrows(pdf: pd.DataFrame) -> pd.DataFrame:
+    first, second = None, None
+    for _, row in pdf.iterrows():
+        s = row["score"]
+        if first is None or s > first:
+            first, second = s, first
+        elif second is None or s > second:
+            second = s
+    return pd.DataFrame([(pdf["team"].iloc[0], first, second)], columns=["team", "first", "second"])
+
+
+def top2_zip(pdf: pd.DataFrame) -> pd.DataFrame:
+    first, second, name = None, None, None
+    for team, s in zip(pdf["team"], pdf.score, strict=True):
+        name = team
+        if first is None or s > first:
+            first, second = s, first
+        elif second is None or s > second:
+            second = s
+    return pd.DataFrame([{"second": second, "team": name, "first": first}])
+
+
+def top3(score: pd.Series) -> float:
+    a = b = c = None
+    for s in score:
+        if a is None or s > a:
+            a, b, c = s, a, b
+        elif b is None or s > b:
+            b, c = s, b
+        elif c is None or s > c:
+            c = s
+    return c
+
+
+def events(pdf: pd.DataFrame) -> pd.DataFrame:
+    """Two conditional counters, the first and the last time: both None or neither."""
+    time = price = 0
+    first = None
+    last = None
+    for row in pdf.itertuples(index=False):
+        if row.action == "time":
+            time += 1
+        elif row.action == "price":
+            price += 1
+        if first is not None and last is not None:
+            first = min(first, row.ts)
+            last = max(last, row.ts)
+        else:
+            first = row.ts
+            last = row.ts
+    return pd.DataFrame({"time": [time], "price": [price], "first": [first], "last": [last]})
+
+
+class Events:
+    def zero(self) -> Any:
+        return 0, 0, None, None
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        time, price, first, last = acc
+        if row.action == KINDS[0]:
+            time = time + 1
+        elif row.action == KINDS[1]:
+            price = price + 1
+        if first is not None and last is not None:
+            if row.ts < first:
+                first = row.ts
+            if row.ts > last:
+                last = row.ts
+        else:
+            first, last = row.ts, row.ts
+        return time, price, first, last
+
+
+def trades(pdf: pd.DataFrame) -> pd.DataFrame:
+    """Opening and closing trade: price at the least and at the greatest epoch."""
+    open_price, close_price = 0, 0
+    open_epoch, close_epoch = None, None
+    for row in pdf.itertuples(index=False):
+        if open_epoch is None or row.epoch < open_epoch:
+            open_epoch, open_price = row.epoch, row.price
+        if close_epoch is None or row.epoch > close_epoch:
+            close_epoch, close_price = row.epoch, row.price
+    return pd.DataFrame(
+        [(open_price, open_epoch, close_price, close_epoch)],
+        columns=["open_price", "open_epoch", "close_price", "close_epoch"],
+    )
+
+
+def count_errors(level: pd.Series) -> int:
+    errors = 0
+    for x in level:
+        if x == "error":
+            errors += 1
+    return errors
+
+
+def sum_positive(v: pd.Series) -> float:
+    total = 0
+    for x in v:
+        if x > 0:
+            total += x
+    return total
+
+
+def sum_positive_ints(n: pd.Series) -> int:
+    total = 0
+    for x in n:
+        total += x if x > 0 else 0
+    return total
+
+
+class FirstNonNull:
+    def zero(self) -> Any:
+        return None
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        if acc is None:
+            return row["v"]
+        return acc
+
+
+class Streak:
+    """Longest run of ``up``; a missing value neither breaks nor extends it."""
+
+    def zero(self) -> Any:
+        return (0, 0)
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        best, run = acc
+        if row.up is None:
+            return best, run
+        run = run + 1 if row.up else 0
+        return max(best, run), run
+
+    def finish(self, acc: Any) -> Any:
+        return acc[0]
+
+
+def weekend_revenue(day: pd.Series, price: pd.Series, qty: pd.Series) -> float:
+    best = 0.0
+    for d, p, q in zip(day, price, qty, strict=True):
+        if d not in WEEKEND:
+            continue
+        revenue = p * q
+        if revenue > best:
+            best = revenue
+    return best
+
+
+class AnyBig:
+    """Counts rows without a value or with a big one."""
+
+    def __init__(self, threshold: float = 10.0) -> None:
+        self.threshold = threshold
+
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        if row["v"] is None or row["v"] > self.threshold:
+            acc += 1
+        return acc
+
+
+class Raises:
+    """Compares without asking for None first."""
+
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        if row[0] > THRESHOLD:
+            acc += 1
+        return acc
+
+
+class ArgMin:
+    """The least (n, s) as a tuple that is None at first."""
+
+    @staticmethod
+    def zero() -> Any:
+        return None
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        if row.n < 0:
+            raise ValueError(f"negative {row.n}")
+        if acc is None:
+            return (row.n, row.s)
+        n, s = acc
+        return (row.n, row.s) if row.n < n else (n, s)
+
+    def finish(self, acc: Any) -> Any:
+        if acc is None:
+            return {"n": None, "s": None}
+        return {"s": acc[1], "n": acc[0]}
+
+
+def size(v: pd.Series) -> int:
+    return len(v)
+
+
+def max_and_size(pdf: pd.DataFrame) -> pd.DataFrame:
+    n = len(pdf)
+    if n == 0:
+        return pd.DataFrame()
+    best = float("-inf")
+    for x in pdf["v"]:
+        best = max(best, x)
+    return pd.DataFrame({"best": [best], "n": [n]})
+
+
+def mean(v: pd.Series) -> float:
+    total, count = 0.0, 0
+    for x in v:
+        total += x
+        count += 1
+    if count == 0:
+        return None  # type: ignore[return-value]
+    return total / count
+
+
+def between(v: pd.Series, low: float = 0.0) -> bool:
+    inside = True
+    for x in v:
+        inside = inside and low <= x < 100
+    return inside
+
+
+def latest_before(ts: pd.Series) -> Any:
+    limit = dt.datetime(2020, 1, 1)
+    found = None
+    for t in ts:
+        if t < limit and (found is None or t > found):
+            found = t
+    return found
+
+
+def dates(d: pd.Series) -> Any:
+    last = None
+    for x in d:
+        if x is not None and x >= dt.date(2020, 2, 29):
+            last = x if last is None else max(last, x)
+    return last
+
+
+def ratio(n: pd.Series, k: pd.Series) -> float:
+    best = 0.0
+    for a, b in zip(n, k, strict=True):
+        best = max(best, a / b)
+    return best
