@@ -1,0 +1,1 @@
+"""Trusted. Where pipelines run: reading their plans, and building the rewritten ones."""

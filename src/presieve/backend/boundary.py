@@ -1,0 +1,225 @@
+"""Trusted. A boundary as its plan node says it: its input columns, functions and outputs.
+
+Two operators are boundaries: an ``Aggregate`` whose aggregates are all grouped-aggregate pandas
+UDFs over plain columns, and ``FlatMapGroupsInPandas`` (``applyInPandas``). Anything about them that
+is not understood declines.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from presieve.backend.catalyst_json import (
+    ALIAS,
+    ATTRIBUTE,
+    EXPRESSIONS,
+    JsonNode,
+    Node,
+    Tree,
+    expr_id,
+    simple_type,
+)
+from presieve.backend.spark_gateway import Gateway, Java
+from presieve.errors import DeclineSignal
+from presieve.plan.algebra import Attribute
+
+LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
+AGGREGATE = LOGICAL + "Aggregate"
+FLAT_MAP_GROUPS = LOGICAL + "FlatMapGroupsInPandas"
+PROJECT = LOGICAL + "Project"
+
+_AGGREGATE_EXPRESSION = EXPRESSIONS + "aggregate.AggregateExpression"
+_COMPLETE = EXPRESSIONS + "aggregate.Complete$"
+_PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
+_PYTHON_UDF = EXPRESSIONS + "PythonUDF"
+
+GROUPED_AGG_PANDAS = 202
+GROUPED_MAP_PANDAS = 201
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A Python function that is called once for each group.
+
+    ``arguments`` are input attributes, ``outputs`` the output attributes that it computes;
+    ``position`` is its place among the aggregate expressions (0 for applyInPandas).
+    """
+
+    name: str
+    arguments: tuple[int, ...]
+    outputs: tuple[int, ...]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """Groups in, rows out.
+
+    ``inputs`` are the columns on which a pre-filter may stand: those of the node at ``input_path``.
+    ``keys`` are the grouping columns that are plain columns of the input, in order, and
+    ``key_outputs`` maps output attributes to those that they pass on. ``all_keys_plain`` says
+    whether ``keys`` are all the grouping columns there are.
+    """
+
+    kind: str
+    path: tuple[int, ...]
+    input_path: tuple[int, ...]
+    inputs: tuple[Attribute, ...]
+    outputs: tuple[Attribute, ...]
+    keys: tuple[int, ...]
+    key_outputs: dict[int, int]
+    all_keys_plain: bool
+    calls: tuple[Call, ...]
+
+
+def is_boundary(node: Node) -> bool:
+    """Whether the operator is of one of the two kinds (it may still turn out to be declined)."""
+    return node.kind in (AGGREGATE, FLAT_MAP_GROUPS)
+
+
+def read_boundary(gateway: Gateway, node: Node, plan: Java) -> Boundary:
+    """What the node says. ``plan`` is the same node in the JVM. Raises :class:`DeclineSignal`."""
+    if node.kind == AGGREGATE:
+        return _read_aggregate(gateway, node, plan)
+    return _read_flat_map(gateway, node, plan)
+
+
+def read_attributes(gateway: Gateway, plan: Java) -> tuple[Attribute, ...]:
+    """The output attributes of a plan, in order.
+
+    Numbers come from the attributes' JSON, types from the schema's: only the latter tells a CHAR
+    column from a string.
+    """
+    trees: list[Tree] = json.loads(gateway.output_json(plan))[0]["projectList"]
+    fields = json.loads(gateway.schema_json(plan))["fields"]
+    if len(trees) != len(fields) or any(
+        len(t) != 1 or t[0]["name"] != f["name"] for t, f in zip(trees, fields, strict=True)
+    ):
+        raise DeclineSignal("plan-shape", "a plan's schema does not match its output attributes")
+    return tuple(
+        Attribute(
+            expr_id(t[0]),
+            str(f["name"]),
+            simple_type(f["type"], f.get("metadata")),
+            bool(f["nullable"]),
+        )
+        for t, f in zip(trees, fields, strict=True)
+    )
+
+
+def _read_aggregate(gateway: Gateway, node: Node, plan: Java) -> Boundary:
+    grouping: list[Tree] = node.fields["groupingExpressions"]
+    plain = {expr_id(t[0]) for t in grouping if _is_attribute(t)}
+    calls: list[Call] = []
+    key_outputs: dict[int, int] = {}
+    for position, tree in enumerate(node.fields["aggregateExpressions"]):
+        key = _passed_on(tree)
+        if key is not None and key in plain:
+            key_outputs[expr_id(tree[0])] = key
+        elif not any(_is_grouping_expression(tree, g) for g in grouping):
+            calls.append(_udaf_call(tree, position))
+    if not calls:
+        raise DeclineSignal("no-python", "there is no Python function in this aggregate")
+    input_path = (*node.path, 0)
+    return Boundary(
+        kind="Aggregate",
+        path=node.path,
+        input_path=input_path,
+        inputs=read_attributes(gateway, gateway.node(plan, (0,))),
+        outputs=read_attributes(gateway, plan),
+        keys=tuple(expr_id(t[0]) for t in grouping if _is_attribute(t)),
+        key_outputs=key_outputs,
+        all_keys_plain=len(plain) == len(grouping),
+        calls=tuple(calls),
+    )
+
+
+def _udaf_call(tree: Tree, position: int) -> Call:
+    """``Alias(AggregateExpression(PythonUDAF(attributes)))``, or decline."""
+    if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != _AGGREGATE_EXPRESSION:
+        raise DeclineSignal(
+            "aggregate-expression",
+            "an output of this aggregate is neither a grouping column nor one aggregate function",
+        )
+    aggregate, udaf, arguments = tree[1], tree[2], tree[3:]
+    if udaf["class"] != _PYTHON_UDAF:
+        raise DeclineSignal(
+            "native-aggregate", "this aggregate has an aggregate function that is not Python's"
+        )
+    complete = aggregate["mode"].get("object") == _COMPLETE and not aggregate["isDistinct"]
+    if not complete or int(aggregate["num-children"]) != 1:
+        raise DeclineSignal("aggregate-expression", "DISTINCT or FILTER in an aggregate function")
+    _check_function(udaf, GROUPED_AGG_PANDAS)
+    return Call(str(udaf["name"]), _plain(udaf, arguments), (expr_id(tree[0]),), position)
+
+
+def _read_flat_map(gateway: Gateway, node: Node, plan: Java) -> Boundary:
+    """The operator's child is the projection that PySpark adds: grouping columns, then all."""
+    (project,) = node.children
+    grouping: list[Tree] = node.fields["groupingAttributes"]
+    if project.kind != PROJECT or not all(_is_attribute(t) for t in grouping):
+        raise DeclineSignal("plan-shape", "applyInPandas without the projection PySpark adds")
+    inputs = read_attributes(gateway, gateway.node(plan, (0, 0)))
+    ids = [a.id for a in inputs]
+    columns: list[Tree] = project.fields["projectList"]
+    frame = [expr_id(t[0]) if _is_attribute(t) else None for t in columns[len(grouping) :]]
+    if frame != ids or len(set(ids)) != len(ids):
+        raise DeclineSignal("plan-shape", "the columns of the group's DataFrame are not its input")
+    function, *arguments = node.fields["functionExpr"]
+    _check_function(function, GROUPED_MAP_PANDAS)
+    if list(_plain(function, arguments)) != ids:
+        raise DeclineSignal("plan-shape", "the function's arguments are not the input's columns")
+    keys = tuple(expr_id(t[0]) for t in grouping)
+    heads = [expr_id(t[0]) if _is_attribute(t) else None for t in columns[: len(grouping)]]
+    outputs = read_attributes(gateway, plan)
+    return Boundary(
+        kind="FlatMapGroupsInPandas",
+        path=node.path,
+        input_path=(*project.path, 0),
+        inputs=inputs,
+        outputs=outputs,
+        keys=tuple(k for k, head in zip(keys, heads, strict=True) if head == k and k in ids),
+        key_outputs={},
+        all_keys_plain=all(head == k and k in ids for k, head in zip(keys, heads, strict=True)),
+        calls=(Call(str(function["name"]), tuple(ids), tuple(a.id for a in outputs), 0),),
+    )
+
+
+def _check_function(function: JsonNode, eval_type: int) -> None:
+    if function["class"] not in (_PYTHON_UDAF, _PYTHON_UDF) or function["evalType"] != eval_type:
+        raise DeclineSignal(
+            "eval-type", f"{function.get('name')} is not a pandas function of whole groups"
+        )
+    if function["udfDeterministic"] is not True:
+        raise DeclineSignal("nondeterministic-udf", f"{function['name']} is declared so")
+
+
+def _plain(function: JsonNode, arguments: Tree) -> tuple[int, ...]:
+    """The arguments, which must be attributes and nothing else (no keyword arguments either)."""
+    if len(arguments) != int(function["num-children"]) or not all(
+        a["class"] == ATTRIBUTE for a in arguments
+    ):
+        raise DeclineSignal(
+            "argument-expression",
+            f"an argument of {function['name']} is an expression; select it as a column first",
+        )
+    return tuple(expr_id(a) for a in arguments)
+
+
+def _is_attribute(tree: Tree) -> bool:
+    return len(tree) == 1 and tree[0]["class"] == ATTRIBUTE
+
+
+def _passed_on(tree: Tree) -> int | None:
+    """The attribute that an output expression passes on, perhaps under a new name."""
+    if _is_attribute(tree):
+        return expr_id(tree[0])
+    if tree[0]["class"] == ALIAS and _is_attribute(tree[1:]):
+        return expr_id(tree[1])
+    return None
+
+
+def _is_grouping_expression(tree: Tree, grouping: Tree) -> bool:
+    """Whether an output is a computed grouping expression: a constant of the group."""
+    return tree == grouping or (tree[0]["class"] == ALIAS and tree[1:] == grouping)

@@ -1,0 +1,128 @@
+"""Trusted. Catalyst's JSON of a plan as a tree of nodes.
+
+``TreeNode.toJSON`` writes the nodes of a tree in pre-order, each with its class and the number of
+its children; a field that holds expressions holds such lists again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from presieve.errors import DeclineSignal
+
+JsonNode: TypeAlias = dict[str, Any]
+Tree: TypeAlias = list[JsonNode]
+"""One expression: its nodes in pre-order."""
+
+EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
+AND = EXPRESSIONS + "And"
+ATTRIBUTE = EXPRESSIONS + "AttributeReference"
+ALIAS = EXPRESSIONS + "Alias"
+
+SIMPLE_NAMES = {
+    "boolean": "boolean",
+    "byte": "tinyint",
+    "short": "smallint",
+    "integer": "int",
+    "long": "bigint",
+    "double": "double",
+    "string": "string",
+    "date": "date",
+    "timestamp": "timestamp",
+}
+"""From ``DataType.json`` to ``DataType.simpleString``, for the types that are supported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """An operator of a plan: ``path`` are the child numbers that lead to it from the root."""
+
+    kind: str
+    fields: JsonNode
+    children: tuple[Node, ...]
+    path: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Conjunct:
+    """A part of a condition: ``route`` are the sides to take at each AND to come to it."""
+
+    tree: Tree
+    route: tuple[str, ...]
+
+
+def parse_plan(text: str) -> Node:
+    """The tree of a plan. Raises :class:`DeclineSignal` where the text is none."""
+    flat = json.loads(text)
+    node, end = _node(flat, 0, ())
+    if end != len(flat):
+        raise DeclineSignal("plan-shape", "the plan's JSON has more nodes than its tree")
+    return node
+
+
+def _node(flat: Tree, start: int, path: tuple[int, ...]) -> tuple[Node, int]:
+    here = flat[start]
+    position = start + 1
+    children = []
+    for number in range(int(here["num-children"])):
+        child, position = _node(flat, position, (*path, number))
+        children.append(child)
+    return Node(str(here["class"]), here, tuple(children), path), position
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """Every node of the plan, parents first."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(node.children))
+
+
+def end_of(tree: Tree, start: int) -> int:
+    """Where the subtree that starts at ``start`` ends."""
+    open_ = 1
+    position = start
+    while open_:
+        open_ += int(tree[position]["num-children"]) - 1
+        position += 1
+    return position
+
+
+def split_conjuncts(tree: Tree, route: tuple[str, ...] = ()) -> tuple[Conjunct, ...]:
+    """The parts of a conjunction, from left to right."""
+    if tree[0]["class"] != AND:
+        return (Conjunct(tree, route),)
+    middle = end_of(tree, 1)
+    left = split_conjuncts(tree[1:middle], (*route, "left"))
+    return left + split_conjuncts(tree[middle:], (*route, "right"))
+
+
+def expr_id(node: JsonNode) -> int:
+    """The number of an attribute or alias."""
+    return int(node["exprId"]["id"])
+
+
+def references(tree: Tree) -> frozenset[int]:
+    """The attributes that an expression reads."""
+    return frozenset(expr_id(n) for n in tree if n["class"] == ATTRIBUTE)
+
+
+def simple_type(json_type: object, metadata: object = None) -> str:
+    """The simple name of a type; types that are not supported get a name that is not either.
+
+    CHAR, VARCHAR and collations are in a field's metadata, where the type itself says ``string``
+    (Spark's ``StructField.json``); so a string with any metadata of that kind is not ``string``.
+    """
+    if not isinstance(json_type, str):
+        kind = json_type.get("type") if isinstance(json_type, dict) else None
+        return f"unsupported:{kind}"
+    if isinstance(metadata, dict):
+        if "__CHAR_VARCHAR_TYPE_STRING" in metadata:
+            return str(metadata["__CHAR_VARCHAR_TYPE_STRING"])
+        if "__COLLATIONS" in metadata:
+            return "string collate " + "/".join(map(str, metadata["__COLLATIONS"].values()))
+    return SIMPLE_NAMES.get(json_type, f"unsupported:{json_type}")

@@ -1,0 +1,194 @@
+"""Trusted. From a site in a plan to its problem: functions and filters lifted."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from dataclasses import dataclass, replace
+
+from presieve.backend.boundary import Boundary, Call, read_boundary
+from presieve.backend.catalyst_plan import Site
+from presieve.backend.names import (
+    Names,
+    key_columns,
+    output_vars,
+    read_names,
+    schema_column,
+)
+from presieve.backend.spark_gateway import Gateway, Java
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Fold, Mode, Problem
+from presieve.ir.ops import sql_conjunction
+from presieve.ir.sorts import strip
+from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.walk import rewrite, variables
+from presieve.lift.forms import Form, FrameFunction, Lifted, Request, SeriesFunction
+from presieve.lift.lift import lift
+from presieve.plan.algebra import attribute_id
+from presieve.plan.liveness import live, visible
+from presieve.plan.product import Part, product
+from presieve.plan.pushdown import Moved, descend
+
+
+@dataclass(frozen=True, slots=True)
+class SiteProblem:
+    """What is to be proved at a site, and what the variables of the proof are in the plan.
+
+    ``moved`` are the (operator, conjunct) numbers of the path whose conjunction is the problem's
+    filter; ``stuck`` says why the others stay where they are. ``source`` is the user's text.
+    """
+
+    site: Site
+    boundary: Boundary
+    names: Names
+    problem: Problem
+    moved: frozenset[tuple[int, int]]
+    stuck: tuple[Declined, ...]
+    source: str
+
+
+def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> SiteProblem:
+    """The problem of a site; ``plan`` is the root. Raises :class:`DeclineSignal`."""
+    if not site.deterministic:
+        raise DeclineSignal("nondeterministic", "something below the filter is not deterministic")
+    node = gateway.node(plan, site.boundary.path)
+    boundary = read_boundary(gateway, site.boundary, node)
+    names = read_names(boundary)
+    lifted = tuple(_lift(gateway, node, boundary, names, c, timezone) for c in boundary.calls)
+    parts = tuple(
+        Part(x.fold, _output_names(names, call))
+        for x, call in zip(lifted, boundary.calls, strict=True)
+    )
+    whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
+    inside = _sorted_outputs(whole, names)
+    moved, stuck = _conjuncts(site, inside)
+    where = sql_conjunction(term for _, term in moved)
+    numbers = frozenset((m.operator, m.conjunct) for m, _ in moved)
+    fold = product(parts, _needed(site, boundary, names, numbers, where))
+    assumptions = dict.fromkeys(a for x in lifted for a in x.assumptions)
+    problem = Problem(_with_keys(fold, names), where, Mode.GROUPED, tuple(assumptions))
+    source = "\n\n".join(dict.fromkeys(x.source for x in lifted))
+    return SiteProblem(site, boundary, names, problem, numbers, stuck, source)
+
+
+def _with_keys(fold: Fold, names: Names) -> Fold:
+    """The fold with all grouping columns that a filter may read, whether or not it reads them."""
+    return replace(fold, keys=key_columns(names))
+
+
+def _lift(
+    gateway: Gateway, node: Java, boundary: Boundary, names: Names, call: Call, timezone: str
+) -> Lifted:
+    function = _load(gateway, _handle(gateway, node, boundary, call), call)
+    by_id = {a.id: a for a in boundary.inputs}
+    outputs = {a.id: a for a in boundary.outputs}
+    form: Form
+    if boundary.kind == "Aggregate":
+        form = SeriesFunction(tuple(by_id[i].name for i in call.arguments))
+    else:
+        form = FrameFunction(takes_key=_takes_key(function, boundary, names, call))
+    read = dict.fromkeys([*call.arguments, *(k.id for k in names.keys)])
+    request = Request(
+        schema=tuple(schema_column(by_id[i]) for i in read),
+        keys=tuple(k.name for k in names.keys),
+        returns=tuple(schema_column(outputs[i]) for i in call.outputs),
+        timezone=timezone,
+    )
+    result = lift(function, form, request)
+    if isinstance(result, Declined):
+        raise DeclineSignal(result.code, result.reason, result.span)
+    return result
+
+
+def _handle(gateway: Gateway, node: Java, boundary: Boundary, call: Call) -> Java:
+    if boundary.kind == "Aggregate":
+        return gateway.aggregate_function(node, call.position)
+    return gateway.group_function(node)
+
+
+def _load(gateway: Gateway, handle: Java, call: Call) -> object:
+    """The Python function. What the user's own objects may raise on loading is not ours to list
+    completely; these are what pickle documents, and a missing module.
+    """
+    try:
+        command = gateway.load(handle)
+    except (
+        pickle.PickleError,
+        ImportError,
+        AttributeError,
+        EOFError,
+        IndexError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise DeclineSignal("no-function", f"{call.name} cannot be loaded: {error}") from error
+    if not isinstance(command, tuple) or len(command) != 2 or not callable(command[0]):
+        raise DeclineSignal("no-function", f"the command of {call.name} holds no plain function")
+    return command[0]
+
+
+def _takes_key(function: object, boundary: Boundary, names: Names, call: Call) -> bool:
+    """Whether PySpark calls it with the key first: it counts positional parameters the same way."""
+    assert callable(function)
+    try:
+        count = len(inspect.getfullargspec(function).args)
+    except TypeError:
+        raise DeclineSignal("no-source", f"{call.name} is no Python function") from None
+    if count != 2:
+        return False
+    if not boundary.all_keys_plain or len(names.keys) != len(boundary.keys):
+        raise DeclineSignal(
+            "grouping-expression",
+            f"{call.name} takes the key, and grouping is not by plain columns of simple types",
+        )
+    return True
+
+
+def _output_names(names: Names, call: Call) -> tuple[str, ...]:
+    by_id = {a.id: a.name for a in names.outputs}
+    return tuple(by_id[i] for i in call.outputs)
+
+
+def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
+    """The variables of the outputs. Their types are those that the plan declares, or decline."""
+    types = {a.name: a.type for a in names.outputs}
+    for output in fold.outputs:
+        if types[output.name] != output.type:
+            raise DeclineSignal("return-type", f"column {output.name!r} is no {output.type}")
+    return output_vars(names, fold)
+
+
+def _conjuncts(
+    site: Site, inside: dict[int, Var]
+) -> tuple[tuple[tuple[Moved, Term], ...], tuple[Declined, ...]]:
+    moved: list[tuple[Moved, Term]] = []
+    stuck: list[Declined] = []
+    for conjunct in descend(site.path):
+        term = _over_outputs(conjunct.term, inside)
+        if isinstance(term, Declined):
+            stuck.append(term)
+        else:
+            moved.append((conjunct, term))
+    if not moved:
+        raise DeclineSignal(stuck[0].code, stuck[0].reason, stuck[0].span)
+    return tuple(moved), tuple(stuck)
+
+
+def _over_outputs(term: Term | Declined, inside: dict[int, Var]) -> Term | Declined:
+    """From attribute variables to those of OUT and KEY, which have the same sort up to NULL."""
+    if isinstance(term, Declined):
+        return term
+    for var in variables(term):
+        target = inside.get(attribute_id(var))
+        if target is None or strip(target.sort) != strip(var.sort):
+            return Declined("column-type", "a filter reads a column that proofs cannot speak of")
+    return rewrite(term, lambda v: inside[attribute_id(v)])
+
+
+def _needed(
+    site: Site, boundary: Boundary, names: Names, moved: frozenset[tuple[int, int]], where: Term
+) -> set[str]:
+    """The outputs of which equality must be proved: those that somebody reads, or the filter."""
+    read = live(site.path, moved, visible(site.path, {a.id for a in boundary.outputs}))
+    used = {v.name for v in variables(where) if v.scope is Scope.OUT}
+    return used | {a.name for a in names.outputs if a.id in read}

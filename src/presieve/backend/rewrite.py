@@ -1,0 +1,181 @@
+"""Trusted. Builds the rewritten plan: pre-filters below boundaries, residuals above them.
+
+A predicate travels as SQL text, so it is read back: the condition that Spark made of it, with its
+attributes by number, must be the very term that was proved.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from presieve.backend.catalyst_json import Conjunct, split_conjuncts
+from presieve.backend.catalyst_plan import FILTER
+from presieve.backend.names import above, input_vars
+from presieve.backend.problem import SiteProblem
+from presieve.backend.spark_gateway import Gateway, Java
+from presieve.errors import Declined, DeclineSignal, PresieveError
+from presieve.ir.ops import sql_conjunction, sql_conjuncts
+from presieve.ir.terms import Term, Var
+from presieve.sql.catalyst import expression
+from presieve.sql.emit import emit_checked, normalized
+
+
+@dataclass(frozen=True, slots=True)
+class Predicate:
+    """A filter to insert: its text, its meaning, and which attributes its variables are."""
+
+    sql: str
+    term: Term
+    attributes: Mapping[int, Var]
+
+
+@dataclass(frozen=True, slots=True)
+class SiteEdit:
+    """What changes at one site.
+
+    ``prefilter`` is None where nothing is put below the boundary (it stands there already, or it
+    is true), ``residual`` where nothing is put above it. ``removed`` are the conjuncts that the
+    residual replaces: (operator, conjunct) of the path.
+    """
+
+    site: SiteProblem
+    prefilter: Predicate | None
+    residual: Predicate | None
+    removed: frozenset[tuple[int, int]]
+
+    @property
+    def changes(self) -> bool:
+        """Whether the plan becomes another one."""
+        return bool(self.prefilter or self.residual or self.removed)
+
+
+@dataclass(slots=True)
+class _Edits:
+    """All edits by the path of the node they concern."""
+
+    wrap: dict[tuple[int, ...], list[Predicate]] = field(default_factory=dict)
+    keep: dict[tuple[int, ...], tuple[Conjunct, ...]] = field(default_factory=dict)
+    paths: set[tuple[int, ...]] = field(default_factory=set)
+
+
+def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
+    """The edit that a proven pushdown calls for. Raises :class:`DeclineSignal`.
+
+    Where the residual is the filter as written, the filters stay where they are.
+    """
+    below = None
+    if sql_conjuncts(prefilter) and not _is_there(site, prefilter, timezone):
+        below = _predicate(prefilter, input_vars(site.names), timezone)
+    if normalized(residual) == normalized(site.problem.where):
+        return SiteEdit(site, below, None, frozenset())
+    if not sql_conjuncts(residual):
+        return SiteEdit(site, below, None, site.moved)
+    term, outputs = above(site.names, site.problem.fold, residual)
+    return SiteEdit(site, below, _predicate(term, outputs, timezone), site.moved)
+
+
+def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:
+    """Whether the filter right below the boundary already has every conjunct of the pre-filter."""
+    node = site.site.input
+    if node.kind != FILTER:
+        return False
+    inside = input_vars(site.names)
+    parts = (
+        expression(c.tree, inside, timezone) for c in split_conjuncts(node.fields["condition"])
+    )
+    there = {normalized(t) for t in parts if not isinstance(t, Declined)}
+    return all(normalized(c) in there for c in sql_conjuncts(prefilter))
+
+
+def _predicate(term: Term, attributes: Mapping[int, Var], timezone: str) -> Predicate:
+    names = {v.name: v for v in attributes.values()}
+    try:
+        sql = emit_checked(term, names, timezone)
+    except PresieveError as error:
+        # No text of the same meaning, or a bug of ours that the check has found: both are safe.
+        raise DeclineSignal("no-text", f"a predicate cannot be written as SQL: {error}") from error
+    return Predicate(sql, term, attributes)
+
+
+def rewrite_plan(
+    gateway: Gateway,
+    root: Java,
+    edits: tuple[SiteEdit, ...],
+    timezone: str,
+    at: tuple[int, ...] = (),
+) -> Java:
+    """The node at path ``at`` with all edits in it made. Raises :class:`DeclineSignal`."""
+    return _Builder(gateway, _collect(edits), timezone).build(gateway.node(root, at), at)
+
+
+def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
+    found = _Edits()
+    for one in edits:
+        boundary = one.site.boundary
+        if one.prefilter is not None:
+            found.wrap.setdefault(boundary.input_path, []).append(one.prefilter)
+        if one.residual is not None:
+            # In front: the residual belongs right on the boundary, below what an outer one adds.
+            found.wrap.setdefault(boundary.path, []).insert(0, one.residual)
+        for level, node in enumerate(one.site.site.nodes):
+            gone = {number for where, number in one.removed if where == level}
+            if gone:
+                parts = one.site.site.conjuncts[level]
+                found.keep[node.path] = tuple(c for i, c in enumerate(parts) if i not in gone)
+    for path in [*found.wrap, *found.keep]:
+        found.paths.update(path[:n] for n in range(len(path) + 1))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Builder:
+    gateway: Gateway
+    edits: _Edits
+    timezone: str
+
+    def build(self, node: Java, path: tuple[int, ...]) -> Java:
+        """The node with everything in it edited; itself where nothing is."""
+        if path not in self.edits.paths:
+            return node
+        below = self.gateway.children(node)
+        children = [self.build(child, (*path, i)) for i, child in enumerate(below)]
+        result = self._node(node, path, children)
+        for predicate in self.edits.wrap.get(path, ()):
+            result = self._filter(predicate, result)
+        return result
+
+    def _node(self, node: Java, path: tuple[int, ...], children: list[Java]) -> Java:
+        parts = self.edits.keep.get(path)
+        if parts is None:
+            return self.gateway.with_children(node, children) if children else node
+        if not parts:
+            return children[0]
+        condition = self.gateway.condition(node)
+        kept = [self._operand(condition, c.route) for c in parts]
+        joined = kept[0]
+        for part in kept[1:]:
+            joined = self.gateway.conjunction(joined, part)
+        return self.gateway.filter(joined, children[0])
+
+    def _operand(self, condition: Java, route: tuple[str, ...]) -> Java:
+        for side in route:
+            condition = self.gateway.operand(condition, side)
+        return condition
+
+    def _filter(self, predicate: Predicate, child: Java) -> Java:
+        """A filter above ``child``, read back. Raises :class:`DeclineSignal` on any difference."""
+        made = self.gateway.filter_sql(predicate.sql, child)
+        tree = json.loads(self.gateway.json(made))[0]
+        if tree["class"] != FILTER:
+            raise DeclineSignal("read-back", "Spark made something else of a filter")
+        parts = [c.tree for c in split_conjuncts(tree["condition"])]
+        terms = [expression(t, predicate.attributes, self.timezone) for t in parts]
+        for term in terms:
+            if isinstance(term, Declined):
+                raise DeclineSignal("read-back", f"a filter came back changed: {term.reason}")
+        again = sql_conjunction(t for t in terms if not isinstance(t, Declined))
+        if normalized(again) != normalized(predicate.term):
+            raise DeclineSignal("read-back", f"Spark reads {predicate.sql} differently")
+        return made

@@ -1,0 +1,38 @@
+"""Untrusted. Which filters reach the file scans below a boundary. Nothing depends on it."""
+
+from __future__ import annotations
+
+from presieve.backend.rewrite import SiteEdit, rewrite_plan
+from presieve.backend.spark_gateway import Gateway, Java
+
+
+def pushed_filters(
+    gateway: Gateway, root: Java, edits: tuple[SiteEdit, ...], one: SiteEdit, timezone: str
+) -> tuple[str, ...]:
+    """The filters of the scans in the physical plan of a rewritten boundary, as Spark prints
+    them, each once: those handed to the file format, then those that choose partitions.
+    """
+    below = rewrite_plan(gateway, root, edits, timezone, one.site.boundary.path)
+    found = gateway.scan_metadata(below)
+    return tuple(
+        dict.fromkeys(
+            part
+            for key in ("PushedFilters", "PartitionFilters")
+            for _, metadata in found
+            for part in split_list(metadata.get(key, "[]"))
+        )
+    )
+
+
+def split_list(text: str) -> list[str]:
+    """The parts of Spark's ``[a, f(b,c), d]``. A comma in brackets or quotes does not separate."""
+    parts: list[str] = []
+    depth = start = 0
+    inner = text.strip().removeprefix("[").removesuffix("]")
+    for position, char in enumerate(inner):
+        depth += (char in "([") - (char in ")]")
+        if depth == 0 and inner[position : position + 2] == ", ":
+            parts.append(inner[start:position])
+            start = position + 2
+    parts.append(inner[start:])
+    return [p.strip() for p in parts if p.strip()]

@@ -1,0 +1,185 @@
+"""Trusted. Classic DataFrames: their boundaries as problems, and the DataFrame with them solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql.dataframe import DataFrame
+
+from presieve.backend.boundary import LOGICAL, is_boundary
+from presieve.backend.catalyst_json import Node, parse_plan
+from presieve.backend.catalyst_plan import UNSUPPORTED_BOUNDARIES, Site, find_sites
+from presieve.backend.problem import SiteProblem, read_problem
+from presieve.backend.rewrite import SiteEdit, edit, rewrite_plan
+from presieve.backend.scan import pushed_filters
+from presieve.backend.spark_gateway import Gateway, GatewayError, Java, is_classic
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.terms import Term
+
+__all__ = ["OpenSite", "Opened", "SiteEdit", "apply_edits", "open_plan", "plan_edit"]
+
+_MARKS = ("FlatMap", "PythonUDAF", "MapInPandas", "MapInArrow", "plans.logical.Aggregate")
+"""What occurs in the JSON of a plan that has anything for us."""
+
+_CONFS = {
+    "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName": "true",
+    "spark.sql.legacy.execution.pythonUDF.pandas.conversion.enabled": "false",
+    "spark.sql.execution.pandas.convertToArrowArraySafely": "false",
+    "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype": "false",
+}
+"""Settings that change what Python sees of a value or Spark of a result, and the values that the
+lifter's account of pandas was written for (PySpark 4.3, ``worker.py``, ``RunnerConf``).
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSite:
+    """A place where a filter meets a boundary: ``problem`` is what to prove, or why not.
+
+    ``operator``, ``function`` and ``where`` are for the report.
+    """
+
+    operator: str
+    function: str
+    where: str
+    problem: SiteProblem | Declined
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A DataFrame's analyzed plan and its sites."""
+
+    gateway: Gateway
+    plan: Java
+    timezone: str
+    sites: tuple[OpenSite, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The rewritten DataFrame; for each edit the filters that reach the scans below it."""
+
+    df: DataFrame
+    pushed: tuple[tuple[str, ...], ...]
+
+
+def open_plan(df: DataFrame) -> Opened | Declined:
+    """Read the plan. A plan without boundaries gives no sites, after one call to the JVM."""
+    if not is_classic(df):
+        return Declined("not-classic", "only classic DataFrames are rewritten, not Spark Connect")
+    try:
+        return _open(df)
+    except GatewayError as error:
+        return error.declined
+    except DeclineSignal as signal:
+        return signal.declined
+
+
+def _open(df: DataFrame) -> Opened:
+    gateway = Gateway(df.sparkSession)
+    plan = gateway.analyzed(df)
+    text = gateway.json(plan)
+    if not any(mark in text for mark in _MARKS):
+        return Opened(gateway, plan, "UTC", ())
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    found = find_sites(gateway, parse_plan(text), plan, timezone)
+    against = _session_declines(gateway, plan) if found else None
+    sites = tuple(_open_site(gateway, site, plan, timezone, against) for site in found)
+    return Opened(gateway, plan, timezone, sites)
+
+
+def _session_declines(gateway: Gateway, plan: Java) -> Declined | None:
+    """Why nothing in this plan is moved, whatever it is."""
+    if gateway.is_streaming(plan):
+        return Declined("streaming", "streaming DataFrames are left alone")
+    for key, expected in _CONFS.items():
+        value = gateway.conf(key, expected).lower()
+        if value != expected:
+            return Declined("conf", f"{key} is {value}; proofs are about {expected}")
+    return None
+
+
+def _open_site(
+    gateway: Gateway, site: Site, plan: Java, timezone: str, against: Declined | None
+) -> OpenSite:
+    where = _where(gateway, site, plan)
+    problem = against or _problem(gateway, site, plan, timezone)
+    operator = site.boundary.kind.removeprefix(LOGICAL)
+    return OpenSite(operator, _function_name(site.boundary), where, problem)
+
+
+def _problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> SiteProblem | Declined:
+    kind = site.boundary.kind
+    try:
+        if kind in UNSUPPORTED_BOUNDARIES or not is_boundary(site.boundary):
+            name = kind.removeprefix(LOGICAL)
+            return Declined("operator", f"filters are not moved through {name}")
+        if not gateway.cache_is_empty() and _is_cached(gateway, site, plan):
+            return Declined("cached", "the result is cached, and recomputing it would not pay")
+        return read_problem(gateway, site, plan, timezone)
+    except DeclineSignal as signal:
+        return signal.declined
+    except GatewayError as error:
+        return error.declined
+
+
+def _is_cached(gateway: Gateway, site: Site, plan: Java) -> bool:
+    """Whether the boundary's result comes out of the cache: it, or something that contains it."""
+    path = site.boundary.path
+    return any(
+        gateway.is_cached(gateway.node(plan, path[:n])) for n in reversed(range(len(path) + 1))
+    )
+
+
+def _where(gateway: Gateway, site: Site, plan: Java) -> str:
+    """The filters as Spark prints them."""
+    conditions = [gateway.condition(gateway.node(plan, n.path)) for n in site.filters]
+    return " AND ".join(gateway.sql(c) for c in conditions)
+
+
+def _function_name(node: Node) -> str:
+    """The names of the Python functions in an operator."""
+    trees = [*node.fields.get("aggregateExpressions", []), node.fields.get("functionExpr", [])]
+    names = [str(n["name"]) for t in trees for n in t if "evalType" in n]
+    return ", ".join(dict.fromkeys(names))
+
+
+def plan_edit(
+    opened: Opened, site: SiteProblem, prefilter: Term, residual: Term
+) -> SiteEdit | Declined:
+    """What a proven pushdown changes in the plan."""
+    try:
+        return edit(site, prefilter, residual, opened.timezone)
+    except DeclineSignal as signal:
+        return signal.declined
+    except GatewayError as error:
+        return error.declined
+
+
+def apply_edits(
+    opened: Opened, edits: tuple[SiteEdit, ...], *, look_at_scans: bool = False
+) -> Applied | Declined:
+    """The DataFrame with all edits made: same columns with the same attribute numbers."""
+    gateway = opened.gateway
+    try:
+        plan = rewrite_plan(gateway, opened.plan, edits, opened.timezone)
+        df = gateway.dataframe(plan)
+        if gateway.output_json(gateway.analyzed(df)) != gateway.output_json(opened.plan):
+            return Declined("plan-shape", "the rewritten plan has other columns")
+        pushed = tuple(
+            pushed_filters(gateway, opened.plan, edits, e, opened.timezone) if look_at_scans else ()
+            for e in edits
+        )
+        return Applied(df, pushed)
+    except DeclineSignal as signal:
+        return signal.declined
+    except GatewayError as error:
+        return error.declined
+
+
+def drawing(opened: Opened, df: DataFrame) -> str:
+    """Spark's drawing of the optimized logical plan; empty where it cannot be had."""
+    try:
+        return opened.gateway.optimized_text(opened.gateway.analyzed(df))
+    except GatewayError:
+        return ""

@@ -1,0 +1,258 @@
+"""Trusted. A DataFrame in, an equivalent one out, and the story of what was done.
+
+``optimize`` and ``explain`` are two views of one function, so that a report cannot differ from
+what happens.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from presieve.driver.memory import Memory
+from presieve.driver.solve import Policy, Solution, solve
+from presieve.errors import Declined, PresieveError, UsageError
+from presieve.ir.fold import Problem
+from presieve.ir.terms import Term
+from presieve.report.model import BoundaryReport, ReportData
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from presieve.backend.problem import SiteProblem
+    from presieve.backend.spark_classic import Opened, OpenSite, SiteEdit
+    from presieve.report.report import Report
+
+Cost = Literal["auto", "always", "never"]
+
+logger = logging.getLogger("presieve")
+
+ENABLED = "spark.presieve.enabled"
+DISABLE = "PRESIEVE_DISABLE"
+
+
+def optimize(
+    df: DataFrame, *, budget: float = 10.0, policy: Policy = "default", cost: Cost = "auto"
+) -> DataFrame:
+    """An equivalent DataFrame with proven pre-filters below UDFs and aggregates.
+
+    ``budget`` is seconds of search for the whole DataFrame. ``cost="always"`` and ``"auto"`` push
+    wherever it is proven (a gate by cost is yet to come), ``"never"`` only explains. What cannot be
+    improved comes back as the very same object, and the reasons go to the logger ``presieve``.
+    """
+    found, _ = _run(df, Options(budget, policy, cost), for_report=False)
+    return found
+
+
+def explain(
+    df: DataFrame, *, budget: float = 10.0, policy: Policy = "default", cost: Cost = "auto"
+) -> Report:
+    """What :func:`optimize` with the same options does to the DataFrame."""
+    from presieve.report.report import Report
+
+    _, data = _run(df, Options(budget, policy, cost), for_report=True)
+    return Report(data)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to go about it. Raises :class:`UsageError` on values that are none."""
+
+    budget: float
+    policy: Policy
+    cost: Cost
+
+    def __post_init__(self) -> None:
+        """Check the values."""
+        if not self.budget > 0:
+            raise UsageError(f"budget is a positive number of seconds, not {self.budget!r}")
+        if self.policy not in ("default", "strict"):
+            raise UsageError(f"policy is 'default' or 'strict', not {self.policy!r}")
+        if self.cost not in ("auto", "always", "never"):
+            raise UsageError(f"cost is 'auto', 'always' or 'never', not {self.cost!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """What came out of one site; ``edit`` is None where the plan stays as it is."""
+
+    report: BoundaryReport
+    edit: SiteEdit | None
+
+
+def _run(df: DataFrame, options: Options, *, for_report: bool) -> tuple[DataFrame, ReportData]:
+    started = time.perf_counter()
+    off = _switched_off(df)
+    if off is not None:
+        logger.debug("left alone: %s", off)
+        return df, ReportData((), False, time.perf_counter() - started)
+    # Loading a backend loads PySpark, which importing this module must not.
+    from presieve.backend.spark_classic import open_plan
+
+    opened = open_plan(df)
+    if isinstance(opened, Declined):
+        logger.info("left alone: %s", opened)
+        return df, ReportData((), False, time.perf_counter() - started)
+    deadline = started + options.budget
+    sites = [_solve_site(opened, site, options, deadline) for site in opened.sites]
+    changed, sites = _apply(df, opened, sites, options, for_report=for_report)
+    for site in sites:
+        _log(site.report, site.edit is not None)
+    before, after = _plans(opened, df, changed) if for_report else ("", "")
+    data = ReportData(
+        boundaries=tuple(s.report for s in sites),
+        changed=changed is not df,
+        seconds=time.perf_counter() - started,
+        plan_before=before,
+        plan_after=after,
+    )
+    return changed, data
+
+
+def _switched_off(df: DataFrame) -> str | None:
+    if os.environ.get(DISABLE, "").lower() in ("1", "true", "yes"):
+        return f"{DISABLE} is set"
+    if str(df.sparkSession.conf.get(ENABLED, "true")).lower() == "false":
+        return f"{ENABLED} is false"
+    return None
+
+
+def _solve_site(opened: Opened, site: OpenSite, options: Options, deadline: float) -> _Site:
+    started = time.perf_counter()
+    report = BoundaryReport(
+        operator=site.operator,
+        function=site.function,
+        kind="none",
+        where=site.where,
+        prefilter="true",
+        residual=site.where,
+    )
+    if isinstance(site.problem, Declined):
+        seconds = time.perf_counter() - started
+        return _Site(
+            replace(report, declined=(site.problem,), seconds=seconds, span=site.problem.span),
+            None,
+        )
+    solution = _solved(site.problem.problem, options, deadline)
+    report = _told(report, site.problem, solution)
+    edit: SiteEdit | None = None
+    if solution.verified is not None and solution.kind != "none":
+        report, edit = _edited(opened, site.problem, solution, report)
+    return _Site(replace(report, seconds=time.perf_counter() - started), edit)
+
+
+_MEMORY = Memory()
+_LEAST = 0.1
+"""Seconds for a boundary whose predecessors have used up the budget: small problems need less."""
+
+
+def _solved(problem: Problem, options: Options, deadline: float) -> Solution:
+    """:func:`solve`, or what was proved of the same problem before."""
+    known = _MEMORY.get(problem, options.policy)
+    if known is not None:
+        return known
+    left = max(deadline - time.perf_counter(), _LEAST)
+    solution = solve(problem, budget=left, policy=options.policy)
+    _MEMORY.put(solution, options.policy)
+    return solution
+
+
+def _told(report: BoundaryReport, site: SiteProblem, solution: Solution) -> BoundaryReport:
+    """The report with what the solution says of the proof."""
+    from presieve.ir.text import print_term
+
+    return replace(
+        report,
+        invariant=" and ".join(print_term(t) for t in solution.invariant),
+        strength=solution.strength,
+        assumptions=solution.assumptions,
+        declined=(*solution.declined, *site.stuck),
+        solver_calls=solution.solver_calls,
+        source=site.source,
+        span=site.problem.fold.span,
+    )
+
+
+def _edited(
+    opened: Opened, site: SiteProblem, solution: Solution, report: BoundaryReport
+) -> tuple[BoundaryReport, SiteEdit | None]:
+    from presieve.backend.spark_classic import plan_edit
+
+    edit = plan_edit(opened, site, solution.prefilter, solution.residual)
+    if isinstance(edit, Declined):
+        return replace(report, declined=(*report.declined, edit)), None
+    told = replace(
+        report,
+        kind=solution.kind,
+        where=_sql(site.problem.where, opened.timezone, report.where),
+        prefilter=_sql(solution.prefilter, opened.timezone, "true"),
+        residual=_sql(solution.residual, opened.timezone, report.where),
+    )
+    return told, edit if edit.changes else None
+
+
+def _sql(term: Term, timezone: str, otherwise: str) -> str:
+    """For the report: where a term cannot be shown, what was there."""
+    from presieve.sql.emit import emit
+
+    try:
+        return emit(term, timezone)
+    except PresieveError:
+        return otherwise
+
+
+def _apply(
+    df: DataFrame, opened: Opened, sites: list[_Site], options: Options, *, for_report: bool
+) -> tuple[DataFrame, list[_Site]]:
+    """The DataFrame with every edit made; where that fails, as it was."""
+    from presieve.backend.spark_classic import apply_edits
+
+    edits = tuple(s.edit for s in sites if s.edit is not None)
+    if not edits:
+        return df, sites
+    applied = apply_edits(opened, edits, look_at_scans=for_report)
+    if isinstance(applied, Declined):
+        return df, [_Site(_undone(s.report, applied), None) if s.edit else s for s in sites]
+    pushed = dict(zip(map(id, edits), applied.pushed, strict=True))
+    told = [
+        replace(s, report=replace(s.report, pushed_to_scan=pushed[id(s.edit)])) if s.edit else s
+        for s in sites
+    ]
+    return df if options.cost == "never" else applied.df, told
+
+
+def _undone(report: BoundaryReport, why: Declined) -> BoundaryReport:
+    return replace(
+        report,
+        kind="none",
+        prefilter="true",
+        residual=report.where,
+        declined=(*report.declined, why),
+    )
+
+
+def _plans(opened: Opened, df: DataFrame, changed: DataFrame) -> tuple[str, str]:
+    """Spark's optimized logical plans, before and after."""
+    from presieve.backend.spark_classic import drawing
+
+    before = drawing(opened, df)
+    return before, before if changed is df else drawing(opened, changed)
+
+
+def _log(report: BoundaryReport, changed: bool) -> None:
+    """One record for each boundary: what was pushed, or why nothing was."""
+    name = f"{report.operator} {report.function}".strip()
+    if changed:
+        logger.info(
+            "%s: %s; pre-filter %s; residual %s",
+            name,
+            report.kind,
+            report.prefilter,
+            report.residual,
+        )
+        return
+    reasons = "; ".join(str(d) for d in report.declined) or "nothing to gain"
+    logger.warning("%s left as it is: %s", name, reasons)
