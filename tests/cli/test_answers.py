@@ -1,0 +1,148 @@
+"""synth, verify and check on a user's file: answers, exit codes, and standard output kept clean."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from presieve.cli.app import main
+
+JOBS = Path(__file__).with_name("jobs.py")
+TOP_TWO = [
+    f"{JOBS}:TopTwo",
+    *("--schema", "team string, score double NOT NULL", "--keys", "team"),
+    *("--returns", "first double, second double"),
+    *("--where", "first >= 90 AND second >= 90"),
+]
+ERRORS = [f"{JOBS}:CountErrors", "--schema", "error boolean NOT NULL", "--returns", "n bigint"]
+
+
+def answer(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """The one object on standard output. What the file prints goes to standard error."""
+    out, err = capsys.readouterr()
+    assert "a user's file may print" in err
+    found = json.loads(out)
+    assert isinstance(found, dict)
+    return found
+
+
+def test_synth_finds_the_split(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["synth", *TOP_TWO, "--json"]) == 0
+    found = answer(capsys)
+    assert found["kind"] == "split"
+    assert found["prefilter"] == "score >= 90.0D"
+    assert found["residual"] == "second IS NOT NULL"
+    assert found["declined"] == []
+    assert [set(a) for a in found["assumptions"]] == [{"code", "text"}]
+    assert found["certificate"]["kind"] == "split"
+    assert set(found) == {
+        *("kind", "prefilter", "residual", "invariant", "strength", "certificate"),
+        *("assumptions", "declined", "seconds", "solver_calls"),
+    }
+
+
+def test_synth_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["synth", *TOP_TWO]) == 0
+    out = capsys.readouterr().out
+    for text in ("split", "score >= 90.0D", "second IS NOT NULL", "[no-nan]"):
+        assert text in out
+
+
+def test_nothing_to_push_is_a_negative_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["synth", *ERRORS, "--where", "n <= 5", "--json"]) == 1
+    assert answer(capsys)["kind"] == "none"
+    assert main(["synth", *ERRORS, "--where", "n >= 1", "--json"]) == 0
+    assert answer(capsys)["kind"] == "exact"
+
+
+def test_strict_declines_what_needs_an_assumption(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["synth", *TOP_TWO, "--policy", "strict", "--json"]) == 1
+    assert answer(capsys)["declined"]
+
+
+@pytest.mark.parametrize("solver", ["z3", "cvc5"])
+def test_a_saved_certificate_is_checked_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], solver: str
+) -> None:
+    path = tmp_path / "c.json"
+    assert main(["synth", *TOP_TWO, "--save", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["check", str(path), "--solver", solver, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["verified"] is True
+    assert found["solver"] == solver
+    assert found["prefilter"] == "score >= 90.0D"
+    assert set(found["conditions"]) == {"init", "sync", "stutter", "final"}
+    assert main(["check", str(path), "--solver", solver]) == 0
+    assert "second IS NOT NULL" in capsys.readouterr().out
+
+
+def test_a_forged_certificate_is_rejected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "c.json"
+    assert main(["synth", *TOP_TWO, "--save", str(path)]) == 0
+    capsys.readouterr()
+    forged = json.loads(path.read_text())
+    other = forged["prefilter"].replace("0x4056800000000000", "0x4056c00000000000")  # 90.0 to 91.0
+    assert other != forged["prefilter"]
+    path.write_text(json.dumps({**forged, "prefilter": other}))
+    assert main(["check", str(path), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["verified"] is False
+    assert found["condition"] in {"init", "sync", "stutter", "final"}
+    assert found["reason"]
+
+
+@pytest.mark.parametrize(
+    ("predicates", "code", "status"),
+    [
+        (["--prefilter", "score >= 90"], 0, "proved"),
+        (["--prefilter", "score >= 90", "--residual", "second IS NOT NULL"], 0, "proved"),
+        (["--prefilter", "score > 91"], 1, "refuted"),
+        (["--prefilter", "score >= 90", "--residual", "true"], 1, "refuted"),
+    ],
+)
+def test_verify(
+    capsys: pytest.CaptureFixture[str], predicates: list[str], code: int, status: str
+) -> None:
+    assert main(["verify", *TOP_TWO, *predicates, "--json"]) == code
+    found = answer(capsys)
+    assert found["status"] == status
+    if status == "refuted":
+        table = found["counterexample"]
+        assert table["rows"]
+        assert table["original"] != table["optimized"]
+    else:
+        assert found["certificate"]
+
+
+def test_verify_for_people_shows_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", *TOP_TWO, "--prefilter", "score > 91"]) == 1
+    out = capsys.readouterr().out
+    for text in ("refuted", "input", "as written", "with the pushdown"):
+        assert text in out
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["synth", *ERRORS, "--where", "n >="],
+        ["synth", *ERRORS, "--where", "m > 1"],
+        ["synth", f"{JOBS}:CountErrors", "--schema", "error", "--where", "n > 1"],
+        ["synth", *ERRORS, "--where", "n >= 1", "--budget", "-1"],
+        ["synth", *ERRORS, "--where", "n >= 1", "--keys", "user"],
+        ["synth", *ERRORS, "--where", "n >= 1", "--save", "/nowhere/at/all/c.json"],
+        ["verify", *ERRORS, "--where", "n >= 1", "--prefilter", "m > 1"],
+    ],
+)
+def test_mistakes_are_one_line(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(args) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    complaint = [line for line in err.splitlines() if line.startswith("presieve: ")]
+    assert len(complaint) == 1
+    assert "internal error" not in complaint[0]
