@@ -211,9 +211,16 @@ def sql_conjunction(terms: Iterable[Term]) -> Term:
 
 
 def sql_disjunction(terms: Iterable[Term]) -> Term:
-    """Three-valued disjunction; none is false, one is itself."""
-    parts = list(terms)
+    """Three-valued disjunction; none is false, one is itself, nested ones are flattened."""
+    parts = [t for term in terms for t in sql_disjuncts(term)]
     return SQL_FALSE if not parts else parts[0] if len(parts) == 1 else app(Op.SQL_OR, *parts)
+
+
+def sql_disjuncts(term: Term) -> tuple[Term, ...]:
+    """The parts of a three-valued disjunction. One that is true makes the whole true."""
+    if isinstance(term, App) and term.op is Op.SQL_OR:
+        return tuple(t for a in term.args for t in sql_disjuncts(a))
+    return (term,)
 
 
 def sql_conjuncts(term: Term) -> tuple[Term, ...]:
