@@ -32,7 +32,7 @@ from presieve.sql.coerce import (
 from presieve.sql.coerce import (
     expression as expression_of,
 )
-from presieve.sql.constants import cast
+from presieve.sql.constants import FUNCTIONS, cast
 from presieve.sql.temporal import parse_date, parse_timestamp
 
 PACKAGE = "org.apache.spark.sql.catalyst.expressions."
@@ -283,6 +283,15 @@ def _cast(node: Node, context: Context) -> Typed:
     raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
 
 
+def _function(name: str, type_: str) -> Rule:
+    """A function of a literal that names a value, which the optimizer folds later."""
+
+    def convert(node: Node, context: Context) -> Typed:
+        return Typed(FUNCTIONS[name](_convert(node.children[0], context).operand), type_)
+
+    return 1, convert
+
+
 def _between(node: Node, context: Context) -> Typed:
     """``Between`` stands for its replacement, the only child."""
     return _convert(node.children[0], context)
@@ -326,6 +335,8 @@ RULES: dict[str, Rule] = {
     "Between": (1, _between),
     "With": (2, _with),
     "CommonExpressionRef": (0, _reference),
+    "DateFromUnixDate": _function("date_from_unix_date", "date"),
+    "MicrosToTimestamp": _function("timestamp_micros", "timestamp"),
     "Add": _arithmetic(Op.SQL_FLOAT_ADD),
     "Subtract": _arithmetic(Op.SQL_FLOAT_SUB),
     "Multiply": _arithmetic(Op.SQL_FLOAT_MUL),

@@ -71,11 +71,20 @@ def sort_name(sort: Sort) -> str:
     return {**names, DATE: "a date", TIMESTAMP: "a timestamp"}.get(strip(sort), "a tuple")
 
 
+def shown(constant: Constant) -> str:
+    """The constant in a message."""
+    value = constant.value
+    if constant.kind == "void":
+        return "NULL"
+    text = repr(value) if isinstance(value, str) else str(value)
+    return f"the {constant.kind} literal {text}"
+
+
 def _mismatch(constant: Constant, sort: Sort) -> DeclineSignal:
     return DeclineSignal(
         "sql-types",
-        f"{sort_name(sort)} meets the {constant.kind} literal {str(constant.value)!r}, which "
-        "cannot be compared exactly; write a literal of the column's own type",
+        f"{sort_name(sort)} meets {shown(constant)}, which cannot be compared exactly; "
+        "write a literal of the column's own type",
     )
 
 
@@ -124,7 +133,7 @@ def settle(constant: Constant) -> Lit:
     if sort is None or isinstance(constant.value, Decimal):
         raise DeclineSignal(
             "sql-types",
-            f"the {constant.kind} literal {constant.value} meets no column of a known type",
+            f"{shown(constant)} meets no column of a known type",
         )
     if sort == INT and isinstance(constant.value, int):
         low, high = INT_RANGES["bigint"]
@@ -172,9 +181,7 @@ def _constants(a: Constant, b: Constant) -> tuple[Term, Term]:
         return left, none_lit(left.sort)
     left, right = settle(a), settle(b)
     if left.sort != right.sort:
-        raise DeclineSignal(
-            "sql-types", f"the {a.kind} literal {a.value} meets the {b.kind} literal {b.value}"
-        )
+        raise DeclineSignal("sql-types", f"{shown(a)} meets {shown(b)}")
     return left, right
 
 

@@ -14,7 +14,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Sort
 from presieve.ir.terms import none_lit
 from presieve.semantics.values import INT_RANGES
-from presieve.sql.coerce import Constant, Operand
+from presieve.sql.coerce import Constant, Operand, shown
 from presieve.sql.temporal import midnight, parse_date, parse_timestamp
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?(BD|[LSYFD])?", re.IGNORECASE | re.ASCII)
@@ -158,7 +158,7 @@ def cast(constant: Constant, type_: str, timezone: str) -> Operand:
             return constant
     raise DeclineSignal(
         "sql-unsupported",
-        f"CAST of the {constant.kind} literal {constant.value} to {type_} is not supported",
+        f"CAST of {shown(constant)} to {type_} is not supported",
     )
 
 
