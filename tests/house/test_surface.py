@@ -7,7 +7,7 @@ import sys
 
 import presieve
 
-NAMES = ["Aggregator", "PresieveError"]
+NAMES = ["Aggregator", "PresieveError", "explain", "optimize", "synthesize", "verify"]
 
 
 def test_the_root_exports_exactly_these_names() -> None:

@@ -38,12 +38,17 @@ def command(
     from presieve.demo import data as tables
     from presieve.demo import show
     from presieve.demo.run import run
+    from presieve.demo.session import session
 
     folder = (data or tables.default_directory()).resolve()
     page = (html or folder / "report.html").resolve()
     log = Console(stderr=True, style="dim", highlight=False)
     with output.quiet():
-        outcomes = run(folder, rows, runs, log.print)
+        log.print(f"tables of {rows:,} rows in {folder}")
+        paths = tables.generate(folder, rows)
+        log.print("starting Spark")
+        with session() as spark:
+            outcomes = run(spark, paths, rows, runs, log.print)
     show.save(outcomes, page)
     if json:
         output.as_json({"pipelines": show.as_json(outcomes), "html": str(page)})

@@ -42,16 +42,16 @@ def fields(rows: Iterable[tuple[str, str]]) -> None:
     console().print(grid)
 
 
-def table(title: str, rows: Sequence[Mapping[str, object]]) -> None:
-    """Rows of one table, NULL as such; a table without rows says so."""
+def table(title: str, rows: Sequence[Mapping[str, object]] | str) -> None:
+    """Rows of one table, NULL as such; a text, or that there are no rows, stands for itself."""
+    if isinstance(rows, str) or not rows:
+        console().print(f"{title}: {rows or 'no rows'}")
+        return
     names = list(dict.fromkeys(name for row in rows for name in row))
     shown = Table(*names, title=title, title_justify="left")
     for row in rows:
         shown.add_row(*(Text(_cell(row.get(name))) for name in names))
-    if rows:
-        console().print(shown)
-    else:
-        console().print(f"{title}: no rows")
+    console().print(shown)
 
 
 def _cell(value: object) -> str:

@@ -50,26 +50,11 @@ def command(
     if save is not None and found.certificate is not None:
         found.certificate.save(save)
     if json:
-        output.as_json(_plain(found))
+        output.as_json(found.to_json())
     else:
         output.fields(_fields(found, save))
     if found.kind == "none":
         raise typer.Exit(1)
-
-
-def _plain(found: Synthesis) -> dict[str, object]:
-    return {
-        "kind": found.kind,
-        "prefilter": found.prefilter,
-        "residual": found.residual,
-        "invariant": found.invariant,
-        "strength": found.strength,
-        "assumptions": list(found.assumptions),
-        "declined": list(found.declined),
-        "seconds": found.seconds,
-        "solver_calls": found.solver_calls,
-        "certificate": found.certificate.to_json() if found.certificate else None,
-    }
 
 
 def _fields(found: Synthesis, save: Path | None) -> Iterator[tuple[str, str]]:

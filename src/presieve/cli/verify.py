@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +12,7 @@ from presieve.cli import output
 from presieve.cli.load import load
 
 if TYPE_CHECKING:
-    from presieve.driver.synthesize import Verdict
+    from presieve.driver.verify import Verdict
 
 EXIT = {"proved": 0, "refuted": 1, "unknown": 2}
 
@@ -38,7 +39,7 @@ def command(
 
     Exits with 0 where it is proved, 1 where it is refuted and 2 where neither could be shown.
     """
-    from presieve.driver.synthesize import verify
+    from presieve.driver.verify import verify
 
     with output.quiet():
         verdict = verify(
@@ -54,28 +55,23 @@ def command(
             policy=policy.value,
         )
     if json:
-        output.as_json(_plain(verdict))
+        output.as_json(verdict.to_json())
     else:
         _show(verdict)
     raise typer.Exit(EXIT[verdict.status])
 
 
-def _plain(verdict: Verdict) -> dict[str, object]:
-    found = verdict.counterexample
-    return {
-        "status": verdict.status,
-        "counterexample": None
-        if found is None
-        else {"rows": found.rows, "original": found.original, "optimized": found.optimized},
-        "certificate": verdict.certificate.to_json() if verdict.certificate else None,
-        "reason": verdict.reason,
-    }
+def _fields(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    yield "status", verdict.status
+    if verdict.reason:
+        yield "reason", verdict.reason
+    for assumption in verdict.assumptions:
+        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
+    yield "seconds", f"{verdict.seconds:.3f}"
 
 
 def _show(verdict: Verdict) -> None:
-    output.fields([("status", verdict.status)])
-    if verdict.reason:
-        output.fields([("reason", verdict.reason)])
+    output.fields(_fields(verdict))
     found = verdict.counterexample
     if found is not None:
         output.table("input", found.rows)

@@ -1,17 +1,15 @@
-"""Untrusted. The whole demo: generate, optimize, run both, compare, tell."""
+"""Untrusted. Each pipeline of the demo, as written and as optimized."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from presieve.demo.data import generate
 from presieve.demo.measure import Comparison, compare
 from presieve.demo.pipelines import PIPELINES, Pipeline
-from presieve.demo.session import session
 from presieve.driver.optimize import explain, optimize
 from presieve.report.report import Report
 
@@ -32,17 +30,17 @@ class Outcome:
 
 
 def run(
-    directory: Path, rows: int, repetitions: int, tell: Callable[[str], None]
+    spark: SparkSession,
+    paths: Mapping[str, Path],
+    rows: int,
+    repetitions: int,
+    tell: Callable[[str], None],
 ) -> tuple[Outcome, ...]:
-    """Every pipeline in turn. ``tell`` gets a line whenever something that takes time begins."""
-    tell(f"tables of {rows:,} rows in {directory}")
-    paths = generate(directory, rows)
-    tell("starting Spark")
-    with session() as spark:
-        return tuple(
-            _outcome(spark, pipeline, paths[pipeline.table], rows, repetitions, tell)
-            for pipeline in PIPELINES
-        )
+    """Every pipeline in turn over the tables at ``paths``, each of ``rows`` rows.
+
+    ``tell`` gets a line whenever something that takes time begins.
+    """
+    return tuple(_outcome(spark, p, paths[p.table], rows, repetitions, tell) for p in PIPELINES)
 
 
 def _outcome(

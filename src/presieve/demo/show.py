@@ -15,8 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from presieve.demo.run import Outcome
-from presieve.report import html, words
-from presieve.report.model import BoundaryReport
+from presieve.report import html, text, words
 from presieve.report.report import boundary_json
 
 
@@ -32,20 +31,6 @@ def _times(outcome: Outcome) -> dict[str, str]:
     }
 
 
-def _proof(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
-    yield "filter", boundary.where
-    yield "pre-filter", boundary.prefilter
-    yield "residual", boundary.residual
-    yield "kind", f"{boundary.kind}: {words.KINDS[boundary.kind]}"
-    yield "invariant", boundary.invariant
-    for assumption in boundary.assumptions:
-        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
-    for declined in boundary.declined:
-        yield "declined", str(declined)
-    yield "found in", words.effort(boundary)
-    yield "scan filters", words.scan(boundary)
-
-
 def _grid(rows: Iterator[tuple[str, str]]) -> Table:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="dim", no_wrap=True)
@@ -59,8 +44,10 @@ def show(outcome: Outcome, console: Console) -> None:
     """One pipeline: what was proven, and what it brought."""
     parts: list[RenderableType] = []
     for boundary in outcome.report.boundaries:
-        parts += [Syntax(boundary.source.rstrip(), "python", background_color="default"), Text()]
-        parts.append(_grid(_proof(boundary)))
+        if boundary.source:
+            source = boundary.source.rstrip()
+            parts += [Syntax(source, "python", background_color="default"), Text()]
+        parts.append(_grid(text.fields(boundary)))
     if not parts:
         parts.append(Text(words.summary(outcome.report.data)))
     console.print(Rule(outcome.pipeline.name, align="left"))
@@ -70,7 +57,7 @@ def show(outcome: Outcome, console: Console) -> None:
     console.print(
         f"as written {_seconds(runs.written)}   optimized {_seconds(runs.optimized)}", style="dim"
     )
-    console.print("  ".join(f"{name} [bold]{text}[/]" for name, text in _times(outcome).items()))
+    console.print("  ".join(f"{name} [bold]{value}[/]" for name, value in _times(outcome).items()))
     console.print()
 
 

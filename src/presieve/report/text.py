@@ -29,7 +29,8 @@ def _field(label: str, text: str) -> str:
     return first + f"\n{hang}".join(wrapped)
 
 
-def _fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
+def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
+    """What there is to say about a boundary, as names and texts in reading order."""
     yield "filter", boundary.where
     if boundary.kind == "none":
         yield "kind", f"none. {words.KINDS['none']}"
@@ -55,7 +56,7 @@ def render_boundary(boundary: BoundaryReport) -> str:
     """One boundary: a heading line and its indented fields."""
     where = f" ({boundary.span})" if boundary.span else ""
     lines = [f"{boundary.operator} {boundary.function}{where}"]
-    lines += [_field(label, text) for label, text in _fields(boundary)]
+    lines += [_field(label, text) for label, text in fields(boundary)]
     return "\n".join(lines)
 
 
