@@ -114,7 +114,7 @@ def _build(tree: Sequence[Mapping[str, object]], at: int, depth: int) -> tuple[N
         raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
     fields = tree[at]
     name, count = fields.get("class"), fields.get("num-children")
-    if not isinstance(name, str) or not isinstance(count, int):
+    if not isinstance(name, str) or not isinstance(count, int) or count < 0:
         raise _shape("a node has no class")
     children: list[Node] = []
     at += 1
@@ -255,9 +255,9 @@ def _is_nan(node: Node, context: Context) -> Typed:
 
 
 def _in(node: Node, context: Context) -> Typed:
-    value, *options = (_convert(child, context) for child in node.children)
-    if not options:
+    if len(node.children) < 2:
         raise _shape("In has no list")
+    value, *options = (_convert(child, context) for child in node.children)
     if any(option.type != value.type for option in options):
         raise _shape("In mixes types")
     operands = [option.operand for option in options]
