@@ -29,3 +29,6 @@ check: .venv/.ready ## lint, format, types and layers
 format: .venv/.ready ## let ruff rewrite what it can
 	$(VENV)/ruff check --fix .
 	$(VENV)/ruff format .
+
+bench: .venv/.ready ## time the search, and add a line to benchmarks/ledger.jsonl
+	@$(VENV)/python -m presieve.bench $(ARGS)

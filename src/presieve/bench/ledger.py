@@ -1,0 +1,30 @@
+"""Untrusted. The ledger: one JSON object a line, one line a run of a benchmark."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+
+def setting() -> dict[str, object]:
+    """What a reader needs to compare two lines. Nothing tells one machine from another."""
+    return {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "presieve": version("presieve"),
+        "z3": version("z3-solver"),
+    }
+
+
+def append(path: Path, name: str, results: Mapping[str, object]) -> None:
+    """Add a run to the file, which is made where it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    line = json.dumps({"bench": name, **setting(), **results})
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
