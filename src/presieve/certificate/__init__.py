@@ -4,7 +4,7 @@ Nothing is rewritten without a :class:`Verified`, and only :func:`check` makes o
 knows nothing of the search that found the claim.
 """
 
-from presieve.certificate.certificate import Certificate, Witness, load, parse
+from presieve.certificate.certificate import Certificate, load, parse
 from presieve.certificate.check import Rejected, Verified, check
 
-__all__ = ["Certificate", "Rejected", "Verified", "Witness", "check", "load", "parse"]
+__all__ = ["Certificate", "Rejected", "Verified", "check", "load", "parse"]

@@ -10,27 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from presieve.certificate.kinds import Kind, Strength
 from presieve.errors import PresieveError, UsageError
 from presieve.ir.fold import Problem
+from presieve.ir.pushdown import Kind, Pushdown, Strength, Witness
 from presieve.ir.terms import Term
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 
 FORMAT = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Witness:
-    """Why the pre-filter cannot be stronger on one region of rows.
-
-    ``rows`` are an input table of one group; without the row at ``index`` the original pipeline
-    gives another result. ``region`` is a predicate: the rows that the witness speaks for.
-    """
-
-    region: Term
-    key: tuple[Term, ...]
-    rows: tuple[tuple[Term, ...], ...]
-    index: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +32,19 @@ class Certificate:
     residual: Term
     invariant: tuple[Term, ...]
     witnesses: tuple[Witness, ...] = ()
+
+    @classmethod
+    def of(cls, problem: Problem, found: Pushdown) -> Certificate:
+        """The claim that a pushdown is right."""
+        return cls(
+            problem,
+            found.kind,
+            found.strength,
+            found.prefilter,
+            found.residual,
+            found.invariant,
+            found.witnesses,
+        )
 
     def to_json(self) -> dict[str, object]:
         """Plain data for ``json``; inverse of :func:`parse`."""

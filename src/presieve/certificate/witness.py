@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from presieve.certificate.certificate import Certificate, Witness
+from presieve.certificate.certificate import Certificate
 from presieve.errors import PresieveError
 from presieve.ir.fold import Problem
+from presieve.ir.pushdown import Witness
 from presieve.ir.sorts import Sort
 from presieve.ir.terms import Lit, Scope, Term, literal_value
 from presieve.semantics.interpret import Row, agree, evaluate, holds, key_env, outcome

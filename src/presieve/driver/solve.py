@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from presieve.certificate import Certificate, Rejected, Verified, check
-from presieve.certificate.kinds import Kind, Strength
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
+from presieve.ir.pushdown import Kind, Strength
 from presieve.ir.terms import SQL_TRUE, Term
 from presieve.smt.solver import Effort
 
@@ -67,16 +67,17 @@ def solve(problem: Problem, *, budget: float = 10.0, policy: Policy = "default")
         )
         return _nothing(problem, declined, started, 0)
     found = synthesize(problem, budget)
-    if found.certificate is None:
+    if found.pushdown is None:
         return _nothing(problem, found.declined, started, found.solver_calls)
     calls = found.solver_calls + CHECK_CALLS
-    checked = check(found.certificate, effort=Effort(seconds=max(budget, 1.0)))
+    certificate = Certificate.of(problem, found.pushdown)
+    checked = check(certificate, effort=Effort(seconds=max(budget, 1.0)))
     if isinstance(checked, Rejected):
         reason = f"the checker did not accept the proof ({checked.condition}: {checked.reason})"
         return _nothing(problem, (*found.declined, Declined("check", reason)), started, calls)
     if policy == "strict" and checked.may_erase_error:
         return _nothing(problem, (Declined(ERASES, ERASED_TEXT),), started, calls)
-    return _solution(problem, found.certificate, checked, found.declined, started, calls)
+    return _solution(problem, certificate, checked, found.declined, started, calls)
 
 
 CHECK_CALLS = 6

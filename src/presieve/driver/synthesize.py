@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from presieve.certificate import Certificate
-from presieve.certificate.kinds import Kind, Strength
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined, UsageError
+from presieve.ir.pushdown import Kind, Strength
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit_checked
 from presieve.sql.names import InexpressibleError

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from presieve.certificate import Certificate, Verified, check
-from presieve.certificate.kinds import Kind
 from presieve.driver.inputs import Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.solve import ERASED_TEXT, ERASES, Policy
 from presieve.driver.synthesize import check_options
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Problem
 from presieve.ir.ops import sql_conjuncts
+from presieve.ir.pushdown import Kind
 from presieve.ir.sorts import Sort
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Term
 from presieve.semantics import interpret

@@ -13,11 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from random import Random
 
-from presieve.certificate.certificate import Certificate, Witness
-from presieve.certificate.kinds import Kind, Strength
 from presieve.errors import Declined
 from presieve.ir.fold import Problem, nonempty
 from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
+from presieve.ir.pushdown import Kind, Pushdown, Strength, Witness
 from presieve.ir.sorts import Option
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, lit
 from presieve.ir.walk import variables
@@ -40,9 +39,9 @@ _RANDOM_WALKS = 150
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The outcome of a search. ``certificate`` is None where nothing can be pushed."""
+    """The outcome of a search. ``pushdown`` is None where nothing can be pushed."""
 
-    certificate: Certificate | None
+    pushdown: Pushdown | None
     declined: tuple[Declined, ...]
     solver_calls: int
     seconds: float
@@ -204,11 +203,11 @@ def synthesize(problem: Problem, budget: float = 10.0) -> Found:
         if proof is None and search.candidate() != SQL_TRUE:
             why = "ran out of time" if search.out_of_time else "no invariant was found"
             declined = (Declined("no-proof", f"a pre-filter is likely right, but {why}"),)
-    certificate = None
+    pushdown = None
     if proof is not None:
-        certificate = _certificate(search, problem, keys_only, proof, strength)
+        pushdown = _pushdown(search, problem, keys_only, proof, strength)
     calls = sum(s.calls for s in search.solvers)
-    return Found(certificate, declined, calls, time.perf_counter() - search.started)
+    return Found(pushdown, declined, calls, time.perf_counter() - search.started)
 
 
 def _over_keys(clause: Term) -> bool:
@@ -216,9 +215,9 @@ def _over_keys(clause: Term) -> bool:
     return bool(found) and all(v.scope is Scope.KEY for v in found)
 
 
-def _certificate(
+def _pushdown(
     search: _Search, problem: Problem, keys_only: list[Term], proof: Proof, strength: Strength
-) -> Certificate | None:
+) -> Pushdown | None:
     """Put the conjuncts over keys back: they go below the fold as they are."""
     prefilter, invariant = proof.prefilter, proof.invariant
     if keys_only and prefilter != SQL_FALSE:
@@ -230,7 +229,7 @@ def _certificate(
     if kind == "none":
         return None
     witnesses = tuple(search.witnesses()) if strength == "strongest" else ()
-    return Certificate(problem, kind, strength, prefilter, residual, invariant, witnesses)
+    return Pushdown(kind, strength, prefilter, residual, invariant, witnesses)
 
 
 def _kind(problem: Problem, prefilter: Term, residual: Term) -> tuple[Kind, Term]:
