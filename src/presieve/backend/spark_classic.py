@@ -24,11 +24,11 @@ _MARKS = ("FlatMap", "PythonUDAF", "MapInPandas", "MapInArrow", "plans.logical.A
 _CONFS = {
     "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName": "true",
     "spark.sql.legacy.execution.pythonUDF.pandas.conversion.enabled": "false",
-    "spark.sql.execution.pandas.convertToArrowArraySafely": "false",
     "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype": "false",
 }
 """Settings that change what Python sees of a value or Spark of a result, and the values that the
-lifter's account of pandas was written for (PySpark 4.3, ``worker.py``, ``RunnerConf``).
+lifter's account of pandas was written for (PySpark 4.3, ``worker.py``, ``RunnerConf``). Safe
+conversion (on by default) is not among them: results are only lifted where they fit their type.
 """
 
 

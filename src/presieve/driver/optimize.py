@@ -164,8 +164,11 @@ def _told(report: BoundaryReport, site: SiteProblem, solution: Solution) -> Boun
     """The report with what the solution says of the proof."""
     from presieve.ir.text import print_term
 
+    where = _sql(site.problem.where, report.where)
     return replace(
         report,
+        where=where,
+        residual=where,
         invariant=" and ".join(print_term(t) for t in solution.invariant),
         strength=solution.strength,
         assumptions=solution.assumptions,
@@ -187,19 +190,18 @@ def _edited(
     told = replace(
         report,
         kind=solution.kind,
-        where=_sql(site.problem.where, opened.timezone, report.where),
-        prefilter=_sql(solution.prefilter, opened.timezone, "true"),
-        residual=_sql(solution.residual, opened.timezone, report.where),
+        prefilter=_sql(solution.prefilter, "true"),
+        residual=_sql(solution.residual, report.where),
     )
     return told, edit if edit.changes else None
 
 
-def _sql(term: Term, timezone: str, otherwise: str) -> str:
+def _sql(term: Term, otherwise: str) -> str:
     """For the report: where a term cannot be shown, what was there."""
     from presieve.sql.emit import emit
 
     try:
-        return emit(term, timezone)
+        return emit(term, "UTC")
     except PresieveError:
         return otherwise
 
@@ -207,7 +209,7 @@ def _sql(term: Term, timezone: str, otherwise: str) -> str:
 def _apply(
     df: DataFrame, opened: Opened, sites: list[_Site], options: Options, *, for_report: bool
 ) -> tuple[DataFrame, list[_Site]]:
-    """The DataFrame with every edit made; where that fails, as it was."""
+    """The DataFrame with every edit made that can be made; the others are told as declined."""
     from presieve.backend.spark_classic import apply_edits
 
     edits = tuple(s.edit for s in sites if s.edit is not None)
@@ -215,13 +217,26 @@ def _apply(
         return df, sites
     applied = apply_edits(opened, edits, look_at_scans=for_report)
     if isinstance(applied, Declined):
-        return df, [_Site(_undone(s.report, applied), None) if s.edit else s for s in sites]
+        alone = [_alone(opened, s, applied, len(edits)) for s in sites]
+        if all(s.edit is None for s in alone):
+            return df, alone
+        return _apply(df, opened, alone, options, for_report=for_report)
     pushed = dict(zip(map(id, edits), applied.pushed, strict=True))
     told = [
         replace(s, report=replace(s.report, pushed_to_scan=pushed[id(s.edit)])) if s.edit else s
         for s in sites
     ]
     return df if options.cost == "never" else applied.df, told
+
+
+def _alone(opened: Opened, site: _Site, together: Declined, count: int) -> _Site:
+    """The site without its edit, unless there are others and it can be made without them."""
+    from presieve.backend.spark_classic import apply_edits
+
+    if site.edit is None:
+        return site
+    why = together if count == 1 else apply_edits(opened, (site.edit,))
+    return _Site(_undone(site.report, why), None) if isinstance(why, Declined) else site
 
 
 def _undone(report: BoundaryReport, why: Declined) -> BoundaryReport:
@@ -243,7 +258,10 @@ def _plans(opened: Opened, df: DataFrame, changed: DataFrame) -> tuple[str, str]
 
 
 def _log(report: BoundaryReport, changed: bool) -> None:
-    """One record for each boundary: what was pushed, or why nothing was."""
+    """One record for each boundary: what was pushed, or why nothing was.
+
+    It is a warning where somebody can do something about it: a line of theirs is in the way.
+    """
     name = f"{report.operator} {report.function}".strip()
     if changed:
         logger.info(
@@ -254,5 +272,8 @@ def _log(report: BoundaryReport, changed: bool) -> None:
             report.residual,
         )
         return
-    reasons = "; ".join(str(d) for d in report.declined) or "nothing to gain"
-    logger.warning("%s left as it is: %s", name, reasons)
+    level = logging.WARNING if any(d.span for d in report.declined) else logging.INFO
+    reasons = "; ".join(str(d) for d in report.declined) or "no row can be dropped below it"
+    if report.kind != "none":
+        reasons = "what is proved of it stands there already"
+    logger.log(level, "%s left as it is: %s", name, reasons)

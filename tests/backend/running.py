@@ -1,0 +1,44 @@
+"""A pipeline as written and as optimized must give the same rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from presieve.driver.optimize import explain, optimize
+from presieve.report.model import BoundaryReport
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def rewritten(df: DataFrame) -> BoundaryReport:
+    """The report of the one boundary, after the rewritten pipeline gave the same rows."""
+    better = optimize(df)
+    assert better is not df, explain(df)
+    same_rows(df, better)
+    (boundary,) = explain(df).boundaries
+    assert boundary.kind != "none"
+    return boundary
+
+
+def untouched(df: DataFrame) -> BoundaryReport:
+    """The report of the one boundary, where the very same DataFrame came back."""
+    assert optimize(df) is df
+    (boundary,) = explain(df).boundaries
+    assert boundary.kind == "none"
+    return boundary
+
+
+def safe(df: DataFrame) -> DataFrame:
+    """Rewritten or not, the rows are the same."""
+    better = optimize(df)
+    if better is not df:
+        same_rows(df, better)
+    return better
+
+
+def same_rows(df: DataFrame, better: DataFrame) -> None:
+    from pyspark.testing import assertDataFrameEqual
+
+    assert better.schema == df.schema
+    assertDataFrameEqual(better, df, rtol=0.0, atol=0.0)

@@ -1,0 +1,223 @@
+"""Pipelines whose filters move, in every shape of plan that is supported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.backend import udfs
+from tests.backend.conftest import Tables
+from tests.backend.running import rewritten, safe, same_rows, untouched
+
+from presieve.driver.optimize import explain, optimize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TOP2 = "team string, first double, second double"
+
+
+def pandas_udf(name: str, returns: str) -> Any:
+    from pyspark.sql.pandas.functions import pandas_udf as make
+
+    function: Any = getattr(udfs, name)
+    return make(function, returns)
+
+
+def agg(df: DataFrame, name: str, returns: str, *columns: str, alias: str = "m") -> DataFrame:
+    udf = pandas_udf(name, returns)
+    return df.groupBy("team").agg(udf(*columns).alias(alias))
+
+
+def test_exact_below_an_aggregate(tables: Tables) -> None:
+    df = agg(tables.plain, "top", "double", "score").filter("m >= 90")
+    boundary = rewritten(df)
+    assert boundary.operator == "Aggregate"
+    assert boundary.kind == "exact"
+    assert boundary.prefilter == "score >= 90.0D"
+    assert boundary.residual == "true"
+    assert any("GreaterThanOrEqual(score,90.0)" in p for p in boundary.pushed_to_scan)
+    assert "def top" in boundary.source
+    assert boundary.span is not None
+    assert boundary.span.file.endswith("udfs.py")
+
+
+def test_split_below_apply_in_pandas(tables: Tables) -> None:
+    groups = tables.plain.groupBy("team").applyInPandas(udfs.top2, TOP2)
+    boundary = rewritten(groups.filter("first >= 90 AND second >= 90"))
+    assert boundary.operator == "FlatMapGroupsInPandas"
+    assert boundary.kind == "split"
+    assert boundary.prefilter == "score >= 90.0D"
+    assert boundary.residual == "second IS NOT NULL"
+    assert any("GreaterThanOrEqual(score,90.0)" in p for p in boundary.pushed_to_scan)
+
+
+def test_null_and_nan_that_have_no_influence(tables: Tables) -> None:
+    rewritten(agg(tables.strange, "top", "double", "score").filter("m >= 90"))
+
+
+def test_an_empty_table(tables: Tables) -> None:
+    rewritten(agg(tables.empty, "top", "double", "score").filter("m >= 90"))
+
+
+def test_without_keys(tables: Tables) -> None:
+    udf = pandas_udf("top", "double")
+    one = tables.plain.agg(udf("score").alias("m"))
+    assert rewritten(one.filter("m >= 90")).kind == "exact"
+    none = tables.empty.agg(udf("score").alias("m"))
+    rewritten(none.filter("m >= 90"))
+
+
+def test_projections_renames_and_further_filters(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    df = (
+        agg(tables.plain, "top", "double", "score")
+        .select(F.col("m").alias("best"), F.upper("team").alias("name"), "team")
+        .filter("name <> 'C'")
+        .alias("t")
+        .withColumnRenamed("best", "most")
+        .filter("most >= 90 AND length(name) = 1")
+    )
+    boundary = rewritten(df)
+    assert boundary.prefilter == "score >= 90.0D"
+    better = optimize(df)
+    assert "length" in better._jdf.queryExecution().analyzed().toString()
+
+
+def test_a_computed_column_that_lifts(tables: Tables) -> None:
+    df = agg(tables.plain, "count_high", "bigint", "v").selectExpr("team", "m >= 1 AS any")
+    boundary = rewritten(df.filter("any"))
+    assert boundary.prefilter == "v > 10"
+
+
+def test_a_computed_column_that_does_not_lift(tables: Tables) -> None:
+    df = agg(tables.plain, "top", "double", "score").selectExpr("team", "sqrt(m) AS r")
+    untouched(df.filter("r >= 9"))
+
+
+def test_filters_on_the_key_go_along(tables: Tables) -> None:
+    df = agg(tables.plain, "top", "double", "score").filter("m >= 90 AND team = 'a'")
+    boundary = rewritten(df)
+    assert "team = 'a'" in boundary.prefilter
+
+
+def test_a_renamed_key(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    udf = pandas_udf("top", "double")
+    df = (
+        tables.plain.groupBy(F.col("team").alias("name"))
+        .agg(udf("score").alias("m"))
+        .filter("m >= 90 AND name = 'a'")
+    )
+    assert "score >= 90.0D" in rewritten(df).prefilter
+
+
+def test_a_computed_key(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    udf = pandas_udf("top", "double")
+    df = (
+        tables.plain.groupBy(F.upper("team").alias("name"))
+        .agg(udf("score").alias("m"))
+        .filter("m >= 90 AND name <> 'B'")
+    )
+    assert rewritten(df).prefilter == "score >= 90.0D"
+
+
+def test_a_key_of_doubles_is_no_constant_of_its_group(tables: Tables) -> None:
+    """Spark makes one group of 0.0 and -0.0."""
+    df = (
+        tables.plain.groupBy("score")
+        .agg(pandas_udf("count_high", "bigint")("v").alias("m"))
+        .filter("m >= 1 AND score >= 0")
+    )
+    assert rewritten(df).prefilter == "v > 10"
+
+
+def test_a_function_that_takes_the_key(tables: Tables) -> None:
+    df = tables.plain.groupBy("team").applyInPandas(udfs.top_with_key, "team string, best bigint")
+    boundary = rewritten(df.filter("best > 10"))
+    assert boundary.prefilter == "v > 10"
+
+
+def test_two_functions_side_by_side(tables: Tables) -> None:
+    first, second = pandas_udf("top", "double"), pandas_udf("count_high", "bigint")
+    df = tables.plain.groupBy("team").agg(
+        first("score").alias("m"),
+        second("v").alias("n"),
+    )
+    safe(df.filter("m >= 90 AND n >= 1"))
+    boundary = rewritten(df.filter("m >= 90").select("team", "m"))
+    assert boundary.prefilter == "score >= 90.0D"
+
+
+def test_several_boundaries_in_one_plan(tables: Tables) -> None:
+    left = agg(tables.plain, "top", "double", "score").filter("m >= 90")
+    right = agg(tables.plain, "count_high", "bigint", "v", alias="n").filter("n >= 1")
+    df = left.join(right, "team")
+    same_rows(df, optimize(df))
+    prefilters = {b.prefilter for b in explain(df).boundaries}
+    assert prefilters == {"score >= 90.0D", "v > 10"}
+
+
+def test_sql_views_and_having(spark: SparkSession, tables: Tables) -> None:
+    tables.plain.createOrReplaceTempView("games")
+    spark.udf.register("top", pandas_udf("top", "double"))
+    df = spark.sql("SELECT team, top(score) AS m FROM games GROUP BY team HAVING m >= 90")
+    assert rewritten(df).prefilter == "score >= 90.0D"
+    df.createOrReplaceTempView("best")
+    above = spark.sql("SELECT * FROM best WHERE m >= 95 AND team IS NOT NULL")
+    assert "score >= 95.0D" in rewritten(above).prefilter
+
+
+def test_the_result_keeps_its_columns(tables: Tables) -> None:
+    """References by the old DataFrame resolve against the new one."""
+    df = agg(tables.plain, "top", "double", "score").filter("m >= 90")
+    better = df.transform(optimize)
+    assert better.filter(df["m"] > 94).count() == df.filter(df["m"] > 94).count()
+
+
+def test_again_changes_nothing(tables: Tables) -> None:
+    groups = tables.plain.groupBy("team").applyInPandas(udfs.top2, TOP2)
+    better = optimize(groups.filter("first >= 90 AND second >= 90"))
+    assert optimize(better) is better
+
+
+def test_what_the_user_filtered_already(tables: Tables) -> None:
+    df = agg(tables.plain.filter("v >= 0"), "top", "double", "score").filter("m >= 90")
+    assert rewritten(df).prefilter == "score >= 90.0D"
+
+
+@pytest.mark.parametrize("column", ["select", "a b", "a`b", "score.x", "Ünï"])
+def test_odd_names(tables: Tables, column: str) -> None:
+    quoted = "`" + column.replace("`", "``") + "`"
+    table = tables.plain.selectExpr("team", f"score AS {quoted}")
+    udf = pandas_udf("top", "double")
+    df = table.groupBy("team").agg(udf(table[quoted]).alias("m"))
+    assert rewritten(df.filter("m >= 90")).prefilter == f"{quoted} >= 90.0D".replace(
+        "`score`", "score"
+    )
+
+
+def test_the_same_name_twice_below(tables: Tables) -> None:
+    """A join of a table with itself: which ``score`` is meant cannot be said by name."""
+    other = tables.plain.select("team", "score")
+    both = tables.plain.alias("l").join(other.alias("r"), "team")
+    from pyspark.sql import functions as F
+
+    udf = pandas_udf("top", "double")
+    df = both.groupBy("team").agg(udf(F.col("l.score")).alias("m"))
+    untouched(df.filter("m >= 90"))
+
+
+def test_partition_columns_choose_partitions(
+    spark: SparkSession, tables: Tables, tmp_path: Path
+) -> None:
+    tables.plain.write.partitionBy("v").parquet(str(tmp_path / "t"))
+    parts = spark.read.parquet(str(tmp_path / "t"))
+    df = agg(parts.selectExpr("team", "bigint(v) AS v"), "count_high", "bigint", "v")
+    boundary = rewritten(df.filter("m >= 1"))
+    assert any("v#" in p for p in boundary.pushed_to_scan)

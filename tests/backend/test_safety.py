@@ -1,0 +1,120 @@
+"""Where something on our side is wrong, the DataFrame comes back as it was."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.backend.conftest import Tables
+from tests.backend.running import rewritten, untouched
+from tests.backend.test_pipelines import agg
+
+from presieve.backend import rewrite, spark_gateway
+from presieve.backend.spark_gateway import Gateway, GatewayError
+from presieve.driver import optimize as driver
+from presieve.driver.memory import Memory
+from presieve.driver.optimize import explain, optimize
+from presieve.driver.solve import Solution, solve
+from presieve.ir.fold import Problem
+from presieve.sql.emit import emit_checked
+
+
+def test_a_filter_that_spark_reads_differently(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The text says 91 where 90 was proved: reading back finds it."""
+    right = emit_checked
+
+    def wrong(*args: Any) -> str:
+        return right(*args).replace("90", "91")
+
+    df = agg(tables.plain, "top", "double", "score").filter("m >= 90")
+    monkeypatch.setattr(rewrite, "emit_checked", wrong)
+    assert untouched(df).declined[-1].code == "read-back"
+    monkeypatch.undo()
+    rewritten(df)
+
+
+def test_a_filter_on_another_column_of_the_same_name(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = emit_checked
+
+    def wrong(*args: Any) -> str:
+        return right(*args).replace("score", "double(v)")
+
+    monkeypatch.setattr(rewrite, "emit_checked", wrong)
+    df = agg(tables.plain, "top", "double", "score").filter("m >= 90")
+    assert untouched(df).declined[-1].code == "read-back"
+
+
+def test_only_what_the_checker_accepted_is_applied(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = solve
+
+    def unchecked(problem: Problem, **options: Any) -> Solution:
+        return replace(right(problem, **options), verified=None)
+
+    monkeypatch.setattr(driver, "_MEMORY", Memory())
+    monkeypatch.setattr(driver, "solve", unchecked)
+    untouched(agg(tables.plain, "top", "double", "score").filter("m >= 90"))
+
+
+def test_a_proof_is_made_once(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = solve
+    calls = []
+
+    def counted(problem: Problem, **options: Any) -> Solution:
+        calls.append(problem)
+        return right(problem, **options)
+
+    monkeypatch.setattr(driver, "_MEMORY", Memory())
+    monkeypatch.setattr(driver, "solve", counted)
+    df = agg(tables.plain, "top", "double", "score")
+    explain(df.filter("m >= 90"))
+    optimize(df.filter("m >= 90"))
+    assert len(calls) == 1
+    optimize(df.filter("m >= 90.5"))
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("name", ["_java_class", "json", "schema_json", "filter_sql", "dataframe"])
+def test_private_interfaces_that_are_not_there(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    def missing(*args: Any) -> Any:
+        raise GatewayError(f"no {name}")
+
+    owner: Any = spark_gateway if name == "_java_class" else Gateway
+    df = agg(tables.plain, "top", "double", "score").filter("m >= 90")
+    monkeypatch.setattr(owner, name, missing)
+    with caplog.at_level(logging.INFO, logger="presieve"):
+        assert optimize(df) is df
+    assert f"no {name}" in caplog.text
+
+
+def test_a_java_class_that_is_not_there(tables: Tables) -> None:
+    jvm = tables.plain.sparkSession._jvm
+    with pytest.raises(GatewayError, match=r"org\.apache\.spark\.Missing"):
+        spark_gateway._java_class(jvm, "org.apache.spark.Missing")
+
+
+def test_one_edit_that_cannot_be_made_does_not_stop_another(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = Gateway.filter_sql
+
+    def only_scores(self: Gateway, sql: str, child: Any) -> Any:
+        if "score" not in sql:
+            raise GatewayError("no such filter")
+        return right(self, sql, child)
+
+    left = agg(tables.plain, "top", "double", "score").filter("m >= 90")
+    other = agg(tables.plain, "count_high", "bigint", "v", alias="n").filter("n >= 1")
+    monkeypatch.setattr(Gateway, "filter_sql", only_scores)
+    report = explain(left.join(other, "team"))
+    assert [b.prefilter for b in report.boundaries] == ["score >= 90.0D", "true"]
+    assert report.changed
