@@ -64,7 +64,6 @@ def test_the_tree_keeps_its_layers(tree: Path) -> None:
         ("driver/__init__.py", "import z3", "z3 in one file"),
         ("smt/__init__.py", "import cvc5", "cvc5 in one file"),
         ("semantics/__init__.py", "import pyspark", "pyspark below lift, backend and demo"),
-        ("lift/__init__.py", "import sqlglot", "sqlglot below sql"),
         ("ir/fold.py", "import rich", "Terminal and page libraries stay at the edge"),
     ],
 )
