@@ -49,9 +49,9 @@ def by_value() -> Iterator[None]:
     """Workers get the functions' code, wherever they run."""
     from pyspark import cloudpickle
 
-    cloudpickle.register_pickle_by_value(udfs)
+    cloudpickle.register_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
     yield
-    cloudpickle.unregister_pickle_by_value(udfs)
+    cloudpickle.unregister_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ TOP2 = "team string, first double, second double"
 
 
 def pandas_udf(name: str, returns: str) -> Any:
-    from pyspark.sql.pandas.functions import pandas_udf as make
+    from pyspark.sql.pandas import functions
 
-    function: Any = getattr(udfs, name)
-    return make(function, returns)
+    make: Any = functions.pandas_udf  # its overloads know neither Any nor the text of a type
+    return make(getattr(udfs, name), returns)
 
 
 def agg(df: DataFrame, name: str, returns: str, *columns: str, alias: str = "m") -> DataFrame:
