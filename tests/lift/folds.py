@@ -1,5 +1,7 @@
 """The functions and classes that the tests lift: as a user writes them."""
 
+# mypy: ignore-errors
+# ruff: noqa: B007
 
 from __future__ import annotations
 
@@ -309,3 +311,180 @@ def ratio(n: pd.Series, k: pd.Series) -> float:
     for a, b in zip(n, k, strict=True):
         best = max(best, a / b)
     return best
+
+
+class Arithmetic:
+    """Integers without bound, division in both ways, and the errors of both."""
+
+    def zero(self) -> Any:
+        return (0, 0.0)
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        n, x = acc
+        n += (row.a * row.b - (-row.a)) % 7 + row.a // row.b
+        x = max(x, row.a / row.b, 0.5)
+        return (n, x)
+
+
+class Logic:
+    """Conditions whose parts have several types, and whose later parts may raise."""
+
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        if (row.a and row.a > 2) or not row.s:
+            acc += 1
+        if row.s == "a" and (row.f or row.a < 0):
+            acc += 10
+        if row.f != (row.a is None):
+            acc += 100
+        if not (row.a == 1 or row.s is not None) and row.a != row.s:
+            acc += 1000
+        value = row.a or 5
+        acc += 10000 if -1 < value <= 5 else 0
+        return acc + (row.f is not None and row.f)
+
+
+class Lexicographic:
+    """The least pair: first components first."""
+
+    def zero(self) -> Any:
+        return (3, "b")
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        return min(acc, (row.n, row.s))
+
+
+class Truth:
+    """What counts as true."""
+
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        acc += 1 if row.i else 0
+        acc += 10 if row.x else 0
+        acc += 100 if row.s else 0
+        acc += 1000 if row.f else 0
+        acc += 10000 if row.d else 0
+        acc += bool(row.i) and not row.x
+        return acc
+
+
+class Absolute:
+    """Signs: of zeros, and of the least integer."""
+
+    def zero(self) -> Any:
+        return (-0.0, 0)
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        if row.x is None or row.n is None:
+            return acc
+        return (abs(row.x) if row.n > 0 else -row.x, acc[1] + abs(row.n))
+
+
+class Membership:
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        if row.s in WEEKEND:
+            acc += 1
+        if row.s in ("a", None):
+            acc += 10
+        if row.n not in (1, 2.0, -1, True):
+            acc += 100
+        if row.s in [*KINDS] if False else row.s in KINDS:
+            acc += 1000
+        return acc
+
+
+def share(f: pd.Series) -> float:
+    """The share of true values: two counters divided."""
+    yes = n = 0
+    for x in f:
+        n += 1
+        if x:
+            yes += 1
+    return yes / n
+
+
+def missing(x: pd.Series, s: pd.Series, f: pd.Series) -> int:
+    count = 0
+    for i, (a, b, c) in enumerate(zip(x, s, f, strict=True)):
+        if pd.isna(a) or math.isnan(a):
+            count += 1
+        if pd.isnull(b):
+            count += 10
+        if not pd.notna(c):
+            count += 100
+    return count
+
+
+def all_ways(pdf: pd.DataFrame) -> pd.DataFrame:
+    """Rows by position, with the index in front; a dict of cells with an index."""
+    best = None
+    for row in pdf.itertuples():
+        if row[3] is not None and row[-1] > dt.date(2000, 1, 1) and row.b:
+            if best is None or row.n > best:
+                best = row[2]
+    return pd.DataFrame({"n": [best], "o": [pdf["team"].iloc[0]]}, columns=["o", "n"])
+
+
+def key_types(key: Any, pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame([key[:1] if False else (key[0], key[1], key[2])], columns=["k", "d", "f"])
+
+
+def identity(x: pd.Series) -> pd.Series:
+    return x
+
+
+AWARE = dt.datetime(2020, 1, 1, tzinfo=dt.UTC)
+
+
+def aware(ts: pd.Series) -> Any:
+    found = None
+    for t in ts:
+        if t < AWARE:
+            found = t
+    return found
+
+
+class Counting:
+    """Keeps its state in itself: not a fold."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        self.calls += 1
+        return acc + 1
+
+
+class Computed:
+    """What ``__init__`` does is only known once it has run."""
+
+    def __init__(self) -> None:
+        self.threshold = len("three")
+
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        return acc + (row.v is not None and row.v > self.threshold)
+
+
+class Property:
+    @property
+    def threshold(self) -> float:
+        raise RuntimeError("user code was run")
+
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        return acc + (row.v is not None and row.v > self.threshold)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 from collections.abc import Mapping
 from types import FunctionType
 
@@ -14,7 +13,7 @@ from presieve.lift.columns import Columns
 from presieve.lift.iteration import element
 from presieve.lift.loop import Loop, count_rows, live_fields, merge_exits, run_loop
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
-from presieve.lift.names import constant, names_of
+from presieve.lift.names import constant, names_of, own_names, parameters
 from presieve.lift.ranges import field_ranges
 from presieve.lift.returns import Returns, outputs
 from presieve.lift.source import Source
@@ -55,8 +54,8 @@ def _parameters(
     m: Machine, function: FunctionType, inputs: Mapping[str, Value]
 ) -> dict[str, Value]:
     """The variables at the start: parameters, and the function's own variables without value."""
-    env: dict[str, Value] = {n: Unbound() for n in assigned_names(m.source.node.body)}
-    for p in inspect.signature(function).parameters.values():
+    env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
+    for p in parameters(function):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             raise m.decline("unknown-columns", "a parameter with * or **", m.source.node)
         if p.name in inputs:

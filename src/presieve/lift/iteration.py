@@ -76,7 +76,8 @@ def _tuples(m: Machine, node: ast.Call, columns: tuple[str, ...]) -> Value:
         if keyword.arg not in options or not isinstance(keyword.value, ast.Constant):
             raise m.decline("unknown-loop", "this use of itertuples", node)
         options[keyword.arg] = keyword.value.value
-    named = isinstance(options["name"], str)
+    name = options["name"]
+    named = isinstance(name, str) and name.isidentifier()
     if node.args or type(options["index"]) is not bool or not (named or options["name"] is None):
         raise m.decline("unknown-loop", "this use of itertuples", node)
     shift = int(options["index"])

@@ -10,6 +10,7 @@ from presieve.errors import Declined, DeclineSignal, Span
 from presieve.lift.columns import Columns
 from presieve.lift.forms import Form, FrameFunction, Lifted, Request, RowClass, SeriesFunction
 from presieve.lift.functions import lift_function
+from presieve.lift.names import parameters
 from presieve.lift.returns import Returns
 from presieve.lift.rowclass import is_row_class, lift_class
 from presieve.lift.source import Source, function_source
@@ -53,6 +54,8 @@ def _unwrap(obj: object) -> object:
         return obj
     if kind != GROUPED_AGG_PANDAS:
         raise DeclineSignal("unsupported-form", f"UDFs of evaluation type {kind} are not supported")
+    if getattr(obj, "deterministic", True) is not True:
+        raise DeclineSignal("impure-random", "the UDF is declared to be non-deterministic")
     return function
 
 
@@ -81,7 +84,7 @@ def _lift(obj: object, form: Form | None, request: Request) -> Lifted:
 
 def _positional(function: FunctionType) -> list[inspect.Parameter]:
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [p for p in inspect.signature(function).parameters.values() if p.kind in kinds]
+    return [p for p in parameters(function) if p.kind in kinds]
 
 
 def _inputs(
@@ -109,8 +112,7 @@ def _inputs(
 
 def _detect(function: FunctionType, source: Source, request: Request) -> Form:
     """The form of a plain function, from annotations, names and use."""
-    parameters = _positional(function)
-    required = [p for p in parameters if p.default is p.empty]
+    required = [p for p in _positional(function) if p.default is p.empty]
     if len(required) == 1 and _is_frame(required[0], source):
         return FrameFunction()
     if len(required) == 2 and _is_key(required[0]) and _is_frame(required[1], source):

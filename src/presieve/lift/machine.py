@@ -22,6 +22,7 @@ from presieve.lift.values import (
     Clash,
     ColumnV,
     IndexV,
+    Known,
     NoneV,
     OptTupleV,
     Scalar,
@@ -184,6 +185,10 @@ class Machine:
             raise self.decline("group-size", "a row's index depends on the other rows", node)
         if isinstance(value, Unbound):
             raise self.decline("maybe-unbound", "a variable may not be assigned here", node)
+        if isinstance(value, Known):
+            kind = type(value.target).__name__
+            reason = f"{value.name}, a {kind}, is no plain number, text or date"
+            raise self.decline("unsupported-constant", reason, node)
         if isinstance(value, NoneV):
             self.fail(flow, TRUE)
             return Scalar(int_lit(0))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import datetime as dt
+import inspect
 import math
 import sys
 from collections.abc import Mapping
@@ -139,5 +140,17 @@ def is_function(value: Known, *paths: str) -> bool:
         owner, _, name = path.rpartition(".")
         found = getattr(module(owner), name, None)
         if found is not None and value.target is found:
-            return True
+            # What somebody has put in its place comes from another package.
+            return str(getattr(found, "__module__", owner)).split(".")[0] == owner
     return False
+
+
+def parameters(function: FunctionType) -> list[inspect.Parameter]:
+    """The parameters of the function itself, not of one that it wraps."""
+    return list(inspect.signature(function, follow_wrapped=False).parameters.values())
+
+
+def own_names(function: FunctionType) -> tuple[str, ...]:
+    """The function's variables, parameters included: they hide names outside of it."""
+    code = function.__code__
+    return tuple(dict.fromkeys((*code.co_varnames, *code.co_cellvars)))

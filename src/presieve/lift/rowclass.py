@@ -16,10 +16,10 @@ from presieve.lift.columns import Columns
 from presieve.lift.functions import build_fold, component_names
 from presieve.lift.loop import merge_values, run_loop
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
-from presieve.lift.names import constant, names_of
+from presieve.lift.names import constant, names_of, own_names, parameters
 from presieve.lift.returns import Returns
 from presieve.lift.source import Source, function_source
-from presieve.lift.statements import assigned_names, execute
+from presieve.lift.statements import execute
 from presieve.lift.tables import row_attributes
 from presieve.lift.values import NONE, RowV, SelfV, Unbound, Value
 
@@ -94,16 +94,21 @@ class _Method:
     """One method, ready to be executed; ``parameters`` are those after ``self``."""
 
     def __init__(self, obj: object, name: str, columns: Columns) -> None:
-        found = inspect.getattr_static(obj, name, None)
+        cls = obj if isinstance(obj, type) else type(obj)
+        if cls is not obj and name in getattr(obj, "__dict__", {}):
+            raise DeclineSignal("not-a-function", f"{name} is set on the instance")
+        found = inspect.getattr_static(cls, name, None)
         function = getattr(found, "__func__", found)
         if not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{name} is not a method written with def")
         source = function_source(function)
         self.machine = Machine(source, names_of(function, columns.zone), columns)
         self.function = function
-        declared = list(inspect.signature(function).parameters.values())
+        declared = parameters(function)
+        if not declared and not isinstance(found, staticmethod):
+            raise DeclineSignal("not-a-function", f"{name} takes no self", source.span(source.node))
         self.owner = None if isinstance(found, staticmethod) else declared.pop(0).name
-        self.value = SelfV(obj)
+        self.value = SelfV(cls if isinstance(found, classmethod) else obj)
         self.parameters = [p.name for p in declared]
         self.defaults = {p.name: p.default for p in declared if p.default is not p.empty}
         if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in declared):
@@ -117,7 +122,7 @@ class _Method:
         if len(arguments) > len(self.parameters):
             reason = f"{node.name} takes {len(arguments)} argument(s) besides self"
             raise m.decline("unsupported-form", reason, node)
-        env: dict[str, Value] = {n: Unbound() for n in assigned_names(node.body)}
+        env: dict[str, Value] = {n: Unbound() for n in own_names(self.function)}
         if self.owner is not None:
             env[self.owner] = self.value
         for name in self.parameters:
@@ -146,14 +151,12 @@ def _built(cls: type) -> object:
     init = inspect.getattr_static(cls, "__init__")
     reason = f"{cls.__name__}.__init__ does more than keep constants: pass an instance"
     new = inspect.getattr_static(cls, "__new__")
-    if not isinstance(init, FunctionType) or new is not object.__new__:
-        if getattr(new, "__func__", None) is not object.__new__:
-            raise DeclineSignal("needs-instance", reason)
-    if not isinstance(init, FunctionType):
+    plain = new is object.__new__ or getattr(new, "__func__", None) is object.__new__
+    if not plain or not isinstance(init, FunctionType) or inspect.isabstract(cls):
         raise DeclineSignal("needs-instance", reason)
     source = function_source(init)
-    holder = object.__new__(cls)
-    owner, *declared = inspect.signature(init).parameters.values()
+    holder: object = object.__new__(cls)
+    owner, *declared = parameters(init)
     known = {p.name: p.default for p in declared if p.default is not p.empty}
     for statement in source.node.body:
         match statement:

@@ -45,6 +45,8 @@ def function_source(function: FunctionType) -> Source:
     """
     code = function.__code__
     here = Span(code.co_filename, code.co_firstlineno)
+    if "__signature__" in vars(function):
+        raise DeclineSignal("source-mismatch", "the function hides its parameters", here)
     if code.co_name == "<lambda>" or code.co_flags & _KINDS:
         raise DeclineSignal("not-a-function", "write the function with def, without yield", here)
     try:
@@ -62,6 +64,13 @@ def function_source(function: FunctionType) -> Source:
         reason = f"the source of {code.co_name} in {code.co_filename} is not what is being run"
         raise DeclineSignal("source-mismatch", reason, here)
     node = nodes[0]
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Global | ast.Nonlocal):  # holds wherever in the function it stands
+            place = Span(code.co_filename, inner.lineno, inner.col_offset + 1)
+            what = ", ".join(inner.names)
+            raise DeclineSignal(
+                "impure-global", f"{what} is written outside of the function", place
+            )
     own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
     return Source(node, code.co_filename, textwrap.dedent(own))
 

@@ -73,9 +73,6 @@ def _leave(m: Machine, kind: ExitKind, flow: Flow, value: Value, node: ast.stmt)
 
 def _unsupported(m: Machine, node: ast.stmt) -> None:
     match node:
-        case ast.Global() | ast.Nonlocal():
-            reason = f"{', '.join(node.names)} is written outside of the function"
-            raise m.decline("impure-global", reason, node)
         case ast.Break():
             raise m.decline("early-exit", "the loop is left before its last row", node)
         case ast.For() | ast.While() | ast.AsyncFor():

@@ -1,0 +1,174 @@
+"""Running a lifted fold and the real thing side by side, with Spark's own transport of values."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from types import FunctionType
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql import Row
+from pyspark.sql.conversion import ArrowBatchTransformer, PandasToArrowConversion
+from pyspark.sql.types import StructType, _parse_datatype_json_string
+
+from presieve.errors import Declined
+from presieve.lift import Form, Lifted, Request, lift
+from presieve.semantics.interpret import Raised, key_env, run_fold
+from presieve.semantics.types import SORTS, SchemaColumn
+from presieve.semantics.values import Value, from_python, to_python
+
+PYTHON_ERRORS = (TypeError, ValueError, ArithmeticError)
+"""What the folds under test raise; pyspark's conversion errors are ValueErrors or TypeErrors."""
+
+_ARROW: dict[str, pa.DataType] = {
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+    "decimal(10,2)": pa.decimal128(10, 2),
+}
+_JSON = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}
+
+
+def columns(ddl: str) -> tuple[SchemaColumn, ...]:
+    """``"team string, score double NOT NULL"`` as columns."""
+    found = []
+    for part in re.split(r",\s*(?![^(]*\))", ddl):
+        match = re.fullmatch(r"\s*(\S+)\s+(\S+?)(\s+NOT NULL)?\s*", part)
+        assert match, part
+        found.append(SchemaColumn(match[1], match[2], match[3] is None))
+    return tuple(found)
+
+
+def request(schema: str, returns: str, keys: str = "", timezone: str = "UTC") -> Request:
+    """What lifting is told."""
+    names = tuple(k for k in keys.split(",") if k)
+    return Request(columns(schema), names, columns(returns), timezone)
+
+
+def lifted(obj: object, asked: Request, form: Form | None = None) -> Lifted:
+    """The lifted fold; the test fails where it is declined."""
+    found = lift(obj, form, asked)
+    assert isinstance(found, Lifted), str(found)
+    return found
+
+
+def declined(obj: object, asked: Request, form: Form | None = None) -> Declined:
+    """Why lifting is declined; the test fails where it is not."""
+    found = lift(obj, form, asked)
+    assert isinstance(found, Declined), "it was lifted"
+    return found
+
+
+def interpreted(
+    found: Lifted, rows: Sequence[dict[str, Value]], keys: dict[str, Value]
+) -> tuple[Value, ...] | Raised:
+    """The fold by the reference interpreter."""
+    names = {c.name for c in found.fold.columns}
+    return run_fold(found.fold, [{n: r[n] for n in names} for r in rows], keys)
+
+
+def assumed(found: Lifted, row: dict[str, Value], keys: dict[str, Value]) -> bool:
+    """Whether the row satisfies every assumption."""
+    from presieve.ir.terms import Scope
+    from presieve.semantics.interpret import evaluate
+
+    env = {**key_env(keys), **{(Scope.ROW, n): v for n, v in row.items()}}
+    return all(evaluate(a.term, env) is True for a in found.assumptions)
+
+
+# --- the real thing -----------------------------------------------------------------------------
+
+
+def _python(row: dict[str, Value], schema: Sequence[SchemaColumn]) -> dict[str, Any]:
+    return {c.name: to_python(row[c.name], SORTS[c.type]) for c in schema if c.name in row}
+
+
+def run_class(obj: Any, asked: Request, rows: Sequence[dict[str, Value]]) -> object:
+    """``finish(reduce(... zero() ...))`` on Spark's rows; the outputs as values."""
+    instance = obj() if isinstance(obj, type) else obj
+    try:
+        acc = instance.zero()
+        for row in rows:
+            acc = instance.reduce(acc, Row(**_python(row, asked.schema)))
+        result = instance.finish(acc) if hasattr(instance, "finish") else acc
+    except PYTHON_ERRORS:
+        return Raised()
+    if isinstance(result, dict):
+        result = tuple(result[c.name] for c in asked.returns)
+    cells = result if len(asked.returns) > 1 else (result,)
+    return tuple(_value(x, c) for x, c in zip(cells, asked.returns, strict=True))
+
+
+def series_of(asked: Request, rows: Sequence[dict[str, Value]]) -> list[Any]:
+    """The columns of a group as a pandas UDF gets them."""
+    plain = [_python(r, asked.schema) for r in rows]
+    arrays = {c.name: pa.array([r[c.name] for r in plain], _ARROW[c.type]) for c in asked.schema}
+    found: list[Any] = ArrowBatchTransformer.to_pandas(pa.table(arrays), timezone="UTC")
+    return found
+
+
+def run_series(
+    function: FunctionType, asked: Request, chosen: Sequence[str], rows: Sequence[dict[str, Value]]
+) -> object:
+    """The function under a grouped-aggregate pandas UDF, with its result as Spark stores it."""
+    by_name = dict(zip((c.name for c in asked.schema), series_of(asked, rows), strict=True))
+    try:
+        result = function(*(by_name[n] for n in chosen))
+        return _stored([pd.Series([result])], asked)
+    except PYTHON_ERRORS:
+        return Raised()
+
+
+def run_frame(
+    function: FunctionType, asked: Request, takes_key: bool, rows: Sequence[dict[str, Value]]
+) -> object:
+    """The function of ``applyInPandas``, with its result as Spark stores it."""
+    series = series_of(asked, rows)
+    by_name = dict(zip((c.name for c in asked.schema), series, strict=True))
+    pdf = pd.concat(series, axis=1)
+    try:
+        key = tuple(by_name[k].iloc[0] for k in asked.keys)
+        result = function(key, pdf) if takes_key else function(pdf)
+        return _stored(result, asked)
+    except PYTHON_ERRORS:
+        return Raised()
+
+
+def _stored(data: Any, asked: Request) -> object:
+    fields = [
+        {"name": c.name, "type": _JSON.get(c.type, c.type), "nullable": True, "metadata": {}}
+        for c in asked.returns
+    ]
+    schema = _parse_datatype_json_string(
+        str({"type": "struct", "fields": fields}).replace("'", '"').replace("True", "true")
+    )
+    assert isinstance(schema, StructType)
+    batch = PandasToArrowConversion.convert(
+        data,
+        schema,
+        timezone="UTC",
+        safecheck=True,
+        arrow_cast=True,
+        assign_cols_by_name=True,
+    )
+    assert batch.num_rows == 1
+    cells = [batch.column(i)[0].as_py() for i in range(batch.num_columns)]
+    return tuple(_value(x, c) for x, c in zip(cells, asked.returns, strict=True))
+
+
+def _value(cell: Any, column: SchemaColumn) -> Value:
+    return None if cell is None else from_python(cell, SORTS[column.type])
+
+
+def renamed(asked: Request, **changes: Any) -> Request:
+    """The same request with some parts exchanged."""
+    return dataclasses.replace(asked, **changes)

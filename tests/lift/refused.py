@@ -1,0 +1,364 @@
+"""Functions that must be declined. The comment ends with the code, on the line that is named."""
+
+# mypy: ignore-errors
+# ruff: noqa
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from datetime import datetime
+from random import randint
+
+import numpy as np
+import pandas as pd
+
+SEEN = []
+TOTAL = 0
+LIMITS = {"a": 1}
+RATE = np.float64(1.5)
+LIST = [1, 2]
+
+
+def helper(x):
+    return x
+
+
+def min(a, b):
+    return a
+
+
+def clock(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        if time.time() > 5:  # impure-clock
+            best = x
+    return best
+
+
+def now(v: pd.Series) -> float:
+    for x in v:
+        pass
+    return datetime.now()  # impure-clock
+
+
+def timestamp_now(v: pd.Series) -> float:
+    for x in v:
+        pass
+    return pd.Timestamp("now")  # impure-clock
+
+
+def coin(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = x if random.random() > 0.5 else best  # impure-random
+    return best
+
+
+def coin2(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = randint(1, 2)  # impure-random
+    return best
+
+
+def coin3(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = np.random.rand()  # impure-random
+    return best
+
+
+def prints(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        print(x)  # impure-io
+    return best
+
+
+def environment(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = os.getenv("X")  # impure-io
+    return best
+
+
+def writes_global(v: pd.Series) -> float:
+    global TOTAL  # impure-global
+    for x in v:
+        TOTAL = TOTAL + 1
+    return TOTAL
+
+
+def hidden_global(v: pd.Series) -> float:
+    for x in v:
+        if False:
+            global TOTAL  # impure-global
+        TOTAL = 5
+    return 1.0
+
+
+def appends(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        SEEN.append(x)  # unknown-call
+    return best
+
+
+def appends_own(v: pd.Series) -> float:
+    seen = []
+    for x in v:
+        seen.append(x)  # mutation
+    return len(seen)
+
+
+def writes_item(v: pd.Series) -> float:
+    acc = [0]
+    for x in v:
+        acc[0] = x  # mutation
+    return acc[0]
+
+
+def adds_item(v: pd.Series) -> float:
+    for x in v:
+        SEEN[0] += x  # mutation
+    return 0.0
+
+
+def unknown(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = helper(x)  # unknown-call
+    return best
+
+
+def shadowed(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = min(x, best)  # unknown-call
+    return best
+
+
+def method(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = x.hex()  # unknown-call
+    return best
+
+
+def reduction(v: pd.Series) -> float:
+    return v.max()  # unknown-call
+
+
+def undefined(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = nowhere + x  # unknown-name
+    return best
+
+
+def numpy_constant(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = x * RATE  # unsupported-constant
+    return best
+
+
+def mutable_constant(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = x * LIST[0]  # unsupported-expression
+    return best
+
+
+def dict_constant(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        if x in LIMITS:  # unsupported-expression
+            best = x
+    return best
+
+
+def breaks(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        if x > 5:
+            break  # early-exit
+    return best
+
+
+def returns_inside(v: pd.Series) -> float:
+    for x in v:
+        if x > 5:
+            return x  # early-exit
+    return 0.0
+
+
+def loops_twice(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = x
+    for x in v:  # nested-loop
+        best = x
+    return best
+
+
+def nested(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        for y in v:  # nested-loop
+            best = y
+    return best
+
+
+def counts_positions(v: pd.Series) -> float:
+    best = 0.0
+    for i, x in enumerate(v):
+        if i > 3:  # group-size
+            best = x
+    return best
+
+
+def range_loop(v: pd.Series) -> float:
+    best = 0.0
+    for i in range(5):  # unknown-loop
+        best = best + i
+    return best
+
+
+def sorted_loop(v: pd.Series) -> float:
+    best = 0.0
+    for x in v.sort_values():  # unknown-loop
+        best = x
+    return best
+
+
+def late(v: pd.Series) -> float:
+    for x in v:
+        best = x
+    return best  # maybe-unbound
+
+
+def target_after(v: pd.Series) -> float:
+    for x in v:
+        pass
+    return x  # maybe-unbound
+
+
+def local_before(v: pd.Series) -> float:
+    for x in v:
+        if x > LIST:  # maybe-unbound
+            LIST = x
+    return 0.0
+
+
+def two_types(v: pd.Series) -> float:
+    best = ""
+    for x in v:  # mixed-types
+        best = x
+    return best
+
+
+def int_and_float(v: pd.Series, n: pd.Series) -> float:
+    best = 0
+    for x, k in zip(v, n):
+        best = x if x > 5 else k  # mixed-types
+    return best
+
+
+def one_and_float(v: pd.Series) -> float:
+    total = 0
+    for x in v:  # mixed-types
+        if x > 5:
+            total += 1
+        else:
+            total += x
+    return total
+
+
+def int_division(n: pd.Series) -> float:
+    best = 0.0
+    for k in n:
+        best = k / 3  # inexact-conversion
+    return best
+
+
+def int_against_float(v: pd.Series, n: pd.Series) -> float:
+    best = 0.0
+    for x, k in zip(v, n):
+        if k > x:  # inexact-conversion
+            best = x
+    return best
+
+
+def lambdas(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = (lambda y: y)(x)  # unknown-call
+    return best
+
+
+def comprehension(v: pd.Series) -> float:
+    best = [x for x in v]  # unsupported-expression
+    return best[0]
+
+
+def walrus(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        if (y := x) > 5:  # unsupported-expression
+            best = y
+    return best
+
+
+def tries(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        try:  # unsupported-statement
+            best = x
+        except ValueError:
+            pass
+    return best
+
+
+def text(v: pd.Series) -> str:
+    last = ""
+    for x in v:
+        last = str(x)  # unsupported-operation
+    return last
+
+
+def first_value(v: pd.Series) -> float:
+    return v.iloc[0]  # unsupported-expression
+
+
+def wrong_type(v: pd.Series) -> float:
+    found = ""
+    for x in v:
+        found = "a" if x > 5 else found
+    return found  # return-type
+
+
+def early(v: pd.Series) -> float:
+    if TOTAL == 0:
+        return 1.0  # early-return
+    for x in v:
+        pass
+    return 0.0
+
+
+def size_before(v: pd.Series) -> float:
+    if len(v) > 3:  # group-size
+        return 1.0
+    for x in v:
+        pass
+    return 0.0
+
+
+def always(v: pd.Series) -> float:
+    raise ValueError("never")
+
+
+def default_none(v: pd.Series, *rest) -> float:
+    return 0.0

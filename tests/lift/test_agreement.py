@@ -1,0 +1,226 @@
+"""A lifted fold gives what the real function gives, on small groups full of odd values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.lift import folds
+from tests.lift.lifting import (
+    assumed,
+    columns,
+    interpreted,
+    lifted,
+    request,
+    run_class,
+    run_frame,
+    run_series,
+)
+
+from presieve.lift import Form, FrameFunction, Lifted, Request, RowClass, SeriesFunction
+from presieve.semantics.interpret import Raised
+from presieve.semantics.types import SchemaColumn
+from presieve.semantics.values import INT_RANGES, Value, same
+
+
+@dataclass(frozen=True)
+class Case:
+    """One function with its columns; ``keys`` are comma-separated, their values are fixed."""
+
+    obj: object
+    schema: str
+    returns: str
+    keys: str = ""
+    takes_key: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{getattr(self.obj, '__name__', type(self.obj).__name__)}({self.schema})"
+
+
+CLASSES = [
+    Case(folds.Top2, "team string, score double", "first double, second double", "team"),
+    Case(folds.Top2, "score bigint", "first bigint, second bigint"),
+    Case(folds.Top2, "score string", "first string, second string"),
+    Case(folds.Top2, "score date", "first date, second date"),
+    Case(
+        folds.Events,
+        "action string, ts timestamp",
+        "time bigint, price bigint, first timestamp, last timestamp",
+    ),
+    Case(folds.FirstNonNull, "v double", "f double"),
+    Case(folds.FirstNonNull, "v boolean", "f boolean"),
+    Case(folds.Streak, "up boolean", "s int"),
+    Case(folds.AnyBig, "v double", "n bigint"),
+    Case(folds.AnyBig(-0.0), "v double", "n bigint"),
+    Case(folds.Raises, "v bigint", "n bigint"),
+    Case(folds.ArgMin, "n int, s string", "n int, s string"),
+    Case(folds.Arithmetic, "a int, b int", "n bigint, x double"),
+    Case(folds.Logic, "a int, s string, f boolean", "n bigint"),
+    Case(folds.Lexicographic, "n int NOT NULL, s string NOT NULL", "n int, s string"),
+    Case(folds.Truth, "i bigint, x double, s string, f boolean, d date", "n bigint"),
+    Case(folds.Absolute, "x double, n tinyint", "x double, n bigint"),
+    Case(folds.Membership, "s string, n int", "n bigint"),
+]
+SERIES = [
+    Case(folds.top2_second, "score double", "second double"),
+    Case(folds.top2_second, "score bigint", "second bigint"),
+    Case(folds.top2_second, "score smallint", "second int"),
+    Case(folds.top2_second, "score timestamp", "second timestamp"),
+    Case(folds.top3, "score double NOT NULL", "c double"),
+    Case(folds.count_errors, "level string", "n int"),
+    Case(folds.sum_positive, "v double", "t double"),
+    Case(folds.sum_positive_ints, "n bigint", "t bigint"),
+    Case(folds.sum_positive_ints, "n tinyint", "t tinyint"),
+    Case(folds.weekend_revenue, "day string, price double, qty double", "t double"),
+    Case(folds.size, "v int", "n bigint"),
+    Case(folds.mean, "v double", "m double"),
+    Case(folds.between, "v double", "b boolean"),
+    Case(folds.latest_before, "ts timestamp", "b timestamp"),
+    Case(folds.dates, "d date", "b date"),
+    Case(folds.ratio, "n int, k int", "b double"),
+    Case(folds.share, "f boolean", "s double"),
+    Case(folds.missing, "x double, s string, f boolean", "n int"),
+]
+FRAMES = [
+    Case(
+        folds.top2_itertuples,
+        "team string, score double",
+        "team string, first double, second double",
+        "team",
+        True,
+    ),
+    Case(
+        folds.top2_iterrows,
+        "team string, score double, n bigint",
+        "team string, first double, second double",
+        "team",
+    ),
+    Case(
+        folds.top2_iterrows,
+        "team string, score bigint, x double",
+        "team string, first bigint, second bigint",
+        "team",
+    ),
+    Case(
+        folds.top2_zip,
+        "team string, score double",
+        "team string, first double, second double",
+        "team",
+    ),
+    Case(
+        folds.events,
+        "ticker string, action string, ts timestamp",
+        "time bigint, price bigint, first timestamp, last timestamp",
+        "ticker",
+    ),
+    Case(
+        folds.trades,
+        "symbol string, epoch bigint, price double",
+        "open_price double, open_epoch bigint, close_price double, close_epoch bigint",
+        "symbol",
+    ),
+    Case(folds.max_and_size, "g int, v double", "best double, n bigint", "g"),
+    Case(
+        folds.all_ways, "team string, n int, b boolean, d date NOT NULL", "o string, n int", "team"
+    ),
+    Case(
+        folds.key_types, "k bigint, d date, f boolean", "k bigint, d date, f boolean", "k,d,f", True
+    ),
+]
+
+_SPECIAL = [float("inf"), float("-inf"), float("nan")]
+_FLOATS = st.sampled_from(
+    [0.0, -0.0, 1.0, 10.0, 10.000000000000002, -1.5, 2.0**53 + 2, 1e308, -1e308, 5e-324] + _SPECIAL  # noqa: RUF005
+) | st.floats(width=64)
+_TEXTS = st.sampled_from(
+    ["", "a", "B", "time", "price", "error", "Sat", "x", "\U0001f600", "\ufffd"]
+)
+_INSTANTS = st.sampled_from([0, 1, -1, 1577836800000000, 1577836799999999, 951782400000000])
+_DAYS = st.sampled_from([0, -1, 18321, 18320, 11016, -719162, 2932896])
+
+
+def values(column: SchemaColumn) -> st.SearchStrategy[Value]:
+    """Values of a column, odd ones more often than not."""
+    base: st.SearchStrategy[Value]
+    match column.type:
+        case "boolean":
+            base = st.booleans()
+        case "double":
+            base = _FLOATS
+        case "string":
+            base = _TEXTS
+        case "date":
+            base = _DAYS
+        case "timestamp":
+            base = _INSTANTS | st.integers(-(2**53), 2**53)
+        case kind:
+            low, high = INT_RANGES[kind]
+            edges = [low, high, 0, 1, -1, 10, 11, low + 1, high - 1]
+            base = st.sampled_from(edges) | st.integers(low, high) | st.integers(-3, 3)
+            if kind == "bigint":
+                base = base | st.sampled_from([2**53, 2**53 + 1, -(2**53) - 1])
+    return base | st.none() if column.nullable else base
+
+
+@st.composite
+def groups(draw: st.DrawFn, asked: Request) -> list[dict[str, Value]]:
+    """The rows of one group, with one key."""
+    keys = {c.name: draw(values(c)) for c in asked.schema if c.name in asked.keys}
+    row = st.fixed_dictionaries({c.name: values(c) for c in asked.schema})
+    rows = draw(st.lists(row, min_size=1, max_size=6))
+    return [{**r, **keys} for r in rows]
+
+
+def check(
+    case: Case, asked: Request, form: Form, found: Lifted, rows: list[dict[str, Value]]
+) -> None:
+    """One group through both, but for the rows that an assumption excludes."""
+    keys = {k: rows[0][k] for k in asked.keys}
+    kept = [r for r in rows if assumed(found, r, keys)]
+    if not kept:
+        return
+    match form:
+        case RowClass():
+            real = run_class(case.obj, asked, kept)
+        case SeriesFunction(chosen):
+            real = run_series(case.obj, asked, chosen, kept)  # type: ignore[arg-type]
+        case FrameFunction(takes_key):
+            real = run_frame(case.obj, asked, takes_key, kept)  # type: ignore[arg-type]
+    model = interpreted(found, kept, keys)
+    if isinstance(real, Raised) or isinstance(model, Raised):
+        assert isinstance(real, Raised), f"only the model raises; Python gives {real}"
+        assert isinstance(model, Raised), f"only Python raises; the model gives {model}"
+        return
+    assert same(model, real), f"model {model}, Python {real}"  # type: ignore[arg-type]
+
+
+def form_of(case: Case) -> Form:
+    """How the case is written."""
+    if case in CLASSES:
+        return RowClass()
+    if case in FRAMES:
+        return FrameFunction(case.takes_key)
+    return SeriesFunction(tuple(c.name for c in columns(case.schema)))
+
+
+@pytest.mark.parametrize("case", [*CLASSES, *SERIES, *FRAMES], ids=lambda c: c.name)
+def test_fold_agrees_with_python(case: Case) -> None:
+    asked = request(case.schema, case.returns, case.keys)
+    form = form_of(case)
+    found = lifted(case.obj, asked, form)
+
+    @settings(
+        max_examples=100,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(groups(asked))
+    def run(rows: list[dict[str, Value]]) -> None:
+        check(case, asked, form, found, rows)
+
+    run()

@@ -1,0 +1,317 @@
+"""What is not understood is declined, with its code and its line, and nothing escapes."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import pytest
+from tests.lift import folds, refused
+from tests.lift.lifting import declined, lifted, request
+
+import presieve.lift
+from presieve.lift import FrameFunction, RowClass, SeriesFunction, lift
+from presieve.lift.codes import CODES
+
+ONE = request("v double", "o double")
+TWO = request("v double, n bigint", "o double")
+
+
+def _marked() -> list[tuple[FunctionType, str, int]]:
+    source = inspect.getsource(refused)
+    found = []
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef):
+            lines = source.splitlines()[node.lineno - 1 : node.end_lineno]
+            for number, line in enumerate(lines, node.lineno):
+                if match := re.search(r"# ([a-z]+(-[a-z]+)*)$", line):
+                    found.append((getattr(refused, node.name), match[1], number))
+    return found
+
+
+@pytest.mark.parametrize(("function", "code", "line"), _marked(), ids=lambda x: str(x))
+def test_declined_with_code_and_line(function: FunctionType, code: str, line: int) -> None:
+    names = inspect.signature(function).parameters
+    asked = request(
+        ", ".join(f"{n} {'bigint' if n == 'n' else 'double'}" for n in names), "o double"
+    )
+    found = declined(function, asked, SeriesFunction(tuple(names)))
+    assert found.span is not None
+    assert (found.code, found.span.line) == (code, line), str(found)
+    assert found.span.file == refused.__file__
+
+
+def test_every_code_is_registered_and_used() -> None:
+    folder = Path(presieve.lift.__file__).parent
+    text = "\n".join(p.read_text() for p in sorted(folder.glob("*.py")) if p.name != "codes.py")
+    pattern = r"(?:DeclineSignal|decline|_decline)\(\s*\"([a-z-]+)\""
+    used = set(re.findall(pattern, text))
+    used |= set(re.findall(r"return \"([a-z]+-[a-z]+)\", f", text))
+    used |= {"mixed-types"}
+    assert used <= set(CODES), used - set(CODES)
+    assert set(CODES) <= set(re.findall(r"\"([a-z-]+)\"", text)) | used
+
+
+# --- sources ------------------------------------------------------------------------------------
+
+
+def _made() -> Any:
+    space: dict[str, Any] = {}
+    exec("def made(v):\n    return 0.0\n", space)
+    return space["made"]
+
+
+def test_no_source() -> None:
+    assert declined(_made(), ONE, SeriesFunction(("v",))).code == "no-source"
+
+
+def _module(path: Path, text: str) -> ModuleType:
+    path.write_text(text)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+COUNT = """
+def count(v):
+    n = 0
+    for x in v:
+        if x > {limit}:
+            n += 1
+    return n
+"""
+
+
+@pytest.mark.parametrize(
+    ("then", "code"),
+    [
+        (COUNT.format(limit=6), "source-mismatch"),
+        (COUNT.format(limit=5.0), "source-mismatch"),
+        ("\n" + COUNT.format(limit=5), "source-mismatch"),
+        ("def count(v:\n", "no-source"),
+        ("", "no-source"),
+    ],
+)
+def test_stale_source(tmp_path: Path, then: str, code: str) -> None:
+    path = tmp_path / "stale_source.py"
+    function = _module(path, COUNT.format(limit=5)).count
+    asked = request("v double", "o bigint")
+    lifted(function, asked, SeriesFunction(("v",)))
+    path.write_text(then + "# changed\n")
+    assert declined(function, asked, SeriesFunction(("v",))).code == code
+
+
+def test_lambdas() -> None:
+    both = [lambda v: v, lambda v: len(v)]
+    for function in both:
+        assert declined(function, ONE, SeriesFunction(("v",))).code == "not-a-function"
+
+
+def test_wrapper_is_what_is_lifted() -> None:
+    @functools.wraps(folds.size)
+    def wrapper(*args: Any) -> Any:
+        return folds.size(*args) + 1
+
+    assert declined(wrapper, request("v int", "o bigint"), SeriesFunction(("v",))).code in (
+        "unknown-columns",
+        "unknown-call",
+    )
+
+
+def test_hidden_signature() -> None:
+    def plain(v: Any) -> Any:
+        return len(v)
+
+    plain.__signature__ = inspect.signature(folds.ratio)  # type: ignore[attr-defined]
+    assert declined(plain, ONE, SeriesFunction(("v",))).code == "source-mismatch"
+
+
+def test_closure_constants_are_read() -> None:
+    def make(limit: float) -> Any:
+        def count(v: Any) -> Any:
+            n = 0
+            for x in v:
+                if x > limit:
+                    n += 1
+            return n
+
+        return count
+
+    asked = request("v double", "o bigint")
+    three = lifted(make(3.0), asked, SeriesFunction(("v",))).fold
+    four = lifted(make(4.0), asked, SeriesFunction(("v",))).fold
+    assert three != four
+
+
+# --- forms and columns ----------------------------------------------------------------------------
+
+
+def test_form_is_found_out() -> None:
+    teams = request("team string, score double", "team string, first double, second double", "team")
+    for function in (folds.top2_itertuples, folds.top2_iterrows, folds.top2_zip):
+        assert lifted(function, teams).fold.outputs[0].name == "team"
+    by_name = request("k int, n int", "o double")
+    assert [c.name for c in lifted(folds.ratio, by_name).fold.columns] == ["k", "n"]
+    by_position = request("g string, x double", "o double", "g")
+    assert [c.name for c in lifted(folds.top2_second, by_position).fold.columns] == ["x"]
+    unclear = request("x double, y double", "o double")
+    assert declined(folds.top2_second, unclear).code == "unknown-columns"
+
+
+def test_udf_objects() -> None:
+    from pyspark.sql.types import DoubleType, IntegerType
+
+    pandas_udf: Any = importlib.import_module("pyspark.sql.functions").pandas_udf
+    udf = pandas_udf(folds.count_errors, IntegerType())
+    asked = request("level string", "o int")
+    assert lifted(udf, asked).fold.name == "count_errors"
+    assert declined(udf.asNondeterministic(), asked).code == "impure-random"
+    scalar = pandas_udf(folds.identity, DoubleType())
+    assert declined(scalar, ONE).code == "unsupported-form"
+
+
+def test_unsupported_objects() -> None:
+    for obj in (5, "f", len, object(), type, sys):
+        assert declined(obj, ONE).code == "not-a-function"
+    assert declined(folds.Top2, ONE, SeriesFunction(("v",))).code == "not-a-function"
+    assert declined(folds.size, ONE, RowClass()).code == "not-a-function"
+
+
+@pytest.mark.parametrize(
+    ("schema", "code"),
+    [
+        ("score decimal(10,2)", "column-type"),
+        ("score float", "column-type"),
+        ("score string collate UTF8_LCASE".replace(" collate ", ":"), "column-type"),
+        ("score array<int>", "column-type"),
+        ("other double", "unknown-column"),
+    ],
+)
+def test_columns(schema: str, code: str) -> None:
+    asked = request(schema, "o double")
+    assert declined(folds.top2_second, asked, SeriesFunction(("score",))).code == code
+
+
+def test_columns_that_are_not_read_may_be_of_any_type() -> None:
+    asked = request("team string, score double, x decimal(10,2)", "a double, b double", "team")
+    found = lifted(folds.Top2, asked)
+    assert [c.name for c in found.fold.columns] == ["score"]
+    assert [k.name for k in found.fold.keys] == ["team"]
+
+
+def test_double_keys_are_normalized_by_spark() -> None:
+    asked = request("team double, score double", "team double, first double, second double", "team")
+    assert declined(folds.top2_zip, asked).code == "key-type"
+
+
+@pytest.mark.parametrize("zone", ["UTC", "GMT", "+05:30", "UTC-08:00", "Etc/GMT+5"])
+def test_zones_with_a_fixed_offset(zone: str) -> None:
+    asked = request("ts timestamp", "o timestamp", timezone=zone)
+    lifted(folds.latest_before, asked)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "CET", "", "+5", "+19:00"])
+def test_zones_that_change(zone: str) -> None:
+    asked = request("ts timestamp", "o timestamp", timezone=zone)
+    assert declined(folds.latest_before, asked).code == "timestamp-zone"
+
+
+def test_zone_moves_constants_not_columns() -> None:
+    texts = {}
+    for zone in ("UTC", "+01:00"):
+        fold = lifted(
+            folds.latest_before, request("ts timestamp", "o timestamp", timezone=zone)
+        ).fold
+        texts[zone] = str(fold.fields)
+    hour = 3_600_000_000
+    assert texts["UTC"].replace("1577836800000000", str(1577836800000000 - hour)) == texts["+01:00"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "code"),
+    [
+        ("team bigint, score double", "iterrows-types"),
+        ("team bigint, score bigint", "iterrows-types"),
+        ("team string, score double, t timestamp", "iterrows-types"),
+        ("team string, score double, t interval", "iterrows-types"),
+    ],
+)
+def test_iterrows_changes_types(schema: str, code: str) -> None:
+    kind = schema.split(",")[0].split()[1]
+    asked = request(schema, f"team {kind}, first double, second double", "team")
+    assert declined(folds.top2_iterrows, asked).code == code
+    anchored = request(
+        schema.replace("string", "string NOT NULL"),
+        "team string, first double, second double",
+        "team",
+    )
+    if "string" in schema:
+        lifted(folds.top2_iterrows, anchored)
+
+
+@pytest.mark.parametrize(
+    ("returns", "code"),
+    [
+        ("team string, first double", "return-shape"),
+        ("team string, first double, third double", "return-shape"),
+        ("team string, first string, second double", "return-type"),
+        ("team string, first decimal(10,2), second double", "return-type"),
+        ("team string, first double NOT NULL, second double", "return-null"),
+    ],
+)
+def test_returned_columns(returns: str, code: str) -> None:
+    asked = request("team string, score double", returns, "team")
+    assert declined(folds.top2_itertuples, asked).code == code
+
+
+def test_returned_columns_are_matched_by_name() -> None:
+    returns = "second double, first double, team string"
+    asked = request("team string, score double", returns, "team")
+    assert [o.name for o in lifted(folds.top2_itertuples, asked).fold.outputs] == [
+        "second",
+        "first",
+        "team",
+    ]
+
+
+def test_classes() -> None:
+    asked = request("v double", "n bigint")
+    assert lifted(folds.AnyBig, asked) == lifted(folds.AnyBig(10.0), asked)
+    assert lifted(folds.AnyBig, asked).fold != lifted(folds.AnyBig(11.0), asked).fold
+    assert declined(folds.Counting, asked).code == "mutation"
+    assert declined(folds.Computed, asked).code == "needs-instance"
+    assert lifted(folds.Computed(), asked).fold.fields[0].name == "acc"
+    assert declined(folds.Property(), asked).code == "unsupported-constant"
+    patched = folds.AnyBig()
+    patched.reduce = lambda acc, row: 7  # type: ignore[method-assign]
+    assert declined(patched, asked).code == "not-a-function"
+
+
+def test_nothing_is_printed_and_nothing_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    lift(refused.prints, SeriesFunction(("v",)), ONE)
+    lift(refused.writes_global, SeriesFunction(("v",)), ONE)
+    lift(folds.Computed, RowClass(), ONE)
+    assert capsys.readouterr() == ("", "")
+    assert refused.TOTAL == 0
+
+
+def test_frame_form_needs_a_parameter() -> None:
+    found = declined(folds.size, ONE, FrameFunction(takes_key=True))
+    assert found.code == "unknown-columns"
+
+
+def test_timestamps_with_a_zone_are_no_constants() -> None:
+    found = declined(folds.aware, request("ts timestamp", "o timestamp"))
+    assert found.code == "unsupported-constant"
