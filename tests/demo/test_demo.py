@@ -18,7 +18,7 @@ from presieve.demo.run import Outcome, run
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-ROWS = 40_000
+ROWS = 20_000
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_the_ratio_is_of_medians() -> None:
 
 def test_the_command(tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("presieve")
-    args = ["demo", "--rows", "20000", "--runs", "1", "--data", str(tmp_path), "--json"]
+    args = ["demo", "--rows", "10000", "--runs", "1", "--data", str(tmp_path), "--json"]
     done = subprocess.run([program, *args], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
