@@ -54,8 +54,9 @@ UNSUPPORTED_BOUNDARIES = {
 class Site:
     """A boundary with filters above it.
 
-    ``nodes`` are the operators above the boundary, from below to above, ``path`` the same in our
-    algebra, and ``conjuncts`` what the filters among them consist of (empty for the others).
+    ``root`` is the whole plan, ``nodes`` are the operators above the boundary, from below to
+    above, ``path`` the same in our algebra, and ``conjuncts`` what the filters among them consist
+    of (empty for the others).
     """
 
     boundary: Node
@@ -63,6 +64,7 @@ class Site:
     path: Path
     conjuncts: tuple[tuple[Conjunct, ...], ...]
     deterministic: bool
+    root: Node
 
     @property
     def filters(self) -> tuple[Node, ...]:
@@ -88,7 +90,7 @@ def find_sites(gateway: Gateway, root: Node, plan: Java, timezone: str) -> tuple
         deterministic = gateway.deterministic(gateway.node(plan, node.path))
         nodes = _deterministic(gateway, plan, chain) if deterministic else chain
         if any(n.kind == FILTER for n in nodes):
-            found.append(_site(node, nodes, timezone, deterministic))
+            found.append(_site(root, node, nodes, timezone, deterministic))
     return tuple(found)
 
 
@@ -111,12 +113,14 @@ def _deterministic(gateway: Gateway, plan: Java, nodes: tuple[Node, ...]) -> tup
     return _deterministic(gateway, plan, nodes[:-1])
 
 
-def _site(boundary: Node, nodes: tuple[Node, ...], timezone: str, deterministic: bool) -> Site:
+def _site(
+    root: Node, boundary: Node, nodes: tuple[Node, ...], timezone: str, deterministic: bool
+) -> Site:
     conjuncts = tuple(
         split_conjuncts(n.fields["condition"]) if n.kind == FILTER else () for n in nodes
     )
     path = tuple(_operator(n, c, timezone) for n, c in zip(nodes, conjuncts, strict=True))
-    return Site(boundary, nodes, path, conjuncts, deterministic)
+    return Site(boundary, nodes, path, conjuncts, deterministic, root)
 
 
 def _operator(node: Node, conjuncts: tuple[Conjunct, ...], timezone: str) -> Operator:

@@ -15,6 +15,7 @@ from presieve.backend.names import (
     read_names,
     schema_column,
 )
+from presieve.backend.raising import Below, look_below, trees_raise
 from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Fold, Mode, Problem
@@ -35,7 +36,8 @@ class SiteProblem:
     """What is to be proved at a site, and what the variables of the proof are in the plan.
 
     ``moved`` are the (operator, conjunct) numbers of the path whose conjunction is the problem's
-    filter; ``stuck`` says why the others stay where they are. ``source`` is the user's text.
+    filter; ``stuck`` says why the others stay where they are. ``source`` is the user's text, and
+    ``below`` what can raise under the boundary.
     """
 
     site: Site
@@ -45,6 +47,12 @@ class SiteProblem:
     moved: frozenset[tuple[int, int]]
     stuck: tuple[Declined, ...]
     source: str
+    below: Below
+
+    @property
+    def may_erase_error(self) -> bool:
+        """Whether moving filters may keep Spark from evaluating something that raises."""
+        return self.below.may_raise or any(trees_raise(n) for n in self.site.nodes)
 
 
 def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> SiteProblem:
@@ -68,7 +76,8 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> Sit
     assumptions = dict.fromkeys(a for x in lifted for a in x.assumptions)
     problem = Problem(_with_keys(fold, names), where, Mode.GROUPED, tuple(assumptions))
     source = "\n\n".join(dict.fromkeys(x.source for x in lifted))
-    return SiteProblem(site, boundary, names, problem, numbers, stuck, source)
+    below = look_below(site.input, site.root)
+    return SiteProblem(site, boundary, names, problem, numbers, stuck, source, below)
 
 
 def _with_keys(fold: Fold, names: Names) -> Fold:

@@ -18,6 +18,7 @@ from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Term, Var
+from presieve.ir.walk import variables
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import emit_checked, normalized
 
@@ -66,6 +67,7 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
     Where the residual is the filter as written, the filters stay where they are.
     """
     below = None
+    _check_exposed(site, prefilter)
     if sql_conjuncts(prefilter) and not _is_there(site, prefilter, timezone):
         below = _predicate(prefilter, input_vars(site.names), timezone)
     if normalized(residual) == normalized(site.problem.where):
@@ -74,6 +76,16 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
         return SiteEdit(site, below, None, site.moved)
     term, outputs = above(site.names, site.problem.fold, residual)
     return SiteEdit(site, below, _predicate(term, outputs, timezone), site.moved)
+
+
+def _check_exposed(site: SiteProblem, prefilter: Term) -> None:
+    read = set(variables(prefilter))
+    for number, variable in input_vars(site.names).items():
+        if variable in read and number in site.below.exposed:
+            raise DeclineSignal(
+                "may-add-error",
+                f"the pre-filter would read {variable.name!r}, which can raise, below a join",
+            )
 
 
 def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from presieve.driver.memory import Memory
-from presieve.driver.solve import Policy, Solution, solve
+from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
 from presieve.errors import Declined, PresieveError, UsageError
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
@@ -140,7 +140,7 @@ def _solve_site(opened: Opened, site: OpenSite, options: Options, deadline: floa
     report = _told(report, site.problem, solution)
     edit: SiteEdit | None = None
     if solution.verified is not None and solution.kind != "none":
-        report, edit = _edited(opened, site.problem, solution, report)
+        report, edit = _edited(opened, site.problem, solution, report, options)
     return _Site(replace(report, seconds=time.perf_counter() - started), edit)
 
 
@@ -180,20 +180,35 @@ def _told(report: BoundaryReport, site: SiteProblem, solution: Solution) -> Boun
 
 
 def _edited(
-    opened: Opened, site: SiteProblem, solution: Solution, report: BoundaryReport
+    opened: Opened,
+    site: SiteProblem,
+    solution: Solution,
+    report: BoundaryReport,
+    options: Options,
 ) -> tuple[BoundaryReport, SiteEdit | None]:
     from presieve.backend.spark_classic import plan_edit
 
+    if options.policy == "strict" and site.may_erase_error:
+        return replace(report, declined=(*report.declined, Declined(ERASES, ERASED_TEXT))), None
     edit = plan_edit(opened, site, solution.prefilter, solution.residual)
     if isinstance(edit, Declined):
         return replace(report, declined=(*report.declined, edit)), None
     told = replace(
         report,
         kind=solution.kind,
+        assumptions=_assumptions(site, solution),
         prefilter=_sql(solution.prefilter, "true"),
         residual=_sql(solution.residual, report.where),
     )
     return told, edit if edit.changes else None
+
+
+def _assumptions(site: SiteProblem, solution: Solution) -> tuple[dict[str, str], ...]:
+    """Those of the proof, and what holds of the plan around it."""
+    listed = solution.assumptions
+    if site.may_erase_error and all(a["code"] != ERASES for a in listed):
+        return (*listed, {"code": ERASES, "text": ERASED_TEXT})
+    return listed
 
 
 def _sql(term: Term, otherwise: str) -> str:

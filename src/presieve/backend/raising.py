@@ -1,0 +1,151 @@
+"""Trusted. Expressions below a boundary that can raise, and what a pre-filter does to their errors.
+
+Spark moves a filter below projections, joins and more, whatever stands in it. A pre-filter may
+therefore make an error of an expression below vanish, which is allowed but must be told; and where
+it reads a column that is computed by something that can raise, above a join, Spark may compute it
+for rows that the join would have dropped: that would add an error, and is declined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from presieve.backend.boundary import AGGREGATE, LOGICAL, PROJECT
+from presieve.backend.catalyst_json import (
+    ALIAS,
+    ATTRIBUTE,
+    EXPRESSIONS,
+    SIMPLE_NAMES,
+    JsonNode,
+    Node,
+    Tree,
+    expr_id,
+    references,
+    walk,
+)
+
+_TOTAL = frozenset(
+    EXPRESSIONS + name
+    for name in (
+        *("Alias", "And", "AttributeReference", "CaseWhen", "Coalesce", "Concat", "Contains"),
+        *("EndsWith", "EqualNullSafe", "EqualTo", "GreaterThan", "GreaterThanOrEqual", "If"),
+        *("In", "InSet", "IsNaN", "IsNotNull", "IsNull", "Length", "LessThan", "LessThanOrEqual"),
+        *("Literal", "Lower", "Not", "Or", "SortOrder", "StartsWith", "Upper"),
+        *("aggregate.AggregateExpression", "aggregate.Count", "aggregate.Max", "aggregate.Min"),
+    )
+)
+"""Expressions that never raise. Of everything else it is assumed that it can."""
+
+_CAST = EXPRESSIONS + "Cast"
+_LITERAL = EXPRESSIONS + "Literal"
+_WIDER = ("byte", "short", "integer", "long", "double")
+"""Each fits into those after it, without an error."""
+
+_KEEPING = frozenset(
+    LOGICAL + name
+    for name in (
+        *("Project", "Filter", "SubqueryAlias", "View", "Aggregate", "Union", "GlobalLimit"),
+        *("LocalLimit", "Sort", "Window", "Sample", "Distinct", "Deduplicate"),
+    )
+)
+"""Operators through which Spark moves a filter only so that it sees no further rows, or not at
+all. Joins, generators and set operations are the others.
+"""
+
+
+_WINDOW = LOGICAL + "Window"
+"""Its results are never computed anew elsewhere: Spark moves no filter on them."""
+
+_PYTHON_UDF = EXPRESSIONS + "PythonUDF"
+"""Never read by a pre-filter: Spark would call the function once for it and once for the rest."""
+
+_CTE_REFERENCE = LOGICAL + "CTERelationRef"
+_CTE_DEFINITION = LOGICAL + "CTERelationDef"
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """``may_raise``: whether an expression below can raise. ``exposed``: the attributes that a
+    pre-filter must not read.
+    """
+
+    may_raise: bool
+    exposed: frozenset[int]
+
+
+def look_below(input_: Node, root: Node) -> Below:
+    """All about the relation that a pre-filter is to stand on, in the plan ``root``."""
+    found = _look(input_)
+    references_ = [n for n in walk(input_) if n.kind == _CTE_REFERENCE]
+    if not references_:
+        return found
+    shared = [_look(n) for n in walk(root) if n.kind == _CTE_DEFINITION]
+    exposed = found.exposed
+    if any(s.exposed for s in shared):
+        exposed |= {expr_id(t[0]) for n in references_ for t in _trees(n)}
+    return Below(found.may_raise or any(s.may_raise for s in shared), exposed)
+
+
+def _look(input_: Node) -> Below:
+    may_raise = False
+    exposed: set[int] = set()
+    reads: dict[int, frozenset[int]] = {}
+    keeping: dict[tuple[int, ...], bool] = {}
+    for node in reversed(list(walk(input_))):
+        below = all(keeping[c.path] for c in node.children)
+        keeping[node.path] = below and (node.kind in _KEEPING or not node.children)
+        safe = node.kind == _WINDOW or (below and node.kind in (PROJECT, AGGREGATE))
+        for tree in _trees(node):
+            raises = can_raise(tree)
+            may_raise = may_raise or raises
+            if tree[0]["class"] == ALIAS:
+                reads[expr_id(tree[0])] = references(tree)
+                if (raises and not safe) or any(n["class"] == _PYTHON_UDF for n in tree):
+                    exposed.add(expr_id(tree[0]))
+    return Below(may_raise, _closed(exposed, reads))
+
+
+def _closed(exposed: set[int], reads: dict[int, frozenset[int]]) -> frozenset[int]:
+    """With all attributes that are computed from them."""
+    more = True
+    while more:
+        found = {i for i, refs in reads.items() if i not in exposed and refs & exposed}
+        exposed |= found
+        more = bool(found)
+    return frozenset(exposed)
+
+
+def trees_raise(node: Node) -> bool:
+    """Whether an expression of this operator can raise."""
+    return any(can_raise(t) for t in _trees(node))
+
+
+def _trees(node: Node) -> Iterator[Tree]:
+    """The expressions of an operator: fields that hold one, or a list of them."""
+    for value in node.fields.values():
+        if isinstance(value, list) and value:
+            for item in [value] if isinstance(value[0], dict) else value:
+                if isinstance(item, list) and item and "class" in item[0]:
+                    yield item
+
+
+def can_raise(tree: Tree) -> bool:
+    """Whether something in the expression is not known to be total."""
+    return any(
+        node["class"] not in _TOTAL and not _total_cast(tree, at) for at, node in enumerate(tree)
+    )
+
+
+def _total_cast(tree: Tree, at: int) -> bool:
+    """A cast to a string or to a wider number, or of a constant (which raises always or never)."""
+    node = tree[at]
+    if node["class"] != _CAST:
+        return False
+    child: JsonNode = tree[at + 1]
+    if node["dataType"] == "string" or child["class"] == _LITERAL:
+        return True
+    known = child["class"] == ATTRIBUTE and child["dataType"] in SIMPLE_NAMES
+    if not known or child["dataType"] not in _WIDER or node["dataType"] not in _WIDER:
+        return False
+    return _WIDER.index(child["dataType"]) <= _WIDER.index(node["dataType"])

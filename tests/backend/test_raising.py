@@ -1,0 +1,88 @@
+"""Errors below a boundary: they may vanish, which is told, and must not appear."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.backend.conftest import Tables
+from tests.backend.running import rewritten, untouched
+from tests.backend.test_pipelines import agg
+
+from presieve.driver.optimize import optimize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ERASES = "may-erase-error"
+
+
+def codes(df: DataFrame) -> set[str]:
+    return {a["code"] for a in rewritten(df).assumptions}
+
+
+def test_nothing_below_can_raise(tables: Tables) -> None:
+    """Here strict may push: ``level`` is a string, of which nothing is assumed."""
+    named = tables.plain.selectExpr("upper(team) AS team", "level").filter("team IS NOT NULL")
+    df = agg(named, "errors", "bigint", "level").filter("m >= 1")
+    assert ERASES not in codes(df)
+    assert optimize(df, policy="strict") is not df
+
+
+def test_an_error_below_may_vanish(tables: Tables) -> None:
+    divided = tables.plain.selectExpr("team", "level", "1 / (v + 1) AS share")
+    df = agg(divided.filter("share > 0"), "errors", "bigint", "level").filter("m >= 1")
+    assert ERASES in codes(df)
+    assert optimize(df, policy="strict") is df
+
+
+def test_an_error_above_may_vanish(tables: Tables) -> None:
+    df = agg(tables.plain, "errors", "bigint", "level").selectExpr("m", "1 / (m + 1) AS share")
+    assert ERASES in codes(df.filter("m >= 1"))
+
+
+def test_a_pre_filter_may_read_what_can_raise(tables: Tables) -> None:
+    """No operator below drops rows, so nothing is computed for further rows."""
+    divided = tables.plain.filter("v <> 0").selectExpr("team", "score / v AS score")
+    df = agg(divided, "top", "double", "score").filter("m >= 20")
+    assert rewritten(df).prefilter == "score >= 20.0D"
+
+
+def test_but_not_above_a_join(tables: Tables) -> None:
+    """The join drops the row whose division would raise; a filter pushed below would compute it."""
+    known = tables.plain.filter("v <> 0").select("v").distinct()
+    joined = tables.plain.join(known, "v").selectExpr("team", "score / v AS score")
+    df = agg(joined.selectExpr("team", "score AS score"), "top", "double", "score")
+    assert untouched(df.filter("m >= 20")).declined[-1].code == "may-add-error"
+
+
+def test_other_columns_above_a_join(tables: Tables) -> None:
+    known = tables.plain.filter("v <> 0").select("v").distinct()
+    joined = tables.plain.join(known, "v").selectExpr("team", "score", "1 / v AS share")
+    df = agg(joined, "top", "double", "score")
+    assert ERASES in codes(df.filter("m >= 90"))
+
+
+def test_ctes_are_looked_into(spark: SparkSession, tables: Tables) -> None:
+    from tests.backend.test_pipelines import pandas_udf
+
+    tables.plain.createOrReplaceTempView("games")
+    spark.udf.register("top", pandas_udf("top", "double"))
+    query = """
+      WITH shares AS (
+        SELECT g.team, g.score / g.v AS score
+        FROM games g JOIN (SELECT DISTINCT v FROM games WHERE v <> 0) k ON g.v = k.v)
+      SELECT team, top(score) AS m FROM shares GROUP BY team HAVING m >= 20
+    """
+    assert untouched(spark.sql(query)).declined[-1].code == "may-add-error"
+
+
+def test_a_pre_filter_calls_no_python(tables: Tables) -> None:
+    from pyspark.sql.functions import udf
+
+    @udf("double")
+    def twice(x: float) -> float:
+        return 2 * x
+
+    doubled = tables.plain.withColumn("score", twice("score"))
+    df = agg(doubled, "top", "double", "score").filter("m >= 90")
+    assert untouched(df).declined[-1].code == "may-add-error"
