@@ -16,6 +16,7 @@ def setting() -> dict[str, object]:
     return {
         "at": datetime.now(UTC).isoformat(timespec="seconds"),
         "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),
         "presieve": version("presieve"),
         "z3": version("z3-solver"),
