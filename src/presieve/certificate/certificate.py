@@ -80,6 +80,8 @@ def parse(data: object) -> Certificate:
         return _parse(data)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise PresieveError(f"not a certificate: {problem!r}") from problem
+    except RecursionError:
+        raise PresieveError("not a certificate: nested too deeply") from None
 
 
 def _parse(data: dict[str, Any]) -> Certificate:
@@ -88,21 +90,28 @@ def _parse(data: dict[str, Any]) -> Certificate:
     witnesses = tuple(
         Witness(
             parse_term(w["region"]),
-            tuple(parse_term(v) for v in w["key"]),
-            tuple(tuple(parse_term(v) for v in row) for row in w["rows"]),
+            tuple(parse_term(v) for v in _list(w["key"])),
+            tuple(tuple(parse_term(v) for v in _list(row)) for row in _list(w["rows"])),
             int(w["index"]),
         )
-        for w in data["witnesses"]
+        for w in _list(data["witnesses"])
     )
     return Certificate(
-        parse_problem("\n".join(data["problem"])),
+        parse_problem("\n".join(_list(data["problem"]))),
         data["kind"],
         data["strength"],
         parse_term(data["prefilter"]),
         parse_term(data["residual"]),
-        tuple(parse_term(t) for t in data["invariant"]),
+        tuple(parse_term(t) for t in _list(data["invariant"])),
         witnesses,
     )
+
+
+def _list(data: object) -> list[Any]:
+    """What must be a list: a text or a dict is iterable too, and would pass for an empty one."""
+    if not isinstance(data, list):
+        raise TypeError(f"a list is expected, not {data!r}")
+    return data
 
 
 def load(path: str | Path) -> Certificate:
@@ -111,7 +120,7 @@ def load(path: str | Path) -> Certificate:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as problem:
         raise UsageError(f"{path}: {problem.strerror or problem}") from problem
-    except (UnicodeDecodeError, json.JSONDecodeError) as problem:
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as problem:
         raise UsageError(f"{path}: not JSON, so no certificate ({problem})") from problem
     try:
         return parse(data)

@@ -11,7 +11,9 @@ from presieve.certificate.certificate import Certificate
 from presieve.certificate.obligations import Claim
 from presieve.certificate.witness import check_witnesses
 from presieve.errors import PresieveError
+from presieve.ir.fold import Column, Output, Problem
 from presieve.ir.ops import sql_conjuncts
+from presieve.ir.sorts import strip
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE
 from presieve.ir.wellformed import (
     IllFormed,
@@ -20,6 +22,7 @@ from presieve.ir.wellformed import (
     check_prefilter,
     check_problem,
 )
+from presieve.semantics.types import SORTS
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
 
 SolverName = Literal["z3", "cvc5"]
@@ -93,6 +96,13 @@ def check(
         if not isinstance(answer, Unsat):
             why = "it does not hold" if isinstance(answer, Sat) else answer.why
             return Rejected(name, why)
+    if certificate.strength == "strongest":
+        regions = [w.region for w in certificate.witnesses]
+        started = time.perf_counter()
+        answer = _ask(obligations.without_witness(claim, regions), solver, effort)
+        seconds["strength"] = time.perf_counter() - started
+        if not isinstance(answer, Unsat):
+            return Rejected("strength", "rows are kept for which no witness speaks")
     erases = not isinstance(_ask(obligations.erases_error(claim), solver, effort), Unsat)
     return Verified(certificate, solver, seconds, erases, _SEAL)
 
@@ -101,6 +111,7 @@ def _check_form(certificate: Certificate) -> None:
     """The kind must be what the predicates say, and every term over its own variables."""
     problem = certificate.problem
     check_problem(problem)
+    _check_types(problem)
     check_prefilter(problem, certificate.prefilter)
     check_post(problem, certificate.residual)
     check_invariant(problem, certificate.invariant)
@@ -114,3 +125,12 @@ def _check_form(certificate: Certificate) -> None:
     }[kind]
     if not fits:
         raise IllFormed(f"the predicates are not those of kind {kind}")
+
+
+def _check_types(problem: Problem) -> None:
+    """Spark's types bound the values of columns, so they must be those of the sorts."""
+    fold = problem.fold
+    typed: tuple[Column | Output, ...] = (*fold.columns, *fold.keys, *fold.outputs)
+    for c in typed:
+        if SORTS.get(c.type) != strip(c.sort):
+            raise IllFormed(f"{c.name} of type {c.type} has another sort")

@@ -118,5 +118,16 @@ def erases_error(claim: Claim) -> str:
     return runs.encoder.take()
 
 
+def without_witness(claim: Claim, regions: Iterable[Term]) -> str:
+    """Satisfiable if a row is kept that lies in none of the regions that witnesses speak for."""
+    regions = tuple(regions)
+    runs = Runs(claim.problem, [claim.prefilter, *regions])
+    row = runs.row("r")
+    runs.encoder.fact(_kept(runs, claim, row))
+    for region in regions:
+        runs.encoder.fact(s_not(runs.is_true(region, row)))
+    return runs.encoder.take()
+
+
 OBLIGATIONS = {"init": init, "sync": sync, "stutter": stutter, "final": final}
 """In the order in which they are checked."""

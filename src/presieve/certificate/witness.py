@@ -10,6 +10,7 @@ from presieve.ir.fold import Problem
 from presieve.ir.pushdown import Witness
 from presieve.ir.sorts import Sort
 from presieve.ir.terms import Lit, Scope, Term, literal_value
+from presieve.ir.wellformed import check_prefilter
 from presieve.semantics.interpret import Row, agree, evaluate, holds, key_env, outcome
 from presieve.semantics.values import Value, belongs
 
@@ -19,6 +20,7 @@ def check_witnesses(certificate: Certificate) -> None:
     region, all rows obey the assumptions, and leaving the row out changes the result.
     """
     for number, witness in enumerate(certificate.witnesses):
+        check_prefilter(certificate.problem, witness.region)
         if not _shows(certificate.problem, witness):
             raise PresieveError(f"witness {number} does not show that its region is needed")
 

@@ -69,7 +69,7 @@ def solve(problem: Problem, *, budget: float = 10.0, policy: Policy = "default")
     found = synthesize(problem, budget)
     if found.pushdown is None:
         return _nothing(problem, found.declined, started, found.solver_calls)
-    calls = found.solver_calls + CHECK_CALLS
+    calls = found.solver_calls + CHECK_CALLS + (found.pushdown.strength == "strongest")
     certificate = Certificate.of(problem, found.pushdown)
     checked = check(certificate, effort=Effort(seconds=max(budget, 1.0)))
     if isinstance(checked, Rejected):
@@ -81,7 +81,7 @@ def solve(problem: Problem, *, budget: float = 10.0, policy: Policy = "default")
 
 
 CHECK_CALLS = 6
-"""Premises, four conditions, and the question about errors."""
+"""Premises, four conditions, and the question about errors; strength is one more."""
 
 
 def _nothing(
