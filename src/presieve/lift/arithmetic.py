@@ -10,6 +10,7 @@ from presieve.ir.terms import (
     Lit,
     Op,
     Term,
+    bits_float,
     float_lit,
     int_lit,
     literal_value,
@@ -152,9 +153,9 @@ def unary(m: Machine, flow: Flow, op: ast.unaryop, value: Value, node: ast.AST) 
         if isinstance(operand.term, Lit):
             return Scalar(int_lit(-int(operand.term.value or 0)), operand.traits)
         return Scalar(app(Op.INT_NEG, operand.term))
-    if isinstance(operand.term, Lit):
-        return Scalar(float_lit(-float(literal_value(operand.term) or 0.0)), operand.traits)
     _reject_maybe_int(m, operand, node)
+    if isinstance(operand.term, Lit):
+        return Scalar(float_lit(-bits_float(int(operand.term.value or 0))), operand.traits)
     return Scalar(app(Op.FLOAT_NEG, operand.term), operand.traits)
 
 

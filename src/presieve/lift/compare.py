@@ -202,11 +202,17 @@ def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
         case _:
             raise m.decline("unsupported-expression", f"'in' {describe(among)}", node)
     _no_nan_inside(m, (value, *items), node)
-    if isinstance(value, Scalar) and not any(isinstance(i, NoneV) for i in items):
+    if isinstance(value, Scalar) and not any(_may_be_none(i) for i in items):
         present = Scalar(get(value.term), value.traits)
         found = or_(*(equal(m, present, item, node) for item in items))
         return and_(negate(is_none(value.term)), found)
     return or_(*(equal(m, value, item, node) for item in items))
+
+
+def _may_be_none(value: Value) -> bool:
+    if isinstance(value, Scalar):
+        return is_none(value.term) != FALSE
+    return not isinstance(value, TupleV)
 
 
 # --- order ------------------------------------------------------------------------------------

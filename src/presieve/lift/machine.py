@@ -12,7 +12,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, Option
 from presieve.ir.terms import FALSE, TRUE, App, Op, Scope, Term, Var, int_lit
-from presieve.lift.build import and_, get, is_none, or_
+from presieve.lift.build import and_, get, is_none, ite, or_
 from presieve.lift.columns import Columns
 from presieve.lift.names import Names
 from presieve.lift.ranges import Ranges, column_ranges
@@ -207,6 +207,11 @@ def join_flows(flow: Flow, condition: Term, then: Flow, other: Flow) -> None:
         return
     flow.env = merge_envs(condition, then.env, other.env)
     flow.facts = (then.facts & other.facts) | flow.facts
+    # A branch that is left early on some of its paths goes on under further conditions.
+    start = len(flow.conds) + 1
+    goes_on = ite(condition, and_(*then.conds[start:]), and_(*other.conds[start:]))
+    if goes_on != TRUE:
+        flow.conds = (*flow.conds, goes_on)
 
 
 def merge_envs(condition: Term, a: dict[str, Value], b: dict[str, Value]) -> dict[str, Value]:

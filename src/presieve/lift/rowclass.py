@@ -73,7 +73,8 @@ def _class_span(source: Source) -> Span:
 
 def _has(obj: object, name: str) -> bool:
     found = inspect.getattr_static(obj, name, None)
-    # The base class's finish gives the accumulator back, which is what no finish means.
+    if isinstance(found, FunctionType) and found.__module__ == "presieve.aggregator":
+        return False  # the base class's finish gives the accumulator back
     return isinstance(found, FunctionType | staticmethod | classmethod)
 
 

@@ -12,6 +12,7 @@ import ast
 import inspect
 import textwrap
 from dataclasses import dataclass
+from functools import lru_cache
 from types import CodeType, FunctionType
 
 from presieve.errors import DeclineSignal, Span
@@ -51,15 +52,12 @@ def function_source(function: FunctionType) -> Source:
         raise DeclineSignal("not-a-function", "write the function with def, without yield", here)
     try:
         lines, _ = inspect.findsource(code)
-        text = "".join(lines)
-        tree = ast.parse(text)
-        # The whole file is compiled: how a name is called depends on the imports around it.
-        compiled = compile(text, code.co_filename, "exec", code.co_flags & _FUTURE, True)
+        tree, compiled = _compiled("".join(lines), code.co_filename, code.co_flags & _FUTURE)
     except (OSError, TypeError, SyntaxError, ValueError) as e:
         reason = f"the source of {code.co_name} cannot be found or read"
         raise DeclineSignal("no-source", reason, here) from e
     nodes = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and _is_at(n, code)]
-    same = [c for c in _codes(compiled) if _is_same_place(c, code) and _same_code(c, code)]
+    same = [c for c in compiled if _is_same_place(c, code) and _same_code(c, code)]
     if len(nodes) != 1 or len(same) != 1:
         reason = f"the source of {code.co_name} in {code.co_filename} is not what is being run"
         raise DeclineSignal("source-mismatch", reason, here)
@@ -73,6 +71,16 @@ def function_source(function: FunctionType) -> Source:
             )
     own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
     return Source(node, code.co_filename, textwrap.dedent(own))
+
+
+@lru_cache(maxsize=8)
+def _compiled(text: str, file: str, flags: int) -> tuple[ast.Module, tuple[CodeType, ...]]:
+    """A file's tree and all its code objects, once for the several methods of a class.
+
+    The whole file is compiled, because how a name is called depends on the imports around it.
+    """
+    code = compile(text, file, "exec", flags, True)
+    return ast.parse(text), tuple(_codes(code))
 
 
 def _is_at(node: ast.FunctionDef, code: CodeType) -> bool:
