@@ -75,7 +75,7 @@ def test_a_saved_certificate_is_checked_again(
     assert found["verified"] is True
     assert found["solver"] == solver
     assert found["prefilter"] == "score >= 90.0D"
-    assert set(found["conditions"]) == {"init", "sync", "stutter", "final"}
+    assert set(found["conditions"]) == {"init", "sync", "stutter", "final", "strength"}
     assert main(["check", str(path), "--solver", solver]) == 0
     assert "second IS NOT NULL" in capsys.readouterr().out
 
