@@ -198,7 +198,7 @@ CASES: tuple[Case, ...] = (
         "g string, action string, ts timestamp NOT NULL",
         "time bigint, price bigint, first timestamp, last timestamp",
         "split",
-        f"action IN ('price', 'time') OR (ts <= {_t(2, 'Z')} OR ts >= {_t(3, 'Z')})",
+        f"action IN ('price', 'time') OR ts <= {_t(2, 'Z')} OR ts >= {_t(3, 'Z')}",
         f"`time` <> 0 AND (first < {_t(1, 'Z')} OR first = {_t(2, 'Z')})"
         f" AND (last > {_t(4, 'Z')} OR last = {_t(3, 'Z')})",
         _EVENTS,

@@ -68,9 +68,9 @@ class _Writer:
             case Op.IMPLIES:
                 return f"(not {xs[0]} or {xs[1]})"
             case Op.IS_NONE | Op.SQL_IS_NULL:
-                return f"({xs[0]} is None)"
+                return _is(xs[0], "None")
             case Op.SQL_IS_TRUE:
-                return f"({xs[0]} is True)"
+                return _is(xs[0], "True")
             case Op.SOME | Op.GET:
                 return xs[0]
             case Op.SAME if not _has_float(args[0].sort):
@@ -85,6 +85,13 @@ class _Writer:
         body = "\n".join(f"    {line}" for line in lines)
         exec(f"def f({', '.join(parameters)}):\n{body}", self.globals)
         return self.globals["f"]  # type: ignore[no-any-return]
+
+
+def _is(text: str, singleton: str) -> str:
+    """Identity, decided here for constants: Python warns of ``5 is None``."""
+    if text in ("None", "True", "False") or text.lstrip("-").isdecimal():
+        return str(text == singleton)
+    return f"({text} is {singleton})"
 
 
 def _has_float(sort: Sort) -> bool:
