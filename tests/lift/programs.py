@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass
 
 COLUMNS = {
@@ -60,10 +61,7 @@ class Programs:
 
     def program(self, name: str) -> tuple[str, tuple[str, str]]:
         """One class as source text, and the Spark types of its two outputs."""
-        names = tuple(KINDS)
-        weights = (5, 5, 2, 1, 1)
-        self.kinds = {v: self.random.choices(names, weights)[0] for v in ("p", "q")}
-        start = ", ".join(self.random.choice(KINDS[self.kinds[v]].initial) for v in ("p", "q"))
+        start = self.start()
         lines = [
             f"class {name}:",
             "    def zero(self):",
@@ -77,8 +75,32 @@ class Programs:
             *("        " + line for line in self.block(1, row=False)),
             "        return (p, q)",
         ]
-        types = KINDS[self.kinds["p"]].type, KINDS[self.kinds["q"]].type
-        return "\n".join(lines) + "\n", types
+        return "\n".join(lines) + "\n", self.types()
+
+    def function(self, name: str) -> tuple[str, tuple[str, str]]:
+        """The same as a function for ``applyInPandas``."""
+        start = self.start()
+        loop = [re.sub(r"return .*", "continue", line) for line in self.block(3, row=True)]
+        last = self.block(1, row=False)
+        table = r"return pd.DataFrame([\1], columns=['p', 'q'])"
+        lines = [
+            f"def {name}(pdf):",
+            f"    p, q = {start}",
+            "    for row in pdf.itertuples(index=False):",
+            *("        " + re.sub(r"row\['(\w)'\]", r"row.\1", line) for line in loop),
+            *("    " + re.sub(r"return (.*)", table, line) for line in last),
+            "    return pd.DataFrame({'q': [q], 'p': [p]})",
+        ]
+        return "\n".join(lines) + "\n", self.types()
+
+    def start(self) -> str:
+        """Chooses the kinds of the two fields; what they start with."""
+        self.kinds = {v: self.random.choices(tuple(KINDS), (5, 5, 2, 1, 1))[0] for v in ("p", "q")}
+        return ", ".join(self.random.choice(KINDS[k].initial) for k in self.kinds.values())
+
+    def types(self) -> tuple[str, str]:
+        """The Spark types of the two fields."""
+        return KINDS[self.kinds["p"]].type, KINDS[self.kinds["q"]].type
 
     def block(self, depth: int, *, row: bool) -> list[str]:
         """Some statements."""

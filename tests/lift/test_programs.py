@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.lift.lifting import interpreted, request, run_class
+from tests.lift.lifting import assumed, interpreted, request, run_class, run_frame
 from tests.lift.programs import COLUMNS, Programs
 
 from presieve.ir.text import parse_fold, print_fold
 from presieve.ir.wellformed import check_fold
-from presieve.lift import Lifted, Request, RowClass, lift
+from presieve.lift import FrameFunction, Lifted, Request, RowClass, lift
 from presieve.semantics.interpret import Raised
 from presieve.semantics.values import INT_RANGES, Value, same
 
@@ -29,7 +29,7 @@ VALUES: dict[str, list[Value]] = {
     "d": [None, 0, 18321, -5],
 }
 SCHEMA = ", ".join(f"{n} {t}" for n, t in COLUMNS.items())
-PROGRAMS = 60
+PROGRAMS = 40
 
 
 def _load(path: Path, text: str) -> Any:
@@ -44,40 +44,62 @@ def _load(path: Path, text: str) -> Any:
     return module
 
 
-def _check(cls: Any, found: Lifted, asked: Request, rows: list[dict[str, Value]]) -> None:
-    real, model = run_class(cls, asked, rows), interpreted(found, rows, {})
-    limits = [INT_RANGES.get(c.type) for c in asked.returns]
-    if isinstance(real, tuple):
-        for value, limit in zip(real, limits, strict=True):
-            if limit and isinstance(value, int) and not limit[0] <= value <= limit[1]:
-                real = Raised()  # what does not fit is assumed away, and counts as an error
-                break
+def _check(obj: Any, found: Lifted, asked: Request, rows: list[dict[str, Value]]) -> None:
+    if isinstance(obj, type):
+        real = _fitting(run_class(obj, asked, rows), asked)
+    else:
+        rows = [r for r in rows if assumed(found, r, {})]
+        if not rows:
+            return
+        real = run_frame(obj, asked, False, rows)
+    model = interpreted(found, rows, {})
     if isinstance(real, Raised) or isinstance(model, Raised):
         assert type(real) is type(model), (real, model, rows)
     else:
         assert same(model, real), (real, model, rows)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("seed", [3, 14, 15, 92])
-def test_random_programs(seed: int, tmp_path: Path) -> None:
+def _fitting(real: object, asked: Request) -> object:
+    """What does not fit its type is assumed away, and counts as an error."""
+    if isinstance(real, tuple):
+        for value, column in zip(real, asked.returns, strict=True):
+            low, high = INT_RANGES.get(column.type, (None, None))
+            if low is not None and value is not None and not low <= value <= high:
+                return Raised()
+    return real
+
+
+@pytest.mark.parametrize("seed", [3, 14, 92])
+@pytest.mark.parametrize("form", [RowClass(), FrameFunction()], ids=["class", "function"])
+def test_random_programs(seed: int, form: RowClass | FrameFunction, tmp_path: Path) -> None:
+    check_programs(seed, form, tmp_path, PROGRAMS, 10)
+
+
+def check_programs(
+    seed: int, form: RowClass | FrameFunction, folder: Path, count: int, tables: int
+) -> int:
+    """How many of the programs were lifted; each was run on so many tables."""
     source, dice = Programs(seed), random.Random(seed)
-    made = [source.program(f"C{i}") for i in range(PROGRAMS)]
-    module = _load(tmp_path / f"programs_{seed}.py", "\n".join(text for text, _ in made))
+    write = source.program if isinstance(form, RowClass) else source.function
+    made = [write(f"F{i}") for i in range(count)]
+    text = "\n".join(["import pandas as pd", *(text for text, _ in made)])
+    module = _load(folder / f"programs_{seed}_{type(form).__name__}.py", text)
     lifted = 0
     for i, (_, (p, q)) in enumerate(made):
-        cls = getattr(module, f"C{i}")
+        obj = getattr(module, f"F{i}")
         asked = request(SCHEMA, f"p {p}, q {q}")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SyntaxWarning)
-            found = lift(cls, RowClass(), asked)
+            found = lift(obj, form, asked)
         if not isinstance(found, Lifted):
             assert found.span is not None
             continue
         lifted += 1
         check_fold(found.fold)
         assert parse_fold(print_fold(found.fold)) == found.fold
-        for _ in range(20):
+        for _ in range(tables):
             size = dice.choice([1, 1, 2, 3, 5])
             rows = [{n: dice.choice(VALUES[n]) for n in COLUMNS} for _ in range(size)]
-            _check(cls, found, asked, rows)
-    assert lifted > PROGRAMS // 5
+            _check(obj, found, asked, rows)
+    assert lifted > count // 5
+    return lifted
