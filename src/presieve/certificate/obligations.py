@@ -8,6 +8,7 @@ and with errors added). Each script is the negation of a condition: unsatisfiabl
                  ->  s' does not raise on r and I(true, step(s,r), true, step(s',r))
     Stutter  I(n,s,n',s') and D(r) and not P(r) and s does not raise on r
                  ->  I(true, step(s,r), n', s')
+             and the same for rows that a file scan may lose (semantics.scan), whatever P says
     Final    I(n,s,n',s') and the original run has a result and does not raise
                  ->  the twin does not raise, and both are rejected, or both accepted and equal
 """
@@ -20,6 +21,7 @@ from typing import Literal
 
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
+from presieve.semantics.scan import may_lose
 from presieve.smt.runs import EncEnv, Run, Runs
 from presieve.smt.text import s_and, s_not, s_or
 
@@ -82,7 +84,9 @@ def stutter(claim: Claim) -> str:
     """A row that the pre-filter drops is seen by the original run only."""
     runs, run, twin, related = _start(claim)
     row = runs.row("r")
-    premises = [related, s_not(_kept(runs, claim, row)), s_not(runs.step_raises(run, row))]
+    lost = runs.encoder.boolean(may_lose(claim.prefilter), row)
+    dropped = s_or([s_not(_kept(runs, claim, row)), lost])
+    premises = [related, dropped, s_not(runs.step_raises(run, row))]
     return _script(runs, premises, _holds(runs, claim.invariant, runs.step(run, row), twin))
 
 
@@ -109,7 +113,8 @@ def erases_error(claim: Claim) -> str:
     """
     runs, run, twin, related = _start(claim)
     row = runs.row("r")
-    dropped = s_and([s_not(_kept(runs, claim, row)), runs.step_raises(run, row)])
+    lost = runs.encoder.boolean(may_lose(claim.prefilter), row)
+    dropped = s_and([s_or([s_not(_kept(runs, claim, row)), lost]), runs.step_raises(run, row)])
     kept = s_and([runs.step_raises(run, row), s_not(runs.step_raises(twin, row))])
     ends = s_and([runs.present(run), runs.finish_raises(run)])
     ends_twin = s_and([runs.present(twin), runs.finish_raises(twin)])

@@ -10,12 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from presieve.ir.terms import Term
+from presieve.semantics.scan import may_lose
 from presieve.smt.runs import Run, Runs
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
 from presieve.smt.text import s_and, s_implies, s_not, s_or
 from presieve.synthesis.mining import Clause
 
 STEP, FINAL, RESIDUAL, CRASH, ERASED = "!step", "!final", "!residual", "!crash", "!erased"
+LOST = "!lost"
 GOALS = (STEP, FINAL, RESIDUAL, CRASH, ERASED)
 
 
@@ -51,10 +53,12 @@ class Prover:
         setup, runs = self._setup, self._setup.runs
         encoder = runs.encoder
         s, t, row = runs.arbitrary("s"), runs.arbitrary("t"), runs.row("r")
-        kept = encoder.name(runs.is_true(setup.prefilter, row))
+        lines = encoder.lines
+        lines.append(f"(declare-const {LOST} Bool)")  # the scan's choice, where it has one
+        lost = s_and([LOST, encoder.boolean(may_lose(setup.prefilter), row)])
+        kept = encoder.name(s_and([runs.is_true(setup.prefilter, row), s_not(lost)]))
         after = runs.step(s, row)
         after_twin = runs.either(kept, runs.step(t, row), t)
-        lines = encoder.lines
         before, later = runs.pair(s, t), runs.pair(after, after_twin)
         for i, leaf in enumerate(setup.leaves):
             here, there = encoder.boolean(leaf, before), encoder.boolean(leaf, later)

@@ -181,7 +181,9 @@ def _member(p: Partition, chosen: frozenset[int]) -> Term:
     if may.get("nan") and not wants["nan"] and _reaches_nan(p, chosen):
         no_nan = app(Op.SQL_NOT, app(Op.SQL_IS_NAN, p.variable))
         parts = [sql_conjunction([sql_disjunction(parts), no_nan])]
-    if may.get("nan") and wants["nan"] and not _reaches_nan(p, chosen):
+    if may.get("nan") and wants["nan"]:
+        # Also where a comparison keeps NaN already: a scan that is given the comparison alone may
+        # lose it (semantics.scan).
         parts.append(app(Op.SQL_IS_NAN, p.variable))
     if may.get("null") and wants["null"]:
         parts.append(app(Op.SQL_IS_NULL, p.variable))
