@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from presieve.certificate import Certificate, Rejected, Verified, check
@@ -57,16 +57,19 @@ def solve(problem: Problem, *, budget: float = 10.0, policy: Policy = "default")
     declined.
     """
     # The search loads a solver, which importing this module must not.
-    from presieve.synthesis.engine import synthesize
+    from presieve.synthesis.fewest import synthesize_fewest
 
     started = time.perf_counter()
-    if policy == "strict" and problem.assumptions:
-        declined = tuple(
-            Declined("assumption", f"policy strict does not assume that {a.text}")
-            for a in problem.assumptions
-        )
-        return _nothing(problem, declined, started, 0)
-    found = synthesize(problem, budget)
+    if policy == "strict":
+        problem = strictly(problem)
+        if problem.assumptions:
+            declined = tuple(
+                Declined("assumption", f"policy strict does not assume that {a.text}")
+                for a in problem.assumptions
+            )
+            return _nothing(problem, declined, started, 0)
+    found = synthesize_fewest(problem, OPTIONAL, budget)
+    problem = found.problem
     if found.pushdown is None:
         return _nothing(problem, found.declined, started, found.solver_calls)
     calls = found.solver_calls + CHECK_CALLS + (found.pushdown.strength == "strongest")
@@ -82,6 +85,16 @@ def solve(problem: Problem, *, budget: float = 10.0, policy: Policy = "default")
 
 CHECK_CALLS = 6
 """Premises, four conditions, and the question about errors; strength is one more."""
+
+
+OPTIONAL = frozenset({"no-nan"})
+"""Codes of assumptions that make a proof easier but are no part of what the fold means."""
+
+
+def strictly(problem: Problem) -> Problem:
+    """The problem without the assumptions that are not part of its meaning."""
+    kept = tuple(a for a in problem.assumptions if a.code not in OPTIONAL)
+    return replace(problem, assumptions=kept)
 
 
 def _nothing(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from presieve.certificate import Certificate, Verified, check
 from presieve.driver.inputs import Inputs, read_filter, read_inputs, zone_note
-from presieve.driver.solve import ERASED_TEXT, ERASES, Policy
+from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, strictly
 from presieve.driver.synthesize import check_options
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Problem
@@ -105,6 +105,8 @@ def verify(
     assert not isinstance(pre, Declined)
     assert not isinstance(rest, Declined)
     problem = inputs.problem(post, [pre])
+    if policy == "strict":
+        problem = strictly(problem)
     if policy == "strict" and problem.assumptions:
         texts = "; ".join(a.text for a in problem.assumptions)
         return _unknown(f"policy strict does not assume that {texts}", started)

@@ -16,7 +16,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Column
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, Option, strip
-from presieve.ir.terms import Op, Scope, Term, Var
+from presieve.ir.terms import Op, Scope, Term, Var, float_lit
 from presieve.lift.forms import Request
 from presieve.lift.values import Scalar, Traits
 from presieve.lift.zones import Zone
@@ -73,7 +73,10 @@ class Columns:
         optional = isinstance(column.sort, Option)
         if base == FLOAT:
             self._assume_no_nan(column, var)
-            return app(Op.GET, var) if optional and self.pandas else var
+            if not optional or not self.pandas:
+                return var
+            nan = float_lit(float("nan"))
+            return app(Op.ITE, app(Op.IS_NONE, var), nan, app(Op.GET, var))
         if optional and self.pandas and base in (INT, TIMESTAMP):
             what = "NaN" if base == INT else "NaT"
             text = f"column {column.name} holds no NULL, which pandas turns into {what}"

@@ -9,12 +9,12 @@ exactly that cell. Deterministic: every random choice has a fixed seed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 from presieve.errors import Declined
-from presieve.ir.fold import Problem, nonempty
+from presieve.ir.fold import Mode, Problem, nonempty
 from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import Kind, Pushdown, Strength, Witness
 from presieve.ir.sorts import Option
@@ -30,7 +30,7 @@ from presieve.synthesis import bmc
 from presieve.synthesis.candidate import Evidence, Open, Proof, Wrong, attempt, keeps, refute
 from presieve.synthesis.space import MAX_CELLS, Space
 from presieve.synthesis.tables import Finding, Need, Table, differs, explore
-from presieve.universe.boxes import cover, excluding, predicate
+from presieve.universe.boxes import Cell, cover, excluding, predicate
 
 _ROUNDS = 8
 _LENGTHS = range(1, 5)
@@ -39,22 +39,28 @@ _RANDOM_WALKS = 150
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The outcome of a search. ``pushdown`` is None where nothing can be pushed."""
+    """The outcome of a search. ``pushdown`` is None where nothing can be pushed.
 
+    ``cells`` are the regions that rows can be in, ``needs`` those with a witness.
+    """
+
+    problem: Problem
     pushdown: Pushdown | None
     declined: tuple[Declined, ...]
     solver_calls: int
     seconds: float
+    cells: frozenset[Cell] = frozenset()
+    needs: frozenset[Cell] = frozenset()
 
 
 class _Search:
     """The search for one problem; holds what its stages share."""
 
-    def __init__(self, problem: Problem, budget: float) -> None:
+    def __init__(self, problem: Problem, chosen: Sequence[Term], budget: float) -> None:
         self.started = time.perf_counter()
         self.budget = budget
         self.solvers: list[Solver] = []
-        self.space = Space(problem)
+        self.space = Space(problem, chosen=tuple(chosen))
         self.random = Random(0)
         self.finding = Finding()
 
@@ -119,6 +125,15 @@ class _Search:
             if not learned:
                 return self._fallback(evidence, prefilter), "universe"
         return None, "universe"
+
+    def keep_all(self) -> tuple[Proof | None, Strength]:
+        """The proof that every row may be kept, for conjuncts over keys to go below with."""
+        result = attempt(self.evidence(), SQL_TRUE)
+        strongest = self.space.size <= MAX_CELLS and self.candidate() == SQL_TRUE
+        return (
+            result if isinstance(result, Proof) else None,
+            "strongest" if strongest else "universe",
+        )
 
     def _always_accepted(self) -> bool:
         """The filter has rejected nothing so far, so that it may be true of every group."""
@@ -189,9 +204,8 @@ def _literals(values: State, sorts: list[object]) -> tuple[Term, ...]:
 
 def synthesize(problem: Problem, budget: float = 10.0) -> Found:
     """The strongest pre-filter and the weakest residual that could be proved within the budget."""
-    keys_only = [c for c in sql_conjuncts(problem.where) if _over_keys(c)]
-    rest = sql_conjunction(c for c in sql_conjuncts(problem.where) if not _over_keys(c))
-    search = _Search(Problem(problem.fold, rest, problem.mode, problem.assumptions), budget)
+    keys_only, rest = _split(problem)
+    search = _Search(rest, keys_only, budget)
     declined: tuple[Declined, ...] = ()
     proof: Proof | None = None
     strength: Strength = "universe"
@@ -203,11 +217,44 @@ def synthesize(problem: Problem, budget: float = 10.0) -> Found:
         if proof is None and search.candidate() != SQL_TRUE:
             why = "ran out of time" if search.out_of_time else "no invariant was found"
             declined = (Declined("no-proof", f"a pre-filter is likely right, but {why}"),)
+    if proof is None and keys_only:
+        proof, strength = search.keep_all()
     pushdown = None
     if proof is not None:
         pushdown = _pushdown(search, problem, keys_only, proof, strength)
+    return _found(search, problem, pushdown, declined)
+
+
+def needed_cells(problem: Problem, budget: float) -> frozenset[Cell]:
+    """The cells that runs show to be needed, without any proof."""
+    keys_only, rest = _split(problem)
+    search = _Search(rest, keys_only, budget)
+    search.explore()
+    return frozenset(search.finding.needs)
+
+
+def _found(
+    search: _Search,
+    problem: Problem,
+    pushdown: Pushdown | None,
+    declined: tuple[Declined, ...],
+) -> Found:
     calls = sum(s.calls for s in search.solvers)
-    return Found(pushdown, declined, calls, time.perf_counter() - search.started)
+    seconds = time.perf_counter() - search.started
+    cells = frozenset(search.space.cells if search.space.size <= MAX_CELLS else ())
+    needs = frozenset(search.finding.needs)
+    return Found(problem, pushdown, declined, calls, seconds, cells, needs)
+
+
+def _split(problem: Problem) -> tuple[list[Term], Problem]:
+    """The conjuncts over keys alone, which go below as they are, and the problem of the others.
+
+    Without groups there are none: no group can disappear.
+    """
+    clauses = sql_conjuncts(problem.where)
+    keys_only = [c for c in clauses if problem.mode is Mode.GROUPED and _over_keys(c)]
+    rest = sql_conjunction(c for c in clauses if c not in keys_only)
+    return keys_only, replace(problem, where=rest)
 
 
 def _over_keys(clause: Term) -> bool:
@@ -228,6 +275,8 @@ def _pushdown(
     kind, residual = _kind(problem, prefilter, proof.residual)
     if kind == "none":
         return None
+    if not all(search.space.is_chosen(n.key) for n in search.finding.needs.values()):
+        strength = "universe"  # a witness in a group that the filter rejects by its key is none
     witnesses = tuple(search.witnesses()) if strength == "strongest" else ()
     return Pushdown(kind, strength, prefilter, residual, invariant, witnesses)
 

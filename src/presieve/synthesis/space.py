@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product
+from itertools import islice, product
 from random import Random
 
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import Scope, Term, Var
 from presieve.semantics.compile import Machine, State, compile_problem
+from presieve.semantics.interpret import holds, key_env
 from presieve.semantics.values import Value
 from presieve.universe.boxes import Cell, possible_cells
 from presieve.universe.classes import Classes
@@ -20,19 +21,23 @@ MAX_CELLS = 5000
 """Beyond this many cells the product of all columns' regions is not searched."""
 
 _KEYS_TRIED = 12
+_KEYS_SEEN = 2000
 
 
 @dataclass(frozen=True)
 class Space:
-    """What is fixed for one problem. ``extra`` are further predicates whose constants matter."""
+    """What is fixed for one problem. ``extra`` are further predicates whose constants matter,
+    ``chosen`` predicates over keys: only groups that satisfy them are of interest.
+    """
 
     problem: Problem
     extra: tuple[Term, ...] = ()
+    chosen: tuple[Term, ...] = ()
 
     @cached_property
     def classes(self) -> Classes:
         """Values that meet."""
-        return Classes(self.problem, self.extra)
+        return Classes(self.problem, (*self.extra, *self.chosen))
 
     @cached_property
     def machine(self) -> Machine:
@@ -69,7 +74,14 @@ class Space:
             for c in fold.keys
         ]
         values = [_plainest_first(s for r in p.regions for s in r.samples[:1]) for p in columns]
-        return [tuple(v) for v in product(*values)][:_KEYS_TRIED]
+        every = list(islice(product(*values), _KEYS_SEEN))
+        return ([k for k in every if self.is_chosen(k)] or every)[:_KEYS_TRIED]
+
+    def is_chosen(self, key: State) -> bool:
+        """Whether a group is of interest."""
+        names = [c.name for c in self.problem.fold.keys]
+        env = key_env(dict(zip(names, key, strict=True)))
+        return all(holds(term, env) for term in self.chosen)
 
     def has_result(self, nonempty: bool) -> bool:
         """Whether a group with, or without, a row has a result at all."""
