@@ -226,6 +226,16 @@ class Gateway:
         return bool(manager.lookupCachedData(self.jsession, plan).isDefined())
 
     @_guarded
+    def parquet_files(self, relation: Java) -> list[str]:
+        """The files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
+        base = relation.relation()
+        if base.getClass().getSimpleName() != "HadoopFsRelation":
+            return []
+        if base.fileFormat().getClass().getSimpleName() != "ParquetFileFormat":
+            return []
+        return [str(f) for f in base.location().inputFiles()]
+
+    @_guarded
     def scan_metadata(self, plan: Java) -> list[tuple[str, dict[str, str]]]:
         """Of every leaf of the physical plan: its name, and what it says about pushed filters.
 

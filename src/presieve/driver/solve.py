@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.errors import Declined
-from presieve.ir.fold import Problem
+from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind, Strength
 from presieve.ir.terms import SQL_TRUE, Term
 from presieve.smt.solver import Effort
@@ -16,6 +18,7 @@ from presieve.smt.solver import Effort
 Policy = Literal["default", "strict"]
 
 ERASES = "may-erase-error"
+_NONE: Mapping[Assumption, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +40,22 @@ class Solution:
     seconds: float
     solver_calls: int
     verified: Verified | None = None
+    known: Mapping[Assumption, str] = field(default_factory=dict)
+
+    @property
+    def discharged(self) -> tuple[dict[str, str], ...]:
+        """What the solution rests on and is known to hold: ``{"code", "text", "by"}``."""
+        return tuple(
+            {"code": a.code, "text": a.text, "by": self.known[a]}
+            for a in self.problem.assumptions
+            if a in self.known
+        )
 
     @property
     def assumptions(self) -> tuple[dict[str, str], ...]:
-        """What the solution rests on, as ``{"code", "text"}``."""
-        listed = [{"code": a.code, "text": a.text} for a in self.problem.assumptions]
+        """What the solution rests on without knowing it, as ``{"code", "text"}``."""
+        open_ = [a for a in self.problem.assumptions if a not in self.known]
+        listed = [{"code": a.code, "text": a.text} for a in open_]
         if self.verified is not None and self.verified.may_erase_error:
             listed.append({"code": ERASES, "text": ERASED_TEXT})
         return tuple(listed) if self.verified is not None else ()
@@ -50,10 +64,17 @@ class Solution:
 ERASED_TEXT = "an error that the job raises today on rows that are now dropped may be gone"
 
 
-def solve(problem: Problem, *, budget: float = 10.0, policy: Policy = "default") -> Solution:
+def solve(
+    problem: Problem,
+    *,
+    budget: float = 10.0,
+    policy: Policy = "default",
+    discharged: Mapping[Assumption, str] = _NONE,
+) -> Solution:
     """Search, then check. ``budget`` is seconds of wall clock, the last guard.
 
-    Under ``policy="strict"`` a solution that rests on an assumption, or that may erase an error, is
+    ``discharged`` are assumptions that are known to hold, and how they are known. Under
+    ``policy="strict"`` a solution that rests on another assumption, or that may erase an error, is
     declined.
     """
     # The search loads a solver, which importing this module must not.
@@ -61,12 +82,13 @@ def solve(problem: Problem, *, budget: float = 10.0, policy: Policy = "default")
 
     started = time.perf_counter()
     if policy == "strict":
-        problem = strictly(problem)
-        if problem.assumptions:
-            declined = tuple(
-                Declined("assumption", f"policy strict does not assume that {a.text}")
-                for a in problem.assumptions
-            )
+        problem = strictly(problem, discharged)
+        declined = tuple(
+            Declined("assumption", f"policy strict does not assume that {a.text}")
+            for a in problem.assumptions
+            if a not in discharged
+        )
+        if declined:
             return _nothing(problem, declined, started, 0)
     found = synthesize_fewest(problem, OPTIONAL, budget)
     problem = found.problem
@@ -80,7 +102,8 @@ def solve(problem: Problem, *, budget: float = 10.0, policy: Policy = "default")
         return _nothing(problem, (*found.declined, Declined("check", reason)), started, calls)
     if policy == "strict" and checked.may_erase_error:
         return _nothing(problem, (Declined(ERASES, ERASED_TEXT),), started, calls)
-    return _solution(problem, certificate, checked, found.declined, started, calls)
+    solution = _solution(problem, certificate, checked, found.declined, started, calls)
+    return replace(solution, known=dict(discharged))
 
 
 CHECK_CALLS = 6
@@ -91,9 +114,9 @@ OPTIONAL = frozenset({"no-nan"})
 """Codes of assumptions that make a proof easier but are no part of what the fold means."""
 
 
-def strictly(problem: Problem) -> Problem:
-    """The problem without the assumptions that are not part of its meaning."""
-    kept = tuple(a for a in problem.assumptions if a.code not in OPTIONAL)
+def strictly(problem: Problem, discharged: Collection[Assumption] = ()) -> Problem:
+    """The problem without the assumptions that it can do without and that are not discharged."""
+    kept = tuple(a for a in problem.assumptions if a.code not in OPTIONAL or a in discharged)
     return replace(problem, assumptions=kept)
 
 

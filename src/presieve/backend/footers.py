@@ -1,0 +1,99 @@
+"""Trusted. Columns without NULL, as the footers of the Parquet files below a boundary say.
+
+A footer counts the NULLs of each column in each row group, so no data is read. A column is
+followed from the boundary's input down to the scan only through operators that pass its values on
+and add no rows: projections of the plain attribute, filters, names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from urllib.parse import unquote, urlparse
+
+from presieve.backend.boundary import PROJECT
+from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, Node, Tree, expr_id
+from presieve.backend.catalyst_plan import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.spark_gateway import Gateway, Java
+
+RELATION = "org.apache.spark.sql.execution.datasources.LogicalRelation"
+MAX_FILES = 2000
+"""More files than this are not opened while a plan is being optimized."""
+
+
+def without_null(gateway: Gateway, root: Java, node: Node, ids: Iterable[int]) -> frozenset[int]:
+    """Which of these output attributes of ``node`` hold no NULL in any file of the scan below."""
+    wanted = {i: i for i in ids}  # from the attribute here to the one that was asked about
+    while node.kind != RELATION:
+        if node.kind == PROJECT:
+            wanted = _through(node.fields["projectList"], wanted)
+        elif node.kind not in (FILTER, SUBQUERY_ALIAS, VIEW):
+            return frozenset()
+        if not wanted:
+            return frozenset()
+        (node,) = node.children
+    names = {
+        str(tree[0]["name"]): wanted[expr_id(tree[0])]
+        for tree in node.fields["output"]
+        if expr_id(tree[0]) in wanted
+    }
+    files = gateway.parquet_files(gateway.node(root, node.path))
+    found = _null_free(files, list(names)) if files and len(files) <= MAX_FILES else ()
+    return frozenset(names[n] for n in found)
+
+
+def _through(columns: list[Tree], wanted: dict[int, int]) -> dict[int, int]:
+    """The attributes below a projection that its plain columns pass on."""
+    found: dict[int, int] = {}
+    for tree in columns:
+        value = tree[1:] if tree[0]["class"] == ALIAS else tree
+        asked = wanted.get(expr_id(tree[0]))
+        if asked is not None and len(value) == 1 and value[0]["class"] == ATTRIBUTE:
+            # Two columns of one attribute: following one of them is enough to be right.
+            found.setdefault(expr_id(value[0]), asked)
+    return found
+
+
+def _null_free(files: Iterable[str], names: list[str]) -> tuple[str, ...]:
+    """The columns of which every row group of every file counts no NULL."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    left = dict.fromkeys(names)
+    for uri in files:
+        parsed = urlparse(uri)
+        if parsed.scheme not in ("", "file"):
+            return ()  # a remote file system would have to be asked with its own credentials
+        try:
+            footer = pq.read_metadata(unquote(parsed.path))
+        except (OSError, pa.ArrowException):
+            return ()
+        left = dict.fromkeys(n for n in left if _counts_none(footer, n))
+        if not left:
+            break
+    return tuple(left)
+
+
+def _counts_none(footer: object, name: str) -> bool:
+    """Whether the footer of one file counts no NULL in a column at the top level."""
+    from pyarrow.parquet import FileMetaData
+
+    assert isinstance(footer, FileMetaData)
+    schema = footer.schema.to_arrow_schema()
+    if schema.get_all_field_indices(name) == []:
+        return False  # not in this file: Spark reads NULL
+    for i in range(footer.num_row_groups):
+        group = footer.row_group(i)
+        column = next(
+            (
+                group.column(j)
+                for j in range(group.num_columns)
+                if group.column(j).path_in_schema == name
+            ),
+            None,
+        )
+        counted = column is not None and column.is_stats_set
+        if not counted or column is None or column.statistics is None:
+            return False
+        if not column.statistics.has_null_count or column.statistics.null_count != 0:
+            return False
+    return True
