@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from presieve.cli.app import main
+from presieve.demo import udfs
 
 JOBS = Path(__file__).with_name("jobs.py")
 TOP_TWO = [
@@ -60,7 +61,16 @@ def test_nothing_to_push_is_a_negative_answer(capsys: pytest.CaptureFixture[str]
 
 def test_strict_declines_what_needs_an_assumption(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["synth", *TOP_TWO, "--policy", "strict", "--json"]) == 1
-    assert answer(capsys)["declined"]
+    assert answer(capsys)["kind"] == "none"
+    target = f"{udfs.__file__}:open_close"
+    args = ["--schema", "symbol string, price double, epoch bigint", "--keys", "symbol"]
+    returns = "symbol string, open_price double, open_epoch bigint, close_price double"
+    returns += ", close_epoch bigint"
+    where = ["--returns", returns, "--where", "open_epoch <= 5"]
+    assert main(["synth", target, *args, *where, "--policy", "strict"]) == 1
+    out = capsys.readouterr().out
+    assert "epoch holds no NULL" in out
+    assert "[assumption]" in out
 
 
 @pytest.mark.parametrize("solver", ["z3", "cvc5"])
