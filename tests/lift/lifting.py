@@ -77,12 +77,15 @@ def interpreted(
 
 
 def assumed(found: Lifted, row: dict[str, Value], keys: dict[str, Value]) -> bool:
-    """Whether the row satisfies every assumption."""
+    """Whether the row satisfies every assumption that the fold's meaning rests on.
+
+    That there is no NaN only makes proofs easier: the fold is right with it, too.
+    """
     from presieve.ir.terms import Scope
     from presieve.semantics.interpret import evaluate
 
     env = {**key_env(keys), **{(Scope.ROW, n): v for n, v in row.items()}}
-    return all(evaluate(a.term, env) is True for a in found.assumptions)
+    return all(evaluate(a.term, env) is True for a in found.assumptions if a.code != "no-nan")
 
 
 # --- the real thing -----------------------------------------------------------------------------

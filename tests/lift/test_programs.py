@@ -18,12 +18,12 @@ from presieve.lift import FrameFunction, Lifted, Request, RowClass, lift
 from presieve.semantics.interpret import Raised
 from presieve.semantics.values import INT_RANGES, Value, same
 
-INFINITE = float("inf")
+INFINITE, NAN = float("inf"), float("nan")
 VALUES: dict[str, list[Value]] = {
     "a": [None, 0, 1, -3, 2, 2**31 - 1, -(2**31), 10],
     "b": [0, 1, -1, 3, 2**53 + 1, -(2**63), 2**63 - 1, 7],
-    "x": [None, 0.0, -0.0, 1.5, 2.5, INFINITE, -INFINITE, 1e308, -3.0],
-    "y": [0.0, -0.0, 2.5, -1.0, INFINITE, 5e-324, 3.0],
+    "x": [None, NAN, 0.0, -0.0, 1.5, 2.5, INFINITE, -INFINITE, 1e308, -3.0],
+    "y": [NAN, 0.0, -0.0, 2.5, -1.0, INFINITE, 5e-324, 3.0],
     "s": [None, "", "a", "b"],
     "f": [None, True, False],
     "d": [None, 0, 18321, -5],

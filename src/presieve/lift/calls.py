@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import datetime as dt
 import re
 from collections.abc import Callable
 from typing import TypeAlias, cast
@@ -15,7 +14,7 @@ from presieve.lift.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.build import and_, as_int, get, is_none, or_
 from presieve.lift.compare import boolean, compare, truth
 from presieve.lift.machine import Flow, Machine
-from presieve.lift.names import is_function, module, scalar_constant
+from presieve.lift.names import is_calendar, is_function, scalar_constant
 from presieve.lift.values import (
     PLAIN,
     FrameV,
@@ -209,11 +208,7 @@ def build_date(m: Machine, make: Callable[..., object], args: Arguments, node: a
 
 def calendar_constructor(value: Known) -> Callable[..., object] | None:
     """The class, where the object is one whose constants may be built from constants."""
-    timestamp = getattr(module("pandas"), "Timestamp", None)
-    for known in (dt.date, dt.datetime, timestamp):
-        if known is not None and value.target is known:
-            return cast("Callable[..., object]", known)
-    return None
+    return cast("Callable[..., object]", value.target) if is_calendar(value.target) else None
 
 
 _PANDAS_ISNA = ("pandas.isna", "pandas.isnull")

@@ -8,7 +8,7 @@ pandas' ``Series.__iter__`` and ``DataFrame.itertuples``, which give Python scal
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import NoReturn
 
@@ -58,7 +58,7 @@ class Columns:
             self.read.add(name)
         var = Var(Scope.KEY if is_key else Scope.ROW, name, column.sort)
         view = self._view(column, var)
-        return Scalar(view, Traits(numpy=numpy and base in (INT, BOOL)))
+        return Scalar(view, Traits(maybe_nan=base == FLOAT, numpy=numpy and base in (INT, BOOL)))
 
     def _declared(self, name: str) -> types.SchemaColumn:
         found = [c for c in self.request.schema if c.name == name]
@@ -100,6 +100,11 @@ class Columns:
 
     def _assume(self, code: str, name: str, text: str, term: Term) -> None:
         self.assumptions[code, name] = Assumption(code, text, term)
+
+    def add_assumptions(self, assumptions: Iterable[Assumption]) -> None:
+        """What else the fold rests on, each once."""
+        for a in assumptions:
+            self.assumptions[a.code, a.text] = a
 
     def columns(self) -> tuple[Column, ...]:
         """The columns that were read, in the schema's order."""

@@ -132,7 +132,7 @@ def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
         case Scalar(), Scalar():
             return _equal_scalars(m, left, right, node)
         case TupleV(x), TupleV(y):
-            _no_nan_inside(m, (left, right), node)
+            _no_shared_nan(m, left, right, node)
             if len(x) != len(y):
                 return FALSE
             return and_(*(equal(m, a, b, node) for a, b in zip(x, y, strict=True)))
@@ -140,16 +140,19 @@ def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
     raise m.decline("unsupported-operation", reason, node)
 
 
-def _no_nan_inside(m: Machine, values: tuple[Value, ...], node: ast.AST) -> None:
-    """Containers compare by identity first, so that one NaN object equals itself."""
-    for value in values:
-        match value:
-            case TupleV(items):
-                _no_nan_inside(m, items, node)
-            case Scalar(_, traits) if traits.maybe_nan:
-                raise m.decline(
-                    "unsupported-operation", "NaN in a tuple compares by identity", node
-                )
+def _no_shared_nan(m: Machine, a: Value, b: Value, node: ast.AST) -> None:
+    """Members of containers compare by identity first, so that one NaN object equals itself."""
+    if _holds_nan(a) and _holds_nan(b):
+        raise m.decline("unsupported-operation", "NaN in a tuple compares by identity", node)
+
+
+def _holds_nan(value: Value) -> bool:
+    match value:
+        case TupleV(items) | OptTupleV(_, items):
+            return any(_holds_nan(i) for i in items)
+        case Scalar(_, traits):
+            return traits.maybe_nan
+    return False
 
 
 def _equal_scalars(m: Machine, left: Scalar, right: Scalar, node: ast.AST) -> Term:
@@ -201,7 +204,8 @@ def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
             pass
         case _:
             raise m.decline("unsupported-expression", f"'in' {describe(among)}", node)
-    _no_nan_inside(m, (value, *items), node)
+    for item in items:
+        _no_shared_nan(m, value, item, node)
     if isinstance(value, Scalar) and not any(_may_be_none(i) for i in items):
         present = Scalar(get(value.term), value.traits)
         found = or_(*(equal(m, present, item, node) for item in items))
@@ -229,7 +233,7 @@ def _order(m: Machine, flow: Flow, op: Op, left: Value, right: Value, node: ast.
         m.fail(flow, TRUE)  # TypeError, whatever the other side is
         return FALSE
     if isinstance(left, TupleV) and isinstance(right, TupleV):
-        _no_nan_inside(m, (left, right), node)
+        _no_shared_nan(m, left, right, node)
         return _lexicographic(m, op, left.items, right.items, node)
     a, b = m.scalar(flow, left, node), m.scalar(flow, right, node)
     if flow.ended:

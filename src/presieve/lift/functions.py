@@ -10,6 +10,7 @@ from presieve.ir.fold import Field, Fold
 from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.build import default, ite, or_
 from presieve.lift.columns import Columns
+from presieve.lift.constants import constant_assumptions
 from presieve.lift.iteration import element
 from presieve.lift.loop import Loop, count_rows, live_fields, merge_exits, run_loop
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
@@ -47,7 +48,9 @@ def lift_function(
     m.ranges = field_ranges((*loop.fields, count_rows()), m.ranges)
     after = Flow({**flow.env, **_after(node), **loop.after}, (), flow.facts)
     execute(m, body[at + 1 :] if loops else body, after)
-    return _finish(m, after, loop, before, returns)
+    fold = _finish(m, after, loop, before, returns)
+    columns.add_assumptions(constant_assumptions(function, source.node, m.names.used))
+    return fold
 
 
 def _parameters(
@@ -126,8 +129,7 @@ def build_fold(m: Machine, exits: list[Exit], loop: Loop, before: Term, returns:
     fields = (*loop.fields, count_rows())
     m.ranges = field_ranges(fields, m.ranges)
     found, assumptions = outputs(m, exits, returns)
-    for a in assumptions:
-        m.columns.assumptions[a.code, a.text] = a
+    m.columns.add_assumptions(assumptions)
     step_raises, finish_raises = or_(before, loop.raises), m.raised()
     roots = (step_raises, finish_raises, *(o.term for o in found))
     live = tuple(_guarded(f, before) for f in live_fields(fields, roots))

@@ -12,7 +12,7 @@ import inspect
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 
 from presieve.errors import DeclineSignal
@@ -43,12 +43,17 @@ class Names:
     closure: Mapping[str, object]
     globals: Mapping[str, object]
     zone: Zone
+    used: set[str] = field(default_factory=set)
+    """The globals that are no modules or functions and have been asked for."""
 
     def resolve(self, name: str) -> Value:
         """What the name means. Declines ``unknown-name`` where it is not defined."""
         for scope in (self.closure, self.globals, vars(builtins)):
             if name in scope:
-                return constant(scope[name], name, self.zone)
+                value = scope[name]
+                if scope is self.globals and not (isinstance(value, ModuleType) or callable(value)):
+                    self.used.add(name)
+                return constant(value, name, self.zone)
         raise DeclineSignal("unknown-name", f"{name} is not defined")
 
 
@@ -118,6 +123,13 @@ def _instant(value: dt.datetime, zone: Zone) -> Scalar | None:
     return Scalar(Lit(TIMESTAMP, microseconds_of(plain) - zone.offset()))
 
 
+def is_calendar(value: object) -> bool:
+    """Whether this is a class of dates or times that are constants: the very class, no other."""
+    timestamp = getattr(module("pandas"), "Timestamp", None)
+    known = (dt.date, dt.datetime, *((timestamp,) if timestamp is not None else ()))
+    return any(value is k for k in known)
+
+
 def module(name: str) -> ModuleType | None:
     """A module if somebody has imported it: what is not imported, no function can use."""
     return sys.modules.get(name)
@@ -125,9 +137,8 @@ def module(name: str) -> ModuleType | None:
 
 def member(owner: Known, name: str, zone: Zone) -> Value | None:
     """``owner.name`` for a known module or class; None where it is not one."""
-    classes = (dt.date, dt.datetime)
-    is_module = any(owner.target is module(m) for m in MODULES)
-    if not is_module and owner.target not in classes:
+    loaded = (*(module(m) for m in MODULES), dt.date, dt.datetime)
+    if not any(owner.target is k for k in loaded if k is not None):
         return None
     if not hasattr(owner.target, name):
         return None

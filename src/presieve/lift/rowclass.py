@@ -13,6 +13,7 @@ from presieve.ir.fold import Fold
 from presieve.ir.terms import FALSE, Term
 from presieve.lift.attributes import needs_init
 from presieve.lift.columns import Columns
+from presieve.lift.constants import constant_assumptions
 from presieve.lift.functions import build_fold, component_names
 from presieve.lift.loop import merge_values, run_loop
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
@@ -62,6 +63,9 @@ def lift_class(obj: object, columns: Columns, returns: Returns) -> tuple[Fold, s
     fold = build_fold(last.machine, exits, loop, FALSE, returns)
     cls = obj if isinstance(obj, type) else type(obj)
     methods = [x for x in (zero, reduce, finish) if x is not None]
+    for x in methods:
+        m = x.machine
+        columns.add_assumptions(constant_assumptions(x.function, m.source.node, m.names.used))
     text = "\n".join(x.machine.source.text for x in methods)
     fold = replace(fold, name=cls.__name__, span=_class_span(reduce.machine.source))
     return fold, text

@@ -73,6 +73,13 @@ def function_source(function: FunctionType) -> Source:
     return Source(node, code.co_filename, textwrap.dedent(own))
 
 
+def module_tree(function: FunctionType) -> ast.Module:
+    """The tree of the file in which the function stands; its source has been found before."""
+    code = function.__code__
+    lines, _ = inspect.findsource(code)
+    return _compiled("".join(lines), code.co_filename, code.co_flags & _FUTURE)[0]
+
+
 @lru_cache(maxsize=8)
 def _compiled(text: str, file: str, flags: int) -> tuple[ast.Module, tuple[CodeType, ...]]:
     """A file's tree and all its code objects, once for the several methods of a class.
