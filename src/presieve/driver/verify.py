@@ -133,6 +133,12 @@ def _judged(
             shown = _shown(inputs, problem, prefilter, residual, table, key)
             seconds = time.perf_counter() - started
             return Verdict("refuted", counterexample=shown, seconds=seconds)
+    fewer = strictly(problem)
+    if fewer != problem:
+        # Proved with all assumptions; those that the proof can do without need not be told.
+        again = handwritten.judge(fewer, prefilter, residual, budget)
+        if isinstance(again, handwritten.Invariant):
+            problem, found = fewer, again
     kind = _kind(problem, prefilter, residual)
     certificate = Certificate(problem, kind, "universe", prefilter, residual, found.clauses)
     checked = check(certificate, effort=Effort(seconds=max(budget, 1.0)))
