@@ -13,7 +13,7 @@ from tests.synthesis.cases import Case
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.errors import Declined
-from presieve.ir.fold import Mode
+from presieve.ir.fold import Assumption, Mode
 from presieve.ir.sorts import Sort
 from presieve.ir.terms import Scope, Term, Var
 from presieve.semantics.interpret import evaluate, holds
@@ -21,6 +21,19 @@ from presieve.semantics.values import Value, from_python, same
 
 Row = dict[str, object]
 RAISES = "raises"
+
+
+class UserRow:
+    """A row as the user's code reads it: by name, by attribute, by position."""
+
+    def __init__(self, values: Row) -> None:
+        self._values = values
+
+    def __getitem__(self, key: str | int) -> object:
+        return list(self._values.values())[key] if isinstance(key, int) else self._values[key]
+
+    def __getattr__(self, name: str) -> object:
+        return self._values[name]
 
 
 @dataclass(frozen=True)
@@ -71,8 +84,8 @@ class Pipeline:
         try:
             acc = user.zero()
             for row in rows:
-                acc = user.reduce(acc, row)
-            result = user.finish(acc)
+                acc = user.reduce(acc, UserRow(row))
+            result = user.finish(acc) if hasattr(user, "finish") else acc
         except (TypeError, ValueError, ZeroDivisionError, OverflowError):
             return RAISES
         outputs = result if isinstance(result, tuple) else (result,)
@@ -81,10 +94,10 @@ class Pipeline:
             for x, o in zip(outputs, self.inputs.fold.outputs, strict=True)
         )
 
-    def lawful(self, row: Row) -> bool:
+    def lawful(self, row: Row, assumptions: Sequence[Assumption]) -> bool:
         """Whether a row obeys the assumptions."""
         env = _env(self.inputs.input_names(), self.values(row, self.input_sorts()))
-        return all(evaluate(a.term, env) is True for a in self.inputs.lifted.assumptions)
+        return all(evaluate(a.term, env) is True for a in assumptions)
 
 
 def _env(names: Mapping[str, Var], values: Mapping[str, Value]) -> dict[tuple[Scope, str], Value]:
@@ -121,15 +134,21 @@ def solved(case: Case) -> Synthesis:
 
 
 def random_rows(case: Case, random: Random, count: int) -> list[Row]:
-    """Rows of one group from the pools of a case; those that break an assumption are left out."""
+    """Rows of one group from the pools of a case."""
     rows = [{n: random.choice(pool) for n, pool in case.pools.items()} for _ in range(count)]
     return [{"g": "a", **r} for r in rows]
 
 
+def assumed(case: Case) -> tuple[Assumption, ...]:
+    """What the answer to a case rests on; where there is none, what its reading rests on."""
+    found = solved(case).certificate
+    return found.problem.assumptions if found else pipeline_of(case).inputs.lifted.assumptions
+
+
 def lawful_pool(case: Case, random: Random, count: int) -> list[Row]:
     """Many rows that obey the assumptions, and all values of every pool among them."""
-    line = pipeline_of(case)
-    found = [r for r in random_rows(case, random, count) if line.lawful(r)]
+    line, assumptions = pipeline_of(case), assumed(case)
+    found = [r for r in random_rows(case, random, count) if line.lawful(r, assumptions)]
     assert len(found) > count // 4
     return found
 
