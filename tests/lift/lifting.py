@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Sequence
 from types import FunctionType
@@ -170,8 +169,3 @@ def _stored(data: Any, asked: Request) -> object:
 
 def _value(cell: Any, column: SchemaColumn) -> Value:
     return None if cell is None else from_python(cell, SORTS[column.type])
-
-
-def renamed(asked: Request, **changes: Any) -> Request:
-    """The same request with some parts exchanged."""
-    return dataclasses.replace(asked, **changes)

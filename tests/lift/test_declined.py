@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import functools
 import importlib
 import importlib.util
@@ -194,7 +195,6 @@ def test_unsupported_objects() -> None:
     [
         ("score decimal(10,2)", "column-type"),
         ("score float", "column-type"),
-        ("score string collate UTF8_LCASE".replace(" collate ", ":"), "column-type"),
         ("score array<int>", "column-type"),
         ("other double", "unknown-column"),
     ],
@@ -202,6 +202,14 @@ def test_unsupported_objects() -> None:
 def test_columns(schema: str, code: str) -> None:
     asked = request(schema, "o double")
     assert declined(folds.top2_second, asked, SeriesFunction(("score",))).code == code
+
+
+def test_collated_text_is_not_text() -> None:
+    asked = request("score string", "o string")
+    collated = dataclasses.replace(asked.schema[0], type="string collate UTF8_LCASE")
+    lifted(folds.top2_second, asked)
+    found = declined(folds.top2_second, dataclasses.replace(asked, schema=(collated,)))
+    assert found.code == "column-type"
 
 
 def test_columns_that_are_not_read_may_be_of_any_type() -> None:

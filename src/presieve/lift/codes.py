@@ -37,6 +37,7 @@ CODES: Final[dict[str, str]] = {
     "numpy-scalar": "arithmetic on a numpy scalar wraps around, unlike Python's",
     "maybe-unbound": "a variable may not have been assigned yet",
     "always-raises": "the function raises for every input",
+    "too-large": "a value depends on too many cases",
     "row-in-state": "a whole row, list or table is kept from one row to the next",
     "nested-loop": "a loop stands where only the one loop over the rows is supported",
     "unknown-loop": "the loop does not go over the rows of the input",

@@ -7,6 +7,7 @@ import builtins
 
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit
+from presieve.ir.walk import size
 from presieve.lift.arithmetic import binary
 from presieve.lift.expressions import condition, evaluate
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
@@ -16,10 +17,14 @@ from presieve.lift.values import (
     IndexV,
     OptTupleV,
     RowV,
+    Scalar,
     TupleV,
     Value,
     describe,
 )
+
+_LARGEST = 5000
+"""Nodes of a term's tree."""
 
 
 def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
@@ -36,7 +41,7 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Pass() | ast.Expr(ast.Constant()):
             return
         case ast.Assign(targets, value):
-            found = evaluate(m, value, flow)
+            found = _bounded(m, evaluate(m, value, flow), node)
             for target in targets:
                 bind(m, target, found, flow)
         case ast.AnnAssign(target, _, value):
@@ -109,7 +114,22 @@ def _augmented(
     if not isinstance(target, ast.Name):
         raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
     old = evaluate(m, ast.copy_location(ast.Name(target.id, ast.Load()), target), flow)
-    bind(m, target, binary(m, flow, op, old, evaluate(m, value, flow), node), flow)
+    result = binary(m, flow, op, old, evaluate(m, value, flow), node)
+    bind(m, target, _bounded(m, result, node), flow)
+
+
+def _bounded(m: Machine, value: Value, node: ast.stmt) -> Value:
+    """The value; declines ``too-large`` where its term, written out, would be a wall of text.
+
+    Subterms are shared, so that a few lines can make a term whose tree is astronomically large.
+    """
+    match value:
+        case Scalar(term, _) if size(term) > _LARGEST:
+            raise m.decline("too-large", "a value depends on too many cases", node)
+        case TupleV(items):
+            for item in items:
+                _bounded(m, item, node)
+    return value
 
 
 def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
