@@ -9,6 +9,7 @@ from pyspark.sql.dataframe import DataFrame
 from presieve.backend.boundary import LOGICAL, is_boundary
 from presieve.backend.catalyst_json import Node, parse_plan
 from presieve.backend.catalyst_plan import UNSUPPORTED_BOUNDARIES, Site, find_sites
+from presieve.backend.notes import FUNCTION_MARKS, notes
 from presieve.backend.problem import SiteProblem, read_problem
 from presieve.backend.rewrite import SiteEdit, edit, rewrite_plan
 from presieve.backend.scan import pushed_filters
@@ -18,7 +19,10 @@ from presieve.ir.terms import Term
 
 __all__ = ["OpenSite", "Opened", "SiteEdit", "apply_edits", "open_plan", "plan_edit"]
 
-_MARKS = ("FlatMap", "PythonUDAF", "MapInPandas", "MapInArrow", "plans.logical.Aggregate")
+_MARKS = (
+    *("FlatMap", "PythonUDAF", "MapInPandas", "MapInArrow", "plans.logical.Aggregate"),
+    *FUNCTION_MARKS,
+)
 """What occurs in the JSON of a plan that has anything for us."""
 
 _CONFS = {
@@ -47,12 +51,16 @@ class OpenSite:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A DataFrame's analyzed plan and its sites."""
+    """A DataFrame's analyzed plan and its sites.
+
+    ``notes`` say why filters stay above functions where there is no site.
+    """
 
     gateway: Gateway
     plan: Java
     timezone: str
     sites: tuple[OpenSite, ...]
+    notes: tuple[Declined, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +90,12 @@ def _open(df: DataFrame) -> Opened:
     if not any(mark in text for mark in _MARKS):
         return Opened(gateway, plan, "UTC", ())
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    found = find_sites(gateway, parse_plan(text), plan, timezone)
+    root = parse_plan(text)
+    found = find_sites(gateway, root, plan, timezone)
     against = _session_declines(gateway, plan) if found else None
     sites = tuple(_open_site(gateway, site, plan, timezone, against) for site in found)
-    return Opened(gateway, plan, timezone, sites)
+    told = notes(root, {site.boundary.path for site in found})
+    return Opened(gateway, plan, timezone, sites, told)
 
 
 def _session_declines(gateway: Gateway, plan: Java) -> Declined | None:

@@ -101,6 +101,8 @@ def _run(df: DataFrame, options: Options, *, for_report: bool) -> tuple[DataFram
     changed, sites = _apply(df, opened, sites, options, for_report=for_report)
     for site in sites:
         _log(site.report, site.edit is not None)
+    for note in opened.notes:
+        logger.info("left alone: %s", note)
     before, after = _plans(opened, df, changed) if for_report else ("", "")
     data = ReportData(
         boundaries=tuple(s.report for s in sites),

@@ -1,0 +1,60 @@
+"""Untrusted. Python functions below a filter that no rule speaks of, for the log. Nothing else
+depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Set
+
+from presieve.backend.boundary import is_boundary
+from presieve.backend.catalyst_json import EXPRESSIONS, Node, walk
+from presieve.errors import Declined
+
+FUNCTION_MARKS = ("PythonUDF", "PythonUDTF")
+"""What occurs in the JSON of a plan with functions of rows or table functions (``PythonUDAF``s
+stand in aggregates and windows, ``PythonUDF``s also in the operators that map groups).
+"""
+
+_FUNCTIONS = frozenset(EXPRESSIONS + name for name in (*FUNCTION_MARKS, "PythonUDAF"))
+_FILTER = "org.apache.spark.sql.catalyst.plans.logical.Filter"
+
+
+def notes(root: Node, told: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
+    """Why filters stay above functions: one note for each operator that calls one, each once.
+
+    ``told`` are the paths of boundaries of which more is said elsewhere.
+    """
+    filters = {n.path for n in walk(root) if n.kind == _FILTER}
+    by_path = {n.path: n for n in walk(root)}
+    found = []
+    for node in by_path.values():
+        names = list(dict.fromkeys(_functions(node.fields)))
+        above = [p for p in filters if p == node.path[: len(p)]]
+        if names and above and node.path not in told:
+            found.append(_note(node, names, by_path))
+    return tuple(dict.fromkeys(found))
+
+
+def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) -> Declined:
+    kind = _name(node)
+    calls = f"{kind}, which calls {', '.join(names)}"
+    if not is_boundary(node):
+        return Declined("operator", f"filters are not moved through {calls}")
+    over = _name(by_path[node.path[:-1]])
+    return Declined("operator", f"no filter comes past {over} down to {calls}")
+
+
+def _name(node: Node) -> str:
+    return node.kind.rpartition(".")[2]
+
+
+def _functions(value: object) -> Iterator[str]:
+    """The names of the Python functions in a field of the JSON, at any depth."""
+    if isinstance(value, dict):
+        if value.get("class") in _FUNCTIONS:
+            yield str(value.get("name", "a function"))
+        for item in value.values():
+            yield from _functions(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _functions(item)
