@@ -21,6 +21,7 @@ SPLIT = BoundaryReport(
     estimated_selectivity=0.034,
     source="def top_two(pdf):\n    if a < b & c:\n        return '<script>'\n",
     span=Span("jobs/teams.py", 12),
+    discharged=({"code": "no-null", "text": "column n holds no NULL", "by": "NOT NULL"},),
 )
 
 NONE = BoundaryReport(

@@ -62,6 +62,7 @@ def test_text_of_a_split() -> None:
         "  scan filters  IsNotNull(score), GreaterThanOrEqual(score,90.0)\n"
         "  rows kept     about 3.4%\n"
         "  assuming      column score holds no NaN [no-nan]\n"
+        "  known         column n holds no NULL [no-null], NOT NULL\n"
         "  effort        0.12 s, 9 solver calls\n"
         "\n"
         "Aggregate count_errors\n"
@@ -99,6 +100,7 @@ def test_page_shows_everything_about_a_boundary() -> None:
         SPLIT.invariant,
         SPLIT.source,
         "column score holds no NaN",
+        "column n holds no NULL",
         *SPLIT.pushed_to_scan,
         "about 3.4%",
         "time.time() is not known",

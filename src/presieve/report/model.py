@@ -14,6 +14,8 @@ class BoundaryReport:
     ``where``, ``prefilter`` and ``residual`` are Spark SQL; ``seconds`` is the whole time spent on
     this boundary; ``pushed_to_scan`` are the filters that reach the file scan below it, as Spark
     prints them; ``estimated_selectivity`` is a fraction of rows, None where unknown.
+    ``assumptions`` are what the proof rests on unproven; ``discharged`` is what it rests on and is
+    known, with how it is known under ``by``.
     """
 
     operator: str
@@ -32,6 +34,7 @@ class BoundaryReport:
     estimated_selectivity: float | None = None
     source: str = ""
     span: Span | None = None
+    discharged: tuple[dict[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
     plain = asdict(boundary)
     plain["declined"] = [d.to_json() for d in boundary.declined]
     plain["assumptions"] = [dict(a) for a in boundary.assumptions]
+    plain["discharged"] = [dict(d) for d in boundary.discharged]
     plain["pushed_to_scan"] = list(boundary.pushed_to_scan)
     return plain
 

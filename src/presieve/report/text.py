@@ -47,6 +47,8 @@ def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
         yield "rows kept", f"about {words.percent(boundary.estimated_selectivity)}"
     for assumption in boundary.assumptions:
         yield "assuming", f"{assumption['text']} [{assumption['code']}]"
+    for known in boundary.discharged:
+        yield "known", f"{known['text']} [{known['code']}], {known['by']}"
     for declined in boundary.declined:
         yield "declined", str(declined)
     yield "effort", words.effort(boundary)
