@@ -313,6 +313,19 @@ def ratio(n: pd.Series, k: pd.Series) -> float:
     return best
 
 
+def last_big(v: pd.Series, n: pd.Series) -> int:
+    """Assigns only where it goes on with the next row."""
+    found = None
+    for x, k in zip(v, n, strict=True):
+        if x > 5:
+            found = k
+            continue
+        if x < 0:
+            found = None
+            continue
+    return found
+
+
 class Arithmetic:
     """Integers without bound, division in both ways, and the errors of both."""
 

@@ -90,7 +90,9 @@ def _loop(m: Machine, node: ast.For, flow: Flow) -> Loop:
             if e.kind is ExitKind.RETURN:
                 raise m.decline("early-exit", "the function returns from inside its loop", e.node)
         env = merge_exits(m, m.exits, here)
-        return {n: m.force(env[n], here) for n in initial}, m.raised()
+        # What is known on the path to the end of the body does not hold on the others.
+        ends = Flow({}, (), flow.facts)
+        return {n: m.force(env[n], ends) for n in initial}, m.raised()
 
     with m.at(node):
         return run_loop(initial, step, component_names(m.source.node))
