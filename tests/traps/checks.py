@@ -1,0 +1,152 @@
+"""What every trap shows: the tempting rewrite is wrong, and ``optimize`` does not do it."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import presieve
+from presieve.driver.optimize import explain, optimize
+from presieve.driver.verify import Verdict
+from presieve.report.model import BoundaryReport
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+RAISES = "raises"
+
+
+def outcome(df: DataFrame) -> Counter[str] | str:
+    """The rows with their multiplicities, to the last bit and sign of zero; or that it raises."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return Counter(repr(tuple(row)) for row in df.collect())
+    except PySparkException:
+        return RAISES
+
+
+def tempting(df: DataFrame, naive: DataFrame) -> Counter[str] | str:
+    """What ``df`` gives, after seeing that the tempting rewrite gives something else."""
+    right, wrong = outcome(df), outcome(naive)
+    assert wrong != right, f"the tempting rewrite is right here: {right}"
+    return right
+
+
+@contextmanager
+def logged() -> Iterator[list[str]]:
+    """What the logger ``presieve`` says meanwhile."""
+    lines: list[str] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            lines.append(record.getMessage())
+
+    logger, handler = logging.getLogger("presieve"), Keep()
+    level = logger.level
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield lines
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+
+
+def left_alone(df: DataFrame, naive: DataFrame, why: str) -> None:
+    """The very same object comes back, the log says why, and the tempting rewrite is wrong."""
+    with logged() as lines:
+        assert optimize(df) is df
+    assert any(why in line for line in lines), lines
+    tempting(df, naive)
+
+
+def kept(df: DataFrame, naive: DataFrame) -> tuple[BoundaryReport, ...]:
+    """Rewritten or left alone, the result is the same, and the tempting rewrite is wrong."""
+    right = tempting(df, naive)
+    better = optimize(df)
+    if better is not df:
+        assert better.schema == df.schema
+        assert outcome(better) == right
+    return explain(df).boundaries
+
+
+def moved(df: DataFrame, naive: DataFrame) -> BoundaryReport:
+    """As :func:`kept`, of a pipeline with one boundary, which is rewritten."""
+    (boundary,) = kept(df, naive)
+    assert boundary.kind != "none", boundary.declined
+    return boundary
+
+
+def table(spark: SparkSession, schema: str, *rows: tuple[object, ...]) -> DataFrame:
+    """A table without a file."""
+    return spark.createDataFrame(list(rows), schema)
+
+
+def pandas_udf(function: Callable[..., Any], returns: str) -> Any:
+    """A grouped-aggregate pandas UDF."""
+    from pyspark.sql.pandas import functions
+
+    make: Any = functions.pandas_udf  # its overloads know neither Any nor the text of a type
+    return make(function, returns)
+
+
+def agg(df: DataFrame, function: Callable[..., Any], returns: str, *columns: str) -> DataFrame:
+    """``function`` of columns for each team, as column ``m``."""
+    return df.groupBy("team").agg(pandas_udf(function, returns)(*columns).alias("m"))
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A fold of columns of a table for each team, a filter on its result ``m``, a pre-filter.
+
+    ``residual`` is the filter that the tempting rewrite leaves above; None is ``where`` itself.
+    """
+
+    function: Callable[..., Any]
+    returns: str
+    columns: tuple[str, ...]
+    where: str
+    prefilter: str
+    residual: str | None = None
+    schema: str = "team string, score double, v bigint, level string"
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def written(self, rows: DataFrame) -> DataFrame:
+        """The pipeline as somebody writes it."""
+        return agg(rows, self.function, self.returns, *self.columns).filter(self.where)
+
+    def naive(self, rows: DataFrame) -> DataFrame:
+        """The tempting rewrite."""
+        below = rows.filter(self.prefilter)
+        above = self.where if self.residual is None else self.residual
+        return agg(below, self.function, self.returns, *self.columns).filter(above)
+
+    def verdict(self) -> Verdict:
+        """What ``verify`` says of the tempting rewrite."""
+        return presieve.verify(
+            self.function,
+            self.where,
+            schema=self.schema,
+            prefilter=self.prefilter,
+            residual=self.residual,
+            returns=f"m {self.returns}",
+            keys="team",
+            **self.options,
+        )
+
+    def refuted(self, spark: SparkSession) -> None:
+        """``verify`` gives a table, on which the two pipelines differ when Spark runs them."""
+        verdict = self.verdict()
+        assert verdict.status == "refuted", verdict.reason
+        found = verdict.counterexample
+        assert found is not None
+        assert found.original != found.optimized
+        names = [part.split()[0] for part in self.schema.split(", ")]
+        rows = [tuple(row[name] for name in names) for row in found.rows]
+        example = spark.createDataFrame(rows, self.schema)
+        assert outcome(self.written(example)) != outcome(self.naive(example)), found.rows
