@@ -9,14 +9,16 @@ from typing import Any
 import pytest
 from tests.backend.conftest import Tables
 from tests.backend.running import rewritten, untouched
-from tests.backend.test_pipelines import agg
+from tests.backend.test_pipelines import SCORE, agg
 
 from presieve.backend import rewrite, spark_gateway
+from presieve.backend.catalyst_json import MAX_DEPTH
 from presieve.backend.spark_gateway import Gateway, GatewayError
 from presieve.driver import optimize as driver
 from presieve.driver.memory import Memory
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Solution, solve
+from presieve.errors import PresieveError
 from presieve.ir.fold import Problem
 from presieve.sql.emit import emit_checked
 
@@ -116,5 +118,32 @@ def test_one_edit_that_cannot_be_made_does_not_stop_another(
     other = agg(tables.plain, "count_high", "bigint", "v", alias="n").filter("n >= 1")
     monkeypatch.setattr(Gateway, "filter_sql", only_scores)
     report = explain(left.join(other, "team"))
-    assert [b.prefilter for b in report.boundaries] == ["score >= 90.0D", "true"]
+    assert [b.prefilter for b in report.boundaries] == [SCORE, "true"]
     assert report.changed
+
+
+def test_a_search_that_fails(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(problem: Problem, **options: Any) -> Solution:
+        raise PresieveError("a bug of ours")
+
+    monkeypatch.setattr(driver, "_MEMORY", Memory())
+    monkeypatch.setattr(driver, "solve", broken)
+    df = agg(tables.plain, "top", "double", "score").filter("m >= 90")
+    assert untouched(df).declined[0].code == "internal"
+    assert "a bug of ours" in caplog.text
+
+
+def test_a_plan_deeper_than_the_stack(tables: Tables) -> None:
+    df = tables.plain
+    for _ in range(MAX_DEPTH + 5):
+        df = df.alias("t")
+    df = agg(df, "top", "double", "score").filter("m >= 90")
+    assert optimize(df) is df
+
+
+def test_a_conjunction_deeper_than_the_stack(tables: Tables) -> None:
+    where = " AND ".join(f"m <> {i}" for i in range(1000))
+    df = agg(tables.plain, "top", "double", "score").filter(f"({where}) AND m >= 90")
+    assert untouched(df).declined[0].code == "filter-size"

@@ -22,6 +22,11 @@ AND = EXPRESSIONS + "And"
 ATTRIBUTE = EXPRESSIONS + "AttributeReference"
 ALIAS = EXPRESSIONS + "Alias"
 
+MAX_DEPTH = 300
+"""How deep plans and conjunctions are read: the reading is recursive, and Python's stack is not
+endless (a loop of ``withColumn`` makes plans of thousands of operators).
+"""
+
 SIMPLE_NAMES = {
     "boolean": "boolean",
     "byte": "tinyint",
@@ -64,6 +69,8 @@ def parse_plan(text: str) -> Node:
 
 
 def _node(flat: Tree, start: int, path: tuple[int, ...]) -> tuple[Node, int]:
+    if len(path) > MAX_DEPTH:
+        raise DeclineSignal("plan-depth", f"the plan has more than {MAX_DEPTH} operators in a row")
     here = flat[start]
     position = start + 1
     children = []
@@ -93,8 +100,8 @@ def end_of(tree: Tree, start: int) -> int:
 
 
 def split_conjuncts(tree: Tree, route: tuple[str, ...] = ()) -> tuple[Conjunct, ...]:
-    """The parts of a conjunction, from left to right."""
-    if tree[0]["class"] != AND:
+    """The parts of a conjunction, from left to right; what is nested too deeply is one part."""
+    if tree[0]["class"] != AND or len(route) >= MAX_DEPTH:
         return (Conjunct(tree, route),)
     middle = end_of(tree, 1)
     left = split_conjuncts(tree[1:middle], (*route, "left"))

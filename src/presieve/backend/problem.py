@@ -22,7 +22,7 @@ from presieve.ir.fold import Fold, Mode, Problem
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import strip
 from presieve.ir.terms import Scope, Term, Var
-from presieve.ir.walk import rewrite, variables
+from presieve.ir.walk import rewrite, size, variables
 from presieve.lift.forms import Form, FrameFunction, Lifted, Request, SeriesFunction
 from presieve.lift.lift import lift
 from presieve.plan.algebra import attribute_id
@@ -176,11 +176,32 @@ def _conjuncts(
         term = _over_outputs(conjunct.term, inside)
         if isinstance(term, Declined):
             stuck.append(term)
-        else:
+        elif not _over_keys(term):
             moved.append((conjunct, term))
     if not moved:
-        raise DeclineSignal(stuck[0].code, stuck[0].reason, stuck[0].span)
+        why = stuck[0] if stuck else KEYS_ONLY
+        raise DeclineSignal(why.code, why.reason, why.span)
+    if sum(size(term) for _, term in moved) > MAX_WHERE:
+        raise DeclineSignal("filter-size", f"the filter has more than {MAX_WHERE} operators")
     return tuple(moved), tuple(stuck)
+
+
+MAX_WHERE = 500
+"""Operators, columns and constants of a filter beyond which the search would take too long."""
+
+KEYS_ONLY = Declined(
+    "keys-only", "the filter reads grouping columns alone, and Spark itself moves it below"
+)
+
+
+def _over_keys(term: Term) -> bool:
+    """Whether a conjunct reads grouping columns of an aggregate and nothing else.
+
+    Such conjuncts stay where they are: Catalyst moves them (``PushPredicateThroughNonJoin``), so
+    that no proof of ours has to speak of them.
+    """
+    read = variables(term)
+    return bool(read) and all(v.scope is Scope.KEY for v in read)
 
 
 def _over_outputs(term: Term | Declined, inside: dict[int, Var]) -> Term | Declined:

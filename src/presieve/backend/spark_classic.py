@@ -9,21 +9,32 @@ from pyspark.sql.dataframe import DataFrame
 from presieve.backend.boundary import LOGICAL, is_boundary
 from presieve.backend.catalyst_json import Node, parse_plan
 from presieve.backend.catalyst_plan import UNSUPPORTED_BOUNDARIES, Site, find_sites
+from presieve.backend.facts import known_to_hold
 from presieve.backend.notes import FUNCTION_MARKS, notes
 from presieve.backend.problem import SiteProblem, read_problem
 from presieve.backend.rewrite import SiteEdit, edit, rewrite_plan
 from presieve.backend.scan import pushed_filters
 from presieve.backend.spark_gateway import Gateway, GatewayError, Java, is_classic
 from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Assumption
 from presieve.ir.terms import Term
 
-__all__ = ["OpenSite", "Opened", "SiteEdit", "apply_edits", "open_plan", "plan_edit"]
+__all__ = [
+    "OpenSite",
+    "Opened",
+    "SiteEdit",
+    "apply_edits",
+    "drawing",
+    "facts",
+    "open_plan",
+    "plan_edit",
+]
 
 _MARKS = (
     *("FlatMap", "PythonUDAF", "MapInPandas", "MapInArrow", "plans.logical.Aggregate"),
     *FUNCTION_MARKS,
 )
-"""What occurs in the JSON of a plan that has anything for us."""
+"""What occurs in the JSON of a plan in which there is something to do, or to say something of."""
 
 _CONFS = {
     "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName": "true",
@@ -152,6 +163,14 @@ def _function_name(node: Node) -> str:
     trees = [*node.fields.get("aggregateExpressions", []), node.fields.get("functionExpr", [])]
     names = [str(n["name"]) for t in trees for n in t if "evalType" in n]
     return ", ".join(dict.fromkeys(names))
+
+
+def facts(opened: Opened, site: SiteProblem) -> dict[Assumption, str]:
+    """The assumptions of a problem that are known to hold, and how. May open files' footers."""
+    try:
+        return known_to_hold(opened.gateway, opened.plan, site)
+    except GatewayError:
+        return {}
 
 
 def plan_edit(

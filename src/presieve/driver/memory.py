@@ -1,17 +1,20 @@
 """Trusted. Proven solutions of the last problems: ``explain`` and then ``optimize`` prove once.
 
 The key is the problem's printed text, which holds all of it but source spans and reads back as the
-same problem. What could not be proved is not kept: another budget may do better.
+same problem, the policy, and what is known to hold. What could not be proved is not kept: another
+budget may do better.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from threading import Lock
+from typing import TypeAlias
 
 from presieve.driver.solve import Policy, Solution
-from presieve.ir.fold import Problem
-from presieve.ir.text import print_problem
+from presieve.ir.fold import Assumption, Problem
+from presieve.ir.text import print_problem, print_term
 
 SIZE = 128
 """Solutions that are kept; those used longest ago go first."""
@@ -23,23 +26,38 @@ class Memory:
     __slots__ = ("_lock", "_solutions")
 
     def __init__(self) -> None:
-        self._solutions: OrderedDict[tuple[str, Policy], Solution] = OrderedDict()
+        self._solutions: OrderedDict[_Key, Solution] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, problem: Problem, policy: Policy) -> Solution | None:
-        """The solution of the same problem under the same policy, if it is known."""
-        key = (print_problem(problem), policy)
+    def get(
+        self, problem: Problem, policy: Policy, known: Mapping[Assumption, str]
+    ) -> Solution | None:
+        """The solution of the same problem under the same policy, if it was proved."""
+        key = _key(problem, policy, known)
         with self._lock:
             if key not in self._solutions:
                 return None
             self._solutions.move_to_end(key)
             return self._solutions[key]
 
-    def put(self, solution: Solution, policy: Policy) -> None:
-        """Keep a solution, if it was proven."""
-        if solution.verified is None:
+    def put(
+        self, problem: Problem, policy: Policy, known: Mapping[Assumption, str], found: Solution
+    ) -> None:
+        """Keep what was found for a problem, if it was proved.
+
+        The solution's own problem may be another one: it may do with fewer assumptions.
+        """
+        if found.verified is None:
             return
         with self._lock:
-            self._solutions[print_problem(solution.problem), policy] = solution
+            self._solutions[_key(problem, policy, known)] = found
             while len(self._solutions) > SIZE:
                 self._solutions.popitem(last=False)
+
+
+_Key: TypeAlias = tuple[str, Policy, frozenset[tuple[str, str, str]]]
+
+
+def _key(problem: Problem, policy: Policy, known: Mapping[Assumption, str]) -> _Key:
+    facts = frozenset((a.code, print_term(a.term), by) for a, by in known.items())
+    return print_problem(problem), policy, facts

@@ -9,13 +9,14 @@ from __future__ import annotations
 import logging
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from presieve.driver.memory import Memory
 from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
 from presieve.errors import Declined, PresieveError, UsageError
-from presieve.ir.fold import Problem
+from presieve.ir.fold import Assumption, Problem
 from presieve.ir.terms import Term
 from presieve.report.model import BoundaryReport, ReportData
 
@@ -132,18 +133,31 @@ def _solve_site(opened: Opened, site: OpenSite, options: Options, deadline: floa
         prefilter="true",
         residual=site.where,
     )
-    if isinstance(site.problem, Declined):
-        seconds = time.perf_counter() - started
-        return _Site(
-            replace(report, declined=(site.problem,), seconds=seconds, span=site.problem.span),
-            None,
-        )
-    solution = _solved(site.problem.problem, options, deadline)
-    report = _told(report, site.problem, solution)
     edit: SiteEdit | None = None
-    if solution.verified is not None and solution.kind != "none":
-        report, edit = _edited(opened, site.problem, solution, report, options)
+    problem = site.problem
+    if isinstance(problem, Declined):
+        report = replace(report, declined=(problem,), span=problem.span)
+    else:
+        report, edit = _solve_problem(opened, problem, report, options, deadline)
     return _Site(replace(report, seconds=time.perf_counter() - started), edit)
+
+
+def _solve_problem(
+    opened: Opened,
+    problem: SiteProblem,
+    report: BoundaryReport,
+    options: Options,
+    deadline: float,
+) -> tuple[BoundaryReport, SiteEdit | None]:
+    from presieve.backend.spark_classic import facts
+
+    solution = _solved(problem.problem, facts(opened, problem), options, deadline)
+    if isinstance(solution, Declined):
+        return replace(report, declined=(solution,)), None
+    told = _told(report, problem, solution)
+    if solution.verified is None or solution.kind == "none":
+        return told, None
+    return _edited(opened, problem, solution, told, options)
 
 
 _MEMORY = Memory()
@@ -151,27 +165,34 @@ _LEAST = 0.1
 """Seconds for a boundary whose predecessors have used up the budget: small problems need less."""
 
 
-def _solved(problem: Problem, options: Options, deadline: float) -> Solution:
+def _solved(
+    problem: Problem, known: Mapping[Assumption, str], options: Options, deadline: float
+) -> Solution | Declined:
     """:func:`solve`, or what was proved of the same problem before."""
-    known = _MEMORY.get(problem, options.policy)
-    if known is not None:
-        return known
+    before = _MEMORY.get(problem, options.policy, known)
+    if before is not None:
+        return before
     left = max(deadline - time.perf_counter(), _LEAST)
-    solution = solve(problem, budget=left, policy=options.policy)
-    _MEMORY.put(solution, options.policy)
+    try:
+        solution = solve(problem, budget=left, policy=options.policy, discharged=known)
+    except PresieveError as error:
+        # A bug of ours must not stop somebody's job; it is told with its traceback.
+        logger.warning("the search failed, please report it", exc_info=error)
+        return Declined("internal", f"the search failed: {error}")
+    _MEMORY.put(problem, options.policy, known, solution)
     return solution
 
 
 def _told(report: BoundaryReport, site: SiteProblem, solution: Solution) -> BoundaryReport:
     """The report with what the solution says of the proof."""
-    from presieve.ir.text import print_term
+    from presieve.semantics.infix import invariant_words
 
     where = _sql(site.problem.where, report.where)
     return replace(
         report,
         where=where,
         residual=where,
-        invariant=" and ".join(print_term(t) for t in solution.invariant),
+        invariant=invariant_words(solution.invariant),
         strength=solution.strength,
         assumptions=solution.assumptions,
         declined=(*solution.declined, *site.stuck),

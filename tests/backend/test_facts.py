@@ -1,0 +1,71 @@
+"""Assumptions that the plan or the files discharge, so that strict may push."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.backend.conftest import Tables
+from tests.backend.running import rewritten, same_rows
+from tests.backend.test_pipelines import agg
+
+from presieve.driver.optimize import optimize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def codes(df: DataFrame) -> set[str]:
+    return {a["code"] for a in rewritten(df).assumptions}
+
+
+def without_footers(spark: SparkSession, path: Path, rows: str) -> DataFrame:
+    """JSON lines count nothing."""
+    spark.sql(f"SELECT * FROM VALUES {rows} AS t(team, v)").write.json(str(path))
+    return spark.read.schema("team string, v bigint").json(str(path))
+
+
+def test_parquet_footers(tables: Tables) -> None:
+    df = agg(tables.plain, "count_high", "bigint", "v").filter("m >= 1")
+    assert "no-null" not in codes(df)
+    same_rows(df, optimize(df, policy="strict"))
+    assert optimize(df, policy="strict") is not df
+
+
+def test_footers_that_count_a_null(spark: SparkSession, tables: Tables, tmp_path: Path) -> None:
+    rows = "('a', 20L), ('a', NULL), ('b', 3L)"
+    spark.sql(f"SELECT * FROM VALUES {rows} AS t(team, v)").write.parquet(str(tmp_path / "t"))
+    df = agg(spark.read.parquet(str(tmp_path / "t")), "count_high", "bigint", "v")
+    assert "no-null" in codes(df.filter("m >= 1"))
+    strict = df.filter("m >= 1")
+    assert optimize(strict, policy="strict") is strict
+
+
+@pytest.mark.parametrize(
+    ("below", "enough"),
+    [
+        ("v IS NOT NULL", True),
+        ("v > 0 AND team <> 'x'", True),
+        ("0 < v", True),
+        ("v <=> 20", False),
+        ("v > 0 OR team = 'a'", False),
+        ("NOT (v > 0)", False),
+        ("team IS NOT NULL", False),
+        ("v + 1 > 0", False),
+    ],
+)
+def test_filters_below(
+    spark: SparkSession, tables: Tables, tmp_path: Path, below: str, enough: bool
+) -> None:
+    table = without_footers(spark, tmp_path / "t", "('a', 20L), ('b', 3L), (NULL, 15L)")
+    named = table.filter(below).selectExpr("team", "v AS w").filter("team <> 'y'")
+    df = agg(named.selectExpr("w AS v", "team"), "count_high", "bigint", "v").filter("m >= 1")
+    (report,) = _explained(df)
+    assert ("no-null" not in report) == enough
+
+
+def _explained(df: DataFrame) -> list[set[str]]:
+    from presieve.driver.optimize import explain
+
+    return [{a["code"] for a in b.assumptions} for b in explain(df).boundaries]
