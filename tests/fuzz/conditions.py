@@ -1,0 +1,81 @@
+"""Random conditions on the columns of a row, as Python: mostly safe, seldom raising."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from random import Random
+
+from tests.fuzz.kinds import KINDS, NUMBERS, ORDERED
+
+
+@dataclass(frozen=True)
+class Col:
+    """An input column. ``optional``: Python may see None there."""
+
+    name: str
+    kind: str
+    nullable: bool
+    optional: bool
+    text: str = ""
+
+    @property
+    def ddl(self) -> str:
+        """The column as Spark's DDL has it."""
+        return f"{self.name} {self.kind}" + ("" if self.nullable else " NOT NULL")
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Conditions over some columns; each column's ``text`` is how the program reads it."""
+
+    random: Random
+    columns: tuple[Col, ...]
+
+    def any(self, depth: int = 1) -> str:
+        """A condition of at most this depth."""
+        roll = self.random.random()
+        if depth > 0 and roll < 0.25:
+            a, b = self.any(depth - 1), self.any(depth - 1)
+            return self.random.choice((f"({a} and {b})", f"({a} or {b})"))
+        if depth > 0 and roll < 0.32:
+            return f"not ({self.any(depth - 1)})"
+        return self.atom(self.random.choice(self.columns))
+
+    def atom(self, c: Col) -> str:
+        """A condition on one column, guarded against None most of the time."""
+        if c.optional and self.random.random() < 0.15:
+            return f"{c.text} is {self.random.choice(('', 'not '))}None"
+        test = self._test(c)
+        if not c.optional or self.random.random() < 0.04:
+            return test
+        if self.random.random() < 0.8:
+            return f"({c.text} is not None and {test})"
+        return f"({c.text} is None or {test})"
+
+    def _test(self, c: Col) -> str:
+        pick, kind = self.random.random(), KINDS[c.kind]
+        a, b = kind.constant(self.random)[0], kind.constant(self.random)[0]
+        if c.kind == "boolean":
+            return self.random.choice((c.text, c.text, f"not {c.text}", f"{c.text} == {a}"))
+        if pick < 0.1:
+            return f"{c.text} in ({a}, {b})"
+        if pick < 0.2:
+            return f"{a} <= {c.text} < {b}"
+        other = self._other(c)
+        if other and pick < 0.27:
+            return f"{c.text} {self._order()} {other}"
+        if c.kind == "string" or pick < 0.37:
+            return f"{c.text} {self.random.choice(('==', '==', '!='))} {a}"
+        if c.kind in ("int", "bigint") and pick < 0.42:
+            return f"{c.text} % {self.random.choice((2, 3))} == {self.random.choice((0, 1))}"
+        if c.kind in NUMBERS and pick < 0.46:
+            return f"abs({c.text}) < {a}"
+        return f"{c.text} {self._order()} {a}"
+
+    def _order(self) -> str:
+        return self.random.choice(("<", "<=", ">", ">="))
+
+    def _other(self, c: Col) -> str | None:
+        """Another column of the same type that is never None."""
+        same = [o.text for o in self.columns if o.kind == c.kind and o != c and not o.optional]
+        return self.random.choice(same) if same and c.kind in ORDERED else None

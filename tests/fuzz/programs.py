@@ -1,0 +1,242 @@
+"""Random folds as whole programs: classes, and functions over a group in pandas' several ways."""
+
+from __future__ import annotations
+
+import linecache
+import warnings
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from tests.fuzz.conditions import Col, Conditions
+from tests.fuzz.ingredients import SKIP, Maker, Out, Part
+from tests.fuzz.kinds import KINDS, NUMBERS
+
+NAME = "F"
+HEADER = "import datetime as dt\nimport pandas as pd\n\n\n"
+_LETTERS = {
+    "int": "a",
+    "bigint": "b",
+    "double": "c",
+    "date": "d",
+    "timestamp": "e",
+    "boolean": "f",
+    "string": "h",
+}
+_WEIGHTS = {
+    "int": 4,
+    "bigint": 4,
+    "double": 6,
+    "date": 2,
+    "timestamp": 2,
+    "boolean": 2,
+    "string": 3,
+}
+FORMS = {"class": 60, "itertuples": 13, "zip": 11, "iterrows": 5, "series": 11}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A fold as source text, and what is declared about it. ``outs`` help to write filters."""
+
+    form: str
+    source: str
+    schema: str
+    keys: str
+    returns: str
+    mode: str
+    outs: tuple[Out, ...] = ()
+
+    @property
+    def takes_key(self) -> bool:
+        """Whether it is a function of the key and the group."""
+        return f"def {NAME}(key, " in self.source
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The parameters of a function of Series."""
+        inside = self.source.split(f"def {NAME}(")[1].split(")")[0]
+        return tuple(p.split(":")[0].strip() for p in inside.split(","))
+
+
+class Loaded:
+    """A program that is loaded, its source where ``inspect`` finds it. Use as a context manager."""
+
+    def __init__(self, program: Program, label: str) -> None:
+        self.file = f"<fuzz {label}>"
+        lines = program.source.splitlines(keepends=True)
+        linecache.cache[self.file] = (len(program.source), None, lines, self.file)
+        namespace: dict[str, Any] = {"__name__": "fuzzed"}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SyntaxWarning)
+            exec(compile(program.source, self.file, "exec"), namespace)
+        self.object: Any = namespace[NAME]
+
+    def __enter__(self) -> Any:
+        return self.object
+
+    def __exit__(self, *_: object) -> None:
+        linecache.cache.pop(self.file, None)
+
+
+def make(random: Random) -> Program:
+    """A random program."""
+    form = random.choices(tuple(FORMS), tuple(FORMS.values()))[0]
+    columns = _columns(random, form)
+    binding = random.random() < 0.4
+    read = tuple(replace(c, text=_access(random, form, columns, c, binding)) for c in columns)
+    maker = Maker(random, read)
+    count = 1 if form == "series" or random.random() < 0.6 else 2
+    parts = [maker.part() for _ in range(count)]
+    lines = [line for p in parts for line in p.lines]
+    fields = [f for p in parts for f in p.fields]
+    if random.random() < 0.08:
+        lines = [f"if {Conditions(random, read).any()}:", f"    {SKIP}", *lines]
+    if random.random() < 0.04:
+        field, start = random.choice(fields)
+        lines += [f"if {Conditions(random, read).any()}:", f"    {field} = {start}"]
+    outs = _outs(random, parts, 1 if form == "series" else 3)
+    bind = [f"{c.name} = {_access(random, form, columns, c, False)}" for c in columns]
+    keys = [Col("g", "string", random.random() < 0.7, False)]
+    if random.random() < 0.15:
+        keys.append(Col("k", "bigint", random.random() < 0.5, False))
+    grouped = form != "class" or random.random() < 0.92
+    program = Program(
+        form,
+        "",
+        ", ".join(c.ddl for c in (*keys, *columns)),
+        ",".join(k.name for k in keys) if grouped else "",
+        ", ".join(f"{n} {o.kind}" for n, o in _named(outs)),
+        "grouped" if grouped else "global",
+        tuple(replace(o, text=n) for n, o in _named(outs)),
+    )
+    body = bind + lines if binding and form in ("class", "itertuples", "iterrows") else lines
+    return _written(random, program, fields, body, columns, outs)
+
+
+def _named(outs: list[Out]) -> list[tuple[str, Out]]:
+    return [(f"o{i}" if not o.text.isidentifier() else f"out_{o.text}", o) for i, o in enumerate(outs)]
+
+
+def _columns(random: Random, form: str) -> tuple[Col, ...]:
+    names = random.choices(tuple(_WEIGHTS), tuple(_WEIGHTS.values()), k=random.choice((1, 2, 2, 3)))
+    found = []
+    for i, kind in enumerate(names):
+        name = _LETTERS[kind] + (str(i) if kind in names[:i] else "")
+        nullable = random.random() < 0.45
+        seen = nullable and (form == "class" or kind in ("string", "date", "boolean"))
+        found.append(Col(name, kind, nullable, seen))
+    return tuple(found)
+
+
+def _access(random: Random, form: str, columns: tuple[Col, ...], c: Col, binding: bool) -> str:
+    """How the program reads a column."""
+    if form == "series":
+        return f"each_{c.name}"  # the parameters are the columns themselves
+    if binding or form == "zip":
+        return c.name
+    if form == "class" and random.random() < 0.6:
+        return f'row["{c.name}"]'
+    if form == "iterrows":
+        return f'row["{c.name}"]'
+    return f"row.{c.name}"
+
+
+def _outs(random: Random, parts: list[Part], most: int) -> list[Out]:
+    """The outputs: mostly all that the parts offer, some of them changed."""
+    offered = [o for p in parts for o in p.outs]
+    if len(offered) > 1 and random.random() < 0.3:
+        offered.remove(random.choice(offered))
+    if len(offered) > most:
+        offered = random.sample(offered, most)
+    return [_changed(random, o, offered) if random.random() < 0.18 else o for o in offered]
+
+
+def _changed(random: Random, o: Out, offered: list[Out]) -> Out:
+    """The output computed from the field."""
+    a = KINDS[o.kind].constant(random)[0]
+    if o.optional:
+        return random.choice(
+            (
+                Out(f"{o.text} is not None", "boolean", False, ("",)),
+                replace(o, text=f"({a} if {o.text} is None else {o.text})", optional=False),
+                replace(o, text=f"({o.text} if {o.text} != {a} else None)"),
+            )
+        )
+    others = [x for x in offered if x is not o and x.kind == o.kind and not x.optional]
+    if o.kind in NUMBERS:
+        more = [f"({o.text} {random.choice('+-*')} {x.text})" for x in others]
+        text = random.choice([f"({o.text} + 1)", f"(-{o.text})", f"({o.text} * 2)", *more * 3])
+        return replace(o, text=text, favour=())
+    return replace(o, text=f"({a} if {o.text} == {a} else {o.text})")
+
+
+# --- text --------------------------------------------------------------------------------------
+
+
+def _written(
+    random: Random,
+    program: Program,
+    fields: list[tuple[str, str]],
+    body: list[str],
+    columns: tuple[Col, ...],
+    outs: list[Out],
+) -> Program:
+    names, starts = [f for f, _ in fields], [s for _, s in fields]
+    if program.form == "class":
+        lines = _class(random, names, starts, body, [o.text for o in outs])
+    else:
+        lines = _function(random, program, names, starts, body, columns, outs)
+    return replace(program, source=HEADER + "\n".join(lines) + "\n")
+
+
+def _class(
+    random: Random, names: list[str], starts: list[str], body: list[str], outs: list[str]
+) -> list[str]:
+    state = names[0] if len(names) == 1 else f"({', '.join(names)})"
+    unpack = f"{', '.join(names)} = acc"
+    start = starts[0] if len(names) == 1 else f"({', '.join(starts)})"
+    result = outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
+    lines = [f"class {NAME}:", "    def zero(self):", f"        return {start}", ""]
+    lines += ["    def reduce(self, acc, row):", f"        {unpack}"]
+    lines += ["        " + x.replace(SKIP, f"return {state}") for x in body]
+    lines += [f"        return {state}"]
+    if outs == names and random.random() < 0.4:
+        return lines
+    return [*lines, "", "    def finish(self, acc):", f"        {unpack}", f"        return {result}"]
+
+
+def _function(
+    random: Random,
+    program: Program,
+    names: list[str],
+    starts: list[str],
+    body: list[str],
+    columns: tuple[Col, ...],
+    outs: list[Out],
+) -> list[str]:
+    plain = [c.name for c in columns]
+    start = f"{', '.join(names)} = {', '.join(starts)}"
+    loop = "for row in pdf.itertuples(index=False):"
+    head = f"def {NAME}(pdf):"
+    if program.form == "series":
+        typed = ", ".join(f"{n}: pd.Series" for n in plain)
+        head = f"def {NAME}({typed}) -> object:"
+        over = f"zip({', '.join(plain)})" if len(plain) > 1 else plain[0]
+        loop = f"for {', '.join(f'each_{n}' for n in plain)} in {over}:"
+    elif program.form == "zip":
+        series = [f'pdf["{n}"]' for n in plain]
+        over = f"zip({', '.join(series)}, strict=True)" if len(plain) > 1 else series[0]
+        loop = f"for {', '.join(plain)} in {over}:"
+    elif program.form == "iterrows":
+        loop = "for _, row in pdf.iterrows():"
+    if program.form in ("zip", "itertuples") and random.random() < 0.2:
+        head = f"def {NAME}(key, pdf):"
+    lines = [head, f"    {start}", f"    {loop}"]
+    lines += ["        " + x.replace(SKIP, "continue") for x in body]
+    if program.form == "series":
+        return [*lines, f"    return {outs[0].text}"]
+    named = [f'"{n}": [{o.text}]' for n, o in _named(outs)]
+    return [*lines, f"    return pd.DataFrame({{{', '.join(named)}}})"]
+
+

@@ -1,0 +1,97 @@
+"""What a run of the fuzzer adds up to."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Any
+
+from tests.fuzz.pairs import Verdict
+
+ACCEPTED = ("exact", "split", "partial", "empty")
+
+
+class Summary:
+    """Counts of verdicts. ``seconds`` is wall clock since the start."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.started = time.monotonic()
+        self.kinds: Counter[str] = Counter()
+        self.forms: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.sums: Counter[str] = Counter()
+        self.twins: Counter[str] = Counter()
+        self.failures: Counter[str] = Counter()
+        self._seen: set[str] = set()
+
+    @property
+    def seconds(self) -> float:
+        """Wall clock since the start."""
+        return time.monotonic() - self.started
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs there were."""
+        return self.kinds.total()
+
+    @property
+    def accepted(self) -> int:
+        """How many of them have a proven pushdown."""
+        return sum(self.kinds[k] for k in ACCEPTED)
+
+    def add(self, v: Verdict) -> dict[str, Any]:
+        """Count a verdict; it as one line of the log."""
+        self.kinds[v.kind] += 1
+        self.forms[f"{v.form} {'accepted' if v.kind in ACCEPTED else 'not accepted'}"] += 1
+        self.reasons.update(v.reasons)
+        self.twins.update(v.twins)
+        for name in ("tables", "dropped", "results", "raised", "known"):
+            self.sums[name] += int(getattr(v, name))
+        line: dict[str, Any] = {"pair": v.index, "kind": v.kind, "form": v.form}
+        line |= {"why": list(v.reasons), "seconds": round(v.seconds, 4)}
+        if v.failure is not None:
+            self.failures[v.failure.what] += 1
+            line |= {"wrong": v.failure.what, "where": v.failure.where, "told": v.failure.told}
+        return line
+
+    def is_new(self, v: Verdict) -> bool:
+        """Whether no failure of the same sort, on the same program, was seen before; at most 20."""
+        assert v.failure is not None
+        known = len(self._seen)
+        self._seen.add(f"{v.failure.what} {v.failure.program.source}")
+        return known < len(self._seen) <= 20
+
+    def line(self) -> str:
+        """Progress."""
+        return (
+            f"{self.seconds:6.0f} s  {self.pairs} pairs, {self.pairs / self.seconds:.1f}/s, "
+            f"{self.accepted} accepted, {self.failures.total()} wrong"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """All counts."""
+        return {
+            "seed": self.seed,
+            "pairs": self.pairs,
+            "seconds": round(self.seconds, 1),
+            "pairs_per_second": round(self.pairs / self.seconds, 2),
+            "accepted": self.accepted,
+            "kinds": dict(self.kinds.most_common()),
+            "forms": dict(sorted(self.forms.items())),
+            "reasons": dict(self.reasons.most_common(10)),
+            "problems_met_before": self.sums["known"],
+            "tables": self.sums["tables"],
+            "tables_with_a_result": self.sums["results"],
+            "tables_that_raise": self.sums["raised"],
+            "rows_dropped": self.sums["dropped"],
+            "twins": dict(self.twins),
+            "wrong": dict(self.failures),
+        }
+
+    def text(self) -> str:
+        """The summary for a person."""
+        rows = [f"{k:22} {v}" for k, v in self.to_json().items() if not isinstance(v, dict)]
+        for name in ("kinds", "forms", "reasons", "twins", "wrong"):
+            rows += [f"{name}:", *(f"  {k:30} {n}" for k, n in self.to_json()[name].items())]
+        return "\n".join(rows)

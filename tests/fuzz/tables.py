@@ -1,0 +1,72 @@
+"""Random tables for one pair: around the constants of fold and filter, and nasty values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+from tests.fuzz.execute import Row
+from tests.fuzz.kinds import KINDS, fits, neighbours
+
+from presieve.driver.inputs import Inputs
+from presieve.ir.fold import Problem
+from presieve.ir.sorts import Sort, strip
+from presieve.ir.terms import Scope, Term, literal_value
+from presieve.ir.walk import literals
+from presieve.semantics.interpret import evaluate
+from presieve.semantics.types import SORTS
+from presieve.semantics.values import Value
+
+POOL = 60
+"""Different rows of one pair."""
+
+
+def terms_of(problem: Problem) -> list[Term]:
+    """All terms whose constants matter."""
+    fold = problem.fold
+    fields = [t for f in fold.fields for t in (f.init, f.step)]
+    return [*fields, *(o.term for o in fold.outputs), fold.step_raises, problem.where]
+
+
+def values(problem: Problem, kind: str, nullable: bool) -> tuple[list[Value], list[Value]]:
+    """Values for a column: those around the constants, and all others."""
+    found: dict[Sort, dict[str, Value]] = {}
+    for x in literals(*terms_of(problem)):
+        value = literal_value(x)
+        for v in neighbours(value):
+            found.setdefault(strip(x.sort), {})[repr(v)] = v
+    near = [v for v in found.get(SORTS[kind], {}).values() if v is not None and fits(v, kind)]
+    known = KINDS[kind]
+    others = [v for v in (*known.usual, *known.nasty) if fits(v, kind)]
+    if nullable:
+        near, others = [*near, None], [*others, None]
+    return near or others, others
+
+
+def lawful(problem: Problem, row: Row, key: Row) -> bool:
+    """Whether the row obeys every assumption of the problem."""
+    env = {(Scope.ROW, n): v for n, v in row.items()} | {(Scope.KEY, n): v for n, v in key.items()}
+    return all(evaluate(a.term, env) is True for a in problem.assumptions)
+
+
+def rows_of(random: Random, problem: Problem, inputs: Inputs) -> tuple[list[Row], list[Row]]:
+    """Some keys, and lawful rows without the keys' values; both may be few, rows even none."""
+    pools = {c.name: values(problem, c.type, c.nullable) for c in inputs.schema}
+    keys = [
+        {n: random.choice(pools[n][random.random() < 0.3]) for n in inputs.keys} for _ in range(3)
+    ]
+    rows = []
+    for _ in range(POOL):
+        strange = random.choice((0.0, 0.15, 0.5))
+        row = {n: random.choice(p[random.random() < strange]) for n, p in pools.items()}
+        if lawful(problem, row, keys[0]):
+            rows.append(row)
+    return keys, rows
+
+
+def tables(random: Random, rows: list[Row], count: int) -> Iterator[list[int]]:
+    """Tables as indices of rows: short ones more often, with ties and duplicates."""
+    for i in range(count):
+        few = random.sample(range(len(rows)), min(len(rows), random.choice((1, 2, 4, POOL))))
+        length = (0, 1, 1, 2, 2, 3, 3, 4, 5, 7)[i % 10]
+        yield [random.choice(few) for _ in range(length)]

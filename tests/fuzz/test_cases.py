@@ -1,0 +1,19 @@
+"""Every pair that once went wrong, replayed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.fuzz import cases
+
+FILES = sorted(cases.FOLDER.glob("*.json"))
+
+
+def test_there_are_cases() -> None:
+    assert FILES
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
+def test_what_once_went_wrong_is_right(path: Path) -> None:
+    assert cases.replay(cases.load(path)) is None

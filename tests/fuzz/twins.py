@@ -1,0 +1,53 @@
+"""Wrong twins of a proven pushdown: slightly stronger pre-filters, slightly weaker residuals."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import TYPE_CHECKING
+
+from presieve.driver.inputs import TIMEZONE
+from presieve.driver.solve import Solution
+from presieve.driver.verify import verify
+from presieve.ir.ops import sql_conjunction, sql_conjuncts
+from presieve.sql.emit import emit_checked
+from presieve.sql.names import InexpressibleError
+
+if TYPE_CHECKING:
+    from tests.fuzz.pairs import Trial
+
+
+def make(random: Random, trial: Trial, solution: Solution) -> list[tuple[str, str]]:
+    """Pairs of pre-filter and residual that are wrong, or may be."""
+    found = []
+    assert solution.verified is not None
+    inputs = trial.runner.inputs
+    try:
+        witnesses = solution.verified.certificate.witnesses
+        if witnesses:
+            region = emit_checked(random.choice(witnesses).region, inputs.input_names(), TIMEZONE)
+            stronger = f"({trial.prefilter_sql}) AND NOT (({region}) <=> true)"
+            found.append((stronger, trial.residual_sql))
+        parts = list(sql_conjuncts(solution.residual))
+        if parts:
+            parts.remove(random.choice(parts))
+            weaker = emit_checked(sql_conjunction(parts), inputs.output_names(), TIMEZONE)
+            found.append((trial.prefilter_sql, weaker))
+    except InexpressibleError:
+        return found
+    return found
+
+
+def judge(trial: Trial, prefilter: str, residual: str, budget: float) -> str:
+    """What ``verify`` says: proved, refuted or unknown."""
+    p = trial.runner.program
+    return verify(
+        trial.runner.loaded,
+        trial.where,
+        schema=p.schema,
+        prefilter=prefilter,
+        residual=residual,
+        returns=p.returns,
+        keys=p.keys,
+        mode=p.mode,
+        budget=budget,
+    ).status
