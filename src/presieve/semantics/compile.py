@@ -112,9 +112,9 @@ def predicates(
     """
     writer = _Writer()
     names, lines = _unpack(parameters)
-    values = ", ".join(writer.text(t, names) for t in terms)
+    values = "".join(writer.text(t, names) + ", " for t in terms)  # () where there are none
     return writer.function(
-        [f"a{i}" for i in range(len(parameters))], [*lines, f"return ({values},)"]
+        [f"a{i}" for i in range(len(parameters))], [*lines, f"return ({values})"]
     )
 
 
