@@ -81,7 +81,7 @@ SERIES = [
     Case(folds.latest_before, "ts timestamp", "b timestamp"),
     Case(folds.dates, "d date", "b date"),
     Case(folds.ratio, "n int, k int", "b double"),
-    Case(folds.last_big, "v double, n bigint", "k bigint"),
+    Case(folds.last_big, "v double, n bigint NOT NULL", "k bigint"),
     Case(folds.share, "f boolean", "s double"),
     Case(folds.missing, "x double, s string, f boolean", "n int"),
 ]
