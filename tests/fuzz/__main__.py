@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.fuzz.pairs import FILTERS, Fuzzer, Verdict
+from tests.fuzz.pairs import FILTERS, MIXES, Fuzzer, Verdict
 from tests.fuzz.summary import Summary
 
 PROGRESS = 30.0
@@ -24,7 +24,7 @@ def main() -> int:
         from tests.fuzz import spark
 
         return spark.run(options.spark, options.seed, options.seconds, options.log)
-    summary = Summary(options.seed)
+    summary = Summary(options.seed, options.mix)
     first = options.start // FILTERS
     count = -(-options.pairs // FILTERS)
     folds = range(first, first + count)
@@ -59,12 +59,12 @@ def _save(summary: Summary, verdict: Verdict, folder: Path) -> None:
 
 def _verdicts(options: argparse.Namespace, folds: range) -> Iterator[Verdict]:
     if options.jobs == 1:
-        fuzzer = Fuzzer(options.seed, options.budget)
+        fuzzer = Fuzzer(options.seed, options.budget, options.mix)
         for fold in folds:
             yield from fuzzer.pairs(fold)
         return
     with get_context("fork").Pool(
-        options.jobs, _start, (options.seed, options.budget)
+        options.jobs, _start, (options.seed, options.budget, options.mix)
     ) as pool:
         for found in pool.imap_unordered(_fold, folds, chunksize=4):
             yield from found
@@ -74,8 +74,8 @@ _FUZZER: list[Fuzzer] = []
 """The fuzzer of a worker process."""
 
 
-def _start(seed: int, budget: float) -> None:
-    _FUZZER[:] = [Fuzzer(seed, budget)]
+def _start(seed: int, budget: float, mix: str) -> None:
+    _FUZZER[:] = [Fuzzer(seed, budget, mix)]
 
 
 def _fold(fold: int) -> list[Verdict]:
@@ -90,6 +90,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--budget", type=float, default=2.0, help="seconds of search for a pair")
+    parser.add_argument("--mix", choices=tuple(MIXES), default="rich", help="what folds are made of")
     parser.add_argument("--spark", type=int, default=0, help="pairs to run on Spark instead")
     parser.add_argument("--log", type=Path, default=Path("/tmp/presieve-fuzz.jsonl"))
     parser.add_argument("--save", type=Path, default=Path(__file__).parent / "cases")

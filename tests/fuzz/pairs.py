@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from tests.fuzz import filters, programs, tables, twins, wild
+from tests.fuzz import filters, programs, strange, tables, twins, wild
 from tests.fuzz.execute import Row, Runner, Untyped, accepts, keeps
 from tests.fuzz.programs import Loaded, Program
 
@@ -37,6 +37,8 @@ REFERENCE_TABLES = 4
 TWINS = 0.06
 """The share of accepted pairs whose wrong twins are put to the proof."""
 _MEMORY = 20_000
+MIXES: dict[str, tuple[float, float]] = {"rich": (0.85, 0.1), "broad": (0.1, 0.04)}
+"""Shares of supported and of wild programs; the others hold one strange construct each."""
 
 
 @dataclass(frozen=True)
@@ -92,16 +94,21 @@ class Memory:
 
 @dataclass
 class Fuzzer:
-    """All pairs of one seed; each can be made again from the seed and its index alone."""
+    """All pairs of one seed and mix; each can be made again from these and its index alone."""
 
     seed: int
     budget: float = 2.0
+    mix: str = "rich"
     memory: Memory = field(default_factory=Memory)
 
     def program(self, fold: int) -> Program:
         """The fold of the pairs ``fold * FILTERS`` and following."""
         random = Random(f"{self.seed}/{fold}")
-        return wild.make(random) if random.random() < wild.SHARE else programs.make(random)
+        supported, wilder = MIXES[self.mix]
+        roll = random.random()
+        if roll < supported:
+            return programs.make(random)
+        return wild.make(random) if roll < supported + wilder else strange.make(random)
 
     def pairs(self, fold: int) -> Iterator[Verdict]:
         """The verdicts on all pairs of one fold."""

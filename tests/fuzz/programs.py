@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import re
 import warnings
 from dataclasses import dataclass, replace
 from random import Random
@@ -86,7 +87,7 @@ def make(random: Random) -> Program:
     binding = random.random() < 0.4
     read = tuple(replace(c, text=_access(random, form, columns, c, binding)) for c in columns)
     maker = Maker(random, read)
-    count = 1 if form == "series" or random.random() < 0.6 else 2
+    count = 1 if form == "series" or random.random() < 0.7 else 2
     parts = [maker.part() for _ in range(count)]
     lines = [line for p in parts for line in p.lines]
     fields = [f for p in parts for f in p.fields]
@@ -96,9 +97,13 @@ def make(random: Random) -> Program:
         field, start = random.choice(fields)
         lines += [f"if {Conditions(random, read).any()}:", f"    {field} = {start}"]
     outs = _outs(random, parts, 1 if form == "series" else 3)
-    bind = [f"{c.name} = {_access(random, form, columns, c, False)}" for c in columns]
-    keys = [Col("g", "string", random.random() < 0.7, False)]
-    if random.random() < 0.15:
+    bind = [
+        f"{c.name} = {_access(random, form, columns, c, False)}"
+        for c in columns
+        if any(re.search(rf"\b{c.name}\b", line) for line in lines)
+    ]
+    keys = [Col("g", "string", random.random() < 0.85, False)]
+    if random.random() < 0.1:
         keys.append(Col("k", "bigint", random.random() < 0.5, False))
     grouped = form != "class" or random.random() < 0.92
     program = Program(
@@ -119,7 +124,7 @@ def _named(outs: list[Out]) -> list[tuple[str, Out]]:
 
 
 def _columns(random: Random, form: str) -> tuple[Col, ...]:
-    names = random.choices(tuple(_WEIGHTS), tuple(_WEIGHTS.values()), k=random.choice((1, 2, 2, 3)))
+    names = random.choices(tuple(_WEIGHTS), tuple(_WEIGHTS.values()), k=random.choice((1, 1, 2, 2, 3)))
     found = []
     for i, kind in enumerate(names):
         name = _LETTERS[kind] + (str(i) if kind in names[:i] else "")

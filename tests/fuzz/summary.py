@@ -14,8 +14,9 @@ ACCEPTED = ("exact", "split", "partial", "empty")
 class Summary:
     """Counts of verdicts. ``seconds`` is wall clock since the start."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, mix: str) -> None:
         self.seed = seed
+        self.mix = mix
         self.started = time.monotonic()
         self.kinds: Counter[str] = Counter()
         self.forms: Counter[str] = Counter()
@@ -73,6 +74,7 @@ class Summary:
         """All counts."""
         return {
             "seed": self.seed,
+            "mix": self.mix,
             "pairs": self.pairs,
             "seconds": round(self.seconds, 1),
             "pairs_per_second": round(self.pairs / self.seconds, 2),

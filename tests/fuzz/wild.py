@@ -8,9 +8,6 @@ from tests.fuzz.ingredients import Out
 from tests.fuzz.programs import HEADER, NAME, Program
 from tests.lift.programs import COLUMNS, Programs
 
-SHARE = 0.45
-"""Of all folds."""
-
 
 def make(random: Random) -> Program:
     """A random program, a class or a function of a table."""
