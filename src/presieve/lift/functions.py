@@ -77,7 +77,9 @@ def _loop(m: Machine, node: ast.For, flow: Flow) -> Loop:
         row = element(m, node.iter, flow)
     m.stage = Stage.LOOP
     assigned = assigned_names([node])
-    initial = {n: flow.env[n] for n in assigned if not isinstance(flow.env[n], Unbound)}
+    # A name that is no variable of the function belongs to a comprehension or a nested function.
+    known = [n for n in assigned if n in flow.env]
+    initial = {n: flow.env[n] for n in known if not isinstance(flow.env[n], Unbound)}
     fresh: dict[str, Value] = {n: Unbound() for n in assigned}
 
     def step(start: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
