@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test check format bench
+.PHONY: help setup demo test check format bench fuzz
 
 help:
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -32,3 +32,6 @@ format: .venv/.ready ## let ruff rewrite what it can
 
 bench: .venv/.ready ## time the search, and add a line to benchmarks/ledger.jsonl
 	@$(VENV)/python -m presieve.bench $(ARGS)
+
+fuzz: .venv/.ready ## random folds, filters and tables; ARGS are those of tests/fuzz
+	@$(VENV)/python -m tests.fuzz $(ARGS)
