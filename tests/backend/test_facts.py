@@ -28,7 +28,9 @@ def without_footers(spark: SparkSession, path: Path, rows: str) -> DataFrame:
 
 def test_parquet_footers(tables: Tables) -> None:
     df = agg(tables.plain, "count_high", "bigint", "v").filter("m >= 1")
-    assert "no-null" not in codes(df)
+    boundary = rewritten(df)
+    assert "no-null" not in {a["code"] for a in boundary.assumptions}
+    assert [(d["code"], d["by"]) for d in boundary.discharged] == [("no-null", "Parquet footers")]
     same_rows(df, optimize(df, policy="strict"))
     assert optimize(df, policy="strict") is not df
 

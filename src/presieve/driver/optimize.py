@@ -195,6 +195,7 @@ def _told(report: BoundaryReport, site: SiteProblem, solution: Solution) -> Boun
         invariant=invariant_words(solution.invariant),
         strength=solution.strength,
         assumptions=solution.assumptions,
+        discharged=solution.discharged if solution.verified is not None else (),
         declined=(*solution.declined, *site.stuck),
         solver_calls=solution.solver_calls,
         source=site.source,
