@@ -81,19 +81,21 @@ def solve(
     from presieve.synthesis.fewest import synthesize_fewest
 
     started = time.perf_counter()
+    refused: tuple[Declined, ...] = ()
     if policy == "strict":
-        problem = strictly(problem, discharged)
-        declined = tuple(
+        refused = tuple(
             Declined("assumption", f"policy strict does not assume that {a.text}")
             for a in problem.assumptions
             if a not in discharged
         )
-        if declined:
-            return _nothing(problem, declined, started, 0)
+        problem = strictly(problem, discharged)
+        if any(a not in discharged for a in problem.assumptions):
+            return _nothing(problem, refused, started, 0)
     found = synthesize_fewest(problem, OPTIONAL, budget)
     problem = found.problem
     if found.pushdown is None:
-        return _nothing(problem, found.declined, started, found.solver_calls)
+        declined = (*refused, *found.declined)
+        return _nothing(problem, declined, started, found.solver_calls)
     calls = found.solver_calls + CHECK_CALLS + (found.pushdown.strength == "strongest")
     certificate = Certificate.of(problem, found.pushdown)
     checked = check(certificate, effort=Effort(seconds=max(budget, 1.0)))
