@@ -46,7 +46,14 @@ KINDS = {
         ("-{}", "abs({})", "float({})"),
         ("{} + {}", "{} - {}", "{} * {}", "{} / {}", "min({}, {})", "max({}, {}, 1.5)"),
     ),
-    "text": Kind("string", ("row.s",), ("''", "'a'", "'b'"), ("None", "''"), (), ("max({}, {})",)),
+    "text": Kind(
+        "string",
+        ("row.s",),
+        ("''", "'a'", "'b'", "'None'"),
+        ("None", "''"),
+        ("str({})",),
+        ("max({}, {})",),
+    ),
     "bool": Kind("boolean", ("row.f",), ("True", "False"), ("None", "False"), ("bool({})",), ()),
     "date": Kind("date", ("row.d", "row['d']"), ("None",), ("None",), (), ("min({}, {})",)),
 }

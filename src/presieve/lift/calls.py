@@ -9,9 +9,9 @@ from typing import TypeAlias, cast
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP
-from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, literal_value
+from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, literal_value, string_lit
 from presieve.lift.arithmetic import absolute, exact_as_float, to_float
-from presieve.lift.build import and_, as_int, get, is_none, or_
+from presieve.lift.build import and_, as_int, get, is_none, ite, or_
 from presieve.lift.compare import boolean, compare, truth
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.names import is_calendar, is_function, scalar_constant
@@ -136,10 +136,13 @@ def _bool(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
 
 def _str(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     _arity(m, args, 1, node)
-    value = m.scalar(flow, args[0], node) if not isinstance(args[0], NoneV) else args[0]
+    value = m.force(args[0], flow)
+    none = string_lit("None")
+    if isinstance(value, NoneV):
+        return Scalar(none)
     if not isinstance(value, Scalar) or value.base != STRING:
         raise m.decline("unsupported-operation", f"str() of {describe(value)}", node)
-    return value
+    return Scalar(ite(is_none(value.term), none, get(value.term)))
 
 
 def _math_isnan(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
