@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from presieve.certificate import Certificate
+from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined, UsageError
@@ -64,12 +65,14 @@ def synthesize(
     mode: str = "grouped",
     budget: float = 10.0,
     policy: Policy = "default",
+    declare: Declared = (),
 ) -> Synthesis:
     """Find and prove the strongest filter on input rows, and the weakest that stays on the output.
 
     ``schema`` and ``returns`` are Spark DDL, ``where`` Spark SQL over keys and output columns.
-    ``budget`` is in seconds. Raises :class:`UsageError` for input that is none; what cannot be
-    handled comes back as kind ``none`` with the reasons in ``declined``.
+    ``budget`` is in seconds. ``declare`` are conditions that hold on every row, such as
+    ``"NOT isnan(score)"``: they discharge assumptions. Raises :class:`UsageError` for input that is
+    none; what cannot be handled comes back as kind ``none`` with the reasons in ``declined``.
     """
     started = time.perf_counter()
     check_options(budget, policy)
@@ -79,7 +82,10 @@ def synthesize(
     term = read_filter("where", where, inputs.output_names())
     if isinstance(term, Declined):
         return _nothing(where, term, started)
-    solution = solve(inputs.problem(term), budget=budget, policy=policy)
+    facts = read_declared(declare, inputs.input_names(), TIMEZONE)
+    bare = inputs.problem(term, [fact for _, fact in facts])
+    problem, known = with_declared(bare, facts)
+    solution = solve(problem, budget=budget, policy=policy, discharged=known)
     return _told(inputs, where, solution, started)
 
 

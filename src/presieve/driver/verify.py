@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from presieve.certificate import Certificate, Verified, check
-from presieve.driver.inputs import Inputs, read_filter, read_inputs, zone_note
+from presieve.driver.declare import Declared, read_declared, with_declared
+from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, strictly
 from presieve.driver.synthesize import check_options
 from presieve.errors import Declined, PresieveError
@@ -84,11 +85,12 @@ def verify(
     mode: str = "grouped",
     budget: float = 10.0,
     policy: Policy = "default",
+    declare: Declared = (),
 ) -> Verdict:
     """Check a pushdown that somebody wrote by hand; ``residual=None``: the original filter stays.
 
     Arguments as :func:`presieve.synthesize`; ``prefilter`` is Spark SQL over keys and inputs.
-    Raises :class:`UsageError` for input that is none.
+    ``declare`` as there. Raises :class:`UsageError` for input that is none.
     """
     started = time.perf_counter()
     check_options(budget, policy)
@@ -104,13 +106,18 @@ def verify(
     assert not isinstance(post, Declined)
     assert not isinstance(pre, Declined)
     assert not isinstance(rest, Declined)
-    problem = inputs.problem(post, [pre])
+    facts = read_declared(declare, inputs.input_names(), TIMEZONE)
+    bare = inputs.problem(post, [pre, *(fact for _, fact in facts)])
+    problem, known = with_declared(bare, facts)
     if policy == "strict":
-        problem = strictly(problem)
-    if policy == "strict" and problem.assumptions:
-        texts = "; ".join(a.text for a in problem.assumptions)
-        return _unknown(f"policy strict does not assume that {texts}", started)
-    return _judged(inputs, problem, pre, rest, budget, policy, started)
+        problem = strictly(problem, known)
+        open_ = [a.text for a in problem.assumptions if a not in known]
+        if open_:
+            why = f"policy strict does not assume that {'; '.join(open_)}"
+            return _unknown(why, started)
+    verdict = _judged(inputs, problem, pre, rest, budget, policy, started)
+    told = [{"code": a.code, "text": a.text} for a in known]
+    return replace(verdict, assumptions=[a for a in verdict.assumptions if a not in told])
 
 
 def _judged(

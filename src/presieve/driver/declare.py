@@ -1,0 +1,69 @@
+"""Trusted. Facts about every row that the caller declares, and which assumptions they discharge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from presieve.certificate.check import make_solver
+from presieve.errors import Declined, UsageError
+from presieve.ir.fold import Assumption, Problem
+from presieve.ir.ops import app
+from presieve.ir.terms import Op, Term, Var
+from presieve.ir.walk import variables
+from presieve.smt.runs import Runs
+from presieve.smt.solver import Effort, Unsat
+from presieve.smt.text import s_not
+from presieve.sql.parse import parse_predicate
+
+Declared = str | Sequence[str]
+"""One Spark SQL condition on an input column, or several."""
+
+BY_CALLER = "the caller"
+_ELSEWHERE = {"unknown-column", "ambiguous-column"}
+
+
+def read_declared(
+    declared: Declared, names: Mapping[str, Var], timezone: str, *, partly: bool = False
+) -> tuple[tuple[str, Term], ...]:
+    """The declared conditions as (text, term), each two-valued: it is true on every row.
+
+    Raises :class:`UsageError` where one cannot be read. ``partly``: conditions that speak of other
+    columns than ``names`` are about another place of the plan, and left out.
+    """
+    found: list[tuple[str, Term]] = []
+    for text in [declared] if isinstance(declared, str) else declared:
+        term = parse_predicate(text, names, timezone)
+        if isinstance(term, Declined):
+            if partly and term.code in _ELSEWHERE:
+                continue
+            raise UsageError(f"declare {text!r}: {term.reason}")
+        if len(variables(term)) != 1:
+            raise UsageError(f"declare {text!r}: a declared fact is about one column")
+        found.append((text, app(Op.SQL_IS_TRUE, term)))
+    return tuple(found)
+
+
+def with_declared(
+    problem: Problem, declared: Sequence[tuple[str, Term]]
+) -> tuple[Problem, dict[Assumption, str]]:
+    """The problem with the declared facts among its assumptions, and what is discharged: these
+    facts themselves, and every assumption that follows from them.
+    """
+    facts = tuple(Assumption("declared", f"{text} on every row", term) for text, term in declared)
+    if not facts:
+        return problem, {}
+    bare = replace(problem, assumptions=facts)
+    follows = [a for a in problem.assumptions if _follows(bare, a)]
+    widened = replace(problem, assumptions=(*facts, *problem.assumptions))
+    return widened, dict.fromkeys([*facts, *follows], BY_CALLER)
+
+
+def _follows(problem: Problem, assumption: Assumption) -> bool:
+    """Whether every row that obeys the problem's assumptions obeys this one too."""
+    runs = Runs(problem, [assumption.term])
+    row = runs.row("r")
+    runs.encoder.fact(s_not(runs.encoder.boolean(assumption.term, row)))
+    solver = make_solver("z3")
+    solver.add(runs.encoder.take())
+    return isinstance(solver.check([], Effort(seconds=1.0)), Unsat)

@@ -1,0 +1,82 @@
+"""Facts that the caller declares discharge assumptions."""
+
+from __future__ import annotations
+
+import pytest
+
+from presieve.driver.synthesize import synthesize
+from presieve.driver.verify import verify
+from presieve.errors import UsageError
+
+SCHEMA = "team string, score double"
+RETURNS = "best double"
+WHERE = "best > 90"
+
+
+class Best:
+    def zero(self) -> float | None:
+        return None
+
+    def reduce(self, best: float | None, row: dict[str, float | None]) -> float | None:
+        score = row["score"]
+        if score is None:
+            return best
+        if best is None or score > best:
+            return score
+        return best
+
+
+def test_without_a_declaration_nan_is_assumed_away_and_told() -> None:
+    found = synthesize(Best, WHERE, schema=SCHEMA, returns=RETURNS, keys="team")
+    assert found.kind == "exact"
+    assert [a["code"] for a in found.assumptions] == ["no-nan"]
+
+
+def test_a_declared_fact_discharges_what_follows_from_it() -> None:
+    for policy in ("default", "strict"):
+        found = synthesize(
+            Best,
+            WHERE,
+            schema=SCHEMA,
+            returns=RETURNS,
+            keys="team",
+            policy=policy,
+            declare="NOT isnan(score)",
+        )
+        assert (found.kind, found.prefilter, found.assumptions) == ("exact", "score > 90.0D", [])
+
+
+def test_a_bound_is_stronger_than_what_it_discharges() -> None:
+    found = synthesize(
+        Best, WHERE, schema=SCHEMA, returns=RETURNS, keys="team", declare=["score <= 90.0"]
+    )
+    assert found.kind == "empty"
+    assert found.assumptions == []
+
+
+def test_a_fact_that_does_not_bear_on_it_discharges_nothing() -> None:
+    found = synthesize(
+        Best, WHERE, schema=SCHEMA, returns=RETURNS, keys="team", declare="score IS NOT NULL"
+    )
+    assert [a["code"] for a in found.assumptions] == ["no-nan"]
+
+
+def test_verify_takes_declarations_too() -> None:
+    verdict = verify(
+        Best,
+        WHERE,
+        schema=SCHEMA,
+        returns=RETURNS,
+        keys="team",
+        prefilter="score > 90",
+        residual="true",
+        policy="strict",
+        declare="NOT isnan(score)",
+    )
+    assert (verdict.status, verdict.assumptions) == ("proved", [])
+
+
+@pytest.mark.parametrize("text", ["nonsense >", "absent > 1", "score > 1 OR team = 'a'", "true"])
+def test_what_is_no_fact_about_a_column_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="declare"):
+        synthesize(Best, WHERE, schema=SCHEMA, returns=RETURNS, keys="team", declare=text)
