@@ -19,7 +19,7 @@ from presieve.errors import PresieveError, UsageError
 from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT
-from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, Op, Scope, Var, float_lit
+from presieve.ir.terms import FALSE, SQL_FALSE, Op, Scope, Var, float_lit
 from presieve.smt.solver import Effort
 
 ROOT = Path(__file__).parents[2]
@@ -254,41 +254,6 @@ def test_a_claim_without_its_assumption_is_refused() -> None:
     verdict = check(replace(bare, witnesses=(), strength="universe"))
     assert isinstance(verdict, Rejected)
     assert not is_true(bare)
-
-
-# --- witnesses and strength -----------------------------------------------------------------------
-
-
-def test_a_witness_may_only_speak_of_rows() -> None:
-    certificate = certificate_of("max equal")
-    witness = certificate.witnesses[0]
-    stranger = app(Op.SQL_IS_NULL, Var(Scope.ACC, "acc", FLOAT))
-    tampered = (replace(witness, region=stranger), *certificate.witnesses[1:])
-    verdict = check(replace(certificate, witnesses=tampered))
-    assert isinstance(verdict, Rejected)
-    assert verdict.condition == "form"
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_strongest_claim_takes_all_its_witnesses(name: str) -> None:
-    """Without one of them something that is kept has no reason to be."""
-    certificate = certificate_of(name)
-    assert certificate.strength == "strongest"
-    for i in range(len(certificate.witnesses))[:6]:
-        fewer = certificate.witnesses[:i] + certificate.witnesses[i + 1 :]
-        verdict = check(replace(certificate, witnesses=fewer))
-        assert isinstance(verdict, Rejected)
-        assert verdict.condition == "strength"
-        assert isinstance(
-            check(replace(certificate, witnesses=fewer, strength="universe")), Verified
-        )
-
-
-def test_a_weaker_filter_is_not_the_strongest() -> None:
-    certificate = replace(certificate_of("max above"), kind="none", prefilter=SQL_TRUE)
-    certificate = replace(certificate, residual=certificate.problem.where)
-    verdict = check(certificate)
-    assert isinstance(verdict, Rejected)
 
 
 # --- vacuity --------------------------------------------------------------------------------------

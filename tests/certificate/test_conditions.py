@@ -1,4 +1,4 @@
-"""The four conditions by hand: groups that vanish, errors that are erased, errors that are added."""
+"""The four conditions by hand: groups that vanish, errors that are erased or added."""
 
 from __future__ import annotations
 
