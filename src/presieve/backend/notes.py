@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from presieve.backend.boundary import is_boundary
+from presieve.backend.boundary import LOGICAL, is_boundary
 from presieve.backend.catalyst_json import EXPRESSIONS, Node, walk
 from presieve.errors import Declined
 
@@ -16,7 +16,8 @@ stand in aggregates and windows, ``PythonUDF``s also in the operators that map g
 """
 
 _FUNCTIONS = frozenset(EXPRESSIONS + name for name in (*FUNCTION_MARKS, "PythonUDAF"))
-_FILTER = "org.apache.spark.sql.catalyst.plans.logical.Filter"
+_FILTER = LOGICAL + "Filter"
+_PASSED = {LOGICAL + name for name in ("Filter", "Project", "SubqueryAlias", "View")}
 
 
 def notes(root: Node, told: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
@@ -40,8 +41,9 @@ def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) ->
     calls = f"{kind}, which calls {', '.join(names)}"
     if not is_boundary(node):
         return Declined("operator", f"filters are not moved through {calls}")
-    over = _name(by_path[node.path[:-1]])
-    return Declined("operator", f"no filter comes past {over} down to {calls}")
+    over = [by_path[node.path[:n]] for n in reversed(range(len(node.path)))]
+    stop = next((n for n in over if n.kind not in _PASSED), over[0])
+    return Declined("operator", f"no filter comes past {_name(stop)} down to {calls}")
 
 
 def _name(node: Node) -> str:

@@ -1,0 +1,127 @@
+"""Bugs of other engines around joins, and where something is not deterministic.
+
+Each test names the public thread, and shows that the rewrite which was shipped there is wrong here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.traps import udfs
+from tests.traps.checks import agg, kept, left_alone, pandas_udf, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def best(rows: DataFrame) -> DataFrame:
+    return agg(rows, udfs.top, "double", "score")
+
+
+@pytest.fixture(scope="module")
+def teams(spark: SparkSession) -> DataFrame:
+    """A team that never played among them."""
+    return table(spark, "team string, city string", ("a", "A"), ("c", "C"), ("x", "X"))
+
+
+def test_duckdb_21687_not_null_above_an_outer_join(games: DataFrame, teams: DataFrame) -> None:
+    """duckdb/duckdb#21687: what is never NULL on the right is NULL above a left (lateral) join."""
+    df = teams.join(best(games), "team", "left").filter("m IS NOT NULL")
+    kept(df, teams.join(best(games), "team", "left"))
+
+
+def test_duckdb_24540_null_above_nested_outer_joins(games: DataFrame, teams: DataFrame) -> None:
+    """duckdb/duckdb#24540: IS NULL pushed into the inner of two left joins."""
+    size = agg(games, udfs.count, "bigint", "v").withColumnRenamed("m", "n")
+    inner = teams.join(best(games), "team", "left").join(size, "team", "left")
+    below = teams.join(best(games).filter("m IS NULL"), "team", "left").join(size, "team", "left")
+    kept(inner.filter("m IS NULL"), below)
+
+
+def test_datafusion_10881_an_outer_join_on_false(games: DataFrame, teams: DataFrame) -> None:
+    """apache/datafusion#10881: ``LEFT JOIN ON false WHERE m IS NOT NULL`` has no row."""
+    from pyspark.sql import functions as F
+
+    groups = best(games).withColumnRenamed("team", "played")
+    joined = teams.join(groups, F.lit(False), "left")
+    kept(joined.filter("m IS NOT NULL"), joined)
+
+
+def test_datafusion_23126_not_in_with_null(spark: SparkSession, games: DataFrame) -> None:
+    """apache/datafusion#23126: NOT IN of a list with NULL is never true; an anti join is."""
+    games.createOrReplaceTempView("played")
+    best(games).createOrReplaceTempView("best")
+    df = spark.sql("SELECT * FROM played WHERE team NOT IN (SELECT team FROM best WHERE m >= 92)")
+    naive = spark.sql(
+        "SELECT p.* FROM played p LEFT ANTI JOIN (SELECT team FROM best WHERE m >= 92) b"
+        " ON p.team = b.team"
+    )
+    kept(df, naive)
+
+
+def test_polars_4788_the_wrong_side_of_a_self_join(games: DataFrame) -> None:
+    """pola-rs/polars#4788: a predicate on one side of a self-join binds to the other."""
+    from pyspark.sql import functions as F
+
+    both = games.alias("l").join(games.alias("r"), "team")
+
+    def written(rows: DataFrame) -> DataFrame:
+        high = pandas_udf(udfs.count_high, "bigint")(F.col("r.v"))
+        return rows.groupBy("team").agg(high.alias("m")).filter("m >= 2")
+
+    left_alone(written(both), written(both.filter("l.v > 10")), "ambiguous")
+
+
+def test_datafusion_17188_a_range_across_a_join(games: DataFrame, teams: DataFrame) -> None:
+    """apache/datafusion#17188: a filter from the join's other side is not one on its rows."""
+    from pyspark.sql import functions as F
+
+    limits = teams.withColumn("limit", F.when(F.col("team") == "a", 94.0).otherwise(3.0))
+    df = best(games).join(limits, "team").filter("m > limit AND m > 3")
+    naive = best(games.filter("score > 94")).join(limits, "team").filter("m > limit AND m > 3")
+    kept(df, naive)
+
+
+def test_spark_59434_a_shared_cte(spark: SparkSession, games: DataFrame) -> None:
+    """SPARK-59434: predicates into a CTE that is read twice and is not deterministic."""
+    games.coalesce(1).createOrReplaceTempView("played")
+    spark.udf.register("early_high", pandas_udf(udfs.early_high, "bigint"))
+    spark.udf.register("count_high", pandas_udf(udfs.count_high, "bigint"))
+
+    def written(call: str, below: str) -> DataFrame:
+        return spark.sql(
+            "WITH c AS (SELECT *, monotonically_increasing_id() AS i FROM"
+            f" (SELECT * FROM played {below}))"
+            f" SELECT * FROM (SELECT team, {call} AS m FROM c GROUP BY team) WHERE m >= 1"
+            " UNION ALL SELECT team, i FROM c WHERE v > 10"
+        )
+
+    for call in ("early_high(i, v)", "count_high(v)"):
+        kept(written(call, ""), written(call, "WHERE v > 10"))
+
+
+def test_spark_13722_through_a_generator(games: DataFrame) -> None:
+    """SPARK-13722: what is not deterministic, moved through explode()."""
+    from pyspark.sql import functions as F
+
+    one, twice = games.coalesce(1), F.explode(F.expr("array(1, 2)")).alias("x")
+    below = one.select("*", F.monotonically_increasing_id().alias("i")).select("*", twice)
+    above = one.select("*", twice).select("*", F.monotonically_increasing_id().alias("i"))
+
+    def written(rows: DataFrame) -> DataFrame:
+        return agg(rows, udfs.largest, "bigint", "i").filter("m >= 5")
+
+    left_alone(written(below), written(above), "[nondeterministic]")
+
+
+def test_datafusion_24678_numbered_results(games: DataFrame) -> None:
+    """apache/datafusion#24678: an expression that is not deterministic, evaluated once more."""
+    from pyspark.sql import functions as F
+
+    def numbered(rows: DataFrame) -> DataFrame:
+        return rows.select("team", "m", F.monotonically_increasing_id().alias("i"))
+
+    groups = best(games)
+    df = numbered(groups).filter("m >= 90 AND i >= 1")
+    left_alone(df, numbered(groups.filter("m >= 90")).filter("i >= 1"), "[operator]")
