@@ -34,4 +34,4 @@ bench: .venv/.ready ## time the search, and add a line to benchmarks/ledger.json
 	@$(VENV)/python -m presieve.bench $(ARGS)
 
 fuzz: .venv/.ready ## random folds, filters and tables; ARGS are those of tests/fuzz
-	@$(VENV)/python -m tests.fuzz $(ARGS)
+	@$(java) $(VENV)/python -m tests.fuzz $(ARGS)

@@ -51,7 +51,9 @@ def _save(summary: Summary, verdict: Verdict, folder: Path) -> None:
 
     failure = verdict.failure
     assert failure is not None
-    print(f"pair {verdict.index}: {failure.what} {failure.told[-300:]}", file=sys.stderr, flush=True)
+    print(
+        f"pair {verdict.index}: {failure.what} {failure.told[-300:]}", file=sys.stderr, flush=True
+    )
     if summary.is_new(verdict):
         path = cases.save(shrink.shrunk(failure), folder)
         print(f"  saved as {path}", file=sys.stderr, flush=True)
@@ -90,7 +92,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--budget", type=float, default=2.0, help="seconds of search for a pair")
-    parser.add_argument("--mix", choices=tuple(MIXES), default="rich", help="what folds are made of")
+    parser.add_argument(
+        "--mix", choices=tuple(MIXES), default="rich", help="what folds are made of"
+    )
     parser.add_argument("--spark", type=int, default=0, help="pairs to run on Spark instead")
     parser.add_argument("--log", type=Path, default=Path("/tmp/presieve-fuzz.jsonl"))
     parser.add_argument("--save", type=Path, default=Path(__file__).parent / "cases")

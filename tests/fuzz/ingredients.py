@@ -133,9 +133,7 @@ class Maker:
         if self.random.random() < 0.1:
             lines = [f"{n} += int(bool({test}))"]
         few = (("1", "1"), ("2", "2"), ("3", "3"), ("0", "0"), ("5", "5"))
-        return Part(
-            ((n, "0"),), tuple(lines), (Out(n, "bigint", False, (">=", ">", "="), few),)
-        )
+        return Part(((n, "0"),), tuple(lines), (Out(n, "bigint", False, (">=", ">", "="), few),))
 
     def total(self) -> Part | None:
         """A sum, often of what has one sign."""
@@ -222,7 +220,9 @@ class Maker:
         test = self.conditions.any(0)
         lines = [
             f"{run} = {run} + 1 if {test} else 0",
-            self.random.choice((f"{most} = max({most}, {run})", f"if {run} > {most}: {most} = {run}")),
+            self.random.choice(
+                (f"{most} = max({most}, {run})", f"if {run} > {most}: {most} = {run}")
+            ),
         ]
         few = (("1", "1"), ("2", "2"), ("3", "3"))
         outs = (Out(most, "bigint", False, (">=", ">"), few), Out(run, "bigint", False, (), few))
@@ -279,5 +279,7 @@ class Maker:
         ]
         few = (("1", "1"), ("2", "2"), ("3", "3"), ("0", "0"))
         return Part(
-            ((m, "0"),), tuple(self._guarded(c, lines, 0.2)), (Out(m, "bigint", False, (">=", "="), few),)
+            ((m, "0"),),
+            tuple(self._guarded(c, lines, 0.2)),
+            (Out(m, "bigint", False, (">=", "="), few),),
         )

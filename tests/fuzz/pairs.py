@@ -36,8 +36,8 @@ TABLES = 150
 REFERENCE_TABLES = 4
 TWINS = 0.06
 """The share of accepted pairs whose wrong twins are put to the proof."""
-_MEMORY = 20_000
-MIXES: dict[str, tuple[float, float]] = {"rich": (0.85, 0.1), "broad": (0.1, 0.04)}
+_MEMORY = 4_000
+MIXES: dict[str, tuple[float, float]] = {"rich": (0.85, 0.1), "broad": (0.06, 0.02)}
 """Shares of supported and of wild programs; the others hold one strange construct each."""
 
 
@@ -158,7 +158,9 @@ class Fuzzer:
         if texts is None:
             verdict.kind, verdict.reasons = "declined", ("inexpressible",)
             return None
-        trial = Trial(runner, solution.problem, where, *texts, solution.prefilter, solution.residual)
+        trial = Trial(
+            runner, solution.problem, where, *texts, solution.prefilter, solution.residual
+        )
         pushed = solution.verified is not None
         failure = trial.run(random, TABLES if pushed else TABLES // 10, verdict)
         if failure is None and pushed and random.random() < TWINS:

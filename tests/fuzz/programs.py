@@ -120,11 +120,15 @@ def make(random: Random) -> Program:
 
 
 def _named(outs: list[Out]) -> list[tuple[str, Out]]:
-    return [(f"o{i}" if not o.text.isidentifier() else f"out_{o.text}", o) for i, o in enumerate(outs)]
+    return [
+        (f"o{i}" if not o.text.isidentifier() else f"out_{o.text}", o) for i, o in enumerate(outs)
+    ]
 
 
 def _columns(random: Random, form: str) -> tuple[Col, ...]:
-    names = random.choices(tuple(_WEIGHTS), tuple(_WEIGHTS.values()), k=random.choice((1, 1, 2, 2, 3)))
+    names = random.choices(
+        tuple(_WEIGHTS), tuple(_WEIGHTS.values()), k=random.choice((1, 1, 2, 2, 3))
+    )
     found = []
     for i, kind in enumerate(names):
         name = _LETTERS[kind] + (str(i) if kind in names[:i] else "")
@@ -208,7 +212,13 @@ def _class(
     lines += [f"        return {state}"]
     if outs == names and random.random() < 0.4:
         return lines
-    return [*lines, "", "    def finish(self, acc):", f"        {unpack}", f"        return {result}"]
+    return [
+        *lines,
+        "",
+        "    def finish(self, acc):",
+        f"        {unpack}",
+        f"        return {result}",
+    ]
 
 
 def _function(
@@ -243,5 +253,3 @@ def _function(
         return [*lines, f"    return {outs[0].text}"]
     named = [f'"{n}": [{o.text}]' for n, o in _named(outs)]
     return [*lines, f"    return pd.DataFrame({{{', '.join(named)}}})"]
-
-

@@ -64,7 +64,7 @@ def _values(case: Case) -> Iterator[Case]:
         for name, value in row.items():
             for other in plain:
                 if type(other) is type(value) and other != value:
-                    smaller: Row = {**row, name: other}  # type: ignore[dict-item]
+                    smaller: Row = {**row, name: other}
                     yield replace(case, rows=(*case.rows[:i], smaller, *case.rows[i + 1 :]))
 
 

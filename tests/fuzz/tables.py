@@ -35,9 +35,10 @@ def values(problem: Problem, kind: str, nullable: bool) -> tuple[list[Value], li
         value = literal_value(x)
         for v in neighbours(value):
             found.setdefault(strip(x.sort), {})[repr(v)] = v
-    near = [v for v in found.get(SORTS[kind], {}).values() if v is not None and fits(v, kind)]
+    around = found.get(SORTS[kind], {}).values()
+    near: list[Value] = [v for v in around if v is not None and fits(v, kind)]
     known = KINDS[kind]
-    others = [v for v in (*known.usual, *known.nasty) if fits(v, kind)]
+    others: list[Value] = [v for v in (*known.usual, *known.nasty) if fits(v, kind)]
     if nullable:
         near, others = [*near, None], [*others, None]
     return near or others, others

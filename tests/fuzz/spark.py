@@ -1,0 +1,240 @@
+"""Pairs as real DataFrames: Parquet files, pandas UDFs, one session; as written and optimized.
+
+All filters on one fold run in one job as written and in one as optimized, because a job costs about
+a second. Columns of Parquet files are nullable, whatever the program was generated for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from tests.fuzz import filters, programs, tables
+from tests.fuzz.execute import Row, Runner
+from tests.fuzz.pairs import FILTERS
+from tests.fuzz.programs import Loaded, Program
+from tests.lift.lifting import columns
+
+from presieve.driver.inputs import Inputs, read_inputs
+from presieve.driver.optimize import explain, optimize
+from presieve.ir.terms import SQL_TRUE
+from presieve.semantics.interpret import Raised
+from presieve.semantics.types import SORTS
+from presieve.semantics.values import to_python
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+GROUPS = 24
+_ARROW: dict[str, pa.DataType] = {
+    "boolean": pa.bool_(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "double": pa.float64(),
+    "string": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+}
+
+
+@dataclass
+class Tally:
+    """What the pairs came to."""
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    scans: int = 0
+    rows: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    @property
+    def pairs(self) -> int:
+        """How many there were."""
+        return self.kinds.total()
+
+
+def session(folder: str) -> SparkSession:
+    """A small local session."""
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    found = (
+        SparkSession.builder.master("local[1]")
+        .appName("presieve-fuzz")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.memory", "1g")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.sql.parquet.datetimeRebaseModeInRead", "CORRECTED")
+        .config("spark.sql.warehouse.dir", folder)
+        .getOrCreate()
+    )
+    found.sparkContext.setLogLevel("OFF")
+    return found
+
+
+def run(pairs: int, seed: int, seconds: float, log: Path) -> int:
+    """So many pairs on Spark, or as many as fit; exit code 0 where all results are equal."""
+    started = time.monotonic()
+    tally = Tally()
+    with tempfile.TemporaryDirectory() as folder:
+        spark = session(folder)
+        try:
+            fold = 0
+            while tally.pairs < pairs and time.monotonic() - started < seconds:
+                _fold(spark, seed, fold, tally, Path(folder))
+                fold += 1
+                if fold % 10 == 0:
+                    told = f"{time.monotonic() - started:6.0f} s  {tally.pairs} pairs on Spark"
+                    print(f"{told}, {len(tally.wrong)} wrong", file=sys.stderr, flush=True)
+        finally:
+            spark.stop()
+    found = {
+        "spark_pairs": tally.pairs,
+        "seed": seed,
+        "seconds": round(time.monotonic() - started, 1),
+        "kinds": dict(tally.kinds.most_common()),
+        "reasons": dict(tally.reasons.most_common(10)),
+        "with_scan_filters": tally.scans,
+        "result_rows": tally.rows,
+        "wrong": tally.wrong,
+    }
+    with log.open("a") as out:
+        out.write(json.dumps(found) + "\n")
+    print(json.dumps(found, indent=1))
+    return 1 if tally.wrong else 0
+
+
+def program(seed: int, fold: int) -> Program:
+    """The program of a fold: a function of pandas, its columns nullable, its key a text."""
+    for attempt in range(1000):
+        made = programs.make(Random(f"spark/{seed}/{fold}/{attempt}"))
+        if made.form != "class":
+            return replace(made, schema=made.schema.replace(" NOT NULL", ""))
+    raise AssertionError("no program of pandas in a thousand")
+
+
+def _fold(spark: SparkSession, seed: int, fold: int, tally: Tally, folder: Path) -> None:
+    made = program(seed, fold)
+    random = Random(f"spark/{seed}/{fold}")
+    with Loaded(made, f"spark {seed}:{fold}") as loaded, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        inputs = read_inputs(loaded, made.schema, made.returns, made.keys, made.mode)
+        if not isinstance(inputs, Inputs):
+            return
+        rows = _rows(random, Runner(made, loaded, inputs))
+        if not rows:
+            return
+        path = folder / f"t{fold}.parquet"
+        pq.write_table(_table(made, rows), path, row_group_size=16)
+        base = _applied(made, loaded, spark.read.schema(made.schema).parquet(str(path)))
+        # The functions give no keys, so that filters on them have nothing to stand on.
+        named = made if made.form == "series" else replace(made, keys="")
+        wheres = [filters.make(Random(f"spark/{seed}/{fold}/{j}"), named) for j in range(FILTERS)]
+        written = [base.where(w) for w in wheres]
+        better = [optimize(df, budget=8.0) for df in written]
+        told = _compare(written, better)
+        for df, now in zip(written, better, strict=True):
+            _count(tally, df, now)
+    tally.rows += told.rows
+    for j in told.different:
+        tally.wrong.append(f"spark seed {seed} fold {fold} filter {wheres[j]!r}: {told.text}")
+        print(f"{tally.wrong[-1]}\n{made.source}\n{made.schema}", file=sys.stderr, flush=True)
+
+
+def _rows(random: Random, runner: Runner) -> list[Row]:
+    """Some groups, none of which makes the function raise."""
+    problem = runner.inputs.problem(SQL_TRUE)
+    found: list[Row] = []
+    for i in range(GROUPS):
+        _, pool = tables.rows_of(random, problem, runner.inputs)
+        key: Row = {k: f"g{i}" if k == "g" else i for k in runner.inputs.keys}
+        if i == 0:
+            key = dict.fromkeys(key)
+        rows = [{**r, **key} for r in pool]
+        group = [random.choice(rows) for _ in range(random.choice((1, 2, 3, 5)))] if rows else []
+        if group and not isinstance(runner.run(group), Raised):
+            found += group
+    random.shuffle(found)
+    return found
+
+
+def _table(made: Program, rows: Sequence[Row]) -> pa.Table:
+    schema = columns(made.schema)
+    arrays = {
+        c.name: pa.array([to_python(r[c.name], SORTS[c.type]) for r in rows], _ARROW[c.type])
+        for c in schema
+    }
+    return pa.table(arrays)
+
+
+def _applied(made: Program, loaded: Any, df: DataFrame) -> DataFrame:
+    """The aggregation as a user writes it."""
+    grouped = df.groupBy(*made.keys.split(","))
+    if made.form != "series":
+        return grouped.applyInPandas(loaded, made.returns)
+    from pyspark.sql.pandas.functions import PandasUDFType, pandas_udf
+
+    name, kind = made.returns.split(" ", 1)
+    make: Callable[..., Any] = pandas_udf
+    udf = make(loaded, kind, PandasUDFType.GROUPED_AGG)
+    return grouped.agg(udf(*made.columns).alias(name))
+
+
+@dataclass
+class _Told:
+    """What a comparison found: the filters on which the two differ, and the rows compared."""
+
+    different: list[int]
+    rows: int
+    text: str = ""
+
+
+def _compare(written: list[DataFrame], better: list[DataFrame]) -> _Told:
+    """Run both, all filters together."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    original = _collected(written)
+    try:
+        optimized = _collected(better)
+    except (PySparkException, Py4JError) as e:
+        return _Told(list(range(len(written))), 0, f"a new error: {str(e)[:2000]}")
+    different = [j for j in range(len(written)) if original[j] != optimized[j]]
+    text = "; ".join(f"{original[j]} became {optimized[j]}" for j in different)
+    return _Told(different, sum(original.values(), Counter()).total(), text)
+
+
+def _collected(frames: list[DataFrame]) -> dict[int, Counter[str]]:
+    """The rows of every DataFrame, by one job."""
+    from pyspark.sql import functions as F
+
+    tagged = [df.withColumn("pair__", F.lit(j)) for j, df in enumerate(frames)]
+    found: dict[int, Counter[str]] = {j: Counter() for j in range(len(frames))}
+    for row in reduce(lambda a, b: a.unionAll(b), tagged).collect():
+        *values, j = row
+        found[j][repr([v.hex() if isinstance(v, float) else v for v in values])] += 1
+    return found
+
+
+def _count(tally: Tally, df: DataFrame, better: DataFrame) -> None:
+    report = explain(df, budget=8.0)
+    for boundary in report.boundaries:
+        tally.kinds[boundary.kind if better is not df else "none"] += 1
+        tally.reasons.update(d.code for d in boundary.declined)
+        tally.scans += bool(boundary.pushed_to_scan)
+    if not report.boundaries:
+        tally.kinds["no boundary"] += 1
