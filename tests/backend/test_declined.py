@@ -12,6 +12,7 @@ from tests.backend.conftest import Tables
 from tests.backend.running import untouched
 from tests.backend.test_pipelines import agg, pandas_udf
 
+from presieve.backend.spark_gateway import Gateway
 from presieve.driver.optimize import DISABLE, ENABLED, explain, optimize
 from presieve.errors import UsageError
 
@@ -173,3 +174,20 @@ def test_streams(spark: SparkSession, tables: Tables) -> None:
 def test_wrong_options_are_misuse(tables: Tables, options: dict[str, object]) -> None:
     with pytest.raises(UsageError):
         optimize(tables.plain, **options)  # type: ignore[arg-type]
+
+
+def test_a_plan_without_python_is_not_read(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It may be large, and every action of a session may come by here."""
+    from pyspark.sql import functions as F
+
+    def read(*args: Any) -> str:
+        raise AssertionError("the plan was read")
+
+    monkeypatch.setattr(Gateway, "json", read)
+    grouped = tables.plain.groupBy("team").agg(F.max("v").alias("m"))
+    with caplog.at_level(logging.INFO, logger="presieve"):
+        for df in (tables.plain.filter("v > 3"), grouped, grouped.filter("m > 3")):
+            assert optimize(df) is df
+    assert [r.getMessage().count("[native-aggregate]") for r in caplog.records] == [1]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from presieve.backend.catalyst_json import Conjunct, split_conjuncts
 from presieve.backend.catalyst_plan import FILTER
-from presieve.backend.names import above, input_vars
+from presieve.backend.names import above, distinct, input_vars
 from presieve.backend.problem import SiteProblem
 from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal, PresieveError
@@ -68,6 +68,7 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
     """
     below = None
     _check_exposed(site, prefilter)
+    _check_names(site, prefilter)
     if sql_conjuncts(prefilter) and not _is_there(site, prefilter, timezone):
         below = _predicate(prefilter, input_vars(site.names), timezone)
     if normalized(residual) == normalized(site.problem.where):
@@ -86,6 +87,12 @@ def _check_exposed(site: SiteProblem, prefilter: Term) -> None:
                 "may-add-error",
                 f"the pre-filter would read {variable.name!r}, which can raise, below a join",
             )
+
+
+def _check_names(site: SiteProblem, prefilter: Term) -> None:
+    """Names are resolved against all columns of the input, of which a fold may read but a few."""
+    read = {v.name.upper().lower() for v in variables(prefilter)}
+    distinct((a for a in site.boundary.inputs if a.name.upper().lower() in read), "of the input")
 
 
 def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:

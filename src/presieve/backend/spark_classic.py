@@ -82,21 +82,29 @@ class Applied:
     pushed: tuple[tuple[str, ...], ...]
 
 
-def open_plan(df: DataFrame) -> Opened | Declined:
-    """Read the plan. A plan without boundaries gives no sites, after one call to the JVM."""
+def open_plan(df: DataFrame, *, thorough: bool = True) -> Opened | Declined:
+    """Read the plan. Without ``thorough``, one in which no Python function occurs is not read: it
+    may be large, and there is nothing in it to do.
+    """
     if not is_classic(df):
         return Declined("not-classic", "only classic DataFrames are rewritten, not Spark Connect")
     try:
-        return _open(df)
+        return _open(df, thorough)
     except GatewayError as error:
         return error.declined
     except DeclineSignal as signal:
         return signal.declined
 
 
-def _open(df: DataFrame) -> Opened:
+NATIVE = Declined("native-aggregate", "filters are not moved through native aggregates")
+
+
+def _open(df: DataFrame, thorough: bool) -> Opened:
     gateway = Gateway(df.sparkSession)
     plan = gateway.analyzed(df)
+    if not thorough and not gateway.mentions(plan, "PYTHON_UDF", "GENERATOR"):
+        native = gateway.mentions(plan, "AGGREGATE") and gateway.mentions(plan, "FILTER")
+        return Opened(gateway, plan, "UTC", (), (NATIVE,) if native else ())
     text = gateway.json(plan)
     if not any(mark in text for mark in _MARKS):
         return Opened(gateway, plan, "UTC", ())

@@ -70,6 +70,7 @@ class Gateway:
         "_dataset",
         "_filter",
         "_one_row",
+        "_pattern",
         "_project",
         "_python",
         "jsession",
@@ -87,6 +88,7 @@ class Gateway:
         self._project = _java_class(jvm, f"{_PLANS}.Project")
         self._one_row = _java_class(jvm, f"{_PLANS}.OneRowRelation")
         self._and = _java_class(jvm, f"{_EXPRESSIONS}.And")
+        self._pattern = _java_class(jvm, "org.apache.spark.sql.catalyst.trees.TreePattern")
         self._python = _java_class(jvm, "org.apache.spark.api.python.PythonUtils")
         self._byte = _java_class(jvm, "scala.reflect.ClassTag").Byte()
 
@@ -96,6 +98,13 @@ class Gateway:
     def analyzed(self, df: DataFrame) -> Java:
         """The analyzed logical plan of a DataFrame."""
         return df._jdf.queryExecution().analyzed()
+
+    @_guarded
+    def mentions(self, plan: Java, *patterns: str) -> bool:
+        """Whether Catalyst's index of the plan has one of these patterns. Costs next to nothing."""
+        return any(
+            bool(plan.containsPattern(getattr(self._pattern, pattern)())) for pattern in patterns
+        )
 
     @_guarded
     def json(self, tree: Java) -> str:

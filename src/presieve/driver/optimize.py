@@ -93,7 +93,7 @@ def _run(df: DataFrame, options: Options, *, for_report: bool) -> tuple[DataFram
     # Loading a backend loads PySpark, which importing this module must not.
     from presieve.backend.spark_classic import open_plan
 
-    opened = open_plan(df)
+    opened = open_plan(df, thorough=for_report)
     if isinstance(opened, Declined):
         logger.info("left alone: %s", opened)
         return df, ReportData((), False, time.perf_counter() - started)
