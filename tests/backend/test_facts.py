@@ -71,3 +71,13 @@ def _explained(df: DataFrame) -> list[set[str]]:
     from presieve.driver.optimize import explain
 
     return [{a["code"] for a in b.assumptions} for b in explain(df).boundaries]
+
+
+def test_a_declared_fact(spark: SparkSession, tmp_path: Path) -> None:
+    data = without_footers(spark, tmp_path / "t", "('a', 20L), ('a', 30L), ('b', 3L)")
+    df = agg(data, "count_high", "bigint", "v").filter("m >= 1")
+    assert optimize(df, policy="strict") is df
+    assert optimize(df, policy="strict", declare="somewhere_else IS NOT NULL") is df
+    fast = optimize(df, policy="strict", declare=["somewhere_else > 1", "v IS NOT NULL"])
+    assert fast is not df
+    same_rows(df, fast)

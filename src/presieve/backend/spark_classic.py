@@ -17,7 +17,7 @@ from presieve.backend.scan import pushed_filters
 from presieve.backend.spark_gateway import Gateway, GatewayError, Java, is_classic
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
-from presieve.ir.terms import Term
+from presieve.ir.terms import Term, Var
 
 __all__ = [
     "OpenSite",
@@ -171,6 +171,13 @@ def _function_name(node: Node) -> str:
     trees = [*node.fields.get("aggregateExpressions", []), node.fields.get("functionExpr", [])]
     names = [str(n["name"]) for t in trees for n in t if "evalType" in n]
     return ", ".join(dict.fromkeys(names))
+
+
+def input_names(site: SiteProblem) -> dict[str, Var]:
+    """What a fact about a row may name: the columns that the fold reads, and the keys."""
+    fold = site.problem.fold
+    rows = {c.name: fold.column(c.name) for c in fold.columns}
+    return {**rows, **{c.name: fold.key(c.name) for c in fold.keys}}
 
 
 def facts(opened: Opened, site: SiteProblem) -> dict[Assumption, str]:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.memory import Memory
 from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
 from presieve.errors import Declined, PresieveError, UsageError
@@ -36,25 +37,37 @@ DISABLE = "PRESIEVE_DISABLE"
 
 
 def optimize(
-    df: DataFrame, *, budget: float = 10.0, policy: Policy = "default", cost: Cost = "auto"
+    df: DataFrame,
+    *,
+    budget: float = 10.0,
+    policy: Policy = "default",
+    cost: Cost = "auto",
+    declare: Declared = (),
 ) -> DataFrame:
     """An equivalent DataFrame with proven pre-filters below UDFs and aggregates.
 
     ``budget`` is seconds of search for the whole DataFrame. ``cost="always"`` and ``"auto"`` push
-    wherever it is proven (a gate by cost is yet to come), ``"never"`` only explains. What cannot be
-    improved comes back as the very same object, and the reasons go to the logger ``presieve``.
+    wherever it is proven (a gate by cost is yet to come), ``"never"`` only explains. ``declare``
+    are conditions that hold on every row that a function reads, such as ``"NOT isnan(score)"``.
+    What cannot be improved comes back as the very same object, and the reasons go to the logger
+    ``presieve``.
     """
-    found, _ = _run(df, Options(budget, policy, cost), for_report=False)
+    found, _ = _run(df, Options(budget, policy, cost, declare), for_report=False)
     return found
 
 
 def explain(
-    df: DataFrame, *, budget: float = 10.0, policy: Policy = "default", cost: Cost = "auto"
+    df: DataFrame,
+    *,
+    budget: float = 10.0,
+    policy: Policy = "default",
+    cost: Cost = "auto",
+    declare: Declared = (),
 ) -> Report:
     """What :func:`optimize` with the same options does to the DataFrame."""
     from presieve.report.report import Report
 
-    _, data = _run(df, Options(budget, policy, cost), for_report=True)
+    _, data = _run(df, Options(budget, policy, cost, declare), for_report=True)
     return Report(data)
 
 
@@ -65,6 +78,7 @@ class Options:
     budget: float
     policy: Policy
     cost: Cost
+    declare: Declared = ()
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -149,9 +163,12 @@ def _solve_problem(
     options: Options,
     deadline: float,
 ) -> tuple[BoundaryReport, SiteEdit | None]:
-    from presieve.backend.spark_classic import facts
+    from presieve.backend.spark_classic import facts, input_names
 
-    solution = _solved(problem.problem, facts(opened, problem), options, deadline)
+    names = input_names(problem)
+    declared = read_declared(options.declare, names, opened.timezone, partly=True)
+    widened, known = with_declared(problem.problem, declared)
+    solution = _solved(widened, {**facts(opened, problem), **known}, options, deadline)
     if isinstance(solution, Declined):
         return replace(report, declined=(solution,)), None
     told = _told(report, problem, solution)

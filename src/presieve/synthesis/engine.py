@@ -18,8 +18,9 @@ from presieve.ir.fold import Mode, Problem, nonempty
 from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
 from presieve.ir.pushdown import Kind, Pushdown, Strength, Witness
 from presieve.ir.sorts import Option
-from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, lit
-from presieve.ir.walk import variables
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, Var, lit
+from presieve.ir.walk import substitute, variables
+from presieve.ir.wellformed import output_var
 from presieve.semantics.compile import State
 from presieve.smt.encode import same_encoding
 from presieve.smt.runs import EncEnv, Runs
@@ -85,13 +86,13 @@ class _Search:
 
     def explore(self) -> None:
         """Accepted tables and needed cells, by running; with the solver's help for a first one."""
-        self.finding = explore(self.space, self.random)
+        self.finding = explore(self.space, self.random, self.started + self.budget)
         if self.finding.accepted:
             return
         for rows in _LENGTHS:
             seed = bmc.accepted_table(self.space, rows, self.solver(), self.effort)
             if seed and isinstance(self.space.machine.outcome(*seed), tuple):
-                self.finding = explore(self.space, self.random, [seed])
+                self.finding = explore(self.space, self.random, self.started + self.budget, [seed])
                 return
 
     def evidence(self) -> Evidence:
@@ -251,10 +252,20 @@ def _split(problem: Problem) -> tuple[list[Term], Problem]:
 
     Without groups there are none: no group can disappear.
     """
-    clauses = sql_conjuncts(problem.where)
+    shown = _shown_keys(problem)
+    clauses = [substitute(c, shown) for c in sql_conjuncts(problem.where)]
     keys_only = [c for c in clauses if problem.mode is Mode.GROUPED and _over_keys(c)]
     rest = sql_conjunction(c for c in clauses if c not in keys_only)
     return keys_only, replace(problem, where=rest)
+
+
+def _shown_keys(problem: Problem) -> dict[Var, Term]:
+    """Output columns that merely show a grouping column, as that column."""
+    return {
+        output_var(o.name, o.sort): o.term
+        for o in problem.fold.outputs
+        if isinstance(o.term, Var) and o.term.scope is Scope.KEY
+    }
 
 
 def _over_keys(clause: Term) -> bool:

@@ -57,7 +57,7 @@ def judge(
     space = Space(problem, (prefilter, residual))
     if space.size > MAX_CELLS:
         return Undecided(f"{space.size} regions of rows are too many")
-    tables = list(_tables(space))
+    tables = list(_tables(space, deadline))
     wrong = refute(space, prefilter, residual, tables)
     if wrong is not None:
         return _shrunk(space, prefilter, residual, wrong)
@@ -77,10 +77,10 @@ def judge(
     return Undecided("no invariant was found, and no table on which the two differ")
 
 
-def _tables(space: Space) -> dict[tuple[Table, State], None]:
+def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
     """Tables to run: accepted ones, those with one row more or less, and random ones."""
     random = Random(0)
-    finding: Finding = explore(space, random)
+    finding: Finding = explore(space, random, deadline)
     found: dict[tuple[Table, State], None] = dict.fromkeys(finding.accepted)
     for table, key in finding.accepted[:_AROUND]:
         for i in range(min(len(table), 8)):

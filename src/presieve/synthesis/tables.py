@@ -6,8 +6,10 @@ table with it or the one without is accepted, so accepted tables are all one has
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from random import Random
 
 from presieve.ir.terms import literal_value
@@ -48,20 +50,31 @@ def differs(space: Space, table: Table, key: State, index: int) -> bool:
     return not agree(machine.outcome(table, key), machine.outcome(without, key))
 
 
-def explore(space: Space, random: Random, seeds: Sequence[tuple[Table, State]] = ()) -> Finding:
-    """Find accepted tables, then the cells whose rows are needed around them."""
+def explore(
+    space: Space,
+    random: Random,
+    deadline: float,
+    seeds: Sequence[tuple[Table, State]] = (),
+) -> Finding:
+    """Find accepted tables, then the cells whose rows are needed around them.
+
+    What is found by the ``deadline`` (of ``time.perf_counter``), the last guard, is returned.
+    """
     finding = Finding()
-    for table, key in seeds:
-        _offer(space, finding, table, key)
-    for table, key in _random_tables(space, random):
-        _offer(space, finding, table, key)
-    if not finding.accepted:
-        for table, key in _pumped(space, random):
+
+    def offer(tables: Iterable[tuple[Table, State]], enough: int = MAX_ACCEPTED) -> None:
+        for table, key in tables:
+            if time.perf_counter() > deadline or len(finding.accepted) >= enough:
+                return
             _offer(space, finding, table, key)
-            if len(finding.accepted) >= 4:
-                break
-    _mutate(space, finding, random)
+
+    offer(chain(seeds, _random_tables(space, random)))
+    if not finding.accepted:
+        offer(_pumped(space, random), enough=4)
+    _mutate(space, finding, random, deadline)
     for table, key in finding.accepted:
+        if time.perf_counter() > deadline:
+            break
         note_removals(space, finding, table, key)
         _note_insertions(space, finding, table, key, random)
     return finding
@@ -106,10 +119,10 @@ def _thresholds(space: Space) -> set[int]:
     return found
 
 
-def _mutate(space: Space, finding: Finding, random: Random) -> None:
+def _mutate(space: Space, finding: Finding, random: Random, deadline: float) -> None:
     """Walk from accepted tables to accepted neighbours: drop, add, replace or swap rows."""
     for _ in range(MUTATIONS if finding.accepted else 0):
-        if len(finding.accepted) >= MAX_ACCEPTED:
+        if len(finding.accepted) >= MAX_ACCEPTED or time.perf_counter() > deadline:
             return
         table, key = random.choice(finding.accepted)
         rows = list(table)
