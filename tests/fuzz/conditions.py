@@ -7,6 +7,15 @@ from random import Random
 
 from tests.fuzz.kinds import KINDS, NUMBERS, ORDERED
 
+NAN_TESTS = (
+    "{0} == {0}",
+    "{0} != {0}",
+    "math.isnan({0})",
+    "not math.isnan({0})",
+    "not pd.isna({0})",
+    "not math.isinf({0})",
+)
+
 
 @dataclass(frozen=True)
 class Col:
@@ -61,14 +70,16 @@ class Conditions:
             return f"{c.text} in ({a}, {b})"
         if pick < 0.2:
             return f"{a} <= {c.text} < {b}"
+        if c.kind == "double" and pick < 0.3:
+            return self.random.choice(NAN_TESTS).format(c.text)
         other = self._other(c)
-        if other and pick < 0.27:
+        if other and pick < 0.36:
             return f"{c.text} {self._order()} {other}"
-        if c.kind == "string" or pick < 0.37:
-            return f"{c.text} {self.random.choice(('==', '==', '!='))} {a}"
-        if c.kind in ("int", "bigint") and pick < 0.42:
+        if c.kind == "string" or pick < 0.42:
+            return f"{c.text} {self.random.choice(('==', '==', '!=', '<', '>='))} {a}"
+        if c.kind in ("int", "bigint") and pick < 0.47:
             return f"{c.text} % {self.random.choice((2, 3))} == {self.random.choice((0, 1))}"
-        if c.kind in NUMBERS and pick < 0.46:
+        if c.kind in NUMBERS and pick < 0.51:
             return f"abs({c.text}) < {a}"
         return f"{c.text} {self._order()} {a}"
 

@@ -70,6 +70,9 @@ class Runner:
         except PYTHON_ERRORS:
             return Raised()
         returns = self.request.returns
+        if isinstance(result, dict):
+            result = tuple(result[c.name] for c in returns)
+            result = result if len(returns) > 1 else result[0]
         cells = result if len(returns) > 1 else (result,)
         try:
             return tuple(

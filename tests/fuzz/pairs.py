@@ -170,15 +170,16 @@ class Fuzzer:
     def _twins(
         self, verdict: Verdict, trial: Trial, solution: Solution, random: Random
     ) -> Failure | None:
-        for prefilter, residual in twins.make(random, trial, solution):
+        for part, prefilter, residual in twins.make(random, trial, solution):
             told = twins.judge(trial, prefilter, residual, self.budget)
-            verdict.twins[told] = verdict.twins.get(told, 0) + 1
+            name = f"{part} {told}"
+            verdict.twins[name] = verdict.twins.get(name, 0) + 1
             if told != "proved":
                 continue
             wrong = trial.with_pushdown(prefilter, residual)
             failure = wrong.run(random, TABLES * 2, Verdict(0, "", ""))
-            if failure is not None:
-                return failure
+            if failure is not None or part == twins.REGION:
+                return failure or wrong.told("wrong twin proved", (), "in spite of a witness")
         return None
 
 
@@ -251,15 +252,15 @@ class Trial:
             fewer = [r for r in rows if keeps(r, key, self.prefilter)]
             optimized = self.outcome(fewer, key, self.residual)
         except Untyped as e:
-            return self._told("untyped result", rows, str(e))
+            return self.told("untyped result", rows, str(e))
         verdict.results += isinstance(original, Result)
         verdict.raised += isinstance(original, Raised)
         if not interpret.agree(original, optimized):
             what = "new error" if isinstance(optimized, Raised) else "wrong result"
-            return self._told(what, rows, f"{original} became {optimized}")
+            return self.told(what, rows, f"{original} became {optimized}")
         model = self._model(rows, key, reference)
         if not _equal(model, original):
-            return self._told("lifted wrongly", rows, f"{original}, the model says {model}")
+            return self.told("lifted wrongly", rows, f"{original}, the model says {model}")
         return None
 
     def check_table(self, rows: Sequence[Row]) -> Failure | None:
@@ -283,7 +284,8 @@ class Trial:
             self._accepted[known] = accepts(self.problem, outputs, key, post)
         return Result(outputs) if self._accepted[known] else Nothing()
 
-    def _told(self, what: str, rows: Sequence[Row], told: str) -> Failure:
+    def told(self, what: str, rows: Sequence[Row], told: str) -> Failure:
+        """A failure of this trial."""
         return Failure(
             what,
             self.runner.program,

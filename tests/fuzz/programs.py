@@ -14,7 +14,7 @@ from tests.fuzz.ingredients import SKIP, Maker, Out, Part
 from tests.fuzz.kinds import KINDS, NUMBERS
 
 NAME = "F"
-HEADER = "import datetime as dt\nimport pandas as pd\n\n\n"
+HEADER = "import datetime as dt\nimport math\nimport pandas as pd\n\nLIMIT = 5\n\n\n"
 _LETTERS = {
     "int": "a",
     "bigint": "b",
@@ -86,6 +86,9 @@ def make(random: Random) -> Program:
     columns = _columns(random, form)
     binding = random.random() < 0.4
     read = tuple(replace(c, text=_access(random, form, columns, c, binding)) for c in columns)
+    if random.random() < 0.12 and form in ("class", "itertuples", "iterrows"):
+        text = 'row["g"]' if form != "itertuples" else "row.g"
+        read = (*read, Col("g", "string", True, True, text))
     maker = Maker(random, read)
     count = 1 if form == "series" or random.random() < 0.7 else 2
     parts = [maker.part() for _ in range(count)]
@@ -102,7 +105,10 @@ def make(random: Random) -> Program:
         for c in columns
         if any(re.search(rf"\b{c.name}\b", line) for line in lines)
     ]
-    keys = [Col("g", "string", random.random() < 0.85, False)]
+    if random.random() < 0.12:
+        limit = "self.limit" if form == "class" else "LIMIT"
+        lines = [re.sub(r"(?<=[<>] )\d+\b(?!\.)", limit, line) for line in lines]
+    keys = [Col("g", "string", len(read) > len(columns) or random.random() < 0.85, False)]
     if random.random() < 0.1:
         keys.append(Col("k", "bigint", random.random() < 0.5, False))
     grouped = form != "class" or random.random() < 0.92
@@ -111,12 +117,17 @@ def make(random: Random) -> Program:
         "",
         ", ".join(c.ddl for c in (*keys, *columns)),
         ",".join(k.name for k in keys) if grouped else "",
-        ", ".join(f"{n} {o.kind}" for n, o in _named(outs)),
+        ", ".join(_declared(random, n, o) for n, o in _named(outs)),
         "grouped" if grouped else "global",
         tuple(replace(o, text=n) for n, o in _named(outs)),
     )
     body = bind + lines if binding and form in ("class", "itertuples", "iterrows") else lines
     return _written(random, program, fields, body, columns, outs)
+
+
+def _declared(random: Random, name: str, o: Out) -> str:
+    sure = not o.optional and random.random() < 0.15
+    return f"{name} {o.kind}" + (" NOT NULL" if sure else "")
 
 
 def _named(outs: list[Out]) -> list[tuple[str, Out]]:
@@ -193,32 +204,43 @@ def _written(
 ) -> Program:
     names, starts = [f for f, _ in fields], [s for _, s in fields]
     if program.form == "class":
-        lines = _class(random, names, starts, body, [o.text for o in outs])
+        lines = _class(random, names, starts, body, outs)
     else:
         lines = _function(random, program, names, starts, body, columns, outs)
     return replace(program, source=HEADER + "\n".join(lines) + "\n")
 
 
 def _class(
-    random: Random, names: list[str], starts: list[str], body: list[str], outs: list[str]
+    random: Random, names: list[str], starts: list[str], body: list[str], outs: list[Out]
 ) -> list[str]:
-    state = names[0] if len(names) == 1 else f"({', '.join(names)})"
-    unpack = f"{', '.join(names)} = acc"
-    start = starts[0] if len(names) == 1 else f"({', '.join(starts)})"
-    result = outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
-    lines = [f"class {NAME}:", "    def zero(self):", f"        return {start}", ""]
+    nested = len(names) > 2 and random.random() < 0.3
+    state, start = _tuple(names, nested), _tuple(starts, nested)
+    unpack = f"{state.removeprefix('(').removesuffix(')') if not nested else state} = acc"
+    lines = [f"class {NAME}:"]
+    if any("self.limit" in x for x in body):
+        lines += [f"    limit = {random.choice((0, 5, 10))}", ""]
+    lines += ["    def zero(self):", f"        return {start}", ""]
     lines += ["    def reduce(self, acc, row):", f"        {unpack}"]
     lines += ["        " + x.replace(SKIP, f"return {state}") for x in body]
     lines += [f"        return {state}"]
-    if outs == names and random.random() < 0.4:
+    if not nested and [o.text for o in outs] == names and random.random() < 0.4:
         return lines
-    return [
-        *lines,
-        "",
-        "    def finish(self, acc):",
-        f"        {unpack}",
-        f"        return {result}",
-    ]
+    lines += ["", "    def finish(self, acc):", f"        {unpack}"]
+    if random.random() < 0.1 and all(o.optional for o in outs):
+        nothing = _tuple(["None"] * len(outs), False)
+        lines += [f"        if {random.choice(names)} is None:", f"            return {nothing}"]
+    texts = [o.text for o in outs]
+    if random.random() < 0.12:
+        named = ", ".join(f'"{n}": {o.text}' for n, o in _named(outs))
+        return [*lines, f"        return {{{named}}}"]
+    return [*lines, f"        return {_tuple(texts, False)}"]
+
+
+def _tuple(items: list[str], nested: bool) -> str:
+    """One value as it is, several as a tuple, the first two in one of their own if ``nested``."""
+    if nested:
+        return f"(({items[0]}, {items[1]}), {', '.join(items[2:])})"
+    return items[0] if len(items) == 1 else f"({', '.join(items)})"
 
 
 def _function(

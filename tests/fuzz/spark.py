@@ -140,11 +140,12 @@ def _fold(spark: SparkSession, seed: int, fold: int, tally: Tally, folder: Path)
             return
         path = folder / f"t{fold}.parquet"
         pq.write_table(_table(made, rows), path, row_group_size=16)
-        base = _applied(made, loaded, spark.read.schema(made.schema).parquet(str(path)))
+        source = spark.read.schema(made.schema).parquet(str(path))
+        base = _applied(made, loaded, _below(random, source))
         # The functions give no keys, so that filters on them have nothing to stand on.
         named = made if made.form == "series" else replace(made, keys="")
         wheres = [filters.make(Random(f"spark/{seed}/{fold}/{j}"), named) for j in range(FILTERS)]
-        written = [base.where(w) for w in wheres]
+        written = [_above(random, base, w) for w in wheres]
         better = [optimize(df, budget=8.0) for df in written]
         told = _compare(written, better)
         for df, now in zip(written, better, strict=True):
@@ -179,6 +180,33 @@ def _table(made: Program, rows: Sequence[Row]) -> pa.Table:
         for c in schema
     }
     return pa.table(arrays)
+
+
+def _below(random: Random, df: DataFrame) -> DataFrame:
+    """What may stand between the file and the function."""
+    shapes: list[Callable[[DataFrame], DataFrame]] = [
+        lambda df: df.where("g IS NOT NULL"),
+        lambda df: df.where("g <> 'g1' OR g IS NULL"),
+        lambda df: df.select("*"),
+    ]
+    return random.choice(shapes)(df) if random.random() < 0.3 else df
+
+
+def _above(random: Random, df: DataFrame, where: str) -> DataFrame:
+    """The filter, alone or among what may stand between it and the function."""
+    from pyspark.sql import functions as F
+
+    names = df.columns
+    shapes: list[Callable[[], DataFrame]] = [
+        lambda: df.select(*reversed(names)).where(where).select(*names),
+        lambda: df.withColumn("extra", F.lit(1)).where(where).drop("extra"),
+        lambda: df.where(where).where(f"{names[-1]} IS NOT NULL"),
+        lambda: df.where(f"{names[0]} IS NOT NULL").where(where),
+        lambda: df.where(where).withColumn(names[-1], F.lit(None).cast(df.dtypes[-1][1])),
+        lambda: df.where(where).select(names[0], *names[1:]),
+        lambda: df.alias("t").where(where),
+    ]
+    return random.choice(shapes)() if random.random() < 0.35 else df.where(where)
 
 
 def _applied(made: Program, loaded: Any, df: DataFrame) -> DataFrame:

@@ -15,9 +15,14 @@ from presieve.sql.names import InexpressibleError
 if TYPE_CHECKING:
     from tests.fuzz.pairs import Trial
 
+REGION = "pre-filter"
+"""A region of rows is dropped for which a witness says that it is needed: wrong for sure."""
+RESIDUAL = "residual"
+"""A conjunct of the residual is left out: wrong unless the search has missed a weaker residual."""
 
-def make(random: Random, trial: Trial, solution: Solution) -> list[tuple[str, str]]:
-    """Pairs of pre-filter and residual that are wrong, or may be."""
+
+def make(random: Random, trial: Trial, solution: Solution) -> list[tuple[str, str, str]]:
+    """Which part was changed, pre-filter, residual: one is wrong for sure, the other may be."""
     found = []
     assert solution.verified is not None
     inputs = trial.runner.inputs
@@ -26,12 +31,12 @@ def make(random: Random, trial: Trial, solution: Solution) -> list[tuple[str, st
         if witnesses:
             region = emit_checked(random.choice(witnesses).region, inputs.input_names(), TIMEZONE)
             stronger = f"({trial.prefilter_sql}) AND NOT (({region}) <=> true)"
-            found.append((stronger, trial.residual_sql))
+            found.append((REGION, stronger, trial.residual_sql))
         parts = list(sql_conjuncts(solution.residual))
         if parts:
             parts.remove(random.choice(parts))
             weaker = emit_checked(sql_conjunction(parts), inputs.output_names(), TIMEZONE)
-            found.append((trial.prefilter_sql, weaker))
+            found.append((RESIDUAL, trial.prefilter_sql, weaker))
     except InexpressibleError:
         return found
     return found
