@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from presieve.backend.boundary import Boundary, Call, read_boundary
 from presieve.backend.catalyst_plan import Site
 from presieve.backend.names import (
+    KEY_TYPES,
     Names,
     key_columns,
     output_vars,
@@ -18,10 +19,10 @@ from presieve.backend.names import (
 from presieve.backend.raising import Below, look_below, trees_raise
 from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.fold import Fold, Mode, Problem
+from presieve.ir.fold import Assumption, Fold, Mode, Problem
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import strip
-from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.terms import TRUE, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
 from presieve.lift.forms import Form, FrameFunction, Lifted, Request, SeriesFunction
 from presieve.lift.lift import lift
@@ -73,7 +74,8 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> Sit
     where = sql_conjunction(term for _, term in moved)
     numbers = frozenset((m.operator, m.conjunct) for m, _ in moved)
     fold = product(parts, _needed(site, boundary, names, numbers, where))
-    assumptions = dict.fromkeys(a for x in lifted for a in x.assumptions)
+    shown = _shown_keys(site, boundary, names, numbers)
+    assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
     problem = Problem(_with_keys(fold, names), where, Mode.GROUPED, tuple(assumptions))
     source = "\n\n".join(dict.fromkeys(x.source for x in lifted))
     below = look_below(site.input, site.root)
@@ -219,6 +221,27 @@ def _needed(
     site: Site, boundary: Boundary, names: Names, moved: frozenset[tuple[int, int]], where: Term
 ) -> set[str]:
     """The outputs of which equality must be proved: those that somebody reads, or the filter."""
-    read = live(site.path, moved, visible(site.path, {a.id for a in boundary.outputs}))
+    read = _read(site, boundary, moved)
     used = {v.name for v in variables(where) if v.scope is Scope.OUT}
     return used | {a.name for a in names.outputs if a.id in read}
+
+
+def _read(site: Site, boundary: Boundary, moved: frozenset[tuple[int, int]]) -> frozenset[int]:
+    return live(site.path, moved, visible(site.path, {a.id for a in boundary.outputs}))
+
+
+def _shown_keys(
+    site: Site, boundary: Boundary, names: Names, moved: frozenset[tuple[int, int]]
+) -> tuple[Assumption, ...]:
+    """That it does not matter which of the equal values of a grouping column stands for its group.
+
+    Spark shows the one that it meets first, be it -0.0 or 0.0, or the one or other spelling under
+    a collation, and promises no order. Once rows are dropped it may be another one.
+    """
+    computed = {i for call in boundary.calls for i in call.outputs}
+    read = _read(site, boundary, moved)
+    return tuple(
+        Assumption("key-form", f"any of the equal values of {a.name} may stand for a group", TRUE)
+        for a in boundary.outputs
+        if a.id in read and a.id not in computed and a.type not in KEY_TYPES
+    )
