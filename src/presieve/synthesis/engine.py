@@ -156,7 +156,7 @@ class _Search:
                 i += 1
                 continue
             now = tuple(rows)
-            cell = self.space.cell_of(rows[i])
+            cell = self.space.cell_of(rows[i], key)
             if differs(self.space, now, key, i) and cell not in self.finding.needs:
                 self.finding.needs[cell] = Need(now, key, i)
                 return True

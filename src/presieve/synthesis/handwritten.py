@@ -85,7 +85,7 @@ def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
     for table, key in finding.accepted[:_AROUND]:
         for i in range(min(len(table), 8)):
             found.setdefault((table[:i] + table[i + 1 :], key))
-        for cell in space.cells[:200]:
+        for cell in space.cells_of(key)[:200]:
             row = space.rows_in(cell, random, 2)[-1]
             at = random.randrange(len(table) + 1)
             found.setdefault(((*table[:at], row, *table[at:]), key))

@@ -9,7 +9,8 @@ from itertools import islice, product
 from random import Random
 
 from presieve.ir.fold import Mode, Problem
-from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.terms import Scope, Term
+from presieve.ir.walk import variables
 from presieve.semantics.compile import Machine, State, compile_problem
 from presieve.semantics.interpret import holds, key_env
 from presieve.semantics.values import Value
@@ -45,12 +46,34 @@ class Space:
         return compile_problem(self.problem)
 
     @cached_property
-    def partitions(self) -> tuple[Partition, ...]:
+    def rows(self) -> tuple[Partition, ...]:
         """The regions of every input column, in the fold's order."""
         fold = self.problem.fold
         return tuple(
             partition(fold.column(c.name), c.type, self.classes, self.problem) for c in fold.columns
         )
+
+    @cached_property
+    def key_columns(self) -> tuple[Partition, ...]:
+        """The regions of every grouping column, in the fold's order."""
+        fold = self.problem.fold
+        return tuple(
+            partition(fold.key(c.name), c.type, self.classes, self.problem) for c in fold.keys
+        )
+
+    @cached_property
+    def mixed(self) -> tuple[int, ...]:
+        """The numbers of the grouping columns that decide, with others, what is done to a row."""
+        fold = self.problem.fold
+        steps = [t for f in fold.fields for t in (f.init, f.step)]
+        terms = [self.problem.where, fold.step_raises, fold.finish_raises, *steps]
+        found = {v for v in variables(*terms) if v.scope is Scope.KEY}
+        return tuple(i for i, p in enumerate(self.key_columns) if p.variable in found)
+
+    @cached_property
+    def partitions(self) -> tuple[Partition, ...]:
+        """What cells are products of: the input columns, then the mixed grouping columns."""
+        return (*self.rows, *(self.key_columns[i] for i in self.mixed))
 
     @cached_property
     def size(self) -> int:
@@ -68,11 +91,7 @@ class Space:
     @cached_property
     def keys(self) -> list[State]:
         """Group keys to try: a few values of every grouping column."""
-        fold = self.problem.fold
-        columns = [
-            partition(Var(Scope.KEY, c.name, c.sort), c.type, self.classes, self.problem)
-            for c in fold.keys
-        ]
+        columns = self.key_columns
         values = [_plainest_first(s for r in p.regions for s in r.samples[:1]) for p in columns]
         every = list(islice(product(*values), _KEYS_SEEN))
         return ([k for k in every if self.is_chosen(k)] or every)[:_KEYS_TRIED]
@@ -87,20 +106,26 @@ class Space:
         """Whether a group with, or without, a row has a result at all."""
         return nonempty or self.problem.mode is Mode.GLOBAL
 
-    def cell_of(self, row: State) -> Cell:
-        """The cell that a row is in."""
-        return tuple(p.locate(v) for p, v in zip(self.partitions, row, strict=True))
+    def cell_of(self, row: State, key: State) -> Cell:
+        """The cell that a row of a group is in."""
+        here = tuple(p.locate(v) for p, v in zip(self.rows, row, strict=True))
+        return (*here, *(self.key_columns[i].locate(key[i]) for i in self.mixed))
+
+    def cells_of(self, key: State) -> list[Cell]:
+        """The cells that rows of one group can be in."""
+        own = tuple(self.key_columns[i].locate(key[i]) for i in self.mixed)
+        return [c for c in self.cells if c[len(self.rows) :] == own] if own else self.cells
 
     def rows_in(self, cell: Cell, random: Random, count: int) -> list[State]:
         """Some rows of a cell: first samples of every region first, then random combinations."""
-        regions = [p.regions[i] for p, i in zip(self.partitions, cell, strict=True)]
+        regions = [p.regions[i] for p, i in zip(self.rows, cell, strict=False)]
         rows = [tuple(r.samples[0] for r in regions)]
         rows += [_pick(regions, random) for _ in range(count - 1)]
         return list(dict.fromkeys(rows))
 
     def random_row(self, random: Random) -> State:
         """A row of a random cell."""
-        choices = [[r for r in p.regions if r.possible] for p in self.partitions]
+        choices = [[r for r in p.regions if r.possible] for p in self.rows]
         return _pick([random.choice(c) for c in choices], random)
 
 

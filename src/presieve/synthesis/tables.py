@@ -142,7 +142,7 @@ def _mutate(space: Space, finding: Finding, random: Random, deadline: float) -> 
 def note_removals(space: Space, finding: Finding, table: Table, key: State) -> None:
     """Rows of an accepted table without which the result is another."""
     for i, row in enumerate(table[:12]):
-        cell = space.cell_of(row)
+        cell = space.cell_of(row, key)
         if cell not in finding.needs and differs(space, table, key, i):
             finding.needs[cell] = Need(table, key, i)
 
@@ -154,7 +154,7 @@ def _note_insertions(
     machine = space.machine
     before = machine.outcome(table, key)
     positions = sorted({0, len(table), len(table) // 2})
-    for cell in space.cells:
+    for cell in space.cells_of(key):
         if cell in finding.needs:
             continue
         for row in space.rows_in(cell, random, 2):

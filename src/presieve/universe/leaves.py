@@ -37,8 +37,8 @@ def guarded(op: Op, a: Term, b: Term) -> Term:
 
 
 def _about(v: Var, classes: Classes) -> Iterator[Term]:
-    """Leaves about one field of one run."""
-    here = Var(Scope.ACC, v.name, v.sort)
+    """Leaves about one field of one run, or about a grouping column."""
+    here = v if v.scope is Scope.KEY else Var(Scope.ACC, v.name, v.sort)
     base = strip(v.sort)
     if isinstance(base, Tuple):
         return
@@ -74,7 +74,7 @@ def leaves(problem: Problem, classes: Classes) -> list[Term]:
     found: list[Term] = [nonempty(Scope.ACC), nonempty(Scope.TWIN)]
     for s, t in zip(own, twin, strict=True):
         found += [app(Op.SAME, s, t), *_orders(s, t)]
-    for v in (*own, *twin):
+    for v in (*own, *twin, *_keys(problem)):
         found += _about(v, classes)
     for run in (own, twin):
         for a, b in combinations(run, 2):
@@ -83,6 +83,13 @@ def leaves(problem: Problem, classes: Classes) -> list[Term]:
                 found += _orders(a, b)
     found += _verdicts(problem)
     return list(dict.fromkeys(found))
+
+
+def _keys(problem: Problem) -> list[Var]:
+    """The grouping columns that the filter or the fold reads."""
+    steps = [t for f in problem.fold.fields for t in (f.init, f.step)]
+    found = variables(problem.where, problem.fold.step_raises, *steps)
+    return [v for v in found if v.scope is Scope.KEY]
 
 
 def _verdicts(problem: Problem) -> Iterator[Term]:

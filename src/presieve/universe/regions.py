@@ -15,7 +15,7 @@ from typing import Any, Literal
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import BOOL, FLOAT, STRING, Option, Sort, strip
-from presieve.ir.terms import SQL_TRUE, Lit, Op, Scope, Term, Var, lit
+from presieve.ir.terms import SQL_TRUE, Lit, Op, Term, Var, lit
 from presieve.ir.walk import variables
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import INT_RANGES, Value
@@ -79,7 +79,7 @@ def partition(column: Var, type_: str, classes: Classes, problem: Problem) -> Pa
 def _judged(region: Region, column: Var, problem: Problem) -> Region:
     """Mark a region that the assumptions about this one column exclude."""
     facts = [a.term for a in problem.assumptions if variables(a.term) == (column,)]
-    env = [{(Scope.ROW, column.name): v} for v in region.samples]
+    env = [{(column.scope, column.name): v} for v in region.samples]
     possible = any(all(evaluate(t, e) for t in facts) for e in env)
     return Region(region.tag, region.low, region.high, region.samples, possible)
 

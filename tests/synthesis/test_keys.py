@@ -1,0 +1,89 @@
+"""Grouping columns in filters and steps: alone, beside outputs, and mixed with them."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from tests.synthesis.running import RAISES, Row, equal, pipeline
+
+from presieve.certificate import Verified, check
+from presieve.driver.synthesize import synthesize
+from presieve.driver.verify import verify
+
+SCHEMA = "g string, x bigint NOT NULL"
+
+
+class Best:
+    def zero(self) -> int | None:
+        return None
+
+    def reduce(self, best: int | None, row: dict[str, int]) -> int | None:
+        x = row["x"]
+        if best is None or x > best:
+            return x
+        return best
+
+
+class CountOfGroupA:
+    def zero(self) -> int:
+        return 0
+
+    def reduce(self, n: int, row: dict[str, object]) -> int:
+        if row["g"] == "a" and row["x"] > 5:  # type: ignore[operator]
+            return n + 1
+        return n
+
+
+CASES = [
+    (Best, "o > 90 OR g = 'a'", "exact", "x > 90 OR g = 'a'"),
+    (Best, "o > 90 OR g > 'a'", "exact", "x > 90 OR g > 'a'"),
+    (Best, "(o > 90 OR g = 'a') AND g <> 'z'", "exact", "g <> 'z' AND (x > 90 OR g = 'a')"),
+    (Best, "o > 90 AND g IN ('a', 'b')", "exact", "g IN ('a', 'b') AND x > 90"),
+    (Best, "o < 90 OR g = 'a'", "none", "true"),
+    (CountOfGroupA, "o >= 3", "partial", "x > 5 AND g = 'a'"),
+    (CountOfGroupA, "o < 3", "none", "true"),
+]
+
+
+@pytest.mark.parametrize(("fold", "where", "kind", "prefilter"), CASES)
+def test_answer(fold: type, where: str, kind: str, prefilter: str) -> None:
+    found = synthesize(fold, where, schema=SCHEMA, returns="o bigint", keys="g")
+    assert (found.kind, found.prefilter) == (kind, prefilter)
+    if found.certificate is not None:
+        assert isinstance(check(found.certificate), Verified)
+        assert isinstance(check(found.certificate, "cvc5"), Verified)
+
+
+@pytest.mark.parametrize(("fold", "where", "kind", "prefilter"), CASES)
+def test_random_groups(fold: type, where: str, kind: str, prefilter: str) -> None:
+    found = synthesize(fold, where, schema=SCHEMA, returns="o bigint", keys="g")
+    job = pipeline(fold, SCHEMA, "o bigint")
+    before = job.predicate("where", where)
+    below = job.predicate("prefilter", found.prefilter)
+    above = job.predicate("residual", found.residual)
+    random = Random(where)
+    for _ in range(2000):
+        key = random.choice(["a", "b", "z", "", None])
+        values = random.choices([4, 5, 6, 89, 90, 91, 1000, -1], k=random.randrange(6))
+        rows: list[Row] = [{"g": key, "x": x} for x in values]
+        original = job.outcome(rows, before)
+        assert original == RAISES or equal(original, job.outcome(job.keep(below, rows), above))
+
+
+@pytest.mark.parametrize(
+    "prefilter", ["x > 90", "g = 'a'", "x > 91 OR g = 'a'", "x > 90 AND g = 'a'"]
+)
+def test_stronger_ones_are_refuted(prefilter: str) -> None:
+    verdict = verify(
+        Best,
+        "o > 90 OR g = 'a'",
+        schema=SCHEMA,
+        returns="o bigint",
+        keys="g",
+        prefilter=prefilter,
+    )
+    assert verdict.status == "refuted"
+    shown = verdict.counterexample
+    assert shown is not None
+    assert shown.original != shown.optimized
