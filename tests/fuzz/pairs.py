@@ -37,7 +37,11 @@ REFERENCE_TABLES = 4
 TWINS = 0.06
 """The share of accepted pairs whose wrong twins are put to the proof."""
 _MEMORY = 4_000
-MIXES: dict[str, tuple[float, float]] = {"rich": (0.85, 0.1), "broad": (0.06, 0.02)}
+MIXES: dict[str, tuple[float, float]] = {
+    "rich": (0.85, 0.1),
+    "broad": (0.06, 0.02),
+    "strange": (0.0, 0.0),
+}
 """Shares of supported and of wild programs; the others hold one strange construct each."""
 
 

@@ -28,13 +28,11 @@ STATEMENTS = (
     "global COUNT\nCOUNT = 1",
     "{f} = helper({f})",
     "{f} = sum([1 for _each in (1, 2)]) and {f}",
-    "{f} = [{f}][0]",
     "{f} = {{'v': {f}}}['v']",
     "{f} = (lambda v: v)({f})",
     "{f} = {f} if time.time() > 0 else None",
     "{f} = {f} if random.random() < 2 else None",
     "{f} = {f} if math.floor(2.5) == 2 else None",
-    "{f} = {f} if str({f}) != 'x' else {f}",
     "{f} = {f} if round(2.5) == 2 else {f}",
     "{f} = {f} if isinstance({f}, object) else {f}",
     "{f} = {f} if 'x'.upper() == 'X' else None",
@@ -43,7 +41,6 @@ STATEMENTS = (
     "{f} = {f} if hash('a') else {f}",
     "{f} = {f} if id({f}) else {f}",
     "{f} = {f} if 7 & 3 else {f}",
-    "{f} = {f} if 2 ** 3 > LIMIT else {f}",
     "{f} = {f} if any((True, False)) else {f}",
     "if ({f} := {f}) is None:\n    pass",
     "match {f}:\n    case None:\n        pass",
@@ -52,7 +49,6 @@ STATEMENTS = (
     "print(end='')",
     "nonlocal_name = vars()",
     "assert {f} is not NotImplemented",
-    "{f} = {f} if pd.isna(None) else {f}",
     "{f} = {f} if dt.date.today() else {f}",
     "async_ = getattr(row, 'a', None)",
     "import os",
@@ -60,11 +56,19 @@ STATEMENTS = (
     "def inner():\n    return 1",
     "{f} = eval('{f}')",
     "exec('pass')",
-    "{f} = {f} or {f}",
     "{f} = min(({f}, {f}), key=lambda v: 0)",
-    "row = None",
     "yield {f}",
 )
+KNOWN = (
+    "{f} = [{f}][0]",
+    "{f} = {f} if 2 ** 3 > LIMIT else {f}",
+    "{f} = {f} if pd.isna(None) else {f}",
+    "{f} = {f} or {f}",
+    "row = None",
+    "{f} = {f} if str({f}) != 'x' else {f}",
+)
+"""Odd, yet understood most of the time."""
+KNOWN_SHARE = 0.02
 
 
 def make(random: Random) -> Program:
@@ -72,7 +76,11 @@ def make(random: Random) -> Program:
     program = programs.make(random)
     lines = program.source.splitlines()
     field = "p" if "    p" in program.source else "acc"
-    statement = random.choice(STATEMENTS).format(f=field).split("\n")
+    statement = (
+        random.choice(KNOWN if random.random() < KNOWN_SHARE else STATEMENTS)
+        .format(f=field)
+        .split("\n")
+    )
     at, indent = _place(random, lines, program)
     strange = [" " * indent + s for s in statement]
     above = random.choice(GLOBALS).split("\n") if "SEEN" not in statement[0] else ["SEEN = []"]
