@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test check format bench fuzz
+.PHONY: help setup demo test check format bench fuzz matrix
 
 help:
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -35,3 +35,6 @@ bench: .venv/.ready ## time the search, and add a line to benchmarks/ledger.json
 
 fuzz: .venv/.ready ## random folds, filters and tables; ARGS are those of tests/fuzz
 	@$(java) $(VENV)/python -m tests.fuzz $(ARGS)
+
+matrix: .venv/.ready ## every pipeline of the tests in every layout of files and kind of scan
+	@$(java) $(VENV)/python -m pytest tests/matrix/whole.py $(ARGS)

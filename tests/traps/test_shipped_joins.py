@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
 from tests.traps import udfs
 from tests.traps.checks import agg, kept, left_alone, pandas_udf, table
 
@@ -19,30 +18,32 @@ def best(rows: DataFrame) -> DataFrame:
     return agg(rows, udfs.top, "double", "score")
 
 
-@pytest.fixture(scope="module")
-def teams(spark: SparkSession) -> DataFrame:
+def teams_of(spark: SparkSession) -> DataFrame:
     """A team that never played among them."""
     return table(spark, "team string, city string", ("a", "A"), ("c", "C"), ("x", "X"))
 
 
-def test_duckdb_21687_not_null_above_an_outer_join(games: DataFrame, teams: DataFrame) -> None:
+def test_duckdb_21687_not_null_above_an_outer_join(spark: SparkSession, games: DataFrame) -> None:
     """duckdb/duckdb#21687: what is never NULL on the right is NULL above a left (lateral) join."""
+    teams = teams_of(spark)
     df = teams.join(best(games), "team", "left").filter("m IS NOT NULL")
     kept(df, teams.join(best(games), "team", "left"))
 
 
-def test_duckdb_24540_null_above_nested_outer_joins(games: DataFrame, teams: DataFrame) -> None:
+def test_duckdb_24540_null_above_nested_outer_joins(spark: SparkSession, games: DataFrame) -> None:
     """duckdb/duckdb#24540: IS NULL pushed into the inner of two left joins."""
+    teams = teams_of(spark)
     size = agg(games, udfs.count, "bigint", "v").withColumnRenamed("m", "n")
     inner = teams.join(best(games), "team", "left").join(size, "team", "left")
     below = teams.join(best(games).filter("m IS NULL"), "team", "left").join(size, "team", "left")
     kept(inner.filter("m IS NULL"), below)
 
 
-def test_datafusion_10881_an_outer_join_on_false(games: DataFrame, teams: DataFrame) -> None:
+def test_datafusion_10881_an_outer_join_on_false(spark: SparkSession, games: DataFrame) -> None:
     """apache/datafusion#10881: ``LEFT JOIN ON false WHERE m IS NOT NULL`` has no row."""
     from pyspark.sql import functions as F
 
+    teams = teams_of(spark)
     groups = best(games).withColumnRenamed("team", "played")
     joined = teams.join(groups, F.lit(False), "left")
     kept(joined.filter("m IS NOT NULL"), joined)
@@ -73,10 +74,11 @@ def test_polars_4788_the_wrong_side_of_a_self_join(games: DataFrame) -> None:
     left_alone(written(both), written(both.filter("l.v > 10")), "ambiguous")
 
 
-def test_datafusion_17188_a_range_across_a_join(games: DataFrame, teams: DataFrame) -> None:
+def test_datafusion_17188_a_range_across_a_join(spark: SparkSession, games: DataFrame) -> None:
     """apache/datafusion#17188: a filter from the join's other side is not one on its rows."""
     from pyspark.sql import functions as F
 
+    teams = teams_of(spark)
     limits = teams.withColumn("limit", F.when(F.col("team") == "a", 94.0).otherwise(3.0))
     df = best(games).join(limits, "team").filter("m > limit AND m > 3")
     naive = best(games.filter("score > 94")).join(limits, "team").filter("m > limit AND m > 3")

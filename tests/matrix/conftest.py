@@ -1,0 +1,37 @@
+"""Functions reach the workers as code; tables of a layout are written once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.backend import udfs as backend_udfs
+from tests.matrix import udfs as matrix_udfs
+from tests.matrix.cells import Files, tables
+from tests.matrix.harvest import Given
+from tests.traps import udfs as traps_udfs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Layout = Callable[[Files, bool], Given]
+
+
+@pytest.fixture(scope="session")
+def layout(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Layout:
+    """Tables by layout, and whether they violate what pipelines expect."""
+    from pyspark import cloudpickle
+
+    for module in (backend_udfs, matrix_udfs, traps_udfs):
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    made: dict[tuple[Files, bool], Given] = {}
+
+    def given(files: Files, violating: bool) -> Given:
+        if (files, violating) not in made:
+            path = tmp_path_factory.mktemp("matrix")
+            found = tables(spark, path, files, violating=violating)
+            made[files, violating] = Given(spark, found, path)
+        return made[files, violating]
+
+    return given

@@ -1,0 +1,174 @@
+"""Every pipeline of the test suite, as tests build them: a new test joins by itself.
+
+The tests of the backend and of the traps hand each pipeline to a function that compares it with
+what it becomes (``same_rows``, ``kept``, ``moved``). They are run once more on other tables, with
+these functions replaced by one that only takes down the pipeline.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.backend import running
+from tests.backend.conftest import Tables
+from tests.matrix.pipelines import OWN
+from tests.traps import checks
+
+from presieve.demo.pipelines import PIPELINES
+from presieve.driver.optimize import explain
+from presieve.report.model import BoundaryReport
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TESTS = Path(__file__).parents[1]
+MODULES = tuple(
+    f"tests.{folder}.{path.stem}"
+    for folder in ("backend", "traps")
+    for path in sorted((TESTS / folder).glob("test_*.py"))
+)
+
+
+@dataclass(frozen=True)
+class Given:
+    """What tests may ask for."""
+
+    spark: SparkSession
+    tables: Tables
+    tmp_path: Path
+
+    def fixtures(self) -> dict[str, Any]:
+        """By the names of the fixtures."""
+        return {
+            "spark": self.spark,
+            "tables": self.tables,
+            "games": self.tables.plain,
+            "tmp_path": self.tmp_path,
+        }
+
+
+@dataclass(frozen=True)
+class Named:
+    """A pipeline as written."""
+
+    name: str
+    df: DataFrame
+
+
+@dataclass(frozen=True)
+class Source:
+    """A test that builds pipelines from tables of this suite."""
+
+    module: str
+    function: str
+
+    def __str__(self) -> str:
+        """For the names of tests."""
+        return f"{self.module.removeprefix('tests.')}.{self.function}"
+
+
+def sources() -> tuple[Source, ...]:
+    """Every test that needs no more than is given, and builds on the tables."""
+    found = []
+    for name in MODULES:
+        for function in vars(import_module(name)).values():
+            if not isinstance(function, FunctionType) or not function.__name__.startswith("test_"):
+                continue
+            asked = set(inspect.signature(function).parameters) - set(_varied(function))
+            if asked <= {"spark", "tables", "games", "tmp_path"} and asked & {"tables", "games"}:
+                found.append(Source(name, function.__name__))
+    return tuple(found)
+
+
+def pipelines(source: Source, given: Given) -> list[Named]:
+    """The pipelines of a test, whatever it says of them."""
+    module = import_module(source.module)
+    function = getattr(module, source.function)
+    found: list[Named] = []
+    for number, values in enumerate(_bindings(function)):
+        fixtures = given.fixtures() | {"tmp_path": given.tmp_path / f"{source}-{number}"}
+        asked = inspect.signature(function).parameters
+        arguments = {k: v for k, v in (fixtures | values).items() if k in asked}
+        with _recording(module, str(source), found):
+            try:
+                function(**arguments)
+            except AssertionError:
+                continue  # it speaks of its own tables: what was built before counts
+    return found
+
+
+def others(given: Given) -> list[Named]:
+    """Pipelines that stand in no test: those of the demo, and with functions of rows around."""
+    from presieve.demo.data import generate
+
+    found = [Named(name, build(given.tables.plain)) for name, build in OWN.items()]
+    paths = generate(given.tmp_path / "demo", 2_000)
+    for pipeline in PIPELINES:
+        table = given.spark.read.parquet(str(paths[pipeline.table]))
+        found.append(Named(f"demo: {pipeline.name}", pipeline.build(table)))
+    return found
+
+
+def _varied(function: Callable[..., object]) -> list[str]:
+    """The parameters that are no fixtures."""
+    return [name for mark in _marks(function) for name in _names(mark)]
+
+
+def _marks(function: Callable[..., object]) -> list[Any]:
+    return [m for m in getattr(function, "pytestmark", []) if m.name == "parametrize"]
+
+
+def _names(mark: Any) -> list[str]:
+    names = mark.args[0]
+    return [n.strip() for n in names.split(",")] if isinstance(names, str) else list(names)
+
+
+def _bindings(function: Callable[..., object]) -> Iterator[dict[str, Any]]:
+    """What a parametrized test is called with."""
+    choices = []
+    for mark in _marks(function):
+        names = _names(mark)
+        rows = [(v,) if len(names) == 1 else v for v in mark.args[1]]
+        choices.append([dict(zip(names, row, strict=True)) for row in rows])
+    for combination in itertools.product(*choices):
+        yield {k: v for one in combination for k, v in one.items()}
+
+
+class _recording:
+    """The module's comparisons replaced by taking down what they are to compare."""
+
+    def __init__(self, module: ModuleType, name: str, found: list[Named]) -> None:
+        self.module, self.name, self.found = module, name, found
+        self.patch = pytest.MonkeyPatch()
+
+    def __enter__(self) -> None:
+        replacements: dict[str, Callable[..., Any]] = {
+            "same_rows": self._take,
+            "kept": self._kept,
+            "moved": lambda df, naive: self._kept(df, naive)[0],
+            "left_alone": lambda df, naive, why: None,
+            "outcome": lambda df: checks.RAISES,
+        }
+        self.patch.setattr(running, "same_rows", self._take)
+        self.patch.setattr(checks.Trap, "refuted", lambda trap, spark: None)
+        for name, function in replacements.items():
+            if hasattr(self.module, name):
+                self.patch.setattr(self.module, name, function)
+
+    def __exit__(self, *error: object) -> None:
+        self.patch.undo()
+
+    def _kept(self, df: DataFrame, naive: DataFrame) -> tuple[BoundaryReport, ...]:
+        self._take(df, naive)
+        return explain(df).boundaries
+
+    def _take(self, df: DataFrame, other: DataFrame) -> None:
+        self.found.append(Named(f"{self.name} {len(self.found)}", df))
