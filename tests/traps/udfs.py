@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pandas as pd
 
 
@@ -284,3 +286,22 @@ def numbered(v):
 
 def length(pdf: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"team": [pdf["team"].iloc[0]], "n": [len(pdf)]})
+
+
+LIMIT = dt.datetime(2020, 1, 1)
+
+
+def latest_before(ts: pd.Series) -> dt.datetime:
+    found = None
+    for t in ts:
+        if t < LIMIT and (found is None or t > found):
+            found = t
+    return found
+
+
+def early_days(d: pd.Series) -> int:
+    n = 0
+    for x in d:
+        if x is not None and x < dt.date(2020, 1, 1):
+            n += 1
+    return n
