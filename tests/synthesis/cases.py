@@ -28,6 +28,7 @@ class Case:
     keys: str = "g"
     mode: str = "grouped"
     longest: int = 6
+    strength: str = "strongest"
 
     def __str__(self) -> str:
         return self.name
@@ -152,10 +153,11 @@ CASES: tuple[Case, ...] = (
         "r > 1000",
         "g string, weekend boolean NOT NULL, price double NOT NULL, qty double NOT NULL",
         "r double",
-        "partial",
-        "weekend",
-        "r > 1000",
+        "exact",
+        "price * qty > 1000.0D AND weekend",
+        "true",
         _SALES,
+        strength="universe",
     ),
     Case(
         "sum of positives at least",

@@ -77,35 +77,57 @@ def solve(
     ``policy="strict"`` a solution that rests on another assumption, or that may erase an error, is
     declined.
     """
-    # The search loads a solver, which importing this module must not.
-    from presieve.synthesis.fewest import synthesize_fewest
-
     started = time.perf_counter()
     refused: tuple[Declined, ...] = ()
     if policy == "strict":
-        refused = tuple(
-            Declined("assumption", f"policy strict does not assume that {a.text}")
-            for a in problem.assumptions
-            if a not in discharged
-        )
+        refused = tuple(_refused(a) for a in problem.assumptions if a not in discharged)
         problem = strictly(problem, discharged)
         if any(a not in discharged for a in problem.assumptions):
             return _nothing(problem, refused, started, 0)
-    found = synthesize_fewest(problem, OPTIONAL, budget)
-    problem = found.problem
-    if found.pushdown is None:
-        declined = (*refused, *found.declined)
-        return _nothing(problem, declined, started, found.solver_calls)
-    calls = found.solver_calls + CHECK_CALLS + (found.pushdown.strength == "strongest")
-    certificate = Certificate.of(problem, found.pushdown)
-    checked = check(certificate, effort=Effort(seconds=max(budget, 1.0)))
-    if isinstance(checked, Rejected):
-        reason = f"the checker did not accept the proof ({checked.condition}: {checked.reason})"
-        return _nothing(problem, (*found.declined, Declined("check", reason)), started, calls)
-    if policy == "strict" and checked.may_erase_error:
-        return _nothing(problem, (Declined(ERASES, ERASED_TEXT),), started, calls)
-    solution = _solution(problem, certificate, checked, found.declined, started, calls)
+    solution = _searched(problem, budget, policy, discharged, started)
+    if solution.verified is None:
+        return replace(solution, declined=(*refused, *solution.declined))
     return replace(solution, known=dict(discharged))
+
+
+def _refused(assumption: Assumption) -> Declined:
+    return Declined("assumption", f"policy strict does not assume that {assumption.text}")
+
+
+def _searched(
+    problem: Problem,
+    budget: float,
+    policy: Policy,
+    discharged: Mapping[Assumption, str],
+    started: float,
+) -> Solution:
+    """The first of the candidates that the checker, and the policy, accept."""
+    # The search loads a solver, which importing this module must not.
+    from presieve.synthesis.fewest import candidates
+
+    declined: tuple[Declined, ...] = ()
+    calls = 0
+    for found in candidates(problem, OPTIONAL, budget):
+        calls = max(calls, found.solver_calls)
+        declined = (*declined, *found.declined)
+        if found.pushdown is None:
+            continue
+        if policy == "strict":
+            more = [_refused(a) for a in found.problem.assumptions if a not in discharged]
+            if more:
+                declined = (*declined, *more)
+                continue
+        calls += CHECK_CALLS + (found.pushdown.strength == "strongest")
+        certificate = Certificate.of(found.problem, found.pushdown)
+        checked = check(certificate, effort=Effort(seconds=max(budget, 1.0)))
+        if isinstance(checked, Rejected):
+            reason = f"the checker did not accept a proof ({checked.condition}: {checked.reason})"
+            declined = (*declined, Declined("check", reason))
+        elif policy == "strict" and checked.may_erase_error:
+            declined = (*declined, Declined(ERASES, ERASED_TEXT))
+        else:
+            return _solution(certificate, checked, found.declined, started, calls)
+    return _nothing(problem, declined, started, calls)
 
 
 CHECK_CALLS = 6
@@ -132,7 +154,6 @@ def _nothing(
 
 
 def _solution(
-    problem: Problem,
     certificate: Certificate,
     verified: Verified,
     declined: tuple[Declined, ...],
@@ -140,7 +161,7 @@ def _solution(
     calls: int,
 ) -> Solution:
     return Solution(
-        problem,
+        certificate.problem,
         certificate.kind,
         certificate.prefilter,
         certificate.residual,

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from presieve.certificate import Certificate, Verified, check
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
-from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, strictly
+from presieve.driver.solve import ERASED_TEXT, ERASES, OPTIONAL, Policy, strictly
 from presieve.driver.synthesize import check_options
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Problem
@@ -131,7 +131,12 @@ def _judged(
 ) -> Verdict:
     # The search loads a solver, which importing this module must not.
     from presieve.synthesis import handwritten
+    from presieve.synthesis.derived import numbers
+    from presieve.synthesis.fewest import COMPUTED
 
+    if policy != "strict":
+        more = numbers(problem, OPTIONAL, COMPUTED)
+        problem = replace(problem, assumptions=(*problem.assumptions, *more))
     found = handwritten.judge(problem, prefilter, residual, budget)
     match found:
         case handwritten.Undecided(reason):

@@ -17,6 +17,8 @@ from presieve.ir.sorts import FLOAT, Option, strip
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms
 
+_ARITHMETIC = {Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL}
+
 
 def may_lose(prefilter: Term) -> Term:
     """The rows that a scan may drop although the pre-filter keeps them; two-valued over ROW.
@@ -34,10 +36,15 @@ def _scanned(conjunct: Term) -> Iterator[Var]:
     of Spark's can factor a comparison on ``x`` out of it (BooleanSimplification).
     """
     guards = {d.args[0] for d in sql_disjuncts(conjunct) if _tests_nan(d)}
-    compared = [n for n in subterms(conjunct) if isinstance(n, App) and not _tests_nan(n)]
+    compared = [n for n in subterms(conjunct) if isinstance(n, App) and not _is_apart(n)]
     for v in dict.fromkeys(a for n in compared for a in n.args if isinstance(a, Var)):
         if v.scope is Scope.ROW and strip(v.sort) == FLOAT and v not in guards:
             yield v
+
+
+def _is_apart(term: App) -> bool:
+    """Whether the scan is never given what the operator says: isnan, and arithmetic."""
+    return _tests_nan(term) or term.op in _ARITHMETIC
 
 
 def _tests_nan(term: Term) -> TypeGuard[App]:

@@ -8,14 +8,57 @@ drop the rows that break it, it goes, and those rows stay.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
+from presieve.synthesis.derived import derive
 from presieve.synthesis.engine import Found, needed_cells, synthesize
 
 _RANK: dict[Kind, int] = {"none": 0, "partial": 1, "split": 2, "exact": 3, "empty": 3}
+
+
+def candidates(problem: Problem, optional: Collection[str], budget: float) -> Iterator[Found]:
+    """What is found, the best first: over computed columns where the steps compute any and that
+    pays, and over the columns as they are. Ask for the next one where one is not acceptable.
+    """
+    deadline = time.perf_counter() + budget
+    smaller = derive(problem, optional, COMPUTED)
+    if smaller is None:
+        yield synthesize_fewest(problem, optional, budget)
+        return
+    computed = smaller.restored(synthesize_fewest(smaller.problem, optional, budget))
+    told = rank(computed) == max(_RANK.values())
+    if told:
+        yield computed
+    plain = synthesize_fewest(problem, optional, max(deadline - time.perf_counter(), _LEAST))
+    calls = plain.solver_calls + computed.solver_calls
+    both = [replace(f, solver_calls=calls) for f in (plain, computed)]
+    yield from both[:1] if told else both[::-1] if _is_better(computed, plain) else both
+
+
+_LEAST = 0.1
+"""Seconds for the columns as they are, where computed ones have used up the budget."""
+
+
+def _is_better(computed: Found, plain: Found) -> bool:
+    """Whether computed columns pay: they give a better kind, or as good a one with no more
+    assumptions where the plain pre-filter may not be the strongest.
+    """
+    if rank(computed) != rank(plain) or plain.pushdown is None:
+        return rank(computed) > rank(plain)
+    no_more = len(computed.problem.assumptions) <= len(plain.problem.assumptions)
+    return no_more and plain.pushdown.strength == "universe"
+
+
+COMPUTED = "no-nan"
+"""The code of the assumption that a computed column is a number."""
+
+
+def rank(found: Found) -> int:
+    """How much of the filter's work goes below: nothing, part of it, or all."""
+    return _RANK[found.pushdown.kind] if found.pushdown else 0
 
 
 def synthesize_fewest(problem: Problem, optional: Collection[str], budget: float) -> Found:
@@ -51,6 +94,6 @@ def _without(best: Found, dropped: list[Assumption], budget: float) -> Found | N
     same = found.needs & best.cells <= best.needs
     if found.pushdown is None or not same:
         return None
-    if _RANK[found.pushdown.kind] < _RANK[best.pushdown.kind]:
+    if rank(found) < rank(best):
         return None
     return replace(found, solver_calls=calls, seconds=best.seconds + found.seconds)

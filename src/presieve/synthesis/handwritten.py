@@ -86,9 +86,9 @@ def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
         for i in range(min(len(table), 8)):
             found.setdefault((table[:i] + table[i + 1 :], key))
         for cell in space.cells_of(key)[:200]:
-            row = space.rows_in(cell, random, 2)[-1]
-            at = random.randrange(len(table) + 1)
-            found.setdefault(((*table[:at], row, *table[at:]), key))
+            for row in space.rows_in(cell, random, 2)[-1:]:
+                at = random.randrange(len(table) + 1)
+                found.setdefault(((*table[:at], row, *table[at:]), key))
     for i in range(_RANDOM_TABLES):
         rows = tuple(space.random_row(random) for _ in range(i % 7))
         found.setdefault((rows, random.choice(space.keys)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, product
@@ -11,7 +11,7 @@ from random import Random
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
-from presieve.semantics.compile import Machine, State, compile_problem
+from presieve.semantics.compile import Machine, State, compile_problem, predicates
 from presieve.semantics.interpret import holds, key_env
 from presieve.semantics.values import Value
 from presieve.universe.boxes import Cell, possible_cells
@@ -23,6 +23,7 @@ MAX_CELLS = 5000
 
 _KEYS_TRIED = 12
 _KEYS_SEEN = 2000
+_TRIES = 100
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,8 @@ class Space:
     @cached_property
     def classes(self) -> Classes:
         """Values that meet."""
-        return Classes(self.problem, (*self.extra, *self.chosen))
+        facts = (a.term for a in self.problem.assumptions)
+        return Classes(self.problem, (*self.extra, *self.chosen, *facts))
 
     @cached_property
     def machine(self) -> Machine:
@@ -102,6 +104,17 @@ class Space:
         env = key_env(dict(zip(names, key, strict=True)))
         return all(holds(term, env) for term in self.chosen)
 
+    @cached_property
+    def _facts(self) -> Callable[..., tuple[Value, ...]]:
+        fold = self.problem.fold
+        columns = (Scope.ROW, [c.name for c in fold.columns])
+        keys = (Scope.KEY, [c.name for c in fold.keys])
+        return predicates([a.term for a in self.problem.assumptions], [columns, keys])
+
+    def is_lawful(self, row: State, key: State) -> bool:
+        """Whether a row obeys the assumptions."""
+        return all(self._facts(row, key))
+
     def has_result(self, nonempty: bool) -> bool:
         """Whether a group with, or without, a row has a result at all."""
         return nonempty or self.problem.mode is Mode.GLOBAL
@@ -117,16 +130,23 @@ class Space:
         return [c for c in self.cells if c[len(self.rows) :] == own] if own else self.cells
 
     def rows_in(self, cell: Cell, random: Random, count: int) -> list[State]:
-        """Some rows of a cell: first samples of every region first, then random combinations."""
+        """Some rows of a cell: first samples of every region first, then random combinations.
+
+        None where none of those obeys the assumptions.
+        """
         regions = [p.regions[i] for p, i in zip(self.rows, cell, strict=False)]
         rows = [tuple(r.samples[0] for r in regions)]
         rows += [_pick(regions, random) for _ in range(count - 1)]
-        return list(dict.fromkeys(rows))
+        return [r for r in dict.fromkeys(rows) if self.is_lawful(r, self.keys[0])]
 
     def random_row(self, random: Random) -> State:
         """A row of a random cell."""
         choices = [[r for r in p.regions if r.possible] for p in self.rows]
-        return _pick([random.choice(c) for c in choices], random)
+        for _ in range(_TRIES):
+            row = _pick([random.choice(c) for c in choices], random)
+            if self.is_lawful(row, self.keys[0]):
+                break
+        return row
 
 
 def _plainest_first(values: Iterable[Value]) -> list[Value]:

@@ -13,7 +13,7 @@ from itertools import pairwise
 from presieve.ir.fold import Problem, state_vars
 from presieve.ir.sorts import strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, lit, literal_value
-from presieve.ir.walk import subterms
+from presieve.ir.walk import subterms, variables
 from presieve.semantics.values import Value
 
 _ORDER = {
@@ -47,6 +47,7 @@ class Classes:
     """The classes of one problem; further predicates (a hand-written pushdown) may be added."""
 
     def __init__(self, problem: Problem, extra: Iterable[Term] = ()) -> None:
+        extra = tuple(extra)
         self._parent: dict[Var, Var] = {}
         self._constants: dict[Var, dict[Lit, None]] = {}
         self._ordered: set[Var] = set()
@@ -60,6 +61,8 @@ class Classes:
         outputs = [o.term for o in fold.outputs]
         for term in [problem.where, *steps, *raises, *outputs, *extra]:
             self._scan(term)
+        for term in extra:
+            self._scan_products(term)
 
     def constants(self, v: Var) -> tuple[Value, ...]:
         """The constants that the variable's values meet, in order of value; NaN is left out."""
@@ -90,6 +93,19 @@ class Classes:
                     neutral = [0] if node.op in _SUMS else [0, 1]
                     for n in neutral:
                         self._note(v, lit(strip(v.sort), n))
+
+    def _scan_products(self, term: Term) -> None:
+        """Constants that sums and products are compared with, for each of their variables: with
+        the others at 1 or 0, the constant is reached.
+        """
+        for node in subterms(term):
+            if isinstance(node, App) and node.op in _ORDER | _EQUALITY:
+                inside = [v for a in node.args if isinstance(a, App) for v in variables(a)]
+                for part in node.args:
+                    if isinstance(part, Lit) and part.value is not None:
+                        for v in inside:
+                            if strip(v.sort) == strip(part.sort):
+                                self._note(v, part)
 
     def _meet(self, parts: Iterable[Term]) -> None:
         parts = list(parts)

@@ -1,0 +1,185 @@
+"""Untrusted. Computed columns: what a step computes from the row alone becomes a column.
+
+``price * qty > 1000`` is no region of ``price`` or of ``qty``. The maximal float terms over one row
+are therefore replaced by columns of their own (FORMULAS 5, step 1), the smaller problem is solved
+as any other, and the columns are put back as Spark SQL. What holds for every value of such a column
+holds for those that it can have; the checker proves the result over the original columns anyway.
+
+A product of numbers can be NaN (zero times infinity), so "no NaN" is an assumption on the computed
+column, as it is on others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from presieve.ir.fold import Assumption, Column, Fold, Problem
+from presieve.ir.ops import app, conjunction, negate
+from presieve.ir.pushdown import Pushdown
+from presieve.ir.sorts import FLOAT, Option, strip
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_lit, literal_value
+from presieve.ir.walk import substitute, subterms, variables
+from presieve.semantics.infix import words
+from presieve.synthesis.engine import Found
+
+_AS_SQL = {
+    Op.FLOAT_ADD: Op.SQL_FLOAT_ADD,
+    Op.FLOAT_SUB: Op.SQL_FLOAT_SUB,
+    Op.FLOAT_MUL: Op.SQL_FLOAT_MUL,
+}
+_NAN = float_lit(float("nan"))
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A computed column: its variable in the smaller problem, what Python computes, the same in
+    Spark SQL, and the optional assumption that it is a number.
+    """
+
+    variable: Var
+    python: Term
+    sql: Term
+    number: Assumption
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """The smaller problem, and what its new columns stand for."""
+
+    original: Problem
+    problem: Problem
+    computed: tuple[Computed, ...]
+
+    def restored(self, found: Found) -> Found:
+        """What was found for the smaller problem, said of the original one."""
+        if found.pushdown is None:
+            return found
+        back = {c.variable: c.sql for c in self.computed}
+        numbers = {c.number: _number(c) for c in self.computed}
+        assumptions = tuple(numbers.get(a, a) for a in found.problem.assumptions)
+        pushdown: Pushdown = replace(
+            found.pushdown,
+            prefilter=substitute(found.pushdown.prefilter, back),
+            strength="universe",
+            witnesses=(),
+        )
+        problem = replace(self.original, assumptions=assumptions)
+        return replace(found, problem=problem, pushdown=pushdown)
+
+
+def _number(computed: Computed) -> Assumption:
+    """The assumption, over the original columns."""
+    term = computed.number.term
+    if isinstance(computed.variable.sort, Option):
+        return replace(computed.number, term=substitute(term, {computed.variable: computed.sql}))
+    return replace(computed.number, term=substitute(term, {computed.variable: computed.python}))
+
+
+def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation | None:
+    """The problem with computed columns, or None where its steps compute nothing of that kind.
+
+    Assumptions of the ``optional`` codes on columns that are no longer read are left out; ``code``
+    is that of the new ones.
+    """
+    fold = problem.fold
+    terms = [*(f.step for f in fold.fields), fold.step_raises]
+    found = dict.fromkeys(t for term in terms for t in _maximal(term))
+    computed = [c for i, t in enumerate(found) if (c := _computed(i, t, code)) is not None]
+    if not computed:
+        return None
+    views = {c.python: _view(c) for c in computed}
+    fields = tuple(replace(f, step=_replaced(f.step, views)) for f in fold.fields)
+    raises = _replaced(fold.step_raises, views)
+    read = {v for v in variables(*(f.step for f in fields), raises) if v.scope is Scope.ROW}
+    kept = [
+        a for a in problem.assumptions if a.code not in optional or set(variables(a.term)) <= read
+    ]
+    read |= {v for a in kept for v in variables(a.term) if v.scope is Scope.ROW}
+    smaller = _with_columns(replace(fold, fields=fields, step_raises=raises), read, computed)
+    assumptions = (*kept, *(c.number for c in computed))
+    return Derivation(
+        problem, replace(problem, fold=smaller, assumptions=assumptions), tuple(computed)
+    )
+
+
+def numbers(problem: Problem, optional: Collection[str], code: str) -> tuple[Assumption, ...]:
+    """The optional assumptions that what the steps compute from a row is a number."""
+    found = derive(problem, optional, code)
+    return tuple(_number(c) for c in found.computed) if found else ()
+
+
+def _with_columns(fold: Fold, read: Collection[Var], computed: list[Computed]) -> Fold:
+    columns = tuple(c for c in fold.columns if Var(Scope.ROW, c.name, c.sort) in read)
+    new = tuple(Column(c.variable.name, c.variable.sort, "double") for c in computed)
+    return replace(fold, columns=(*columns, *new))
+
+
+def _maximal(term: Term) -> Iterator[Term]:
+    """Float terms over the row alone that are not inside of another one."""
+    if _is_computed(term):
+        yield term
+    elif isinstance(term, App):
+        for a in term.args:
+            yield from _maximal(a)
+
+
+def _is_computed(term: Term) -> bool:
+    if not isinstance(term, App) or term.op not in _AS_SQL:
+        return False
+    found = variables(term)
+    return bool(found) and all(v.scope is Scope.ROW for v in found)
+
+
+def _computed(number: int, python: Term, code: str) -> Computed | None:
+    sql = _as_sql(python)
+    if sql is None:
+        return None
+    nullable = any(isinstance(v.sort, Option) for v in variables(python))
+    v = Var(Scope.ROW, f"${number}", Option(FLOAT) if nullable else FLOAT)
+    text = f"{words(sql)} is NaN on no row"
+    if nullable:
+        there = negate(app(Op.IS_NONE, v))
+        term = conjunction([there, negate(app(Op.IS_NAN, app(Op.GET, v)))])
+        text = f"{words(sql)} is neither NaN nor NULL on any row"
+    else:
+        term = negate(app(Op.IS_NAN, v))
+    return Computed(v, python, sql, Assumption(code, text, term))
+
+
+def _view(computed: Computed) -> Term:
+    """What Python sees of the column: NaN where it is NULL."""
+    v = computed.variable
+    if not isinstance(v.sort, Option):
+        return v
+    return app(Op.ITE, app(Op.IS_NONE, v), _NAN, app(Op.GET, v))
+
+
+def _as_sql(term: Term) -> Term | None:
+    """The term in Spark SQL, NULL where Python has NaN for a NULL; None where there is none."""
+    match term:
+        case Var(Scope.ROW, _, sort) if strip(sort) == FLOAT:
+            return term
+        case Lit() if term.sort == FLOAT and literal_value(term) == literal_value(term):
+            return term
+        case App(Op.ITE, (App(Op.IS_NONE, (Var() as v,)), nan, App(Op.GET, (w,)))):
+            return v if v == w and nan == _NAN else None
+        case App(op, (a, b)) if op in _AS_SQL:
+            left, right = _as_sql(a), _as_sql(b)
+            return None if left is None or right is None else app(_AS_SQL[op], left, right)
+    return None
+
+
+def _replaced(term: Term, views: Mapping[Term, Term]) -> Term:
+    """The term with whole subterms replaced, from the outside in."""
+    done: dict[int, Term] = {}
+    for node in subterms(term):
+        if node in views:
+            done[id(node)] = views[node]
+        elif isinstance(node, App):
+            args = tuple(done[id(a)] for a in node.args)
+            same = all(a is b for a, b in zip(args, node.args, strict=True))
+            done[id(node)] = node if same else app(node.op, *args)
+        else:
+            done[id(node)] = node
+    return done[id(term)]
