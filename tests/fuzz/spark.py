@@ -102,7 +102,12 @@ def run(pairs: int, seed: int, seconds: float, log: Path) -> int:
                     told = f"{time.monotonic() - started:6.0f} s  {tally.pairs} pairs on Spark"
                     print(f"{told}, {len(tally.wrong)} wrong", file=sys.stderr, flush=True)
         finally:
+            _tell(tally, seed, started, log)
             spark.stop()
+    return 1 if tally.wrong else 0
+
+
+def _tell(tally: Tally, seed: int, started: float, log: Path) -> None:
     found = {
         "spark_pairs": tally.pairs,
         "seed": seed,
@@ -116,8 +121,7 @@ def run(pairs: int, seed: int, seconds: float, log: Path) -> int:
     }
     with log.open("a") as out:
         out.write(json.dumps(found) + "\n")
-    print(json.dumps(found, indent=1))
-    return 1 if tally.wrong else 0
+    print(json.dumps(found, indent=1), flush=True)
 
 
 def program(seed: int, fold: int) -> Program:
@@ -125,7 +129,9 @@ def program(seed: int, fold: int) -> Program:
     for attempt in range(1000):
         made = programs.make(Random(f"spark/{seed}/{fold}/{attempt}"))
         if made.form != "class":
-            return replace(made, schema=made.schema.replace(" NOT NULL", ""))
+            # A Parquet file has nullable columns, and so has what a pandas UDF returns.
+            schema, returns = (x.replace(" NOT NULL", "") for x in (made.schema, made.returns))
+            return replace(made, schema=schema, returns=returns)
     raise AssertionError("no program of pandas in a thousand")
 
 

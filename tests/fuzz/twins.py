@@ -20,6 +20,8 @@ REGION = "pre-filter"
 RESIDUAL = "residual"
 """A conjunct of the residual is left out: wrong unless the search has missed a weaker residual."""
 
+ON_ROWS = ("no-nan", "no-null")
+
 
 def make(random: Random, trial: Trial, solution: Solution) -> list[tuple[str, str, str]]:
     """Which part was changed, pre-filter, residual: one is wrong for sure, the other may be."""
@@ -43,9 +45,11 @@ def make(random: Random, trial: Trial, solution: Solution) -> list[tuple[str, st
 
 
 def judge(trial: Trial, prefilter: str, residual: str, budget: float) -> str:
-    """What ``verify`` says: proved, refuted or unknown."""
+    """What ``verify`` says: proved, refuted or unknown; or assumed, where it proves it under an
+    assumption on the rows that the solution does without.
+    """
     p = trial.runner.program
-    return verify(
+    verdict = verify(
         trial.runner.loaded,
         trial.where,
         schema=p.schema,
@@ -55,4 +59,7 @@ def judge(trial: Trial, prefilter: str, residual: str, budget: float) -> str:
         keys=p.keys,
         mode=p.mode,
         budget=budget,
-    ).status
+    )
+    needed = {a.text for a in trial.problem.assumptions}
+    more = [a for a in verdict.assumptions if a["code"] in ON_ROWS and a["text"] not in needed]
+    return "assumed" if verdict.status == "proved" and more else verdict.status
