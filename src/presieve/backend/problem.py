@@ -52,8 +52,21 @@ class SiteProblem:
 
     @property
     def may_erase_error(self) -> bool:
-        """Whether moving filters may keep Spark from evaluating something that raises."""
-        return self.below.may_raise or any(trees_raise(n) for n in self.site.nodes)
+        """Whether moving filters may keep Spark from evaluating something that raises, or from
+        sending Python a value that it cannot hold.
+        """
+        sent = {i for call in self.boundary.calls for i in call.arguments}
+        travels = all(a.type in _ALWAYS_SENT for a in self.boundary.inputs if a.id in sent)
+        raises = self.below.may_raise or any(trees_raise(n) for n in self.site.nodes)
+        return raises or not travels
+
+
+_ALWAYS_SENT = frozenset(
+    ("boolean", "tinyint", "smallint", "int", "bigint", "unsupported:float", "double", "string")
+)
+"""Types all of whose values Python can hold. Not so timestamps (pandas counts nanoseconds from 1677
+to 2262, and Spark's conversion raises beyond) and dates (Python's end with the year 9999).
+"""
 
 
 def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> SiteProblem:
