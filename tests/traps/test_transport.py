@@ -6,8 +6,9 @@ import datetime as dt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.traps import udfs
-from tests.traps.checks import RAISES, agg, table, tempting
+from tests.traps.checks import RAISES, agg, outcome, table, tempting
 
 from presieve.driver.optimize import explain, optimize
 
@@ -66,3 +67,24 @@ def test_dates_beyond_the_year_9999(spark: SparkSession, tmp_path: Path) -> None
         return agg(rows, udfs.early_days, "bigint", "d").filter("m >= 1")
 
     told(written(rows), written(rows.filter("d < DATE '2020-01-01'")))
+
+
+@pytest.mark.parametrize(("year", "within"), [(2019, True), (3000, False)])
+def test_footers_know_the_range(
+    spark: SparkSession, tmp_path: Path, year: int, within: bool
+) -> None:
+    """Where the files say that no such value is there, no error can vanish."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    ts = pa.array([dt.datetime(2019, 6, 1), dt.datetime(year, 2, 1)], pa.timestamp("us", "UTC"))
+    pq.write_table(pa.table({"team": ["a", "b"], "ts": ts}), tmp_path / "t.parquet")
+    rows = spark.read.parquet(str(tmp_path / "t.parquet")).filter("ts IS NOT NULL")
+    best = agg(rows, udfs.latest_before, "timestamp", "ts")
+    df = best.filter("m > TIMESTAMP '2019-01-01 00:00:00'")
+    (boundary,) = explain(df).boundaries
+    assert ("may-erase-error" in {a["code"] for a in boundary.assumptions}) is not within
+    better = optimize(df, policy="strict")
+    assert (better is not df) is within
+    if within:
+        assert outcome(better) == outcome(df)

@@ -1,19 +1,25 @@
-"""Trusted. Columns without NULL, as the footers of the Parquet files below a boundary say.
+"""Trusted. What the footers of the Parquet files below a boundary say of columns: that they are
+without NULL, or without moments that Python cannot hold.
 
-A footer counts the NULLs of each column in each row group, so no data is read. A column is
-followed from the boundary's input down to the scan only through operators that pass its values on
-and add no rows: projections of the plain attribute, filters, names.
+A footer has the count of NULLs and the extremes of each column in each row group, so no data is
+read. A column is followed from the boundary's input down to the scan only through operators that
+pass its values on and add no rows: projections of the plain attribute, filters, names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 from presieve.backend.boundary import PROJECT
 from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, Node, Tree, expr_id
 from presieve.backend.catalyst_plan import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.spark_gateway import Gateway, Java
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import Statistics
 
 RELATION = "org.apache.spark.sql.execution.datasources.LogicalRelation"
 MAX_FILES = 2000
@@ -22,6 +28,21 @@ MAX_FILES = 2000
 
 def without_null(gateway: Gateway, root: Java, node: Node, ids: Iterable[int]) -> frozenset[int]:
     """Which of these output attributes of ``node`` hold no NULL in any file of the scan below."""
+    return _good(gateway, root, node, ids, _counts_none)
+
+
+def within_python(gateway: Gateway, root: Java, node: Node, ids: Iterable[int]) -> frozenset[int]:
+    """Which of these timestamps and dates are such that pandas and Python can hold all of them."""
+    return _good(gateway, root, node, ids, _holds)
+
+
+Test = Callable[["Statistics"], bool]
+
+
+def _good(
+    gateway: Gateway, root: Java, node: Node, ids: Iterable[int], test: Test
+) -> frozenset[int]:
+    """The attributes whose column passes the test in every row group of every file below."""
     wanted = {i: i for i in ids}  # from the attribute here to the one that was asked about
     while node.kind != RELATION:
         if node.kind == PROJECT:
@@ -37,7 +58,7 @@ def without_null(gateway: Gateway, root: Java, node: Node, ids: Iterable[int]) -
         if expr_id(tree[0]) in wanted
     }
     files = gateway.parquet_files(gateway.node(root, node.path))
-    found = _null_free(files, list(names)) if files and len(files) <= MAX_FILES else ()
+    found = _passing(files, list(names), test) if files and len(files) <= MAX_FILES else ()
     return frozenset(names[n] for n in found)
 
 
@@ -53,8 +74,8 @@ def _through(columns: list[Tree], wanted: dict[int, int]) -> dict[int, int]:
     return found
 
 
-def _null_free(files: Iterable[str], names: list[str]) -> tuple[str, ...]:
-    """The columns of which every row group of every file counts no NULL."""
+def _passing(files: Iterable[str], names: list[str], test: Test) -> tuple[str, ...]:
+    """The columns that pass the test in every row group of every file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -67,14 +88,14 @@ def _null_free(files: Iterable[str], names: list[str]) -> tuple[str, ...]:
             footer = pq.read_metadata(unquote(parsed.path))
         except (OSError, pa.ArrowException):
             return ()
-        left = dict.fromkeys(n for n in left if _counts_none(footer, n))
+        left = dict.fromkeys(n for n in left if _passes(footer, n, test))
         if not left:
             break
     return tuple(left)
 
 
-def _counts_none(footer: object, name: str) -> bool:
-    """Whether the footer of one file counts no NULL in a column at the top level."""
+def _passes(footer: object, name: str, test: Test) -> bool:
+    """Whether a column at the top level passes the test in every row group of one file."""
     from pyarrow.parquet import FileMetaData
 
     assert isinstance(footer, FileMetaData)
@@ -94,6 +115,27 @@ def _counts_none(footer: object, name: str) -> bool:
         counted = column is not None and column.is_stats_set
         if not counted or column is None or column.statistics is None:
             return False
-        if not column.statistics.has_null_count or column.statistics.null_count != 0:
+        if not test(column.statistics):
             return False
     return True
+
+
+def _counts_none(statistics: Statistics) -> bool:
+    return bool(statistics.has_null_count and statistics.null_count == 0)
+
+
+_MICROSECONDS = (2**63 - 1) // 1000 - 1
+"""From 1970 to where 64 bits of nanoseconds end (``pandas.Timestamp.max``), in microseconds."""
+_DAYS = (-700_000, 2_932_896)
+"""From 1970 to the year 53, of which all calendars agree that Python has it, and to 9999-12-31."""
+
+
+def _holds(statistics: Statistics) -> bool:
+    """Timestamps of microseconds, or dates, between extremes that Python can hold."""
+    if not statistics.has_min_max:
+        return False
+    kind = json.loads(statistics.logical_type.to_json())
+    low, high = statistics.min_raw, statistics.max_raw
+    if kind.get("Type") == "Timestamp" and kind.get("timeUnit") == "microseconds":
+        return bool(-_MICROSECONDS <= low <= high <= _MICROSECONDS)
+    return bool(kind.get("Type") == "Date" and _DAYS[0] <= low <= high <= _DAYS[1])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from presieve.backend.boundary import Boundary, Call, read_boundary
 from presieve.backend.catalyst_plan import Site
+from presieve.backend.footers import within_python
 from presieve.backend.names import (
     KEY_TYPES,
     Names,
@@ -37,8 +38,9 @@ class SiteProblem:
     """What is to be proved at a site, and what the variables of the proof are in the plan.
 
     ``moved`` are the (operator, conjunct) numbers of the path whose conjunction is the problem's
-    filter; ``stuck`` says why the others stay where they are. ``source`` is the user's text, and
-    ``below`` what can raise under the boundary.
+    filter; ``stuck`` says why the others stay where they are. ``source`` is the user's text,
+    ``below`` what can raise under the boundary, and ``arrives`` whether Python can hold every value
+    that it is sent.
     """
 
     site: Site
@@ -49,16 +51,15 @@ class SiteProblem:
     stuck: tuple[Declined, ...]
     source: str
     below: Below
+    arrives: bool
 
     @property
     def may_erase_error(self) -> bool:
         """Whether moving filters may keep Spark from evaluating something that raises, or from
         sending Python a value that it cannot hold.
         """
-        sent = {i for call in self.boundary.calls for i in call.arguments}
-        travels = all(a.type in _ALWAYS_SENT for a in self.boundary.inputs if a.id in sent)
         raises = self.below.may_raise or any(trees_raise(n) for n in self.site.nodes)
-        return raises or not travels
+        return raises or not self.arrives
 
 
 _ALWAYS_SENT = frozenset(
@@ -92,7 +93,17 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> Sit
     problem = Problem(_with_keys(fold, names), where, Mode.GROUPED, tuple(assumptions))
     source = "\n\n".join(dict.fromkeys(x.source for x in lifted))
     below = look_below(site.input, site.root)
-    return SiteProblem(site, boundary, names, problem, numbers, stuck, source, below)
+    arrives = _arrives(gateway, site, boundary, plan)
+    return SiteProblem(site, boundary, names, problem, numbers, stuck, source, below, arrives)
+
+
+def _arrives(gateway: Gateway, site: Site, boundary: Boundary, plan: Java) -> bool:
+    sent = {i for call in boundary.calls for i in call.arguments}
+    asked = [a for a in boundary.inputs if a.id in sent and a.type not in _ALWAYS_SENT]
+    if not all(a.type in ("timestamp", "date") for a in asked):
+        return False
+    ids = {a.id for a in asked}
+    return not ids or ids <= within_python(gateway, plan, site.input, ids)
 
 
 def _with_keys(fold: Fold, names: Names) -> Fold:
