@@ -70,7 +70,7 @@ def test_the_demo_and_what_stands_around(
     spark: SparkSession, layout: Layout, files: Files, violating: bool
 ) -> None:
     made = pairs(others(layout(files, violating)), strict=violating)
-    assert len(made) >= 3
+    assert len(made) >= 2
     assert differences(spark, made) == []
 
 
