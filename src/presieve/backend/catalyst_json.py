@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from presieve.errors import DeclineSignal
+from presieve.semantics.types import SORTS
+from presieve.sql.catalyst import JSON_TYPES
 
 JsonNode: TypeAlias = dict[str, Any]
 Tree: TypeAlias = list[JsonNode]
@@ -27,17 +29,7 @@ MAX_DEPTH = 300
 endless (a loop of ``withColumn`` makes plans of thousands of operators).
 """
 
-SIMPLE_NAMES = {
-    "boolean": "boolean",
-    "byte": "tinyint",
-    "short": "smallint",
-    "integer": "int",
-    "long": "bigint",
-    "double": "double",
-    "string": "string",
-    "date": "date",
-    "timestamp": "timestamp",
-}
+SIMPLE_NAMES = {tag: name for tag, name in JSON_TYPES.items() if name in SORTS}
 """From ``DataType.json`` to ``DataType.simpleString``, for the types that are supported."""
 
 
