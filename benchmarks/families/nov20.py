@@ -1,0 +1,30 @@
+"""Whether a supplier has won any tender."""
+
+from presieve import Aggregator
+from presieve.bench.suite import Family, Filter, Published
+
+
+class AnyAwarded(Aggregator):
+    """1 once a tender was awarded, else 0."""
+
+    def zero(self):
+        return 0
+
+    def reduce(self, won, row):
+        if won == 1 or row["status"] == "Adjudicada":
+            return 1
+        return won
+
+
+FAMILY = Family(
+    "20Nov",
+    AnyAwarded,
+    schema="status string NOT NULL",
+    returns="won bigint NOT NULL",
+    filters=(
+        Filter("won > 10 AND won <> 14 AND won < 19", Published("split", 0.51, 1, 1, 26, 3)),
+        Filter("won = 1", Published("exact", 0.19, 1, 0, 8, 1)),
+        Filter("won >= 1", Published("exact", 0.19, 1, 0, 8, 1)),
+        Filter("(won >= 1 AND won <> 14) OR won > 19", Published("exact", 0.48, 1, 0, 24, 2)),
+    ),
+)
