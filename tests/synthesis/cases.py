@@ -126,6 +126,17 @@ CASES: tuple[Case, ...] = (
         _X,
     ),
     Case(
+        "what comes after the max",
+        folds.MaximumAndNext,
+        "next >= 1",
+        "g string, x int NOT NULL",
+        "m int, next bigint",
+        "exact",
+        "x >= 0",
+        "true",
+        {"x": [-2, -1, 0, 1, 99, -(2**31), 2**31 - 1]},
+    ),
+    Case(
         "max equal",
         folds.Maximum,
         "m = 100",

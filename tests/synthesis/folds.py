@@ -82,6 +82,15 @@ class Maximum:
         return acc
 
 
+class MaximumAndNext(Maximum):
+    """The largest value, and the whole number after it: of no row at all there is none, and Python
+    raises.
+    """
+
+    def finish(self, acc: Any) -> Any:
+        return (acc, acc + 1)
+
+
 class WeekendRevenue:
     """The largest revenue of a single sale on a weekend."""
 

@@ -131,19 +131,32 @@ def masks(space: Space, leaves: Sequence[Term], pairs: Sequence[Pair]) -> list[i
     fold = space.problem.fold
     fields = [*(f.name for f in fold.fields), NONEMPTY]
     names = [(Scope.ACC, fields), (Scope.TWIN, fields), (Scope.KEY, [c.name for c in fold.keys])]
-    evaluate = predicates(leaves, names)
+    together = predicates(leaves, names)
+    alone: list[Callable[..., State]] = []
     found = [0] * len(leaves)
     for i, pair in enumerate(pairs):
         try:
-            values = evaluate(*pair)
-        except (Undefined, TypeError, OverflowError):
-            continue  # a pair that no run reaches: a leaf has no value there
+            values = together(*pair)
+        except _NO_VALUE:  # one leaf has none: the others still say what they say
+            alone = alone or [predicates([leaf], names) for leaf in leaves]
+            values = tuple(_value_or_none(evaluate, pair) for evaluate in alone)
         bit = 1 << i
         for j, v in enumerate(values):
             if v is True:
                 found[j] |= bit
     full = (1 << len(pairs)) - 1
     return [m for mask in found for m in (mask, full & ~mask)]
+
+
+_NO_VALUE = (Undefined, TypeError, OverflowError)
+"""What evaluating a term that has no value may raise."""
+
+
+def _value_or_none(evaluate: Callable[..., State], pair: Pair) -> Value:
+    try:
+        return evaluate(*pair)[0]
+    except _NO_VALUE:
+        return None
 
 
 # --- implications ------------------------------------------------------------------------------

@@ -93,11 +93,14 @@ def _keys(problem: Problem) -> list[Var]:
 
 
 def _verdicts(problem: Problem) -> Iterator[Term]:
-    """What the filter and the end of the fold say of each run, clause by clause."""
+    """What the end of the fold and the filter say of each run. Outputs have no value where the end
+    raises, so that there the filter says no.
+    """
     fold = problem.fold
     outputs = {output_var(o.name, o.sort): o.term for o in fold.outputs}
-    verdict = substitute(app(Op.SQL_IS_TRUE, problem.where), outputs)
-    for term in (verdict, fold.finish_raises):
+    accepted = substitute(app(Op.SQL_IS_TRUE, problem.where), outputs)
+    calm = [] if fold.finish_raises == FALSE else [negate(fold.finish_raises)]
+    for term in (conjunction([*calm, accepted]), fold.finish_raises):
         if term != FALSE and variables(term):
             yield term
             yield to_scope(term, Scope.ACC, Scope.TWIN)
