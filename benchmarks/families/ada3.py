@@ -25,15 +25,26 @@ FAMILY = Family(
     schema="score1 bigint NOT NULL, score2 bigint NOT NULL",
     returns="low1 bigint, low2 bigint",
     filters=(
-        Filter("low1 < 50 AND low2 < 50", Published("partial", 0.85, 1, 4, 7, 4)),
-        Filter("(low1 = 95 OR low1 < 40) AND low2 <= 40", Published("partial", 1.18, 1, 4, 9, 4)),
-        Filter("low1 <= 95 AND (low2 = 40 OR low2 < 15)", Published("partial", 1.3, 1, 4, 9, 4)),
         Filter(
-            "(low1 = 45 OR low1 <= 15) AND (low2 < 40 OR low2 = 60)",
+            "low1 IS NOT NULL AND low1 < 50 AND low2 IS NOT NULL AND low2 < 50",
+            Published("partial", 0.85, 1, 4, 7, 4),
+        ),
+        Filter(
+            "low1 IS NOT NULL AND (low1 = 95 OR low1 < 40) AND low2 IS NOT NULL AND low2 <= 40",
+            Published("partial", 1.18, 1, 4, 9, 4),
+        ),
+        Filter(
+            "low1 IS NOT NULL AND low1 <= 95 AND low2 IS NOT NULL AND (low2 = 40 OR low2 < 15)",
+            Published("partial", 1.3, 1, 4, 9, 4),
+        ),
+        Filter(
+            "low1 IS NOT NULL AND (low1 = 45 OR low1 <= 15)"
+            " AND low2 IS NOT NULL AND (low2 < 40 OR low2 = 60)",
             Published("partial", 1.49, 1, 4, 11, 4),
         ),
         Filter(
-            "(low1 < 15 OR low1 = 65) AND (low2 <= 30 OR low2 = 55)",
+            "low1 IS NOT NULL AND (low1 < 15 OR low1 = 65)"
+            " AND low2 IS NOT NULL AND (low2 <= 30 OR low2 = 55)",
             Published("partial", 1.46, 1, 4, 11, 4),
         ),
     ),

@@ -23,40 +23,53 @@ FAMILY = Family(
     returns="code bigint, value1 bigint, value2 bigint",
     filters=(
         Filter(
-            "value1 >= 22 AND value1 <> 50 AND value2 > 44 AND value2 <= 50",
+            "value1 IS NOT NULL AND value1 >= 22 AND value1 <> 50"
+            " AND value2 IS NOT NULL AND value2 > 44 AND value2 <= 50",
             Published("partial", 2.0, 4, 6, 24, 6),
         ),
         Filter(
-            "code <> 60 AND value1 > 22 AND value2 <= 44",
+            "code IS NOT NULL AND code <> 60 AND value1 IS NOT NULL AND value1 > 22"
+            " AND value2 IS NOT NULL AND value2 <= 44",
             Published("split", 1.2, 5, 5, 24, 6),
         ),
         Filter(
-            "code <> 60 AND value1 >= 22 AND value1 < 50 AND value2 > 44 AND value2 <= 60",
+            "code IS NOT NULL AND code <> 60"
+            " AND value1 IS NOT NULL AND value1 >= 22 AND value1 < 50"
+            " AND value2 IS NOT NULL AND value2 > 44 AND value2 <= 60",
             Published("split", 4.72, 5, 7, 32, 8),
         ),
         Filter(
-            "(code < 22 OR code >= 51) AND value1 >= 22 AND value2 <= 44",
+            "code IS NOT NULL AND (code < 22 OR code >= 51)"
+            " AND value1 IS NOT NULL AND value1 >= 22 AND value2 IS NOT NULL AND value2 <= 44",
             Published("split", 0.95, 7, 1, 24, 6),
         ),
         Filter(
-            "value1 > 22 AND value1 <= 50 AND value2 >= 44 AND value2 < 60",
+            "value1 IS NOT NULL AND value1 > 22 AND value1 <= 50"
+            " AND value2 IS NOT NULL AND value2 >= 44 AND value2 < 60",
             Published("partial", 1.5, 4, 6, 24, 6),
         ),
         Filter(
-            "code >= 40 OR (value1 >= 22 AND value1 <> 44 AND value1 < 50)"
-            " OR (value2 > 44 AND value2 <> 50 AND value2 <= 60)",
+            "(code IS NOT NULL AND code >= 40)"
+            " OR (value1 IS NOT NULL AND value1 >= 22 AND value1 <> 44 AND value1 < 50)"
+            " OR (value2 IS NOT NULL AND value2 > 44 AND value2 <> 50 AND value2 <= 60)",
             Published("split", 2.35, 13, 16, 40, 32),
         ),
         Filter(
-            "code >= 40 AND (value1 < 22 OR value1 >= 50) AND (value2 < 44 OR value2 >= 60)",
+            "code IS NOT NULL AND code >= 40"
+            " AND value1 IS NOT NULL AND (value1 < 22 OR value1 >= 50)"
+            " AND value2 IS NOT NULL AND (value2 < 44 OR value2 >= 60)",
             Published("split", 0.98, 5, 5, 32, 6),
         ),
         Filter(
-            "code >= 40 AND (value1 <= 22 OR value1 > 50) AND (value2 = 44 OR value2 > 60)",
+            "code IS NOT NULL AND code >= 40"
+            " AND value1 IS NOT NULL AND (value1 <= 22 OR value1 > 50)"
+            " AND value2 IS NOT NULL AND (value2 = 44 OR value2 > 60)",
             Published("split", 1.14, 5, 5, 32, 6),
         ),
         Filter(
-            "code >= 40 AND value1 >= 22 AND value1 < 50 AND value2 >= 44 AND value2 < 60",
+            "code IS NOT NULL AND code >= 40"
+            " AND value1 IS NOT NULL AND value1 >= 22 AND value1 < 50"
+            " AND value2 IS NOT NULL AND value2 >= 44 AND value2 < 60",
             Published("split", 4.37, 5, 7, 32, 8),
         ),
     ),

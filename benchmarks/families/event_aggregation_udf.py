@@ -31,38 +31,49 @@ FAMILY = Family(
     schema="action string NOT NULL, at bigint NOT NULL",
     returns="times bigint NOT NULL, prices bigint NOT NULL, first bigint, last bigint",
     filters=(
-        Filter("first < 5 AND last > 10", Published("split", 3.2, 1, 3, 27, 4)),
         Filter(
-            "times > 0 AND prices > 0 AND first < 5 AND last > 10",
+            "first IS NOT NULL AND first < 5 AND last IS NOT NULL AND last > 10",
+            Published("split", 3.2, 1, 3, 27, 4),
+        ),
+        Filter(
+            "times > 0 AND prices > 0 AND first IS NOT NULL AND first < 5"
+            " AND last IS NOT NULL AND last > 10",
             Published("split", 5.66, 1, 5, 39, 6),
         ),
         Filter(
-            "times >= 0 AND prices > 0 AND first <= 5 AND last >= 10",
+            "times >= 0 AND prices > 0 AND first IS NOT NULL AND first <= 5"
+            " AND last IS NOT NULL AND last >= 10",
             Published("split", 4.59, 1, 4, 41, 6),
         ),
         Filter(
-            "times >= 0 AND prices >= 0 AND first <= 5 AND last > 10",
+            "times >= 0 AND prices >= 0 AND first IS NOT NULL AND first <= 5"
+            " AND last IS NOT NULL AND last > 10",
             Published("split", 4.35, 1, 3, 43, 6),
         ),
         Filter(
-            "times > 7 AND prices > 18 AND first < 5 AND last >= 10",
+            "times > 7 AND prices > 18 AND first IS NOT NULL AND first < 5"
+            " AND last IS NOT NULL AND last >= 10",
             Published("split", 10.17, 1, 5, 37, 6),
         ),
         Filter(
-            "(times < 18 OR prices >= 0) AND first <= 5 AND last > 10",
+            "(times < 18 OR prices >= 0) AND first IS NOT NULL AND first <= 5"
+            " AND last IS NOT NULL AND last > 10",
             Published("split", 4.29, 1, 3, 40, 5),
         ),
         Filter(
-            "(times > 7 OR prices > 18) AND first <= 5 AND (last = 7 OR last >= 10)",
+            "(times > 7 OR prices > 18) AND first IS NOT NULL AND first <= 5"
+            " AND last IS NOT NULL AND (last = 7 OR last >= 10)",
             Published("split", 8.33, 1, 4, 49, 5),
         ),
         Filter(
-            "(times > 0 OR prices < 18) AND (first = 7 OR first < 5) AND last > 10",
+            "(times > 0 OR prices < 18) AND first IS NOT NULL AND (first = 7 OR first < 5)"
+            " AND last IS NOT NULL AND last > 10",
             Published("split", 7.7, 1, 4, 50, 5),
         ),
         Filter(
             "times > 0 AND prices > 5 AND prices <= 18"
-            " AND (first = 7 OR first <= 5) AND (last > 10 OR last = 9)",
+            " AND first IS NOT NULL AND (first = 7 OR first <= 5)"
+            " AND last IS NOT NULL AND (last > 10 OR last = 9)",
             Published("split", 19.53, 1, 6, 71, 7),
         ),
     ),

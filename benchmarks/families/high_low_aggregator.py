@@ -24,9 +24,14 @@ FAMILY = Family(
     " window bigint NOT NULL",
     returns="high bigint, high_at bigint, low bigint, low_at bigint",
     filters=(
-        Filter("high < 10 OR high_at >= 50 OR low <= 99", Published("partial", 1.38, 2, 8, 23, 8)),
         Filter(
-            "high >= 10 OR high_at >= 50 OR low < 99 OR low_at <= 99",
+            "(high IS NOT NULL AND high < 10) OR (high_at IS NOT NULL AND high_at >= 50)"
+            " OR (low IS NOT NULL AND low <= 99)",
+            Published("partial", 1.38, 2, 8, 23, 8),
+        ),
+        Filter(
+            "(high IS NOT NULL AND high >= 10) OR (high_at IS NOT NULL AND high_at >= 50)"
+            " OR (low IS NOT NULL AND low < 99) OR (low_at IS NOT NULL AND low_at <= 99)",
             Published("partial", 2.84, 3, 16, 29, 16),
         ),
         Filter(

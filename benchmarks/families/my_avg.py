@@ -26,24 +26,27 @@ FAMILY = Family(
     returns="total double, count bigint NOT NULL",
     filters=(
         Filter(
-            "total >= 2500000 AND total <> 5000000 AND count > 5000000 AND count <= 25000000",
+            "total IS NOT NULL AND total >= 2500000 AND total <> 5000000"
+            " AND count > 5000000 AND count <= 25000000",
             Published("split", 1.96, 2, 4, 46, 5),
         ),
         Filter(
-            "total >= 2500000 AND total <> 5000000 AND count <> 0 AND count < 25000000",
+            "total IS NOT NULL AND total >= 2500000 AND total <> 5000000"
+            " AND count <> 0 AND count < 25000000",
             Published("split", 1.9, 2, 4, 53, 5),
         ),
         Filter(
-            "(total > 150000 AND total <> 175000 AND total < 200000) OR count > 0",
+            "(total IS NOT NULL AND total > 150000 AND total <> 175000 AND total < 200000)"
+            " OR count > 0",
             Published("split", 2.37, 2, 1, 60, 4),
         ),
         Filter(
-            "total > 140000 AND total <> 175000 AND total <= 200000"
+            "total IS NOT NULL AND total > 140000 AND total <> 175000 AND total <= 200000"
             " AND count >= 2000000 AND count <> 2500000",
             Published("split", 3.78, 2, 5, 69, 6),
         ),
         Filter(
-            "(total < 150000 OR total >= 200000)"
+            "total IS NOT NULL AND (total < 150000 OR total >= 200000)"
             " AND count > 2000000 AND count <> 2500000 AND count <= 3000000",
             Published("split", 2.06, 1, 4, 53, 5),
         ),

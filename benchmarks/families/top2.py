@@ -27,31 +27,47 @@ FAMILY = Family(
     schema="score double NOT NULL",
     returns="best double, second double",
     filters=(
-        Filter("best >= 90 AND second >= 90", Published("split", 1.23, 1, 1, 25, 4)),
-        Filter("best = 100 AND second = 100", Published("split", 1.57, 1, 3, 25, 4)),
-        Filter("best >= 90 AND best <> 95 AND second = 100", Published("split", 4.18, 2, 3, 31, 5)),
         Filter(
-            "(best = 70 OR best >= 80) AND (second = 80 OR second > 90)",
+            "best IS NOT NULL AND best >= 90 AND second IS NOT NULL AND second >= 90",
+            Published("split", 1.23, 1, 1, 25, 4),
+        ),
+        Filter(
+            "best IS NOT NULL AND best = 100 AND second IS NOT NULL AND second = 100",
+            Published("split", 1.57, 1, 3, 25, 4),
+        ),
+        Filter(
+            "best IS NOT NULL AND best >= 90 AND best <> 95"
+            " AND second IS NOT NULL AND second = 100",
+            Published("split", 4.18, 2, 3, 31, 5),
+        ),
+        Filter(
+            "best IS NOT NULL AND (best = 70 OR best >= 80)"
+            " AND second IS NOT NULL AND (second = 80 OR second > 90)",
             Published("split", 2.99, 3, 2, 55, 4),
         ),
         Filter(
-            "(best = 70 OR best >= 100) AND (second = 80 OR second >= 90)",
+            "best IS NOT NULL AND (best = 70 OR best >= 100)"
+            " AND second IS NOT NULL AND (second = 80 OR second >= 90)",
             Published("split", 3.7, 2, 3, 46, 4),
         ),
         Filter(
-            "(best = 80 OR best >= 90) AND second >= 80 AND second <= 100",
+            "best IS NOT NULL AND (best = 80 OR best >= 90)"
+            " AND second IS NOT NULL AND second >= 80 AND second <= 100",
             Published("split", 3.28, 3, 3, 53, 5),
         ),
         Filter(
-            "(best = 80 OR best >= 90) AND second >= 80 AND second <> 90",
+            "best IS NOT NULL AND (best = 80 OR best >= 90)"
+            " AND second IS NOT NULL AND second >= 80 AND second <> 90",
             Published("split", 3.37, 3, 3, 53, 5),
         ),
         Filter(
-            "best > 80 AND best <= 100 AND second > 80 AND second <= 100 AND second <> 90",
+            "best IS NOT NULL AND best > 80 AND best <= 100"
+            " AND second IS NOT NULL AND second > 80 AND second <= 100 AND second <> 90",
             Published("split", 5.06, 2, 3, 70, 7),
         ),
         Filter(
-            "best >= 80 AND best <> 90 AND second > 80 AND second <= 100",
+            "best IS NOT NULL AND best >= 80 AND best <> 90"
+            " AND second IS NOT NULL AND second > 80 AND second <= 100",
             Published("split", 4.94, 2, 4, 47, 6),
         ),
     ),
