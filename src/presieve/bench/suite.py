@@ -34,10 +34,15 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One filter on the outputs of a family's fold, as Spark SQL."""
+    """One filter on the outputs of a family's fold, as Spark SQL.
+
+    ``schema`` and ``returns`` are given where it was published for other types than its family's.
+    """
 
     where: str
     published: Published
+    schema: str = ""
+    returns: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +72,16 @@ class Benchmark:
     def filter(self) -> Filter:
         """Its filter."""
         return self.family.filters[self.number - 1]
+
+    @property
+    def schema(self) -> str:
+        """The input, as Spark DDL."""
+        return self.filter.schema or self.family.schema
+
+    @property
+    def returns(self) -> str:
+        """The output, as Spark DDL."""
+        return self.filter.returns or self.family.returns
 
     def right(self, mode: Mode) -> Kind:
         """The weakest kind that is right: what was published, but for the known mistakes."""
