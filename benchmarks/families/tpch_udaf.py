@@ -1,0 +1,35 @@
+"""Orders that cannot wait."""
+
+from presieve import Aggregator
+from presieve.bench.suite import Family, Filter, Published
+
+
+class PressingOrders(Aggregator):
+    """How many orders have one of the two highest priorities."""
+
+    def zero(self):
+        return 0
+
+    def reduce(self, acc, row):
+        if row["priority"] in ("1-URGENT", "2-HIGH"):
+            return acc + 1
+        return acc
+
+
+FAMILY = Family(
+    "TPCHUDAF",
+    PressingOrders,
+    schema="priority string NOT NULL",
+    returns="orders bigint NOT NULL",
+    filters=(
+        Filter(
+            "orders > 10 AND orders <> 19 OR orders < 5 AND orders <> 3",
+            Published("partial", 1.15, 1, 3, 22, 4),
+        ),
+        Filter(
+            "orders > 0 AND NOT (orders >= 5 AND orders < 10) AND (orders <= 50 OR orders > 63)",
+            Published("split", 1.75, 1, 3, 28, 3),
+        ),
+        Filter("NOT orders < 0", Published("exact", 0.17, 1, 0, 10, 1)),
+    ),
+)
