@@ -305,3 +305,43 @@ def early_days(d: pd.Series) -> int:
         if x is not None and x < dt.date(2020, 1, 1):
             n += 1
     return n
+
+
+def not_negative(score: pd.Series) -> int:
+    n = 0
+    for x in score:
+        if x >= 0:
+            n += 1
+    return n
+
+
+def not_positive(score: pd.Series) -> int:
+    n = 0
+    for x in score:
+        if x <= 0:
+            n += 1
+    return n
+
+
+def zeros(score: pd.Series) -> int:
+    n = 0
+    for x in score:
+        if x == 0:
+            n += 1
+    return n
+
+
+def latest_day(d: pd.Series) -> dt.date:
+    found = None
+    for x in d:
+        if found is None or x > found:
+            found = x
+    return found
+
+
+def earliest(ts: pd.Series) -> dt.datetime:
+    found = None
+    for x in ts:
+        if found is None or x < found:
+            found = x
+    return found
