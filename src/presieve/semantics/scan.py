@@ -1,32 +1,125 @@
 """Trusted. What a file scan may do to rows besides what the filter above it says.
 
-Parquet files written by other engines than Spark may have statistics without their NaNs. Spark's
-scan, given ``x > 5`` or ``x <> 5``, then skips row groups whose minimum and maximum fail the test,
-and the NaNs in them are gone, although the filter itself keeps NaN (it is above every number).
-Whether a NaN row is kept then depends on the file. A disjunction with ``isnan`` in it is not given
-to the scan (``DataSourceStrategy.translateFilter`` has no translation of ``IsNaN``).
+Spark hands comparisons of a column with a constant to the scan, which skips row groups by their
+statistics and dictionaries. The filter itself stays above it, so it does not matter where a scan
+keeps too much. It can also keep too little (Spark 4.3, Parquet):
+
+- Files written by other engines may have statistics without their NaNs. Given ``x > 5`` or
+  ``x <> 5`` the scan skips row groups whose minimum and maximum fail the test, and the NaNs in them
+  are gone, although the filter keeps NaN (it is above every number). A disjunction with ``isnan``
+  in it is not given to the scan (``DataSourceStrategy.translateFilter`` has no ``IsNaN``).
+- In a dictionary -0.0 is below 0.0 and not equal to it (``Double.compare``): of ``x >= 0.0`` the
+  scan loses -0.0. ``x >= -0.0`` and ``x <= 0.0`` mean the same to the filter, and lose neither.
+- Days and moments pass through ``java.sql.Date`` and ``Timestamp``, whose calendar is another one
+  before 1582-10-15, and then perhaps through the file's own (``datetimeRebaseMode``), with other
+  time zones before 1900. Old constants are then moved, or the scan raises.
+- In a column of milliseconds a constant is cut to milliseconds, also in ``<`` and ``<>``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TypeGuard
 
 from presieve.ir.ops import app, conjunction, disjunction, negate, sql_conjuncts, sql_disjuncts
-from presieve.ir.sorts import FLOAT, Option, strip
-from presieve.ir.terms import App, Op, Scope, Term, Var
+from presieve.ir.sorts import DATE, FLOAT, TIMESTAMP, Option, strip
+from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import subterms
 
 _ARITHMETIC = {Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL}
+
+_GREGORIAN = -141427
+"""1582-10-15, the first day that both calendars call by the same name, in days from 1970."""
+_STANDARD_TIME = -2_177_452_800_000_000
+"""1901-01-01, in microseconds from 1970: a year after the last difference between time zones."""
+_MILLISECOND = 1000
+
+_SIGNS = {
+    Op.SQL_EQ: "=",
+    Op.SQL_EQ_NULLSAFE: "=",
+    Op.SQL_LT: "<",
+    Op.SQL_LE: "<=",
+    Op.SQL_GT: ">",
+    Op.SQL_GE: ">=",
+}
+_NEGATED = {"=": "<>", "<>": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_MIRRORED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def may_lose(prefilter: Term) -> Term:
     """The rows that a scan may drop although the pre-filter keeps them; two-valued over ROW.
 
-    Those with NaN in a column of a conjunct that the scan can be given.
+    Those with NaN in a column of a conjunct that the scan can be given, those with a zero in one
+    that is compared with the wrong zero, and any row where a constant is not what it seems.
     """
-    doubles = dict.fromkeys(v for c in sql_conjuncts(prefilter) for v in _scanned(c))
-    return disjunction(_is_nan(v) for v in doubles)
+    parts = sql_conjuncts(prefilter)
+    if any(_is_moved(c) for part in parts for c in _comparisons(part)):
+        return TRUE
+    scanned = [(part, v) for part in parts for v in _scanned(part)]
+    zeros = [v for part, v in scanned for c in _comparisons(part) if c.left == v and _one_zero(c)]
+    doubles = dict.fromkeys(v for _, v in scanned)
+    return disjunction([*map(_is_nan, doubles), *map(_is_zero, dict.fromkeys(zeros))])
+
+
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """``left sign constant``, as the scan is given it: without NOT, the constant on the right."""
+
+    sign: str
+    left: Term
+    constant: Lit
+
+
+def _comparisons(term: Term, *, negated: bool = False) -> Iterator[_Comparison]:
+    """Every comparison with a constant in a predicate, NOT pushed down to it."""
+    match term:
+        case App(Op.SQL_NOT, (inner,)):
+            yield from _comparisons(inner, negated=not negated)
+        case App(Op.SQL_AND | Op.SQL_OR, args):
+            for arg in args:
+                yield from _comparisons(arg, negated=negated)
+        case App(op, (a, b)) if op in _SIGNS:
+            sign = _NEGATED[_SIGNS[op]] if negated else _SIGNS[op]
+            if isinstance(b, Lit):
+                yield _Comparison(sign, a, b)
+            if isinstance(a, Lit):
+                yield _Comparison(_MIRRORED[sign], b, a)
+            yield from _either_way((a, b))
+        case App(_, args):
+            yield from _either_way(args)
+
+
+def _either_way(terms: tuple[Term, ...]) -> Iterator[_Comparison]:
+    """Of truth values that are compared: Spark may simplify that to them or their opposite."""
+    for term in terms:
+        yield from _comparisons(term)
+        yield from _comparisons(term, negated=True)
+
+
+def _is_moved(comparison: _Comparison) -> bool:
+    """Whether the scan may compare with another day or moment, in a way that loses rows."""
+    value = literal_value(comparison.constant)
+    if not isinstance(value, int):
+        return False
+    match strip(comparison.constant.sort):
+        case sort if sort == DATE:
+            return value < _GREGORIAN
+        case sort if sort == TIMESTAMP:
+            cut = value % _MILLISECOND != 0 and comparison.sign in ("<", "<>")
+            return cut or value < _STANDARD_TIME
+    return False
+
+
+def _one_zero(comparison: _Comparison) -> bool:
+    """Whether a zero passes the filter, and not its dictionary."""
+    constant = comparison.constant
+    if strip(constant.sort) != FLOAT or literal_value(constant) != 0:
+        return False
+    wrong = {">=": 0.0, "<=": -0.0}
+    if comparison.sign in wrong:
+        return constant.value == float_lit(wrong[comparison.sign]).value
+    return comparison.sign == "="
 
 
 def _scanned(conjunct: Term) -> Iterator[Var]:
@@ -52,6 +145,15 @@ def _tests_nan(term: Term) -> TypeGuard[App]:
 
 
 def _is_nan(v: Var) -> Term:
+    return _present(v, lambda x: app(Op.IS_NAN, x))
+
+
+def _is_zero(v: Var) -> Term:
+    return _present(v, lambda x: app(Op.PY_EQ, x, float_lit(0.0)))
+
+
+def _present(v: Var, test: Callable[[Term], Term]) -> Term:
+    """Not NULL, and so."""
     if not isinstance(v.sort, Option):
-        return app(Op.IS_NAN, v)
-    return conjunction([negate(app(Op.IS_NONE, v)), app(Op.IS_NAN, app(Op.GET, v))])
+        return test(v)
+    return conjunction([negate(app(Op.IS_NONE, v)), test(app(Op.GET, v))])

@@ -234,15 +234,24 @@ def _lit(base: Sort, value: Value) -> Lit:
 
 
 def _run(x: Var, base: Sort, run: list[Region]) -> Term:
-    """A contiguous run of regions as one or two comparisons."""
+    """A contiguous run of regions as one or two comparisons.
+
+    Those that hold zero name the outer one of the two zeros, for the scan's sake (semantics.scan).
+    """
     first, last = run[0], run[-1]
-    if first.tag == "point" and len(run) == 1:
+    if first.tag == "point" and len(run) == 1 and not _is_zero(first.low):
         return app(Op.SQL_EQ, x, _lit(base, first.low))
     parts: list[Term] = []
     if first.low is not None:
-        op = Op.SQL_GE if first.tag == "point" else Op.SQL_GT
-        parts.append(app(op, x, _lit(base, first.low)))
+        point = first.tag == "point"
+        low = -0.0 if point and _is_zero(first.low) else first.low
+        parts.append(app(Op.SQL_GE if point else Op.SQL_GT, x, _lit(base, low)))
     if last.high is not None:
-        op = Op.SQL_LE if last.tag == "point" else Op.SQL_LT
-        parts.append(app(op, x, _lit(base, last.high)))
+        point = last.tag == "point"
+        high = 0.0 if point and _is_zero(last.high) else last.high
+        parts.append(app(Op.SQL_LE if point else Op.SQL_LT, x, _lit(base, high)))
     return sql_conjunction(parts)
+
+
+def _is_zero(value: Value) -> bool:
+    return isinstance(value, float) and value == 0
