@@ -30,8 +30,8 @@ format: .venv/.ready ## let ruff rewrite what it can
 	$(VENV)/ruff check --fix .
 	$(VENV)/ruff format .
 
-bench: .venv/.ready ## time the search, and add a line to benchmarks/ledger.jsonl
-	@$(VENV)/python -m presieve.bench $(ARGS)
+bench: .venv/.ready ## the published benchmarks; a line for benchmarks/ledger.jsonl
+	@$(VENV)/presieve bench synth --ledger benchmarks/ledger.jsonl --svg benchmarks/synth.svg $(ARGS)
 
 fuzz: .venv/.ready ## random folds, filters and tables; ARGS are those of tests/fuzz
 	@$(java) $(VENV)/python -m tests.fuzz $(ARGS)

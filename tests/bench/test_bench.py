@@ -1,4 +1,4 @@
-"""The synthesis benchmark answers as it should, and its ledger grows by lines."""
+"""The suite is the published one, the benchmark judges rightly, and its ledger grows by lines."""
 
 from __future__ import annotations
 
@@ -8,16 +8,42 @@ from pathlib import Path
 import pytest
 
 from presieve.bench import ledger
-from presieve.bench.__main__ import main
-from presieve.bench.synth import CASES, measure
+from presieve.bench.suite import Benchmark, Family, Filter, Published
+from presieve.bench.synth import measure
+from presieve.cli.app import main
+
+SUITE = Path(__file__).parents[2] / "benchmarks" / "families"
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
-def test_kinds(case: object) -> None:
-    (measured,) = measure([c for c in CASES if c is case], repetitions=1)
-    assert measured.kind == measured.case.kind
-    assert len(measured.seconds) == 1
-    assert measured.typical > 0
+class Errors:
+    """The number of errors."""
+
+    def zero(self) -> int:
+        return 0
+
+    def reduce(self, acc: int, row: dict[str, bool]) -> int:
+        return acc + 1 if row["error"] else acc
+
+
+def counting(where: str, published: str) -> Benchmark:
+    one = Filter(where, Published(published, 1.0, 1, 1, 1, 1))  # type: ignore[arg-type]
+    return Benchmark(Family("Errors", Errors, "error boolean NOT NULL", "n bigint", (one,)), 1)
+
+
+@pytest.mark.parametrize(
+    ("where", "published", "kind", "right"),
+    [
+        ("n >= 1", "exact", "exact", True),
+        ("n >= 1", "partial", "exact", True),
+        ("n >= 3", "partial", "partial", True),
+        ("n >= 3", "split", "partial", False),
+        ("n <= 3", "partial", "none", False),
+    ],
+)
+def test_judged(where: str, published: str, kind: str, right: bool) -> None:
+    (found,) = measure([counting(where, published)], ["grouped"], runs=1)
+    assert (found.answer.kind, found.right) == (kind, right)
+    assert found.typical == found.seconds[0] > 0
 
 
 def test_a_ledger_keeps_its_lines(tmp_path: Path) -> None:
@@ -30,9 +56,23 @@ def test_a_ledger_keeps_its_lines(tmp_path: Path) -> None:
     assert {"at", "cores", "python", "presieve", "z3"} <= set(lines[0])
 
 
-def test_the_whole_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(tmp_path / "ledger.jsonl") == 0
+def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    book, curve = tmp_path / "ledger.jsonl", tmp_path / "curve.svg"
+    args = ["--suite", str(SUITE), "--only", "Chicago", "--runs", "2"]
+    args += ["--mode", "grouped", "--ledger", str(book), "--svg", str(curve), "--detail"]
+    assert main(["bench", "synth", *args]) == 0
     out = capsys.readouterr().out
-    assert "top two, both" in out
-    (line,) = (tmp_path / "ledger.jsonl").read_text().splitlines()
-    assert set(json.loads(line)["cases"]) == {c.name for c in CASES}
+    assert "Chicago_1" in out
+    assert "1 exact 1 partial 1 none" in out
+    (line,) = book.read_text().splitlines()
+    told = json.loads(line)["grouped"]
+    assert (told["right"], told["of"]) == (3, 3)
+    assert [kind for kind, _ in told["benchmarks"].values()] == ["partial", "exact", "none"]
+    assert "share of benchmarks answered" in curve.read_text()
+
+
+def test_no_such_benchmark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "synth", "--suite", str(SUITE), "--only", "Nobody"]) == 2
+    assert "called Nobody" in capsys.readouterr().err
+    assert main(["bench", "synth", "--suite", str(tmp_path)]) == 2
+    assert "no benchmark families" in capsys.readouterr().err

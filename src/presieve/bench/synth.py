@@ -1,80 +1,113 @@
-"""Untrusted. The synthesis benchmark: how long the search takes, and whether it gets weaker."""
+"""Untrusted. The synthesis benchmark: every filter of the suite, how strong the answer is and how
+long it takes.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from presieve.bench import folds
-from presieve.driver.synthesize import synthesize
+from presieve.bench.suite import MODES, Benchmark, Mode
+from presieve.driver.synthesize import Synthesis, synthesize
+from presieve.ir.ops import sql_conjuncts
+from presieve.ir.pushdown import Kind
+from presieve.ir.terms import Term
+
+RANK: dict[Kind, int] = {"none": 0, "partial": 1, "split": 2, "exact": 3, "empty": 3}
+"""Stronger is greater."""
+
+BUDGET = 10.0
+"""Seconds for one search."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
-    """A fold, a filter and the kind of pushdown that is right for them."""
+class Sizes:
+    """Conjuncts of the pre-filter, of the residual and of the invariant."""
 
-    name: str
-    fold: object
-    schema: str
-    returns: str
-    where: str
-    kind: str
-
-
-_X = "x double NOT NULL"
-_TWO, _THREE = "first double, second double", "first double, second double, third double"
-_KNOWN = "f IS NOT NULL AND f > 5"
-_ERROR = "error boolean NOT NULL"
-
-CASES = (
-    Case("top two, both", folds.TopTwo, _X, _TWO, "first > 90 AND second > 90", "split"),
-    Case("top two, first only", folds.TopTwo, _X, _TWO, "first > 90", "none"),
-    Case("top three", folds.TopThree, _X, _THREE, "third > 50", "split"),
-    Case("greatest, bound", folds.Greatest, _X, "m double", "m > 100", "exact"),
-    Case("greatest, value", folds.Greatest, _X, "m double", "m = 100", "split"),
-    Case("sum at least", folds.SumOfPositives, "n int NOT NULL", "s bigint", "s >= 100", "partial"),
-    Case("sum at most", folds.SumOfPositives, "n int NOT NULL", "s bigint", "s <= 100", "none"),
-    Case("errors at least", folds.CountErrors, _ERROR, "n bigint", "n >= 5", "partial"),
-    Case("errors at most", folds.CountErrors, _ERROR, "n bigint", "n <= 5", "none"),
-    Case("any error", folds.AnyError, _ERROR, "bad boolean", "bad", "exact"),
-    Case("first value", folds.FirstValue, "x double", "f double", _KNOWN, "split"),
-    Case("streak", folds.LongestStreak, "error boolean", "n bigint", "n >= 3", "partial"),
-)
+    prefilter: int
+    residual: int
+    invariant: int
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Seconds of each run; the first one of a process loads solver and parser too."""
+    """One benchmark in one mode: the answer, and the seconds of each run."""
 
-    case: Case
-    kind: str
-    prefilter: str
-    residual: str
+    benchmark: Benchmark
+    mode: Mode
+    answer: Synthesis
     seconds: tuple[float, ...]
-    solver_calls: int
 
     @property
     def typical(self) -> float:
         """The median of the runs."""
         return median(self.seconds)
 
+    @property
+    def right(self) -> bool:
+        """No weaker than it should be; where nothing may be pushed, nothing is."""
+        wanted = self.benchmark.right(self.mode)
+        if wanted in ("none", "empty"):
+            return self.answer.kind == wanted
+        return RANK[self.answer.kind] >= RANK[wanted]
 
-def measure(cases: Sequence[Case] = CASES, repetitions: int = 3) -> list[Measured]:
-    """Run every case ``repetitions`` times, whole rounds in turn."""
-    runs: list[list[float]] = [[] for _ in cases]
-    last = []
-    for turn in range(repetitions):
-        for case, seconds in zip(cases, runs, strict=True):
+    @property
+    def sizes(self) -> Sizes | None:
+        """Those of the answer, or None where nothing is pushed."""
+        certificate = self.answer.certificate
+        if certificate is None:
+            return None
+        return Sizes(
+            _clauses(certificate.prefilter),
+            0 if certificate.kind == "exact" else _clauses(certificate.residual),
+            len(certificate.invariant),
+        )
+
+
+def _clauses(predicate: Term) -> int:
+    return len(sql_conjuncts(predicate))
+
+
+def measure(
+    benchmarks: Sequence[Benchmark],
+    modes: Sequence[Mode] = MODES,
+    runs: int = 3,
+    told: Callable[[str], None] = lambda _: None,
+) -> list[Measured]:
+    """Search for each in each mode ``runs`` times, whole rounds in turn."""
+    both = [(benchmark, mode) for mode in modes for benchmark in benchmarks]
+    seconds: list[list[float]] = [[] for _ in both]
+    answers: list[Synthesis] = []
+    for turn in range(runs):
+        for at, (benchmark, mode) in enumerate(both):
             start = time.perf_counter()
-            found = synthesize(
-                case.fold, case.where, schema=case.schema, returns=case.returns, budget=30.0
-            )
-            seconds.append(time.perf_counter() - start)
-            if turn == repetitions - 1:
-                last.append(found)
-    return [
-        Measured(c, f.kind, f.prefilter, f.residual, tuple(s), f.solver_calls)
-        for c, f, s in zip(cases, last, runs, strict=True)
-    ]
+            answer = search(benchmark, mode)
+            seconds[at].append(time.perf_counter() - start)
+            if turn == 0:
+                answers.append(answer)
+                told(f"{benchmark.name} {mode}: {answer.kind} in {seconds[at][0]:.2f} s")
+    return list(_measured(both, answers, seconds))
+
+
+def search(benchmark: Benchmark, mode: Mode) -> Synthesis:
+    """What a user would get."""
+    family = benchmark.family
+    return synthesize(
+        family.fold,
+        benchmark.filter.where,
+        schema=family.schema,
+        returns=family.returns,
+        mode=mode,
+        budget=BUDGET,
+    )
+
+
+def _measured(
+    both: Sequence[tuple[Benchmark, Mode]],
+    answers: Sequence[Synthesis],
+    seconds: Sequence[Sequence[float]],
+) -> Iterator[Measured]:
+    for (benchmark, mode), answer, each in zip(both, answers, seconds, strict=True):
+        yield Measured(benchmark, mode, answer, tuple(each))

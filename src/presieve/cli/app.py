@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 from typer.main import get_command
 
-from presieve.cli import check, demo, synth, verify
+from presieve.cli import bench, check, demo, synth, verify
 from presieve.errors import PresieveError
 
 DEBUG = "PRESIEVE_DEBUG"
@@ -30,6 +30,7 @@ app.command("demo")(demo.command)
 app.command("synth")(synth.command)
 app.command("verify")(verify.command)
 app.command("check")(check.command)
+app.add_typer(bench.app, name="bench")
 
 # Typer has carried its own copy of click since 0.2x; this is the base of usage errors in both.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
