@@ -8,6 +8,23 @@ from typing import Any
 import presieve
 
 
+class CountBetween:
+    """How many values lie strictly between two bounds."""
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low = low
+        self.high = high
+
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        return acc + 1 if self.low < row["v"] < self.high else acc
+
+    def finish(self, acc: Any) -> Any:
+        return acc
+
+
 class CountAbove(presieve.Aggregator):
     """How many values are above ten."""
 

@@ -76,6 +76,51 @@ def test_verify_takes_declarations_too() -> None:
     assert (verdict.status, verdict.assumptions) == ("proved", [])
 
 
+@pytest.mark.parametrize(
+    "declare",
+    [["score > 90.0", "score < 10.0"], ["team IS NULL", "team IS NOT NULL"], "isnan(score)"],
+)
+def test_facts_that_contradict_each_other_push_nothing(declare: str | list[str]) -> None:
+    schema = "team string, score double NOT NULL"
+    facts = ["NOT isnan(score)", declare] if declare == "isnan(score)" else declare
+    found = synthesize(Best, WHERE, schema=schema, returns=RETURNS, keys="team", declare=facts)
+    assert (found.kind, [d["code"] for d in found.declined]) == ("none", ["premises"])
+    verdict = verify(
+        Best,
+        WHERE,
+        schema=schema,
+        returns=RETURNS,
+        keys="team",
+        prefilter="false",
+        residual="false",
+        declare=facts,
+    )
+    assert verdict.status == "unknown"
+    assert "no row satisfies" in verdict.reason
+
+
+@pytest.mark.parametrize("fact", ["team IS NOT NULL", "team BETWEEN 'b' AND 'd'", "team = 'x'"])
+def test_a_fact_about_groups_does_not_stand_in_the_way(fact: str) -> None:
+    found = synthesize(
+        Best, "best > 90 AND team > 'a'", schema=SCHEMA, returns=RETURNS, keys="team", declare=fact
+    )
+    assert (found.kind, found.strength, found.declined) == ("exact", "strongest", [])
+
+
+def test_groups_that_do_not_exist_refute_nothing() -> None:
+    verdict = verify(
+        Best,
+        "best > 90 AND team IS NULL",
+        schema=SCHEMA,
+        returns=RETURNS,
+        keys="team",
+        prefilter="false",
+        residual="false",
+        declare="team IS NOT NULL",
+    )
+    assert verdict.status == "proved"
+
+
 @pytest.mark.parametrize("text", ["nonsense >", "absent > 1", "score > 1 OR team = 'a'", "true"])
 def test_what_is_no_fact_about_a_column_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="declare"):

@@ -138,6 +138,15 @@ def test_global_aggregation() -> None:
     assert synthesize(folds.CountAbove, "c <= 5", returns="c bigint").kind == "none"
 
 
+def test_a_global_aggregation_of_no_rows_may_be_accepted() -> None:
+    """No value counts, so that every row can go, and the one row of the result stays."""
+    options = {"mode": "global", "keys": (), "schema": "v bigint NOT NULL", "returns": "c bigint"}
+    never = folds.CountBetween(5, 5)
+    assert kinds(synthesize(never, "c < 3", **options)) == ("exact", "false", "true")
+    assert kinds(synthesize(never, "c >= 3", **options)) == ("empty", "false", "false")
+    assert kinds(synthesize(never, "c < 3", returns="c bigint")) == ("exact", "true", "true")
+
+
 @pytest.mark.parametrize("where", ["g = 'a' AND m > 100", "m > 100 AND 'a' = g"])
 def test_conjuncts_over_keys_go_below(where: str) -> None:
     found = synthesize(where=where)

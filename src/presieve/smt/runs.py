@@ -13,6 +13,7 @@ from presieve.ir.fold import Column, Fold, Mode, Problem
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, INT, strip
 from presieve.ir.terms import NONEMPTY, Op, Scope, Term
+from presieve.ir.walk import variables
 from presieve.semantics.values import INT_RANGES
 from presieve.smt.encode import Enc, Encoder, OptionEnc, choose, same_encoding
 from presieve.smt.text import TRUE, s_and, s_int, s_not, s_or
@@ -57,6 +58,10 @@ class Runs:
         self.keys: EncEnv = {}
         for i, column in enumerate(problem.fold.keys):
             self.keys[Scope.KEY, column.name] = self._column(f"key.{i}", column)
+        for assumption in problem.assumptions if problem.mode is Mode.GROUPED else ():
+            # A group has a row, and its key is one that the assumptions allow.
+            if all(v.scope is Scope.KEY for v in variables(assumption.term)):
+                self.encoder.fact(self.encoder.boolean(assumption.term, self.keys))
 
     @property
     def fold(self) -> Fold:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
+from presieve.ir.fold import Mode
 from presieve.ir.ops import app
 from presieve.ir.terms import SQL_FALSE, Op, Scope, Term
 from presieve.semantics.compile import Machine, State, agree, predicates
@@ -114,7 +115,7 @@ def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
         clauses = mine(seen, evidence.background, len(pairs), reduced=reduced)
         if len(clauses) > MAX_CLAUSES:
             continue
-        options = [] if prefilter == SQL_FALSE else residual.options_of(space.problem.where)
+        options = _options(space, prefilter)
         setup = Setup(
             Runs(space.problem, [prefilter, *evidence.leaves, *(v for o in options for v in o)]),
             prefilter,
@@ -128,6 +129,17 @@ def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
         if prover.houdini() and prover.final():
             return _finish(evidence, prefilter, setup, prover, pairs)
     return Open()
+
+
+def _options(space: Space, prefilter: Term) -> list[list[Term]]:
+    """What may stand for the clauses of the filter as residual. Where no row is kept, a last clause
+    is added that is false: the filter may never hold. Under GROUP BY it does not, as no group is
+    left; without, the result of no row at all may well be accepted.
+    """
+    if prefilter != SQL_FALSE:
+        return residual.options_of(space.problem.where)
+    grouped = space.problem.mode is Mode.GROUPED
+    return [*([] if grouped else residual.options_of(space.problem.where)), [SQL_FALSE]]
 
 
 def _finish(
@@ -144,11 +156,19 @@ def _finish(
         pairs = zip(outputs, verdicts, strict=True)
         return all(test(out, key) == verdict for (out, key), verdict in pairs)
 
-    chosen = residual.choose(setup.variants, consistent, prover)
+    chosen = _never(space, setup, prover) if prefilter == SQL_FALSE else None
+    if chosen is None:
+        chosen = residual.choose(setup.variants, consistent, prover)
     needed = prover.minimised(prover.choosing(chosen))
     invariant = tuple(clause_term(setup.leaves, setup.clauses[j]) for j in needed)
-    weakest = SQL_FALSE if prefilter == SQL_FALSE else residual.assemble(setup.variants, chosen)
-    return Proof(prefilter, weakest, invariant)
+    return Proof(prefilter, residual.assemble(setup.variants, chosen), invariant)
+
+
+def _never(space: Space, setup: Setup, prover: Prover) -> list[int | None] | None:
+    """The choice of a residual that is false, where the filter never holds."""
+    chosen: list[int | None] = [None] * (len(setup.variants) - 1) + [0]
+    grouped = space.problem.mode is Mode.GROUPED
+    return chosen if grouped or prover.holds(prover.choosing(chosen)) else None
 
 
 def _outputs(space: Space, pairs: Sequence[Pair]) -> list[tuple[State, State]]:

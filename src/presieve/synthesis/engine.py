@@ -29,7 +29,7 @@ from presieve.smt.text import s_not
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import bmc
 from presieve.synthesis.candidate import Evidence, Open, Proof, Wrong, attempt, keeps, refute
-from presieve.synthesis.space import MAX_CELLS, Space
+from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.tables import Finding, Need, Table, differs, explore
 from presieve.universe.boxes import Cell, cover, excluding, predicate
 
@@ -210,6 +210,8 @@ def synthesize(problem: Problem, budget: float = 10.0) -> Found:
     declined: tuple[Declined, ...] = ()
     proof: Proof | None = None
     strength: Strength = "universe"
+    if not search.space.is_inhabited:
+        return _found(search, problem, None, (Declined("premises", NO_ROWS),))
     if search.space.size > MAX_CELLS:
         declined = (Declined("space", f"{search.space.size} regions of rows are too many"),)
     else:
@@ -293,7 +295,7 @@ def _pushdown(
 
 
 def _kind(problem: Problem, prefilter: Term, residual: Term) -> tuple[Kind, Term]:
-    if prefilter == SQL_FALSE:
+    if prefilter == residual == SQL_FALSE:
         return "empty", SQL_FALSE
     if sql_conjuncts(residual) == ():
         return "exact", SQL_TRUE

@@ -19,7 +19,7 @@ from presieve.synthesis import bmc
 from presieve.synthesis.candidate import MAX_CLAUSES, Evidence, Wrong, keeps, refute
 from presieve.synthesis.mining import clause_term, masks, mine, walk_pairs
 from presieve.synthesis.prover import FINAL, Prover, Setup
-from presieve.synthesis.space import MAX_CELLS, Space
+from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.tables import Finding, Table, explore
 
 _LENGTHS = range(1, 6)
@@ -55,6 +55,8 @@ def judge(
     """Try to refute by running, then to prove, then to refute by bounded model checking."""
     deadline = time.perf_counter() + budget
     space = Space(problem, (prefilter, residual))
+    if not space.is_inhabited:
+        return Undecided(NO_ROWS)
     if space.size > MAX_CELLS:
         return Undecided(f"{space.size} regions of rows are too many")
     tables = list(_tables(space, deadline))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
-from presieve.ir.terms import SQL_TRUE, App, Lit, Op, Scope, Term, Var
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE, App, Lit, Op, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.synthesis.prover import Prover
 
@@ -41,10 +41,11 @@ def choose(
 ) -> list[int | None]:
     """For each clause the index of its stand-in, or None where it can go.
 
-    ``consistent`` says whether a residual agrees with the filter on all outputs seen; the solver
-    has the last word. Raises nothing: with no stand-in proven, the clause stays.
+    A clause that is just false is left out. ``consistent`` says whether a residual agrees with the
+    filter on all outputs seen; the solver has the last word. Raises nothing: with no stand-in
+    proven, the clause stays.
     """
-    chosen: list[int | None] = [len(o) - 1 for o in options]
+    chosen: list[int | None] = [None if o == [SQL_FALSE] else len(o) - 1 for o in options]
     for i, option in enumerate(options):
         for candidate in [None, *range(len(option) - 1)]:
             trial = [*chosen[:i], candidate, *chosen[i + 1 :]]

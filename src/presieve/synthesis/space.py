@@ -21,6 +21,9 @@ from presieve.universe.regions import Partition, Region, partition
 MAX_CELLS = 5000
 """Beyond this many cells the product of all columns' regions is not searched."""
 
+NO_ROWS = "no row satisfies what is assumed or declared"
+"""Said where a space is not inhabited."""
+
 _KEYS_TRIED = 12
 _KEYS_SEEN = 2000
 _TRIES = 100
@@ -91,10 +94,18 @@ class Space:
         return possible_cells(self.partitions)
 
     @cached_property
+    def is_inhabited(self) -> bool:
+        """Whether the assumptions leave a value for every column: else there are no rows at all."""
+        columns = (*self.rows, *self.key_columns)
+        return all(any(r.possible for r in p.regions) for p in columns)
+
+    @cached_property
     def keys(self) -> list[State]:
-        """Group keys to try: a few values of every grouping column."""
-        columns = self.key_columns
-        values = [_plainest_first(s for r in p.regions for s in r.samples[:1]) for p in columns]
+        """Group keys to try: a few values of every grouping column, as far as assumptions go."""
+        values = [
+            _plainest_first(s for r in p.regions if r.possible for s in r.samples[:1])
+            for p in self.key_columns
+        ]
         every = list(islice(product(*values), _KEYS_SEEN))
         return ([k for k in every if self.is_chosen(k)] or every)[:_KEYS_TRIED]
 
