@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from multiprocessing import get_context
 from pathlib import Path
 
-from tests.fuzz.pairs import FILTERS, MIXES, Fuzzer, Verdict
+from tests.fuzz.pairs import FILTERS, MIXES, Fuzzer
 from tests.fuzz.summary import Summary
+from tests.fuzz.trial import Verdict
 
 PROGRESS = 30.0
 """Seconds between two lines of progress."""

@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz.execute import Row, Runner
-from tests.fuzz.pairs import Failure, Memory, Trial, shown
+from tests.fuzz.pairs import Memory
 from tests.fuzz.programs import Loaded, Program
+from tests.fuzz.settings import PLAIN, Setting
+from tests.fuzz.trial import Failure, Trial, shown
 
 from presieve.driver.inputs import read_filter, read_inputs
 from presieve.driver.verify import verify
@@ -36,6 +38,7 @@ class Case:
     residual: str
     rows: tuple[Row, ...]
     told: str = ""
+    setting: Setting = PLAIN
 
 
 def of_failure(failure: Failure) -> Case:
@@ -49,6 +52,7 @@ def of_failure(failure: Failure) -> Case:
         failure.residual,
         failure.rows,
         told,
+        failure.setting,
     )
 
 
@@ -64,6 +68,8 @@ def save(case: Case, folder: Path = FOLDER) -> Path:
         "keys": p.keys,
         "returns": p.returns,
         "mode": p.mode,
+        "policy": case.setting.policy,
+        "declare": list(case.setting.declare),
         "where": case.where,
         "prefilter": case.prefilter,
         "residual": case.residual,
@@ -97,6 +103,7 @@ def load(path: Path) -> Case:
         data["residual"],
         rows,
         data["told"],
+        Setting(data.get("policy", "default"), tuple(data.get("declare", ()))),
     )
 
 
@@ -128,13 +135,12 @@ def _solved_again(runner: Runner, case: Case, budget: float) -> Failure | None:
     term = read_filter("where", case.where, runner.inputs.output_names())
     if isinstance(term, Declined):
         return None
-    solution, _ = Memory().solve(runner.inputs.problem(term), budget)
+    problem, discharged = case.setting.problem(runner.inputs, term)
+    solution, _ = Memory().solve(problem, budget, case.setting.policy, discharged)
     texts = shown(runner.inputs, solution, case.where)
     if texts is None:
         return None
-    trial = Trial(
-        runner, solution.problem, case.where, *texts, solution.prefilter, solution.residual
-    )
+    trial = Trial.of(runner, solution, case.where, texts, case.setting)
     return trial.check_table(case.rows)
 
 
@@ -142,8 +148,8 @@ def _believed(runner: Runner, case: Case, budget: float) -> Failure | None:
     """The pushdown that was believed then: if it differs on the table, no proof may be found."""
     term = read_filter("where", case.where, runner.inputs.output_names())
     assert not isinstance(term, Declined)
-    problem = runner.inputs.problem(term)
-    nothing = (runner, problem, case.where, "true", case.where, term, term)
+    problem, _ = case.setting.problem(runner.inputs, term)
+    nothing = (runner, problem, case.where, "true", case.where, term, term, case.setting)
     trial = Trial(*nothing).with_pushdown(case.prefilter, case.residual or case.where)
     failure = trial.check_table(case.rows)
     if failure is None:
@@ -159,5 +165,7 @@ def _believed(runner: Runner, case: Case, budget: float) -> Failure | None:
         keys=p.keys,
         mode=p.mode,
         budget=budget,
+        policy=case.setting.policy,
+        declare=case.setting.declare,
     )
     return failure if verdict.status == "proved" else None

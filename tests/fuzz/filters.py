@@ -14,9 +14,10 @@ _ORDERS = ("<", "<=", ">", ">=", "=", "<>", "<=>")
 def make(random: Random, program: Program) -> str:
     """A random filter: what tends to be pushable more often than not."""
     outs = list(program.outs)
-    for name in program.keys.split(","):
-        if name and random.random() < 0.06:
-            outs.append(Out(name, "string" if name == "g" else "bigint", True))
+    keys = _keys(program)
+    if keys and random.random() < 0.12:
+        return _by_key(random, random.choice(keys), outs)
+    outs += [k for k in keys if random.random() < 0.08]
     roll = random.random()
     if roll < 0.5:
         return _atom(random, random.choice(outs))
@@ -30,6 +31,30 @@ def make(random: Random, program: Program) -> str:
     return f"NOT ({_atom(random, random.choice(outs))})"
 
 
+def _keys(program: Program) -> list[Out]:
+    """The grouping columns, to be filtered on like outputs."""
+    types = dict(part.split()[:2] for part in program.schema.split(", "))
+    return [Out(k, types[k], True) for k in program.keys.split(",") if k]
+
+
+def _by_key(random: Random, key: Out, outs: list[Out]) -> str:
+    """What is asked of a group depends on which one it is."""
+    one, other = random.choice(outs), random.choice(outs)
+    same = [o for o in outs if o.kind == key.kind]
+    if same and random.random() < 0.5:
+        relation = random.choice(_ORDERS if key.kind != "boolean" else ("=", "<>"))
+        return f"{random.choice(same).text} {relation} {key.text}"
+    a, b = (_atom(random, key) for _ in range(2))
+    return random.choice(
+        (
+            f"({a} AND {_atom(random, one)}) OR ({b} AND {_atom(random, other)})",
+            f"{a} OR {_atom(random, one)}",
+            f"({a} OR {_atom(random, one)}) AND {_atom(random, other)}",
+            f"NOT ({a}) AND {_atom(random, one)}",
+        )
+    )
+
+
 def _wrapped(random: Random, o: Out) -> str:
     text = _atom(random, o)
     if random.random() < 0.1:
@@ -40,7 +65,7 @@ def _wrapped(random: Random, o: Out) -> str:
 def _atom(random: Random, o: Out) -> str:
     """A condition on one output."""
     a, b = (_constant(random, o) for _ in range(2))
-    first, last = _in_order(o, a, b) if random.random() < 0.9 else (b, a)
+    first, last = in_order(o.kind, o.constants, a, b) if random.random() < 0.9 else (b, a)
     roll = random.random()
     if o.kind == "boolean":
         favour = o.favour[0] if o.favour else ""
@@ -72,9 +97,9 @@ def _constant(random: Random, o: Out) -> str:
     return KINDS[o.kind].constant(random)[1]
 
 
-def _in_order(o: Out, a: str, b: str) -> tuple[str, str]:
+def in_order(kind: str, constants: tuple[tuple[str, str], ...], a: str, b: str) -> tuple[str, str]:
     """The two constants in the order in which a BETWEEN makes sense, for numbers and dates."""
-    texts = [sql for _, sql in (*o.constants, *KINDS[o.kind].constants)]
-    numbers = o.kind in NUMBERS
+    texts = [sql for _, sql in (*constants, *KINDS[kind].constants)]
+    numbers = kind in NUMBERS
     first, last = sorted((a, b), key=(lambda t: float(t.rstrip("D"))) if numbers else texts.index)
     return first, last

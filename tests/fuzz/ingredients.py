@@ -54,7 +54,7 @@ class Maker:
             (self.best, 8),
             (self.top_two, 7),
             (self.streak, 4),
-            (self.product, 3),
+            (self.computed, 18),
             (self.changes, 4),
             (self.clipped, 5),
         ]
@@ -228,22 +228,53 @@ class Maker:
         outs = (Out(most, "bigint", False, (">=", ">"), few), Out(run, "bigint", False, (), few))
         return Part(((run, "0"), (most, "0")), tuple(lines), outs)
 
-    def product(self) -> Part | None:
-        """The largest product or sum of two columns of a row."""
-        found = [c for c in self.columns if c.kind in NUMBERS]
-        if len(found) < 2 or found[0].optional or found[1].optional:
+    def computed(self) -> Part | None:
+        """What is computed from a row alone: its largest value, how often it is large, its sum."""
+        c = self._column(("double", "double", "double", *NUMBERS))
+        if c is None:
             return None
-        a, b = found[:2]
-        m, op = self.name(), self.random.choice("*+-")
-        kind = "double" if "double" in (a.kind, b.kind) else "bigint"
-        lines = [
-            f"revenue = {a.text} {op} {b.text}",
-            f"if {m} is None or revenue > {m}:",
-            f"    {m} = revenue",
-        ]
-        return Part(
-            ((m, "None"),), tuple(self._guarded(None, lines)), (Out(m, kind, True, (">", ">=")),)
+        used, text = self._computation(c)
+        doubles = "double" in {u.kind for u in used}
+        kind = "double" if doubles else "bigint"
+        start, a = ("0.0" if doubles else "0"), KINDS[kind].constant(self.random)[0]
+        m, up = self.name(), self.random.random() < 0.7
+        less = self.random.choice((">", ">=")) if up else self.random.choice(("<", "<="))
+        favour = (">", ">=") if up else ("<", "<=")
+        n = Out(m, "bigint", False, (">=", ">", "="), (("1", "1"), ("2", "2"), ("0", "0")))
+        value, flag = Out(m, kind, False, favour), Out(m, "boolean", False, ("",))
+        field, lines, out = self.random.choice(
+            (
+                ("None", [f"if {m} is None or v {less} {m}:", f"    {m} = v"], None),
+                ("None", [f"{m} = v if {m} is None else {'max' if up else 'min'}({m}, v)"], None),
+                ("0", [f"if v {less} {a}:", f"    {m} += 1"], n),
+                (start, [f"if v > {start}:", f"    {m} += v"], value),
+                ("False", [f"if v {less} {a}:", f"    {m} = True"], flag),
+                ("None", [f"if v {less} {a}:", f"    {m} = {c.text}"], Out(m, c.kind, True)),
+            )
         )
+        lines = [f"v = {text}", *lines]
+        tests = [f"{u.text} is not None" for u in dict.fromkeys(used) if u.optional]
+        if tests:
+            lines = [f"if {' and '.join(tests)}:", *("    " + x for x in lines)]
+        guarded = self._guarded(None, lines, 0.25)
+        return Part(((m, field),), tuple(guarded), (out or Out(m, kind, True, favour),))
+
+    def _computation(self, c: Col) -> tuple[tuple[Col, ...], str]:
+        """A product, sum or difference over a column, and the columns that it reads."""
+        r = self.random
+        others = [o for o in self.columns if o.kind in NUMBERS and o != c]
+        same = [o for o in others if o.kind == c.kind]
+        op = r.choice(("*", "*", "+", "-"))
+        if not others or r.random() < 0.2:
+            a = KINDS[c.kind].constant(r)[0]
+            text = r.choice((f"{c.text} {op} {a}", f"{a} {op} {c.text}", f"{c.text} {op} {c.text}"))
+            return (c,), text
+        b = r.choice(same if same and r.random() < 0.85 else others)
+        if r.random() < 0.2:
+            a = KINDS[c.kind].constant(r)[0]
+            factor = r.choice((b.text, f"({a} - {b.text})"))
+            return (c, b), f"{c.text} * {factor} {r.choice('+-')} {a}"
+        return (c, b), f"{c.text} {op} {b.text}"
 
     def changes(self) -> Part | None:
         """How often a value differs from the one before."""

@@ -109,9 +109,10 @@ def make(random: Random) -> Program:
         limit = "self.limit" if form == "class" else "LIMIT"
         lines = [re.sub(r"(?<=[<>] )\d+\b(?!\.)", limit, line) for line in lines]
     keys = [Col("g", "string", len(read) > len(columns) or random.random() < 0.85, False)]
-    if random.random() < 0.1:
-        keys.append(Col("k", "bigint", random.random() < 0.5, False))
-    grouped = form != "class" or random.random() < 0.92
+    if random.random() < 0.2:
+        kind = random.choice(("bigint", "bigint", "int", "date", "boolean", "timestamp"))
+        keys.append(Col("k", kind, random.random() < 0.5, False))
+    grouped = random.random() < (0.8 if form == "class" else 0.95)
     program = Program(
         form,
         "",
@@ -140,6 +141,8 @@ def _columns(random: Random, form: str) -> tuple[Col, ...]:
     names = random.choices(
         tuple(_WEIGHTS), tuple(_WEIGHTS.values()), k=random.choice((1, 1, 2, 2, 3))
     )
+    if random.random() < 0.15:  # for what is computed from two columns
+        names = ["double", "double", *names[2:]]
     found = []
     for i, kind in enumerate(names):
         name = _LETTERS[kind] + (str(i) if kind in names[:i] else "")

@@ -11,7 +11,10 @@ from dataclasses import replace
 from tests.fuzz import cases
 from tests.fuzz.cases import Case
 from tests.fuzz.execute import Row
-from tests.fuzz.pairs import Failure
+from tests.fuzz.settings import PLAIN
+from tests.fuzz.trial import Failure
+
+from presieve.errors import UsageError
 
 SECONDS = 60.0
 """Shrinking stops after so long, wherever it is."""
@@ -23,7 +26,7 @@ def shrunk(failure: Failure) -> Case:
     until = time.monotonic() + SECONDS
     if not _fails(case):
         return case  # not by itself: a crash of the harness, or of a twin; kept as it is
-    for smaller in (_source, _filter, _rows, _values):
+    for smaller in (_setting, _source, _filter, _rows, _values):
         case = _greedy(case, smaller, until)
     return case
 
@@ -34,6 +37,8 @@ def _fails(case: Case) -> bool:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             told = cases.replay(case, 3.0)
+    except UsageError:
+        return False  # what is left is no filter any more
     except Exception:  # the fuzzer looks for just that: an exception that escapes
         return "crashed" in case.what
     return told is not None and told.startswith(case.what)
@@ -51,6 +56,16 @@ def _greedy(case: Case, smaller: Callable[[Case], Iterator[Case]], until: float)
         else:
             return case
     return case
+
+
+def _setting(case: Case) -> Iterator[Case]:
+    """With less declared, and then with the usual policy."""
+    facts = case.setting.declare
+    for i in range(len(facts)):
+        fewer = replace(case.setting, declare=facts[:i] + facts[i + 1 :])
+        yield replace(case, setting=fewer)
+    if case.setting.policy != PLAIN.policy:
+        yield replace(case, setting=replace(case.setting, policy=PLAIN.policy))
 
 
 def _rows(case: Case) -> Iterator[Case]:

@@ -33,7 +33,7 @@ from presieve.driver.optimize import explain, optimize
 from presieve.ir.terms import SQL_TRUE
 from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SORTS
-from presieve.semantics.values import to_python
+from presieve.semantics.values import Value, to_python
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -173,7 +173,7 @@ def _rows(random: Random, runner: Runner) -> list[Row]:
     groups: list[list[Row]] = []
     for i in range(GROUPS):
         _, pool = tables.rows_of(random, problem, runner.inputs)
-        key: Row = {k: f"g{i}" if k == "g" else i for k in runner.inputs.keys}
+        key = _key(runner, i)
         if i == 0:
             key = dict.fromkeys(key)
         rows = [{**r, **key} for r in pool]
@@ -185,6 +185,13 @@ def _rows(random: Random, runner: Runner) -> list[Row]:
     random.shuffle(turns)
     ordered = [iter(group) for group in groups]
     return [next(ordered[i]) for i in turns]
+
+
+def _key(runner: Runner, i: int) -> Row:
+    """The key of a group; booleans can tell two groups apart, which have a text besides."""
+    types = {c.name: c.type for c in runner.inputs.schema}
+    values: dict[str, Value] = {"string": f"g{i}", "boolean": i % 2 == 0}
+    return {k: values.get(types[k], i) for k in runner.inputs.keys}
 
 
 def _table(made: Program, rows: Sequence[Row]) -> pa.Table:

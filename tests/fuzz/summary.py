@@ -6,9 +6,12 @@ import time
 from collections import Counter
 from typing import Any
 
-from tests.fuzz.pairs import Verdict
+from tests.fuzz.trial import Verdict
 
 ACCEPTED = ("exact", "split", "partial", "empty")
+
+
+_TABLES = ("kinds", "forms", "settings", "reasons", "broken_assumptions", "twins", "wrong")
 
 
 class Summary:
@@ -23,6 +26,8 @@ class Summary:
         self.reasons: Counter[str] = Counter()
         self.sums: Counter[str] = Counter()
         self.twins: Counter[str] = Counter()
+        self.broken: Counter[str] = Counter()
+        self.settings: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self._seen: set[str] = set()
 
@@ -47,7 +52,10 @@ class Summary:
         self.forms[f"{v.form} {'accepted' if v.kind in ACCEPTED else 'not accepted'}"] += 1
         self.reasons.update(v.reasons)
         self.twins.update(v.twins)
-        for name in ("tables", "dropped", "results", "raised", "known"):
+        self.broken.update(v.broken)
+        told = v.setting.policy + (", declared facts" if v.setting.declare else "")
+        self.settings[f"{told} {'accepted' if v.kind in ACCEPTED else 'not accepted'}"] += 1
+        for name in ("tables", "dropped", "results", "raised", "known", "freed"):
             self.sums[name] += int(getattr(v, name))
         line: dict[str, Any] = {"pair": v.index, "kind": v.kind, "form": v.form}
         line |= {"why": list(v.reasons), "seconds": round(v.seconds, 4)}
@@ -87,6 +95,9 @@ class Summary:
             "tables_with_a_result": self.sums["results"],
             "tables_that_raise": self.sums["raised"],
             "rows_dropped": self.sums["dropped"],
+            "tables_beyond_dropped_assumptions": self.sums["freed"],
+            "settings": dict(sorted(self.settings.items())),
+            "broken_assumptions": dict(self.broken),
             "twins": dict(self.twins),
             "wrong": dict(self.failures),
         }
@@ -94,6 +105,6 @@ class Summary:
     def text(self) -> str:
         """The summary for a person."""
         rows = [f"{k:22} {v}" for k, v in self.to_json().items() if not isinstance(v, dict)]
-        for name in ("kinds", "forms", "reasons", "twins", "wrong"):
+        for name in _TABLES:
             rows += [f"{name}:", *(f"  {k:30} {n}" for k, n in self.to_json()[name].items())]
         return "\n".join(rows)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from random import Random
 
 from tests.fuzz.execute import Row
 from tests.fuzz.kinds import KINDS, fits, neighbours
 
 from presieve.driver.inputs import Inputs
-from presieve.ir.fold import Problem
+from presieve.ir.fold import Assumption, Problem
 from presieve.ir.sorts import Sort, strip
 from presieve.ir.terms import Scope, Term, literal_value
-from presieve.ir.walk import literals
+from presieve.ir.walk import literals, variables
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.types import SORTS
 from presieve.semantics.values import Value
@@ -25,7 +25,8 @@ def terms_of(problem: Problem) -> list[Term]:
     """All terms whose constants matter."""
     fold = problem.fold
     fields = [t for f in fold.fields for t in (f.init, f.step)]
-    return [*fields, *(o.term for o in fold.outputs), fold.step_raises, problem.where]
+    facts = (a.term for a in problem.assumptions)
+    return [*fields, *(o.term for o in fold.outputs), fold.step_raises, problem.where, *facts]
 
 
 def values(problem: Problem, kind: str, nullable: bool) -> tuple[list[Value], list[Value]]:
@@ -46,13 +47,37 @@ def values(problem: Problem, kind: str, nullable: bool) -> tuple[list[Value], li
 
 def lawful(problem: Problem, row: Row, key: Row) -> bool:
     """Whether the row obeys every assumption of the problem."""
+    return obeys(problem.assumptions, row, key)
+
+
+def obeys(assumptions: Iterable[Assumption], row: Row, key: Row) -> bool:
+    """Whether the row obeys the assumptions."""
     env = {(Scope.ROW, n): v for n, v in row.items()} | {(Scope.KEY, n): v for n, v in key.items()}
-    return all(evaluate(a.term, env) is True for a in problem.assumptions)
+    return all(evaluate(a.term, env) is True for a in assumptions)
+
+
+def _possible(problem: Problem, scope: Scope, name: str, found: list[Value]) -> list[Value]:
+    """The values that no assumption about this column alone excludes."""
+    alone = [
+        a.term
+        for a in problem.assumptions
+        if {(v.scope, v.name) for v in variables(a.term)} == {(scope, name)}
+    ]
+    return [v for v in found if all(evaluate(t, {(scope, name): v}) is True for t in alone)]
 
 
 def rows_of(random: Random, problem: Problem, inputs: Inputs) -> tuple[list[Row], list[Row]]:
-    """Some keys, and lawful rows without the keys' values; both may be few, rows even none."""
-    pools = {c.name: values(problem, c.type, c.nullable) for c in inputs.schema}
+    """Some keys, and lawful rows without the keys' values; there may be none."""
+    pools = {}
+    for c in inputs.schema:
+        scope = Scope.KEY if c.name in inputs.keys else Scope.ROW
+        near, others = (
+            _possible(problem, scope, c.name, found)
+            for found in values(problem, c.type, c.nullable)
+        )
+        if not near and not others:
+            return [], []
+        pools[c.name] = near or others, others or near
     keys = [
         {n: random.choice(pools[n][random.random() < 0.3]) for n in inputs.keys} for _ in range(3)
     ]

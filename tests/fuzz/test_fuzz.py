@@ -10,9 +10,10 @@ from random import Random
 import pytest
 from tests.fuzz import cases, shrink
 from tests.fuzz.execute import Runner
-from tests.fuzz.pairs import FILTERS, Failure, Fuzzer, Trial, Verdict
+from tests.fuzz.pairs import FILTERS, Fuzzer
 from tests.fuzz.programs import Loaded, Program
 from tests.fuzz.summary import Summary
+from tests.fuzz.trial import Failure, Trial, Verdict
 
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
 from presieve.errors import Declined

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from tests.fuzz.pairs import Failure, Fuzzer
+from tests.fuzz.pairs import Fuzzer
+from tests.fuzz.trial import Failure
 
 from presieve.driver.solve import Solution, solve
 from presieve.ir.fold import Mode, Problem
@@ -33,8 +35,8 @@ def test_less_read_as_less_or_equal(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_groups_that_lose_all_their_rows_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Proofs for a query without GROUP BY, believed of one with it."""
 
-    def forgetful(problem: Problem, *, budget: float) -> Solution:
-        solution = solve(replace(problem, mode=Mode.GLOBAL), budget=budget)
+    def forgetful(problem: Problem, **options: Any) -> Solution:
+        solution = solve(replace(problem, mode=Mode.GLOBAL), **options)
         return replace(solution, problem=problem)
 
     monkeypatch.setattr("tests.fuzz.pairs.solve", forgetful)
@@ -44,8 +46,8 @@ def test_groups_that_lose_all_their_rows_forgotten(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_conjunct_of_the_residual_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forgetful(problem: Problem, *, budget: float) -> Solution:
-        solution = solve(problem, budget=budget)
+    def forgetful(problem: Problem, **options: Any) -> Solution:
+        solution = solve(problem, **options)
         fewer = sql_conjunction(sql_conjuncts(solution.residual)[:-1])
         return replace(solution, residual=fewer) if solution.kind == "split" else solution
 

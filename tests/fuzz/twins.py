@@ -13,7 +13,7 @@ from presieve.sql.emit import emit_checked
 from presieve.sql.names import InexpressibleError
 
 if TYPE_CHECKING:
-    from tests.fuzz.pairs import Trial
+    from tests.fuzz.trial import Trial
 
 REGION = "pre-filter"
 """A region of rows is dropped for which a witness says that it is needed: wrong for sure."""
@@ -59,6 +59,8 @@ def judge(trial: Trial, prefilter: str, residual: str, budget: float) -> str:
         keys=p.keys,
         mode=p.mode,
         budget=budget,
+        policy=trial.setting.policy,
+        declare=trial.setting.declare,
     )
     needed = {a.text for a in trial.problem.assumptions}
     more = [a for a in verdict.assumptions if a["code"] in ON_ROWS and a["text"] not in needed]

@@ -1,0 +1,270 @@
+"""A pushdown tried on tables: the user's own Python with and without it, and the lifted fold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from random import Random
+
+from tests.fuzz import tables
+from tests.fuzz.execute import Row, Runner, Untyped, accepts, keeps
+from tests.fuzz.programs import Program
+from tests.fuzz.settings import PLAIN, Setting
+
+from presieve.driver.inputs import TIMEZONE, Inputs, read_filter
+from presieve.driver.solve import Solution
+from presieve.errors import Declined
+from presieve.ir.fold import Assumption, Mode, Problem
+from presieve.ir.terms import Term
+from presieve.semantics import interpret
+from presieve.semantics.compile import RAISED, Machine, compile_problem
+from presieve.semantics.interpret import Nothing, Outcome, Raised, Result
+from presieve.semantics.operators import Undefined
+from presieve.semantics.values import Value, same
+from presieve.sql.emit import emit_checked
+from presieve.sql.names import InexpressibleError
+
+REAL_FRAMES = 8
+"""Tables on which a function of pandas is really run; the fold's model chooses them among all."""
+TABLES = 150
+REFERENCE_TABLES = 4
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Something that must not be: the pair, the pushdown, and the table that shows it."""
+
+    what: str
+    program: Program
+    where: str
+    prefilter: str = "true"
+    residual: str = ""
+    rows: tuple[Row, ...] = ()
+    told: str = ""
+    setting: Setting = PLAIN
+
+
+@dataclass
+class Verdict:
+    """What became of a pair. ``kind`` is ``declined`` where lifting or reading the filter said no,
+    with ``reasons``; else the kind of the solution.
+
+    ``freed`` counts tables with a row that breaks an assumption which the solution does without;
+    ``broken`` tells, for assumptions that it rests on, whether rows that break them were seen to
+    make a difference.
+    """
+
+    index: int
+    form: str
+    kind: str
+    reasons: tuple[str, ...] = ()
+    known: bool = False
+    tables: int = 0
+    dropped: int = 0
+    results: int = 0
+    raised: int = 0
+    freed: int = 0
+    broken: dict[str, int] = field(default_factory=dict)
+    twins: dict[str, int] = field(default_factory=dict)
+    setting: Setting = PLAIN
+    seconds: float = 0.0
+    failure: Failure | None = None
+
+
+def shown(inputs: Inputs, solution: Solution, where: str) -> tuple[str, str] | None:
+    """The pushdown as SQL, as the public surface gives it."""
+    if solution.verified is None:
+        return "true", where
+    try:
+        prefilter = emit_checked(solution.prefilter, inputs.input_names(), TIMEZONE)
+        if solution.kind == "partial":
+            return prefilter, where
+        return prefilter, emit_checked(solution.residual, inputs.output_names(), TIMEZONE)
+    except InexpressibleError:
+        return None
+
+
+@dataclass
+class Trial:
+    """A pushdown to be tried on tables."""
+
+    runner: Runner
+    problem: Problem
+    where: str
+    prefilter_sql: str
+    residual_sql: str
+    prefilter: Term
+    residual: Term
+    setting: Setting = PLAIN
+    may_erase: bool = True
+
+    @staticmethod
+    def of(
+        runner: Runner, solution: Solution, where: str, texts: tuple[str, str], setting: Setting
+    ) -> Trial:
+        """The trial of a solution, which is shown as ``texts``."""
+        verified = solution.verified
+        return Trial(
+            runner,
+            solution.problem,
+            where,
+            *texts,
+            solution.prefilter,
+            solution.residual,
+            setting,
+            verified is not None and verified.may_erase_error,
+        )
+
+    def __post_init__(self) -> None:
+        self.machine: Machine = compile_problem(self.problem)
+        self._accepted: dict[str, bool] = {}
+
+    def with_pushdown(self, prefilter: str, residual: str) -> Trial:
+        """The same pair with a pushdown that is given as SQL."""
+        inputs = self.runner.inputs
+        pre = read_filter("prefilter", prefilter, inputs.input_names())
+        post = read_filter("residual", residual, inputs.output_names())
+        assert not isinstance(pre, Declined)
+        assert not isinstance(post, Declined)
+        problem, _ = self.setting.problem(inputs, self.problem.where, [pre])
+        return Trial(self.runner, problem, self.where, prefilter, residual, pre, post, self.setting)
+
+    def run(
+        self, random: Random, count: int, verdict: Verdict, freed: Sequence[Assumption] = ()
+    ) -> Failure | None:
+        """The first table on which something is wrong. ``freed``: see :class:`Verdict`."""
+        keys, pool = tables.rows_of(random, self.problem, self.runner.inputs)
+        if not pool:
+            return None
+        for key in keys[:2]:
+            rows: list[Row] = [{**r, **key} for r in pool]
+            kept = [keeps(r, key, self.prefilter) for r in rows]
+            odd = [not tables.obeys(freed, r, key) for r in rows]
+            chosen = list(tables.tables(random, rows, count // 2))
+            if self.runner.program.form != "class":
+                chosen = self._most_telling(rows, key, kept, chosen)
+            for at, table in enumerate(chosen):
+                verdict.tables += 1
+                verdict.dropped += sum(not kept[i] for i in table)
+                verdict.freed += any(odd[i] for i in table)
+                failure = self.check(
+                    [rows[i] for i in table], key, verdict, reference=at < REFERENCE_TABLES
+                )
+                if failure is not None:
+                    return failure
+        return None
+
+    def check(
+        self, rows: Sequence[Row], key: Row, verdict: Verdict, *, reference: bool
+    ) -> Failure | None:
+        """What is wrong on one table, if anything."""
+        try:
+            original = self.outcome(rows, key, self.problem.where)
+            fewer = [r for r in rows if keeps(r, key, self.prefilter)]
+            optimized = self.outcome(fewer, key, self.residual)
+        except Untyped as e:
+            return self.told("untyped result", rows, str(e))
+        verdict.results += isinstance(original, Result)
+        verdict.raised += isinstance(original, Raised)
+        if not interpret.agree(original, optimized):
+            what = "new error" if isinstance(optimized, Raised) else "wrong result"
+            return self.told(what, rows, f"{original} became {optimized}")
+        if isinstance(original, Raised) and not isinstance(optimized, Raised):
+            if not self.may_erase:
+                return self.told("error gone untold", rows, f"{original} became {optimized}")
+        model = self._model(rows, key, reference)
+        if not _equal(model, original):
+            return self.told("lifted wrongly", rows, f"{original}, the model says {model}")
+        return None
+
+    def without(self, broken: Assumption, random: Random) -> str:
+        """Whether rows that break this assumption, and no other, make a difference: ``needed`` if
+        one was seen, else ``not seen to be needed``.
+        """
+        others = tuple(a for a in self.problem.assumptions if a != broken)
+        freer = replace(self, problem=replace(self.problem, assumptions=others))
+        keys, pool = tables.rows_of(random, freer.problem, self.runner.inputs)
+        rows: list[Row] = [{**r, **keys[0]} for r in pool]
+        odd = {i for i, r in enumerate(rows) if not tables.obeys([broken], r, keys[0])}
+        count = TABLES if self.runner.program.form == "class" else 4 * REAL_FRAMES
+        for table in tables.tables(random, rows, count) if odd else ():
+            if odd.isdisjoint(table):
+                continue
+            here = [rows[i] for i in table]
+            try:
+                if freer.check(here, keys[0], Verdict(0, "", ""), reference=False) is not None:
+                    return "needed"
+            except (Undefined, TypeError):  # the model says nothing of such rows
+                return "needed"
+        return "not seen to be needed"
+
+    def check_table(self, rows: Sequence[Row]) -> Failure | None:
+        """What is wrong on one table that brings its key along, if anything."""
+        key = {k: rows[0][k] for k in self.runner.inputs.keys} if rows else {}
+        if not all(tables.lawful(self.problem, r, key) for r in rows):
+            return None
+        if not rows and self.problem.mode is Mode.GROUPED:
+            return None
+        return self.check(rows, key, Verdict(0, "", ""), reference=True)
+
+    def outcome(self, rows: Sequence[Row], key: Row, post: Term) -> Outcome:
+        """As :meth:`Runner.outcome`, with the filter's verdicts kept."""
+        if not rows and self.problem.mode is Mode.GROUPED:
+            return Nothing()
+        outputs = self.runner.run(rows)
+        if isinstance(outputs, Raised):
+            return outputs
+        known = f"{id(post)} {outputs!r} {key!r}"
+        if known not in self._accepted:
+            self._accepted[known] = accepts(self.problem, outputs, key, post)
+        return Result(outputs) if self._accepted[known] else Nothing()
+
+    def told(self, what: str, rows: Sequence[Row], told: str) -> Failure:
+        """A failure of this trial."""
+        return Failure(
+            what,
+            self.runner.program,
+            self.where,
+            self.prefilter_sql,
+            self.residual_sql,
+            tuple(rows),
+            told,
+            self.setting,
+        )
+
+    def _model(self, rows: Sequence[Row], key: Row, reference: bool) -> Outcome:
+        """What the lifted fold gives, compiled or by the reference interpreter."""
+        fold = self.problem.fold
+        if reference:
+            here = [{c.name: r[c.name] for c in fold.columns} for r in rows]
+            return interpret.outcome(self.problem, here, {c.name: key[c.name] for c in fold.keys})
+        found = self.machine.outcome(*self._states(rows, key))
+        if isinstance(found, tuple):
+            return Result(found)
+        return Raised() if found is RAISED else Nothing()
+
+    def _states(
+        self, rows: Sequence[Row], key: Row
+    ) -> tuple[list[tuple[Value, ...]], tuple[Value, ...]]:
+        fold = self.problem.fold
+        names = [c.name for c in fold.columns]
+        return [tuple(r[n] for n in names) for r in rows], tuple(key[c.name] for c in fold.keys)
+
+    def _most_telling(
+        self, rows: list[Row], key: Row, kept: list[bool], chosen: list[list[int]]
+    ) -> list[list[int]]:
+        """The tables with a result and a dropped row first, by the model; then one of each sort."""
+
+        def rank(table: list[int]) -> tuple[bool, bool]:
+            found = self.machine.outcome(*self._states([rows[i] for i in table], key))
+            return not isinstance(found, tuple), all(kept[i] for i in table)
+
+        ranked = sorted(chosen, key=rank)
+        return [*ranked[: REAL_FRAMES // 2 - 1], *ranked[-1:]]
+
+
+def _equal(a: Outcome, b: Outcome) -> bool:
+    """The same outcome, error for error."""
+    if isinstance(a, Result) and isinstance(b, Result):
+        return same(a.outputs, b.outputs)
+    return type(a) is type(b)
