@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 from random import Random
 
@@ -69,7 +70,8 @@ class Conditions:
         if pick < 0.1:
             return f"{c.text} in ({a}, {b})"
         if pick < 0.2:
-            return f"{a} <= {c.text} < {b}"
+            low, high = sorted((a, b), key=lambda x: eval(x, {"dt": dt}))
+            return f"{low} <= {c.text} {self.random.choice(('<', '<='))} {high}"
         if c.kind == "double" and pick < 0.3:
             return self.random.choice(NAN_TESTS).format(c.text)
         other = self._other(c)

@@ -55,7 +55,7 @@ class Summary:
         self.broken.update(v.broken)
         told = v.setting.policy + (", declared facts" if v.setting.declare else "")
         self.settings[f"{told} {'accepted' if v.kind in ACCEPTED else 'not accepted'}"] += 1
-        for name in ("tables", "dropped", "results", "raised", "known", "freed"):
+        for name in ("tables", "dropped", "results", "raised", "known", "freed", "lost"):
             self.sums[name] += int(getattr(v, name))
         line: dict[str, Any] = {"pair": v.index, "kind": v.kind, "form": v.form}
         line |= {"why": list(v.reasons), "seconds": round(v.seconds, 4)}
@@ -95,6 +95,7 @@ class Summary:
             "tables_with_a_result": self.sums["results"],
             "tables_that_raise": self.sums["raised"],
             "rows_dropped": self.sums["dropped"],
+            "runs_without_rows_that_a_scan_may_lose": self.sums["lost"],
             "tables_beyond_dropped_assumptions": self.sums["freed"],
             "settings": dict(sorted(self.settings.items())),
             "broken_assumptions": dict(self.broken),

@@ -37,7 +37,7 @@ def test_groups_that_lose_all_their_rows_forgotten(monkeypatch: pytest.MonkeyPat
 
     def forgetful(problem: Problem, **options: Any) -> Solution:
         solution = solve(replace(problem, mode=Mode.GLOBAL), **options)
-        return replace(solution, problem=problem)
+        return replace(solution, problem=replace(solution.problem, mode=problem.mode))
 
     monkeypatch.setattr("tests.fuzz.pairs.solve", forgetful)
     failure = found()

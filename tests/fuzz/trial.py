@@ -15,11 +15,13 @@ from presieve.driver.inputs import TIMEZONE, Inputs, read_filter
 from presieve.driver.solve import Solution
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Mode, Problem
-from presieve.ir.terms import Term
+from presieve.ir.ops import app
+from presieve.ir.terms import Op, Term
 from presieve.semantics import interpret
 from presieve.semantics.compile import RAISED, Machine, compile_problem
 from presieve.semantics.interpret import Nothing, Outcome, Raised, Result
 from presieve.semantics.operators import Undefined
+from presieve.semantics.scan import may_lose
 from presieve.semantics.values import Value, same
 from presieve.sql.emit import emit_checked
 from presieve.sql.names import InexpressibleError
@@ -49,6 +51,7 @@ class Verdict:
     """What became of a pair. ``kind`` is ``declined`` where lifting or reading the filter said no,
     with ``reasons``; else the kind of the solution.
 
+    ``lost`` counts runs without rows that pass the pre-filter but that a scan may lose;
     ``freed`` counts tables with a row that breaks an assumption which the solution does without;
     ``broken`` tells, for assumptions that it rests on, whether rows that break them were seen to
     make a difference.
@@ -64,6 +67,7 @@ class Verdict:
     results: int = 0
     raised: int = 0
     freed: int = 0
+    lost: int = 0
     broken: dict[str, int] = field(default_factory=dict)
     twins: dict[str, int] = field(default_factory=dict)
     setting: Setting = PLAIN
@@ -117,6 +121,7 @@ class Trial:
 
     def __post_init__(self) -> None:
         self.machine: Machine = compile_problem(self.problem)
+        self._may_lose = app(Op.SOME, may_lose(self.prefilter))
         self._accepted: dict[str, bool] = {}
 
     def with_pushdown(self, prefilter: str, residual: str) -> Trial:
@@ -161,21 +166,35 @@ class Trial:
         try:
             original = self.outcome(rows, key, self.problem.where)
             fewer = [r for r in rows if keeps(r, key, self.prefilter)]
-            optimized = self.outcome(fewer, key, self.residual)
+            optimized = [self.outcome(some, key, self.residual) for some in self._read(fewer, key)]
         except Untyped as e:
             return self.told("untyped result", rows, str(e))
         verdict.results += isinstance(original, Result)
         verdict.raised += isinstance(original, Raised)
-        if not interpret.agree(original, optimized):
-            what = "new error" if isinstance(optimized, Raised) else "wrong result"
-            return self.told(what, rows, f"{original} became {optimized}")
-        if isinstance(original, Raised) and not isinstance(optimized, Raised):
-            if not self.may_erase:
-                return self.told("error gone untold", rows, f"{original} became {optimized}")
+        verdict.lost += len(optimized) - 1
+        for found in optimized:
+            what = self._difference(original, found)
+            if what is not None:
+                return self.told(what, rows, f"{original} became {found}")
         model = self._model(rows, key, reference)
         if not _equal(model, original):
             return self.told("lifted wrongly", rows, f"{original}, the model says {model}")
         return None
+
+    def _read(self, rows: list[Row], key: Row) -> list[list[Row]]:
+        """The rows that pass the filter, as a file scan may give them: it may lose some."""
+        safe = [r for r in rows if not keeps(r, key, self._may_lose)]
+        if len(safe) == len(rows):
+            return [rows]
+        first = next(i for i, r in enumerate(rows) if not any(r is s for s in safe))
+        return [rows, safe, rows[:first] + rows[first + 1 :]]
+
+    def _difference(self, original: Outcome, optimized: Outcome) -> str | None:
+        """What is wrong with an outcome, if anything."""
+        if not interpret.agree(original, optimized):
+            return "new error" if isinstance(optimized, Raised) else "wrong result"
+        gone = isinstance(original, Raised) and not isinstance(optimized, Raised)
+        return "error gone untold" if gone and not self.may_erase else None
 
     def without(self, broken: Assumption, random: Random) -> str:
         """Whether rows that break this assumption, and no other, make a difference: ``needed`` if
