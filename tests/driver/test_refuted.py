@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 
 import pytest
@@ -88,6 +89,15 @@ def test_dates_and_timestamps_are_shown_as_such() -> None:
     shown = job.refuted("action = 'time'")
     text = json.dumps(shown.to_json())
     assert "2024-01-04 00:00:00" in text
+
+
+def test_times_without_zone() -> None:
+    schema = "g string, x timestamp_ntz NOT NULL"
+    job = Job(table.Maximum, "m > TIMESTAMP_NTZ '2024-01-04 00:00:00'", schema, "m timestamp_ntz")
+    job.proved("x > DATE '2024-01-04'", "true")
+    shown = job.refuted("x > TIMESTAMP_NTZ '2024-01-04 00:00:00.000001'")
+    assert shown.rows[0]["x"] == dt.datetime(2024, 1, 4, 0, 0, 0, 1)
+    job.refuted("x >= DATE '2024-01-04'", "true")
 
 
 def test_a_filter_on_the_key_only_needs_the_right_key() -> None:

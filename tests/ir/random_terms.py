@@ -14,6 +14,7 @@ from presieve.ir.sorts import (
     ORDERED,
     STRING,
     TIMESTAMP,
+    TIMESTAMP_NTZ,
     Option,
     Sort,
     Tuple,
@@ -22,7 +23,7 @@ from presieve.ir.sorts import (
 )
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_bits, int_lit
 
-BASES: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE, TIMESTAMP)
+BASES: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 SCALARS: tuple[Sort, ...] = (*BASES, *(Option(b) for b in BASES))
 
 names = st.sampled_from(["a", "score", "$nonempty", "a b", 'q"uo\\te', "(", "é"]) | st.text(
@@ -41,6 +42,7 @@ _VALUES: dict[Sort, st.SearchStrategy[bool | int | str]] = {
     STRING: st.text(max_size=5),
     DATE: st.integers(-(2**31), 2**31 - 1),
     TIMESTAMP: st.integers(-(2**63), 2**63 - 1),
+    TIMESTAMP_NTZ: st.integers(-(2**63), 2**63 - 1),
 }
 
 
@@ -116,6 +118,8 @@ def _choices(draw: st.DrawFn, sort: Sort) -> list[Choice]:
     elif sort == FLOAT:
         found += [(FLOAT_BINARY, (FLOAT, FLOAT)), ((Op.FLOAT_NEG,), (FLOAT,))]
         found += [((Op.INT_TO_FLOAT,), (INT,))]
+    elif sort == TIMESTAMP:
+        found.append(((Op.INSTANT,), (TIMESTAMP_NTZ, INT)))
     elif sort == Option(FLOAT):
         found += [(SQL_FLOAT, (_nullable(draw, FLOAT), _nullable(draw, FLOAT)))]
     if isinstance(sort, Tuple):

@@ -298,6 +298,32 @@ def latest_before(ts: pd.Series) -> Any:
     return found
 
 
+def since_start(ts: pd.Series) -> Any:
+    last = dt.datetime(2000, 2, 29)
+    for t in ts:
+        if t > last:
+            last = t
+    return last
+
+
+def marked(ts: pd.Series) -> int:
+    """A variable that is one of two constants, compared with what Python sees of a column."""
+    mark, n = dt.datetime(1970, 1, 1), 0
+    for t in ts:
+        if t >= mark:
+            n = 1 if n == 0 else 2
+        mark = dt.datetime(2020, 1, 1) if n == 1 else dt.datetime(1970, 1, 1, 0, 0, 0, 1)
+    return n
+
+
+def ordered(a: pd.Series, b: pd.Series) -> int:
+    n = 0
+    for x, y in zip(a, b, strict=True):
+        if x < y:
+            n += 1
+    return n
+
+
 def dates(d: pd.Series) -> Any:
     last = None
     for x in d:

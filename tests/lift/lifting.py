@@ -32,6 +32,7 @@ _ARROW: dict[str, pa.DataType] = {
     "string": pa.string(),
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
     "decimal(10,2)": pa.decimal128(10, 2),
 }
 _JSON = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}

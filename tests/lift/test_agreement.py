@@ -50,6 +50,11 @@ CLASSES = [
         "action string, ts timestamp",
         "time bigint, price bigint, first timestamp, last timestamp",
     ),
+    Case(
+        folds.Events,
+        "action string, ts timestamp_ntz",
+        "time bigint, price bigint, first timestamp_ntz, last timestamp_ntz",
+    ),
     Case(folds.FirstNonNull, "v double", "f double"),
     Case(folds.FirstNonNull, "v boolean", "f boolean"),
     Case(folds.Streak, "up boolean", "s int"),
@@ -79,6 +84,12 @@ SERIES = [
     Case(folds.mean, "v double", "m double"),
     Case(folds.between, "v double", "b boolean"),
     Case(folds.latest_before, "ts timestamp", "b timestamp"),
+    Case(folds.top2_second, "score timestamp_ntz", "second timestamp_ntz"),
+    Case(folds.latest_before, "ts timestamp_ntz", "b timestamp_ntz"),
+    Case(folds.since_start, "ts timestamp", "b timestamp"),
+    Case(folds.since_start, "ts timestamp_ntz", "b timestamp_ntz"),
+    Case(folds.marked, "ts timestamp", "n int"),
+    Case(folds.marked, "ts timestamp_ntz", "n int"),
     Case(folds.dates, "d date", "b date"),
     Case(folds.ratio, "n int, k int", "b double"),
     Case(folds.last_big, "v double, n bigint NOT NULL", "k bigint"),
@@ -130,6 +141,19 @@ FRAMES = [
     Case(
         folds.key_types, "k bigint, d date, f boolean", "k bigint, d date, f boolean", "k,d,f", True
     ),
+    Case(
+        folds.key_types,
+        "k bigint, d timestamp_ntz, f boolean",
+        "k bigint, d timestamp_ntz, f boolean",
+        "k,d,f",
+        True,
+    ),
+    Case(
+        folds.events,
+        "ticker string, action string, ts timestamp_ntz",
+        "time bigint, price bigint, first timestamp_ntz, last timestamp_ntz",
+        "ticker",
+    ),
 ]
 
 _SPECIAL = [float("inf"), float("-inf"), float("nan")]
@@ -155,7 +179,7 @@ def values(column: SchemaColumn) -> st.SearchStrategy[Value]:
             base = _TEXTS
         case "date":
             base = _DAYS
-        case "timestamp":
+        case "timestamp" | "timestamp_ntz":
             base = _INSTANTS | st.integers(-(2**53), 2**53)
         case kind:
             low, high = INT_RANGES[kind]

@@ -234,6 +234,17 @@ def test_zones_with_a_fixed_offset(zone: str) -> None:
 def test_zones_that_change(zone: str) -> None:
     asked = request("ts timestamp", "o timestamp", timezone=zone)
     assert declined(folds.latest_before, asked).code == "timestamp-zone"
+    lifted(folds.latest_before, request("ts timestamp_ntz", "o timestamp_ntz", timezone=zone))
+
+
+def test_instants_and_times_without_zone_do_not_meet() -> None:
+    for schema in ("a timestamp, b timestamp_ntz", "a timestamp_ntz, b date"):
+        asked = request(schema, "n int")
+        assert declined(folds.ordered, asked).code == "unsupported-operation"
+    asked = request("ts timestamp", "o timestamp_ntz")
+    assert declined(folds.latest_before, asked).code == "return-type"
+    asked = request("ts timestamp_ntz", "o timestamp")
+    assert declined(folds.latest_before, asked).code == "return-type"
 
 
 def test_zone_moves_constants_not_columns() -> None:
@@ -253,6 +264,7 @@ def test_zone_moves_constants_not_columns() -> None:
         ("team bigint, score double", "iterrows-types"),
         ("team bigint, score bigint", "iterrows-types"),
         ("team string, score double, t timestamp", "iterrows-types"),
+        ("team string, score double, t timestamp_ntz", "iterrows-types"),
         ("team string, score double, t interval", "iterrows-types"),
     ],
 )

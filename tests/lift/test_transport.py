@@ -26,8 +26,13 @@ TYPES = {
         "'2020-01-01 00:00:00.123456'",
         "Timestamp:2020-01-01 00:00:00.123456",
     ),
+    "tn": (
+        "timestamp_ntz",
+        "'2020-03-29 02:30:00.123456'",
+        "Timestamp:2020-03-29 02:30:00.123456",
+    ),
 }
-NULLS = {"s": "None", "b": "None", "dt": "None", "ts": "NaT"}
+NULLS = {"s": "None", "b": "None", "dt": "None", "ts": "NaT", "tn": "NaT"}
 ROUNDED = {"i8": "1.0", "i16": "2.0", "i32": "3.0", "i64": "9007199254740992.0"}
 
 
@@ -111,3 +116,26 @@ def test_results(spark: SparkSession, value: object, kind: str, stored: object) 
     if isinstance(stored, dt.datetime):
         found = found.astimezone(dt.UTC).replace(tzinfo=None)
     assert (type(found), str(found)) == (type(stored), str(stored))
+
+
+def test_times_without_zone_are_of_no_zone(spark: SparkSession) -> None:
+    """Not even where the session's clocks skip an hour, in which these would be."""
+    skipped = dt.datetime(2020, 3, 29, 2, 30, 0, 123456)
+
+    def latest(n: pd.Series) -> Any:
+        best = None
+        for t in n:
+            if t == skipped and type(t) is pd.Timestamp and t.tzinfo is None:
+                best = t
+        return best
+
+    latest.__annotations__ = {"n": pd.Series, "return": float}
+    pandas_udf: Any = importlib.import_module("pyspark.sql.functions").pandas_udf
+    table = spark.sql(f"SELECT TIMESTAMP_NTZ '{skipped}' AS n")
+    before = spark.conf.get("spark.sql.session.timeZone")
+    try:
+        spark.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
+        found = table.agg(pandas_udf(latest, "timestamp_ntz")("n").alias("o")).collect()[0].o
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", str(before))
+    assert found == skipped

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from presieve.ir.fold import Column, Field, Fold, Mode, Output, Problem
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Option
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option
 from presieve.ir.terms import FALSE, SQL_TRUE, Op, Scope, Term, Var, int_lit
 from presieve.semantics.interpret import (
     Nothing,
@@ -141,6 +141,7 @@ def test_dates_survive(date: dt.date) -> None:
 def test_timestamps_survive(instant: dt.datetime) -> None:
     assert instant_of(microseconds_of(instant)).replace(tzinfo=None) == instant
     assert to_python(from_python(instant, TIMESTAMP), TIMESTAMP) == instant
+    assert to_python(from_python(instant, TIMESTAMP_NTZ), TIMESTAMP_NTZ) == instant
 
 
 def test_naive_timestamps_are_utc() -> None:
@@ -189,6 +190,6 @@ def test_columns_of_supported_types_only() -> None:
         "decimal(10,2)",
         "string collate UTF8_LCASE",
         "char(3)",
-        "timestamp_ntz",
+        "interval",
     ):
         assert column("x", type_, True) is None

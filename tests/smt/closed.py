@@ -16,6 +16,7 @@ from presieve.ir.sorts import (
     ORDERED,
     STRING,
     TIMESTAMP,
+    TIMESTAMP_NTZ,
     Option,
     Sort,
     Tuple,
@@ -39,6 +40,7 @@ VALUES: dict[Sort, st.SearchStrategy[Value]] = {
     STRING: st.sampled_from(STRINGS),
     DATE: st.sampled_from(DAYS),
     TIMESTAMP: st.sampled_from([*DAYS, 2**53 + 1, -(2**63)]),
+    TIMESTAMP_NTZ: st.sampled_from([*DAYS, 2**53 + 1, -(2**63)]),
 }
 BASES: tuple[Sort, ...] = tuple(VALUES)
 FLAT: st.SearchStrategy[Sort] = st.sampled_from([*BASES, *(Option(s) for s in BASES)])
@@ -83,6 +85,7 @@ _FIXED: dict[Op, tuple[Sort, ...]] = {
     Op.FLOAT_NEG: (FLOAT,),
     Op.INT_TO_FLOAT: (INT,),
     Op.IS_NAN: (FLOAT,),
+    Op.INSTANT: (TIMESTAMP_NTZ, INT),
 }
 _BOOLS: st.SearchStrategy[Sort] = st.sampled_from([BOOL, Option(BOOL)])
 _FLOATS: st.SearchStrategy[Sort] = st.sampled_from([FLOAT, Option(FLOAT)])
@@ -173,6 +176,7 @@ _PRODUCERS: dict[Sort, list[Op]] = {
         *(*_SQL_LOGIC, *_SQL_COMPARE, Op.SQL_NOT, Op.SQL_IS_NULL, Op.SQL_IS_NAN),
     ],
     Option(FLOAT): list(_SQL_FLOAT),
+    TIMESTAMP: [Op.INSTANT],
 }
 
 

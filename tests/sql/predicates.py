@@ -7,14 +7,26 @@ import datetime as dt
 from hypothesis import strategies as st
 
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Option, Sort, strip
+from presieve.ir.sorts import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Option,
+    Sort,
+    strip,
+)
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, lit, none_lit
 from presieve.semantics.types import SORTS
 from presieve.semantics.values import Value, days_of, microseconds_of
 
 DDL = (
     "b boolean, t tinyint, h smallint, i int, l bigint, m bigint NOT NULL, x double, "
-    "y double NOT NULL, s string, d date, ts timestamp, `select` string, `a b``c` double"
+    "y double NOT NULL, s string, d date, ts timestamp, n timestamp_ntz, `select` string, "
+    "`a b``c` double"
 )
 
 TYPES: dict[str, str] = {
@@ -29,6 +41,7 @@ TYPES: dict[str, str] = {
     "s": "string",
     "d": "date",
     "ts": "timestamp",
+    "n": "timestamp_ntz",
     "select": "string",
     "a b`c": "double",
 }
@@ -77,6 +90,7 @@ NASTY: dict[Sort, list[Value]] = {
     STRING: list(STRINGS),
     DATE: list(DATES),
     TIMESTAMP: list(TIMESTAMPS),
+    TIMESTAMP_NTZ: list(TIMESTAMPS),
 }
 RANDOM: dict[Sort, st.SearchStrategy[Value]] = {
     BOOL: st.booleans(),
@@ -85,6 +99,7 @@ RANDOM: dict[Sort, st.SearchStrategy[Value]] = {
     STRING: st.text(max_size=4),
     DATE: st.integers(-(2**31), 2**31 - 1),
     TIMESTAMP: st.integers(-(2**63), 2**63 - 1),
+    TIMESTAMP_NTZ: st.integers(min(TIMESTAMPS), max(TIMESTAMPS)),
 }
 
 

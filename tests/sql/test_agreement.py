@@ -24,7 +24,7 @@ from tests.sql.predicates import (
 
 from presieve.errors import Declined
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, strip
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import Scope, Term, lit
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import INT_RANGES, Value, date_of, instant_of, same
@@ -68,6 +68,8 @@ def to_spark(name: str, value: Value) -> object:
         return date_of(value)
     if isinstance(value, int) and TYPES[name] == "timestamp":
         return instant_of(value)
+    if isinstance(value, int) and TYPES[name] == "timestamp_ntz":
+        return instant_of(value).replace(tzinfo=None)
     return value
 
 
@@ -132,7 +134,8 @@ def test_emitted_predicates_mean_in_spark_what_the_interpreter_says(table: DataF
     check(table, terms)
 
 
-PLAIN = {BOOL: "b", INT: "l", FLOAT: "x", STRING: "s", DATE: "d", TIMESTAMP: "ts"}
+PLAIN = {BOOL: "b", INT: "l", FLOAT: "x", STRING: "s"}
+PLAIN |= {DATE: "d", TIMESTAMP: "ts", TIMESTAMP_NTZ: "n"}
 
 
 def test_every_comparison_with_every_literal(table: DataFrame) -> None:
@@ -178,6 +181,14 @@ d > '2020-01-01' | d >= DATE '1900-02-28' | d IN (DATE '2020-02-29', NULL)
 d BETWEEN '1969-12-31' AND '2020-02-29'
 ts > '2020-01-01' | ts <= TIMESTAMP '1970-01-01 00:00:00' | ts > DATE '1582-10-10'
 ts >= TIMESTAMP '2262-04-11 23:47:16.854775' | ts < TIMESTAMP '1970-01-01T05:30:00+05:30'
+n > '2020-01-01' | n <= TIMESTAMP_NTZ '1970-01-01' | n > DATE '1582-10-10'
+n = TIMESTAMP '1970-01-01'
+n >= TIMESTAMP_NTZ '2262-04-11 23:47:16.854775' | n < TIMESTAMP '1970-01-01T05:30:00+05:30'
+n <> CAST(DATE '0001-01-01' AS TIMESTAMP_NTZ) | n IN (TIMESTAMP '1970-01-01', NULL)
+n BETWEEN DATE '1582-10-10' AND TIMESTAMP '2020-02-29 23:59:59.000001' | n <=> NULL
+ts > TIMESTAMP_NTZ '1970-01-01' | ts IN (TIMESTAMP_NTZ '1970-01-01') | n > timestamp_micros(1)
+ts > CAST(TIMESTAMP_NTZ '1582-10-10 01:02:03' AS TIMESTAMP)
+n = CAST('1970-01-01' AS TIMESTAMP_NTZ)
 ts > TIMESTAMP '1970-01-01 00:00:00 UTC' | ts > timestamp_micros(1) | d > date_from_unix_date(-1)
 s = 'it''s' | s = 'it\\'s' | s = "\\"" | s > 'a' | s < 'é' | s >= '\\uD83D\\uDE00'
 s = '\\0' | s = '\\%' | s = '\\0001'

@@ -20,6 +20,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = json.loads(
 """``analyzed.condition().toJSON()`` of Spark 4.3.0 for each condition, without metadata."""
 
 IDS = {"b": 15, "t": 16, "h": 17, "i": 18, "l": 19, "x": 20, "y": 21, "s": 22, "d": 23, "ts": 24}
+IDS["n"] = 100
 ATTRIBUTES = {number: NAMES[name] for name, number in IDS.items()}
 
 DECLINED = {
@@ -27,7 +28,9 @@ DECLINED = {
     "i = x": "sql-types",
     "isnan(l)": "sql-types",
     "d > TIMESTAMP '2020-01-01 00:00:00'": "sql-unsupported",
-    "ts > TIMESTAMP_NTZ '2020-01-01 00:00:00'": "column-type",
+    "n > ts": "sql-types",
+    "d > TIMESTAMP_NTZ '2020-01-01 00:00:00'": "sql-unsupported",
+    "CAST(n AS TIMESTAMP) IS NULL": "sql-types",
     "-x > 5": "sql-unsupported",
     "l + 1 > 5": "sql-unsupported",
     "f > 5": "column-type",
@@ -72,6 +75,28 @@ def test_timestamps_are_read_in_the_zone_of_the_session(timezone: str) -> None:
     assert not isinstance(term, Declined)
     hour = "2020-01-01 00" if timezone == "UTC" else "2019-12-31 23"
     assert emit(term, "UTC") == f"ts > TIMESTAMP '{hour}:00:00Z'"
+
+
+@pytest.mark.parametrize(("timezone", "hour"), [("UTC", "00"), ("+05:00", "05")])
+def test_instants_become_what_a_clock_shows(timezone: str, hour: str) -> None:
+    """The tree casts the column to an instant, and its literal is printed in session time."""
+    tree = deepcopy(SAMPLES["n > TIMESTAMP '2020-01-01 00:00:00'"])
+    tree[1]["timeZoneId"] = timezone
+    tree[3]["value"] = f"2020-01-01 {hour}:00:00"
+    term = expression(tree, ATTRIBUTES, timezone)
+    assert not isinstance(term, Declined)
+    assert emit(term, timezone) == f"n > TIMESTAMP_NTZ '2020-01-01 {hour}:00:00'"
+
+
+def test_where_clocks_are_changed_instants_are_no_wall_clock_times() -> None:
+    tree = deepcopy(SAMPLES["n > TIMESTAMP '2020-01-01 00:00:00'"])
+    declined = expression(tree, ATTRIBUTES, "Europe/Berlin")  # another zone than the cast's
+    assert isinstance(declined, Declined)
+    assert declined.code == "sql-unsupported"
+    tree[1]["timeZoneId"] = "Europe/Berlin"
+    declined = expression(tree, ATTRIBUTES, "Europe/Berlin")
+    assert isinstance(declined, Declined)
+    assert declined.code == "timezone"
 
 
 def _broken() -> list[list[dict[str, Any]]]:

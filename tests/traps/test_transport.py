@@ -26,14 +26,15 @@ def told(df: DataFrame, naive: DataFrame) -> None:
     assert optimize(df, policy="strict") is df
 
 
-def test_timestamps_beyond_nanoseconds(spark: SparkSession) -> None:
+@pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
+def test_timestamps_beyond_nanoseconds(spark: SparkSession, kind: str) -> None:
     """pandas has nanoseconds in 64 bits: 1677 to 2262."""
-    schema = "team string, ts timestamp NOT NULL"
+    schema = f"team string, ts {kind} NOT NULL"
     rows = table(spark, schema, ("a", dt.datetime(3000, 1, 1)), ("a", dt.datetime(2019, 6, 1)))
-    where = "m > TIMESTAMP '2019-01-01 00:00:00'"
-    naive = rows.filter("ts < TIMESTAMP '2020-01-01 00:00:00'")
-    best = agg(rows, udfs.latest_before, "timestamp", "ts").filter(where)
-    told(best, agg(naive, udfs.latest_before, "timestamp", "ts").filter(where))
+    where = f"m > {kind} '2019-01-01 00:00:00'"
+    naive = rows.filter(f"ts < {kind} '2020-01-01 00:00:00'")
+    best = agg(rows, udfs.latest_before, kind, "ts").filter(where)
+    told(best, agg(naive, udfs.latest_before, kind, "ts").filter(where))
 
 
 def test_a_timestamp_that_nobody_reads(spark: SparkSession) -> None:
@@ -70,18 +71,19 @@ def test_dates_beyond_the_year_9999(spark: SparkSession, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(("year", "within"), [(2019, True), (3000, False)])
+@pytest.mark.parametrize(("kind", "zone"), [("timestamp", "UTC"), ("timestamp_ntz", None)])
 def test_footers_know_the_range(
-    spark: SparkSession, tmp_path: Path, year: int, within: bool
+    spark: SparkSession, tmp_path: Path, year: int, within: bool, kind: str, zone: str | None
 ) -> None:
     """Where the files say that no such value is there, no error can vanish."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    ts = pa.array([dt.datetime(2019, 6, 1), dt.datetime(year, 2, 1)], pa.timestamp("us", "UTC"))
+    ts = pa.array([dt.datetime(2019, 6, 1), dt.datetime(year, 2, 1)], pa.timestamp("us", zone))
     pq.write_table(pa.table({"team": ["a", "b"], "ts": ts}), tmp_path / "t.parquet")
     rows = spark.read.parquet(str(tmp_path / "t.parquet")).filter("ts IS NOT NULL")
-    best = agg(rows, udfs.latest_before, "timestamp", "ts")
-    df = best.filter("m > TIMESTAMP '2019-01-01 00:00:00'")
+    best = agg(rows, udfs.latest_before, kind, "ts")
+    df = best.filter(f"m > {kind} '2019-01-01 00:00:00'")
     (boundary,) = explain(df).boundaries
     assert ("may-erase-error" in {a["code"] for a in boundary.assumptions}) is not within
     better = optimize(df, policy="strict")

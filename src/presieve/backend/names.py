@@ -13,7 +13,10 @@ from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import Attribute
 from presieve.semantics.types import SchemaColumn, column
 
-KEY_TYPES = ("boolean", "tinyint", "smallint", "int", "bigint", "string", "date", "timestamp")
+KEY_TYPES = (
+    *("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"),
+    *("timestamp", "timestamp_ntz"),
+)
 """Types on which grouping is equality. Not doubles: Spark makes one group of 0.0 and -0.0, and
 shows it under either. A grouping column of another type is like any other column to a proof:
 nothing is assumed of its values in a group.

@@ -100,7 +100,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> Sit
 def _arrives(gateway: Gateway, site: Site, boundary: Boundary, plan: Java) -> bool:
     sent = {i for call in boundary.calls for i in call.arguments}
     asked = [a for a in boundary.inputs if a.id in sent and a.type not in _ALWAYS_SENT]
-    if not all(a.type in ("timestamp", "date") for a in asked):
+    if not all(a.type in ("timestamp", "timestamp_ntz", "date") for a in asked):
         return False
     ids = {a.id for a in asked}
     return not ids or ids <= within_python(gateway, plan, site.input, ids)

@@ -15,6 +15,8 @@ from presieve.ir.sorts import (
     FLOAT,
     INT,
     ORDERED,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
     Option,
     Sort,
     Tuple,
@@ -69,6 +71,10 @@ def _py_eq(s: Sorts) -> Sort | None:
 
 def _py_order(s: Sorts) -> Sort | None:
     return BOOL if len(s) == 2 and s[0] == s[1] and s[0] in ORDERED else None
+
+
+def _instant(s: Sorts) -> Sort | None:
+    return TIMESTAMP if s == (TIMESTAMP_NTZ, INT) else None
 
 
 def _sql_logic(s: Sorts) -> Sort | None:
@@ -129,6 +135,7 @@ RULES: dict[Op, Rule] = {
     Op.FLOAT_NEG: _all(FLOAT, FLOAT, 1),
     Op.INT_TO_FLOAT: _all(INT, FLOAT, 1),
     Op.IS_NAN: _all(FLOAT, BOOL, 1),
+    Op.INSTANT: _instant,
     Op.SQL_AND: _sql_logic,
     Op.SQL_OR: _sql_logic,
     Op.SQL_NOT: _sql_not,

@@ -1,7 +1,8 @@
 """Trusted. The sorts of the IR: what kinds of value a term can denote.
 
 ``Int`` is unbounded (Python's int); ``Date`` counts days and ``Timestamp`` microseconds
-since the epoch (UTC instants, as Spark stores them). ``Option(of)`` adds one further
+since the epoch (UTC instants, as Spark stores them). ``TimestampNTZ`` is what a clock on the wall
+shows, of no zone; it never meets an instant without a conversion. ``Option(of)`` adds one further
 value, none, which is Python's ``None`` and SQL's NULL; it never nests.
 """
 
@@ -44,6 +45,11 @@ class Timestamp:
 
 
 @dataclass(frozen=True, slots=True)
+class TimestampNTZ:
+    """Microseconds since 1970-01-01T00:00:00 on the same clock, whatever its zone."""
+
+
+@dataclass(frozen=True, slots=True)
 class Option:
     """``of``, or none."""
 
@@ -57,7 +63,7 @@ class Tuple:
     of: tuple[Sort, ...]
 
 
-Sort: TypeAlias = Bool | Int | Float | String | Date | Timestamp | Option | Tuple
+Sort: TypeAlias = Bool | Int | Float | String | Date | Timestamp | TimestampNTZ | Option | Tuple
 
 BOOL = Bool()
 INT = Int()
@@ -65,8 +71,9 @@ FLOAT = Float()
 STRING = String()
 DATE = Date()
 TIMESTAMP = Timestamp()
+TIMESTAMP_NTZ = TimestampNTZ()
 
-ORDERED: tuple[Sort, ...] = (INT, FLOAT, STRING, DATE, TIMESTAMP)
+ORDERED: tuple[Sort, ...] = (INT, FLOAT, STRING, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 """Sorts on which both worlds define an order."""
 
 

@@ -97,6 +97,7 @@ class Op(Enum):
     FLOAT_NEG = "float-neg"
     INT_TO_FLOAT = "int->float"
     IS_NAN = "nan?"
+    INSTANT = "instant"  # when a clock so many microseconds ahead of UTC shows the time
     # Spark SQL: arguments may be options; the result is an option of bool
     SQL_AND = "sql-and"
     SQL_OR = "sql-or"

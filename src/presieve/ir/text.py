@@ -15,7 +15,18 @@ from typing import TypeAlias
 from presieve.errors import PresieveError
 from presieve.ir.fold import Assumption, Column, Field, Fold, Mode, Output, Problem
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Option, Sort, Tuple
+from presieve.ir.sorts import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Option,
+    Sort,
+    Tuple,
+)
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
 from presieve.ir.walk import subterms
 
@@ -28,6 +39,7 @@ _NAMES: dict[str, Sort] = {
     "String": STRING,
     "Date": DATE,
     "Timestamp": TIMESTAMP,
+    "TimestampNTZ": TIMESTAMP_NTZ,
 }
 _OPS = {op.value: op for op in Op}
 _SCOPES = {s.value: s for s in Scope}
@@ -200,7 +212,7 @@ def _parse_literal(text: str, sort: Sort, whole: str) -> Lit:
         return Lit(sort, int(text, 16))
     if text.startswith('"') and base == STRING:
         return Lit(sort, json.loads(text))
-    if re.fullmatch(r"-?\d+", text) and base in (INT, DATE, TIMESTAMP):
+    if re.fullmatch(r"-?\d+", text) and base in (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ):
         return Lit(sort, int(text))
     raise TextError(f"not a literal of its sort: {whole!r}")
 

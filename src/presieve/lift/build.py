@@ -7,7 +7,7 @@ the source stays under that condition: ``GET`` of none has no value.
 from __future__ import annotations
 
 from presieve.ir.ops import app, conjunction, negate
-from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort, strip
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, TIMESTAMP, Option, Sort, strip
 from presieve.ir.terms import (
     FALSE,
     TRUE,
@@ -159,6 +159,18 @@ def as_float(term: Term) -> Term:
         condition, then, other = term.args
         return ite(condition, as_float(then), as_float(other))
     return app(Op.INT_TO_FLOAT, term)
+
+
+def as_instant(term: Term, ahead: int) -> Term:
+    """A TimestampNTZ term as the instant at which clocks so far ahead of UTC show it."""
+    if isinstance(term.sort, Option):
+        return ite(is_none(term), none_lit(TIMESTAMP), some(as_instant(get(term), ahead)))
+    if isinstance(term, Lit):
+        return Lit(TIMESTAMP, int(literal_value(term) or 0) - ahead)
+    if isinstance(term, App) and term.op is Op.ITE:
+        condition, then, other = term.args
+        return ite(condition, as_instant(then, ahead), as_instant(other, ahead))
+    return app(Op.INSTANT, term, int_lit(ahead))
 
 
 def as_int(term: Term) -> Term:

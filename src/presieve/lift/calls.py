@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeAlias, cast
 
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, literal_value, string_lit
 from presieve.lift.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.build import and_, as_int, get, is_none, ite, or_
@@ -202,7 +202,7 @@ def build_date(m: Machine, make: Callable[..., object], args: Arguments, node: a
     except (TypeError, ValueError, OverflowError) as e:
         raise m.decline("always-raises", f"this date cannot be built: {e}", node) from e
     constant = scalar_constant(made, m.columns.zone)
-    if constant is None or constant.base not in (DATE, TIMESTAMP):
+    if constant is None or constant.base not in (DATE, TIMESTAMP_NTZ):
         raise m.decline(
             "unsupported-constant", "a date or time with a zone, or finer than 1 us", node
         )

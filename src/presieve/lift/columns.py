@@ -2,7 +2,8 @@
 
 Sources, pyspark 4.3.0: ``ArrowArrayToPandasConversion.convert_numpy`` and ``convert_legacy`` in
 ``sql/conversion.py`` (``Array.to_pandas`` for all types here: strings, dates and booleans with NULL
-become objects with None; doubles NaN; integers float64; timestamps local time with NaT), and
+become objects with None; doubles NaN; integers float64; timestamps local time with NaT, and those
+without time zone as they are), and
 pandas' ``Series.__iter__`` and ``DataFrame.itertuples``, which give Python scalars, not numpy's.
 """
 
@@ -15,7 +16,7 @@ from typing import NoReturn
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Column
 from presieve.ir.ops import app, conjunction, disjunction, negate
-from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, Option, strip
+from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
 from presieve.ir.terms import Op, Scope, Term, Var, float_lit
 from presieve.lift.forms import Request
 from presieve.lift.values import Scalar, Traits
@@ -77,7 +78,7 @@ class Columns:
                 return var
             nan = float_lit(float("nan"))
             return app(Op.ITE, app(Op.IS_NONE, var), nan, app(Op.GET, var))
-        if optional and self.pandas and base in (INT, TIMESTAMP):
+        if optional and self.pandas and base in (INT, TIMESTAMP, TIMESTAMP_NTZ):
             what = "NaN" if base == INT else "NaT"
             text = f"column {column.name} holds no NULL, which pandas turns into {what}"
             self._assume("no-null", column.name, text, negate(app(Op.IS_NONE, var)))

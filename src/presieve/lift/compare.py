@@ -6,7 +6,7 @@ import ast
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ
 from presieve.ir.terms import (
     FALSE,
     TRUE,
@@ -32,7 +32,9 @@ from presieve.lift.values import (
     Traits,
     TupleV,
     Value,
+    can_promote,
     describe,
+    promote,
 )
 
 _ORDER: dict[type[ast.cmpop], Op] = {
@@ -175,7 +177,11 @@ def _alike(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term]
         if FLOAT in (x.base, y.base):
             return _float_of(m, x, node), _float_of(m, y, node)
         return x.term, y.term
-    if {a.base, b.base} & {DATE, TIMESTAMP}:
+    if can_promote(a.base, a.traits, b.base):
+        return promote(a).term, b.term
+    if can_promote(b.base, b.traits, a.base):
+        return a.term, promote(b).term
+    if {a.base, b.base} & {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
         reason = f"comparing {describe(a)} with {describe(b)}"
         raise m.decline("unsupported-operation", reason, node)
     return None  # text and number

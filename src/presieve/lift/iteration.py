@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from presieve.ir.sorts import TIMESTAMP
+from presieve.ir.sorts import TIMESTAMP, TIMESTAMP_NTZ
 from presieve.lift.expressions import evaluate
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.names import is_function
@@ -97,7 +97,8 @@ def _check_common_type(m: Machine, columns: tuple[str, ...], node: ast.AST) -> N
     if not any(c.type in ("string", "date") for c in schema):
         reason = "iterrows turns all columns of a row into one type: use itertuples(index=False)"
         raise m.decline("iterrows-types", reason, node)
-    datetimes = any(SORTS.get(c.type, TIMESTAMP) == TIMESTAMP for c in schema)
+    times = (TIMESTAMP, TIMESTAMP_NTZ)
+    datetimes = any(SORTS.get(c.type, TIMESTAMP) in times for c in schema)
     anchors = ("string", "date", "boolean", "tinyint", "smallint", "int", "bigint")
     if datetimes and not any(c.type in anchors and not c.nullable for c in schema):
         reason = "iterrows may turn a missing value into NaT here: use itertuples(index=False)"

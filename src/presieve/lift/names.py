@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import BOOL, DATE, TIMESTAMP
+from presieve.ir.sorts import BOOL, DATE, TIMESTAMP_NTZ
 from presieve.ir.terms import Lit, float_lit, int_lit, string_lit
 from presieve.lift.values import (
     EXACT_INT,
@@ -113,14 +113,14 @@ def _text(value: str) -> Scalar | None:
 
 
 def _instant(value: dt.datetime, zone: Zone) -> Scalar | None:
-    """A naive datetime is local time of the session, as the values of a column are."""
+    """A naive datetime: what a clock shows. Values of timestamps look the same, in session time."""
     timestamp = getattr(module("pandas"), "Timestamp", None)
     if type(value) not in (dt.datetime, timestamp) or value.tzinfo is not None or value.fold:
         return None
     if value != value or getattr(value, "nanosecond", False):  # NaT, or finer than Spark
         return None
     plain = dt.datetime(*value.timetuple()[:6], value.microsecond)
-    return Scalar(Lit(TIMESTAMP, microseconds_of(plain) - zone.offset()))
+    return Scalar(Lit(TIMESTAMP_NTZ, microseconds_of(plain)), Traits(ahead=zone.fixed()))
 
 
 def is_calendar(value: object) -> bool:

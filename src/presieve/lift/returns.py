@@ -14,6 +14,8 @@ None            NULL                         NULL                            NUL
 the same kind   itself, known or assumed to  itself, NaN is NULL with pandas itself
                 fit
 integer literal itself                       the same float                  declined
+naive constant  declined                     declined                        as a timestamp: the
+                                                                             instant; declined
 anything else   declined                     declined                        declined
 =============== ============================ =============================== =====================
 """
@@ -37,6 +39,7 @@ from presieve.lift.values import (
     TableV,
     TupleV,
     Value,
+    can_promote,
     describe,
     promote,
 )
@@ -139,7 +142,7 @@ def _coerce(
     if isinstance(value, NoneV):
         term: Term = none_lit(sort.of)
     elif isinstance(value, Scalar):
-        if sort.of == FLOAT and value.base == INT and value.traits.literal:
+        if can_promote(value.base, value.traits, sort.of):
             value = promote(value)
         if value.base != sort.of:
             reason = f"output column {column.name} is {column.type}, {describe(value)} is returned"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import FLOAT, INT, Option, Sort, option, strip
+from presieve.ir.sorts import FLOAT, Option, Sort, option, strip
 from presieve.ir.terms import FALSE, TRUE, Scope, Term, Var, none_lit
 from presieve.lift.build import default, some
 from presieve.lift.values import (
@@ -19,6 +19,7 @@ from presieve.lift.values import (
     TupleV,
     Value,
     as_optional,
+    can_promote,
     describe,
     mixed,
     promote,
@@ -89,13 +90,13 @@ def _join_scalars(a: ScalarShape, b: ScalarShape) -> ScalarShape:
     x, y = strip(a.sort), strip(b.sort)
     traits, base = a.traits.join(b.traits), x
     if x != y:
-        if not ((x == INT and a.traits.literal) or (y == INT and b.traits.literal)):
+        if can_promote(y, b.traits, x):
+            base, kept = x, a.traits
+        elif can_promote(x, a.traits, y):
+            base, kept = y, b.traits
+        else:
             raise mixed(f"a variable is now {_name(x)}, now {_name(y)}")
-        if FLOAT not in (x, y):
-            raise mixed(f"a variable is now {_name(x)}, now {_name(y)}")
-        float_traits = a.traits if x == FLOAT else b.traits
-        base = FLOAT
-        traits = Traits(False, True, float_traits.maybe_nan, traits.numpy)
+        traits = Traits(False, base == FLOAT, kept.maybe_nan, traits.numpy)
     optional = isinstance(a.sort, Option) or isinstance(b.sort, Option)
     return ScalarShape(option(base) if optional else base, traits)
 
@@ -155,6 +156,6 @@ def _to_sort(value: Value, sort: Sort) -> Term:
     if isinstance(value, NoneV):
         return none_lit(strip(sort))
     assert isinstance(value, Scalar)
-    if value.base == INT and strip(sort) == FLOAT:
+    if value.base != strip(sort):
         value = promote(value)
     return some(value.term) if isinstance(sort, Option) else value.term

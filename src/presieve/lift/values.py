@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import FLOAT, INT, Sort, strip
+from presieve.ir.sorts import FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Term, none_lit
-from presieve.lift.build import as_float, default, ite, some
+from presieve.lift.build import as_float, as_instant, default, ite, some
 
 EXACT_INT = 2**53
 """Integers up to this magnitude are floats exactly."""
@@ -24,13 +24,16 @@ class Traits:
 
     ``literal``: an Int that is always an integer literal of at most 2^53. ``maybe_int``: a Float
     that Python may hold as an int of the same value. ``maybe_nan``: a Float that may be NaN.
-    ``numpy``: a numpy scalar, whose arithmetic is not Python's.
+    ``numpy``: a numpy scalar, whose arithmetic is not Python's. ``ahead``: a TimestampNTZ that is
+    always a naive datetime constant, in a session whose clocks are always so many microseconds
+    ahead of UTC: it may stand for the instant at which they show it, too.
     """
 
     literal: bool = False
     maybe_int: bool = False
     maybe_nan: bool = False
     numpy: bool = False
+    ahead: int | None = None
 
     def join(self, other: Traits) -> Traits:
         """What is known of a value that is one or the other."""
@@ -39,6 +42,7 @@ class Traits:
             self.maybe_int or other.maybe_int,
             self.maybe_nan or other.maybe_nan,
             self.numpy or other.numpy,
+            self.ahead if self.ahead == other.ahead else None,
         )
 
 
@@ -237,8 +241,19 @@ def describe(value: Value) -> str:
             )
 
 
+def can_promote(of: Sort, traits: Traits, to: Sort) -> bool:
+    """Whether such a value may stand for one of another sort, see :func:`promote`."""
+    if (of, to) == (INT, FLOAT):
+        return traits.literal
+    return (of, to) == (TIMESTAMP_NTZ, TIMESTAMP) and traits.ahead is not None
+
+
 def promote(value: Scalar) -> Scalar:
-    """An integer literal where a float is meant: Python computes the same with either."""
+    """An integer literal where a float is meant: Python computes the same with either. A naive
+    datetime constant where an instant is meant: Python sees instants as what clocks show.
+    """
+    if value.traits.ahead is not None:
+        return Scalar(as_instant(value.term, value.traits.ahead))
     traits = Traits(maybe_int=True, numpy=value.traits.numpy)
     return Scalar(as_float(value.term), traits)
 
@@ -246,9 +261,9 @@ def promote(value: Scalar) -> Scalar:
 def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
     """Both with one sort. Declines ``mixed-types`` where there is none."""
     if a.base != b.base:
-        if a.base == INT and b.base == FLOAT and a.traits.literal:
+        if can_promote(a.base, a.traits, b.base):
             a = promote(a)
-        elif a.base == FLOAT and b.base == INT and b.traits.literal:
+        elif can_promote(b.base, b.traits, a.base):
             b = promote(b)
         else:
             raise mixed(f"{describe(a)} and {describe(b)} in one variable")
@@ -270,7 +285,8 @@ def _absent(items: tuple[Value, ...]) -> tuple[Value, ...]:
 def _default(value: Value) -> Value:
     match value:
         case Scalar(term, traits):
-            return Scalar(default(term.sort), Traits(numpy=traits.numpy, literal=traits.literal))
+            same = Traits(numpy=traits.numpy, literal=traits.literal, ahead=traits.ahead)
+            return Scalar(default(term.sort), same)
         case TupleV(items):
             return TupleV(_absent(items))
         case OptTupleV(_, items):

@@ -22,16 +22,21 @@ class Zone:
 
     name: str
 
+    def fixed(self) -> int | None:
+        """Microseconds that local time is always ahead of UTC; None where that may change."""
+        minutes = _minutes(self.name)
+        return None if minutes is None else minutes * 60_000_000
+
     def offset(self) -> int:
         """Microseconds that local time is ahead of UTC. Declines ``timestamp-zone``."""
-        minutes = _minutes(self.name)
-        if minutes is None:
+        ahead = self.fixed()
+        if ahead is None:
             raise DeclineSignal(
                 "timestamp-zone",
                 f"in the session time zone {self.name} two instants can have one local time: "
                 "timestamps are supported in zones with a fixed offset, such as UTC",
             )
-        return minutes * 60_000_000
+        return ahead
 
 
 def _minutes(name: str) -> int | None:

@@ -106,6 +106,7 @@ MEANINGS: dict[Op, Meaning] = {
     Op.FLOAT_NEG: lambda a: -a,
     Op.INT_TO_FLOAT: _int_to_float,
     Op.IS_NAN: math.isnan,
+    Op.INSTANT: lambda local, ahead: local - ahead,
     Op.SQL_AND: _sql_and,
     Op.SQL_OR: _sql_or,
     Op.SQL_NOT: _strict(lambda x: not x),

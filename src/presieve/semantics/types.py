@@ -9,7 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from presieve.ir.fold import Column
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Option, Sort
+from presieve.ir.sorts import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Option,
+    Sort,
+)
 
 SORTS: dict[str, Sort] = {
     "boolean": BOOL,
@@ -21,6 +31,7 @@ SORTS: dict[str, Sort] = {
     "string": STRING,
     "date": DATE,
     "timestamp": TIMESTAMP,
+    "timestamp_ntz": TIMESTAMP_NTZ,
 }
 """From Spark's ``DataType.simpleString`` to the sort of its non-null values."""
 

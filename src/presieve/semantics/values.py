@@ -1,7 +1,8 @@
 """Trusted. The values that terms denote, and how they look to a person.
 
 A value of ``Bool`` is a bool, of ``Int`` an int, of ``Float`` a float, of ``String`` a str, of
-``Date`` and ``Timestamp`` an int (days, microseconds), of a tuple a tuple; none is ``None``.
+``Date`` an int (days), of ``Timestamp`` and ``TimestampNTZ`` an int (microseconds), of a tuple a
+tuple; none is ``None``.
 """
 
 from __future__ import annotations
@@ -9,7 +10,18 @@ from __future__ import annotations
 import datetime as dt
 from typing import TypeAlias
 
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Option, Sort, Tuple
+from presieve.ir.sorts import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Option,
+    Sort,
+    Tuple,
+)
 from presieve.ir.terms import float_bits
 
 Value: TypeAlias = "bool | int | float | str | None | tuple[Value, ...]"
@@ -53,7 +65,8 @@ def belongs(value: Value, sort: Sort) -> bool:
         return isinstance(value, float)
     if sort == STRING:
         return isinstance(value, str)
-    return sort in (INT, DATE, TIMESTAMP) and isinstance(value, int) and not isinstance(value, bool)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole and sort in (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
 
 def date_of(days: int) -> dt.date:
@@ -78,7 +91,7 @@ def microseconds_of(instant: dt.datetime) -> int:
 
 
 def to_python(value: Value, sort: Sort) -> object:
-    """As a person wants to see it: dates as ``date``, timestamps as naive UTC ``datetime``.
+    """As a person wants to see it: dates as ``date``, timestamps as naive ``datetime`` (in UTC).
 
     Values outside Python's calendar stay ints.
     """
@@ -86,7 +99,7 @@ def to_python(value: Value, sort: Sort) -> object:
     try:
         if base == DATE and isinstance(value, int):
             return date_of(value)
-        if base == TIMESTAMP and isinstance(value, int):
+        if base in (TIMESTAMP, TIMESTAMP_NTZ) and isinstance(value, int):
             return instant_of(value).replace(tzinfo=None)
     except OverflowError:
         return value
@@ -99,7 +112,7 @@ def from_python(value: object, sort: Sort) -> Value:
     result: object = value
     if base == DATE and isinstance(value, dt.date) and not isinstance(value, dt.datetime):
         result = days_of(value)
-    elif base == TIMESTAMP and isinstance(value, dt.datetime):
+    elif base in (TIMESTAMP, TIMESTAMP_NTZ) and isinstance(value, dt.datetime):
         result = microseconds_of(value)
     elif base == FLOAT and isinstance(value, int) and not isinstance(value, bool):
         result = float(value)

@@ -53,7 +53,7 @@ Env: TypeAlias = Mapping[tuple[Scope, str], Enc]
 _LONG = 48
 """Texts longer than this get a name, so that shared terms are written once."""
 
-_INT_OPS = {Op.INT_ADD: "+", Op.INT_SUB: "-", Op.INT_MUL: "*"}
+_INT_OPS = {Op.INT_ADD: "+", Op.INT_SUB: "-", Op.INT_MUL: "*", Op.INSTANT: "-"}
 _ORDER_OPS = {
     Op.PY_LT: "<",
     Op.PY_LE: "<=",

@@ -21,6 +21,7 @@ from presieve.semantics.types import SORTS
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.coerce import (
     AsDouble,
+    AsInstant,
     Constant,
     Operand,
     arithmetic,
@@ -47,6 +48,7 @@ JSON_TYPES = {
     "string": "string",
     "date": "date",
     "timestamp": "timestamp",
+    "timestamp_ntz": "timestamp_ntz",
     "void": "void",
 }
 """From ``DataType.json`` to ``simpleString``. Strings with a collation have another name there."""
@@ -196,6 +198,8 @@ def _constant(type_: str, text: str, timezone: str) -> Constant:
             return Constant("date", parse_date(text))
         case "timestamp":
             return Constant("timestamp", parse_timestamp(text, timezone))
+        case "timestamp_ntz":
+            return Constant("timestamp_ntz", int(text))  # the one type that is not shown as text
     raise _shape(f"{text!r} is no {type_}")
 
 
@@ -275,7 +279,12 @@ def _cast(node: Node, context: Context) -> Typed:
     if isinstance(operand, Constant):
         zone = node.fields.get("timeZoneId")
         return Typed(cast(operand, target, zone if isinstance(zone, str) else ""), target)
-    if inner.type in WIDTHS and not isinstance(operand, AsDouble):
+    if isinstance(operand, AsDouble | AsInstant):
+        raise DeclineSignal("sql-unsupported", f"a cast to {target} of a cast to {inner.type}")
+    if inner.type == "timestamp_ntz" and target == "timestamp":
+        if node.fields.get("timeZoneId") == context.timezone:
+            return Typed(AsInstant(operand), target)
+    if inner.type in WIDTHS:
         if target in WIDTHS and WIDTHS.index(inner.type) < WIDTHS.index(target):
             return Typed(operand, target)
         if target == "double" and strip(operand.sort) == INT:

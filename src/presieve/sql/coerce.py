@@ -15,10 +15,28 @@ from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Sort, strip
+from presieve.ir.sorts import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Sort,
+    strip,
+)
 from presieve.ir.terms import App, Lit, Op, Term, lit, none_lit
 from presieve.semantics.values import INT_RANGES
-from presieve.sql.temporal import midnight, parse_date, parse_timestamp
+from presieve.sql.temporal import (
+    instant_of_wall,
+    midnight,
+    midnight_ntz,
+    parse_date,
+    parse_timestamp,
+    parse_timestamp_ntz,
+    wall_of_instant,
+)
 
 Scalar: TypeAlias = bool | int | float | str | Decimal | None
 
@@ -28,7 +46,7 @@ class Constant:
     """A literal that has not met its partner yet.
 
     ``kind`` is ``int`` (of any width), ``decimal``, ``double``, ``string``, ``boolean``, ``date``,
-    ``timestamp`` or ``void`` (NULL).
+    ``timestamp``, ``timestamp_ntz`` or ``void`` (NULL).
     """
 
     kind: str
@@ -42,7 +60,14 @@ class AsDouble:
     term: Term
 
 
-Operand: TypeAlias = Term | Constant | AsDouble
+@dataclass(frozen=True, slots=True)
+class AsInstant:
+    """A timestamp_ntz expression that Spark casts to timestamp, in the session's time zone."""
+
+    term: Term
+
+
+Operand: TypeAlias = Term | Constant | AsDouble | AsInstant
 
 NULL = Constant("void", None)
 EXACT = 2**53
@@ -56,6 +81,7 @@ KIND_SORTS: dict[str, Sort] = {
     "boolean": BOOL,
     "date": DATE,
     "timestamp": TIMESTAMP,
+    "timestamp_ntz": TIMESTAMP_NTZ,
 }
 
 TYPE_NAMES: dict[Sort, str] = {
@@ -68,7 +94,8 @@ TYPE_NAMES: dict[Sort, str] = {
 def sort_name(sort: Sort) -> str:
     """What a person calls the sort."""
     names = {INT: "an integer", FLOAT: "a double", STRING: "a string", BOOL: "a boolean"}
-    return {**names, DATE: "a date", TIMESTAMP: "a timestamp"}.get(strip(sort), "a tuple")
+    times = {DATE: "a date", TIMESTAMP: "a timestamp", TIMESTAMP_NTZ: "a timestamp_ntz"}
+    return {**names, **times}.get(strip(sort), "a tuple")
 
 
 def shown(constant: Constant) -> str:
@@ -109,6 +136,14 @@ def fit(constant: Constant, sort: Sort, timezone: str) -> Lit:
             return lit(TIMESTAMP, parse_timestamp(value, timezone))
         case "date", int() if base == TIMESTAMP:
             return lit(TIMESTAMP, midnight(value, timezone))
+        case "timestamp_ntz", int() if base == TIMESTAMP:
+            return lit(TIMESTAMP, instant_of_wall(value, timezone))
+        case "string", str() if base == TIMESTAMP_NTZ:
+            return lit(TIMESTAMP_NTZ, parse_timestamp_ntz(value))
+        case "date", int() if base == TIMESTAMP_NTZ:
+            return lit(TIMESTAMP_NTZ, midnight_ntz(value))
+        case "timestamp", int() if base == TIMESTAMP_NTZ:
+            return lit(TIMESTAMP_NTZ, wall_of_instant(value, timezone))
     if KIND_SORTS.get(constant.kind) != base or isinstance(value, Decimal):
         raise _mismatch(constant, base)
     return lit(base, value)
@@ -153,6 +188,10 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
         if isinstance(b, Constant):
             return a.term, _rounded(b)
         raise DeclineSignal("sql-types", "an integer column is compared as a double, which rounds")
+    if isinstance(a, AsInstant) and isinstance(b, Constant):
+        return a.term, fit(b, TIMESTAMP_NTZ, timezone)
+    if isinstance(a, AsInstant) or isinstance(b, AsInstant):
+        raise DeclineSignal("sql-types", "timestamp_ntz and timestamp columns are compared")
     if isinstance(b, Constant):
         return a, fit(b, a.sort, timezone)
     if isinstance(b, AsDouble):
@@ -197,11 +236,11 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
     sort, and literals on their kind unless doubles are compared. Raises :class:`DeclineSignal`.
     """
     operands = (value, *options)
-    sorts = {strip(o.sort) for o in operands if not isinstance(o, Constant | AsDouble)}
+    sorts = {strip(o.sort) for o in operands if not isinstance(o, Constant | AsDouble | AsInstant)}
     kinds = {o.kind for o in operands if isinstance(o, Constant) and o.kind != "void"}
     if len(sorts) > 1 or (sorts != {FLOAT} and len(kinds) > 1):
         raise DeclineSignal("sql-types", "an IN list mixes types")
-    if kinds == {"string"} and sorts & {DATE, TIMESTAMP}:
+    if kinds == {"string"} and sorts & {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
         raise DeclineSignal("sql-types", "an IN list compares dates with strings; write DATE '...'")
     equalities = [compare(Op.SQL_EQ, value, option, timezone) for option in options]
     return flat(Op.SQL_OR, equalities)
@@ -225,7 +264,7 @@ def truth(operand: Operand) -> Term:
             return lit(BOOL, value)
         case Constant("void", _):
             return none_lit(BOOL)
-        case Constant() | AsDouble():
+        case Constant() | AsDouble() | AsInstant():
             raise DeclineSignal("sql-types", "a condition is expected where a value is written")
     if strip(operand.sort) != BOOL:
         raise DeclineSignal("sql-types", f"{sort_name(operand.sort)} is used as a condition")
@@ -237,6 +276,8 @@ def expression(operand: Operand, what: str) -> Term:
     match operand:
         case AsDouble():
             raise DeclineSignal("sql-types", f"{what} of an integer cast to double")
+        case AsInstant():
+            raise DeclineSignal("sql-types", f"{what} of a timestamp_ntz cast to timestamp")
         case Constant():
             return settle(operand)
     return operand

@@ -11,11 +11,18 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Sort
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Sort
 from presieve.ir.terms import none_lit
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.coerce import Constant, Operand, shown
-from presieve.sql.temporal import midnight, parse_date, parse_timestamp
+from presieve.sql.temporal import (
+    instant_of_wall,
+    midnight,
+    midnight_ntz,
+    parse_date,
+    parse_timestamp,
+    parse_timestamp_ntz,
+)
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?(BD|[LSYFD])?", re.IGNORECASE | re.ASCII)
 _SUFFIXES = {"Y": "tinyint", "S": "smallint", "L": "bigint"}
@@ -67,6 +74,10 @@ def _timestamp(text: str, timezone: str) -> Constant:
     return Constant("timestamp", parse_timestamp(text, timezone))
 
 
+def _timestamp_ntz(text: str, timezone: str) -> Constant:
+    return Constant("timestamp_ntz", parse_timestamp_ntz(text))
+
+
 def _unsupported(what: str) -> Callable[[str, str], Constant]:
     def decline(text: str, timezone: str) -> Constant:
         raise DeclineSignal("sql-unsupported", f"{what} {text!r} is not supported")
@@ -78,7 +89,7 @@ TYPED: dict[str, Callable[[str, str], Constant]] = {
     "DATE": _date,
     "TIMESTAMP": _timestamp,
     "TIMESTAMP_LTZ": _timestamp,
-    "TIMESTAMP_NTZ": _unsupported("TIMESTAMP_NTZ"),
+    "TIMESTAMP_NTZ": _timestamp_ntz,
     "INTERVAL": _unsupported("INTERVAL"),
     "TIME": _unsupported("TIME"),
     "X": _unsupported("the binary literal"),
@@ -119,6 +130,7 @@ TYPES: dict[str, Sort] = {
     "string": STRING,
     "date": DATE,
     "timestamp": TIMESTAMP,
+    "timestamp_ntz": TIMESTAMP_NTZ,
 }
 _DOUBLES = {"nan": "nan", "infinity": "inf", "-infinity": "-inf"}
 _PLAIN = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
@@ -150,10 +162,21 @@ def cast(constant: Constant, type_: str, timezone: str) -> Operand:
             low, high = INT_RANGES[_WIDTHS[type_]]
             if low <= value <= high:
                 return constant
-        case "string", str() as text if sort in (FLOAT, INT, DATE, TIMESTAMP, STRING):
+        case "string", str() as text if sort in (
+            FLOAT,
+            INT,
+            DATE,
+            TIMESTAMP,
+            TIMESTAMP_NTZ,
+            STRING,
+        ):
             return _cast_string(text, type_, timezone)
         case "date", int() as days if sort == TIMESTAMP:
             return Constant("timestamp", midnight(days, timezone))
+        case "date", int() as days if sort == TIMESTAMP_NTZ:
+            return Constant("timestamp_ntz", midnight_ntz(days))
+        case "timestamp_ntz", int() as shown_ if sort == TIMESTAMP:
+            return Constant("timestamp", instant_of_wall(shown_, timezone))
         case kind, _ if sort is not None and TYPES.get(kind) == sort:
             return constant
     raise DeclineSignal(
@@ -170,6 +193,8 @@ def _cast_string(text: str, type_: str, timezone: str) -> Constant:
         return _date(text, timezone)
     if sort == TIMESTAMP:
         return _timestamp(text, timezone)
+    if sort == TIMESTAMP_NTZ:
+        return _timestamp_ntz(text, timezone)
     if sort == FLOAT and text.lower() in _DOUBLES:
         return Constant("double", float(_DOUBLES[text.lower()]))
     if sort == FLOAT and _PLAIN.fullmatch(text):

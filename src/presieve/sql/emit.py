@@ -14,13 +14,13 @@ from enum import IntEnum
 
 from presieve.errors import Declined, PresieveError
 from presieve.ir.ops import app
-from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP, Option, strip
+from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
 from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.coerce import TYPE_NAMES, flat
 from presieve.sql.names import InexpressibleError, quote
 from presieve.sql.parse import parse_predicate
-from presieve.sql.temporal import print_date, print_timestamp
+from presieve.sql.temporal import print_date, print_timestamp, print_timestamp_ntz
 
 
 class Level(IntEnum):
@@ -218,6 +218,8 @@ def literal(term: Lit) -> str:
             return _date(value)
         case int() if base == TIMESTAMP:
             return _timestamp(value)
+        case int() if base == TIMESTAMP_NTZ and (text := print_timestamp_ntz(value)):
+            return f"TIMESTAMP_NTZ '{text}'"
     raise InexpressibleError(f"a literal of sort {term.sort} has no Spark SQL text")
 
 

@@ -47,6 +47,23 @@ def parse_timestamp(text: str, timezone: str) -> int:
 
     Without an explicit zone it is wall-clock time in ``timezone``. Raises :class:`DeclineSignal`.
     """
+    wall, zone = _wall(text)
+    return _instant(wall, zone.strip() if zone else timezone)
+
+
+def parse_timestamp_ntz(text: str) -> int:
+    """What a clock shows, in microseconds, of ``yyyy-mm-dd[ hh:mm:ss[.ffffff]]``.
+
+    Spark reads a zone and forgets it; here it declines. Raises :class:`DeclineSignal`.
+    """
+    wall, zone = _wall(text)
+    if zone:
+        raise _decline("a timestamp without time zone is written without one, not as", text)
+    return microseconds_of(wall)
+
+
+def _wall(text: str) -> tuple[dt.datetime, str | None]:
+    """The time of the clock, and the zone where one is given."""
     match = _TIMESTAMP.fullmatch(text)
     if not match:
         raise _decline("a timestamp must look like '2020-01-31 23:59:59[.123456][Z]';", text)
@@ -61,12 +78,40 @@ def parse_timestamp(text: str, timezone: str) -> int:
         )
     except ValueError:
         raise _decline("there is no such time;", text) from None
-    return _instant(wall, zone.strip() if zone else timezone)
+    return wall, zone
 
 
 def midnight(days: int, timezone: str) -> int:
     """The instant at which a day begins in ``timezone``. Raises :class:`DeclineSignal`."""
     return parse_timestamp(date_of(days).isoformat(), timezone)
+
+
+def midnight_ntz(days: int) -> int:
+    """What a clock shows when a day begins, in microseconds."""
+    return days * 86_400_000_000
+
+
+def instant_of_wall(shown: int, timezone: str) -> int:
+    """The instant at which clocks in ``timezone`` show the time. Raises :class:`DeclineSignal`."""
+    try:
+        wall = instant_of(shown).replace(tzinfo=None)
+    except OverflowError:
+        raise _decline("there is no such time;", str(shown)) from None
+    return _instant(wall, timezone)
+
+
+def wall_of_instant(instant: int, timezone: str) -> int:
+    """What clocks in ``timezone`` show, where they are never changed: there, comparing instants is
+    comparing what clocks show. Raises :class:`DeclineSignal`.
+    """
+    ahead = _zone(timezone).utcoffset(None)
+    if ahead is None:
+        raise DeclineSignal(
+            "timezone",
+            f"comparing a timestamp_ntz with a timestamp depends on when clocks in {timezone} "
+            "are changed; write TIMESTAMP_NTZ '...'",
+        )
+    return instant + ahead // dt.timedelta(microseconds=1)
 
 
 def _zone(name: str) -> dt.tzinfo:
@@ -108,8 +153,13 @@ def print_date(days: int) -> str | None:
 
 def print_timestamp(microseconds: int) -> str | None:
     """``yyyy-mm-dd hh:mm:ss[.ffffff]Z``, or None outside the years 1 to 9999."""
+    text = print_timestamp_ntz(microseconds)
+    return text and text + "Z"
+
+
+def print_timestamp_ntz(microseconds: int) -> str | None:
+    """``yyyy-mm-dd hh:mm:ss[.ffffff]``, or None outside the years 1 to 9999."""
     try:
-        wall = instant_of(microseconds).replace(tzinfo=None)
+        return instant_of(microseconds).replace(tzinfo=None).isoformat(sep=" ")
     except OverflowError:
         return None
-    return wall.isoformat(sep=" ") + "Z"

@@ -1,0 +1,132 @@
+"""Columns of rarer types on a Spark session: pipelines as written and as optimized."""
+
+# mypy: ignore-errors
+# Users write such functions without thinking of stubs; their text is what is lifted.
+
+from __future__ import annotations
+
+import datetime as dt
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import pytest
+from tests.backend.running import rewritten, safe, untouched
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@pytest.fixture(scope="module", autouse=True)
+def functions_by_value() -> Iterator[None]:
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    yield
+    cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+
+
+def stored(spark: SparkSession, path: Path, schema: str, rows: list[tuple]) -> DataFrame:
+    """The rows as a Parquet file."""
+    spark.createDataFrame(rows, schema).coalesce(1).write.parquet(str(path / "t"))
+    return spark.read.parquet(str(path / "t"))
+
+
+def agg(df: DataFrame, function: object, returns: str, *columns: str) -> DataFrame:
+    """``m``: what a pandas UDF makes of each team."""
+    from pyspark.sql.functions import pandas_udf
+
+    return df.groupBy("team").agg(pandas_udf(function, returns)(*columns).alias("m"))
+
+
+# --- timestamps without time zone ---------------------------------------------------------------
+
+
+def latest_after(ts: pd.Series) -> dt.datetime:
+    best = dt.datetime(2020, 1, 1)
+    for t in ts:
+        if t > best:
+            best = t
+    return best
+
+
+def first_and_last(pdf: pd.DataFrame) -> pd.DataFrame:
+    first, last = None, None
+    for row in pdf.itertuples(index=False):
+        if first is None or row.ts < first:
+            first = row.ts
+        if last is None or row.ts > last:
+            last = row.ts
+    return pd.DataFrame({"team": [pdf["team"].iloc[0]], "first": [first], "last": [last]})
+
+
+TIMES = [
+    ("a", dt.datetime(2021, 3, 28, 2, 30)),  # an hour that clocks in Berlin skip
+    ("a", dt.datetime(2021, 3, 28, 2, 30, 0, 1)),
+    ("a", dt.datetime(1677, 9, 21, 0, 12, 43, 145225)),  # the ends of pandas' nanoseconds
+    ("b", dt.datetime(2262, 4, 11, 23, 47, 16, 854775)),
+    ("b", dt.datetime(2019, 12, 31)),
+    ("c", dt.datetime(2020, 10, 25, 2, 30)),  # an hour that happens twice there
+    ("c", dt.datetime(2020, 1, 1)),
+    ("d", dt.datetime(2019, 1, 1)),
+    (None, dt.datetime(2021, 3, 28, 2, 0)),
+]
+
+
+@pytest.fixture(params=["UTC", "Europe/Berlin"])
+def zone(spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[str]:
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", request.param)
+    yield request.param
+    spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_times_without_zone(spark: SparkSession, zone: str, tmp_path: Path) -> None:
+    """In any session: no zone matters to them."""
+    table = stored(spark, tmp_path, "team string, ts timestamp_ntz", TIMES)
+    best = agg(table, latest_after, "timestamp_ntz", "ts")
+    boundary = rewritten(best.filter("m >= TIMESTAMP_NTZ '2021-03-28 02:30:00'"))
+    assert (boundary.kind, boundary.prefilter) == (
+        "exact",
+        "ts >= TIMESTAMP_NTZ '2021-03-28 02:30:00'",
+    )
+    assert any("2021-03-28T02:30" in p for p in boundary.pushed_to_scan)
+    rewritten(best.filter("m > DATE '2020-12-31'"))
+    rewritten(best.filter("m = '2021-03-28 02:30:00.000001' AND team = 'a'"))
+    ends = table.groupBy("team").applyInPandas(
+        first_and_last, "team string, first timestamp_ntz, last timestamp_ntz"
+    )
+    boundary = rewritten(ends.filter("last > DATE '2021-03-28'").select("team", "last"))
+    assert boundary.prefilter == "ts > TIMESTAMP_NTZ '2021-03-28 00:00:00'"
+    safe(ends.filter("first < last"))
+
+
+def test_instants_and_times_without_zone(spark: SparkSession, zone: str, tmp_path: Path) -> None:
+    """A filter that compares the two is read where clocks are never changed."""
+    table = stored(spark, tmp_path, "team string, ts timestamp_ntz", TIMES)
+    df = agg(table, latest_after, "timestamp_ntz", "ts").filter(
+        "m > TIMESTAMP '2021-01-01 00:00:00'"
+    )
+    if zone == "UTC":
+        assert rewritten(df).prefilter == "ts > TIMESTAMP_NTZ '2021-01-01 00:00:00'"
+    else:
+        assert untouched(df).declined[-1].code == "timezone"
+
+
+def test_a_null_among_times_without_zone(spark: SparkSession, tmp_path: Path) -> None:
+    """It arrives as NaT, of which every comparison is false."""
+    rows = [*TIMES, ("a", None), ("e", None)]
+    table = stored(spark, tmp_path, "team string, ts timestamp_ntz", rows)
+    best = agg(table, latest_after, "timestamp_ntz", "ts").filter("m > DATE '2021-01-01'")
+    assert "no-null" in {a["code"] for a in rewritten(best).assumptions}
+
+
+def test_keys_without_zone(spark: SparkSession, zone: str, tmp_path: Path) -> None:
+    table = stored(
+        spark, tmp_path, "team timestamp_ntz, ts timestamp_ntz", [(t, t) for _, t in TIMES]
+    )
+    best = agg(table, latest_after, "timestamp_ntz", "ts")
+    rewritten(best.filter("m > DATE '2021-01-01' AND team < TIMESTAMP_NTZ '2100-01-01'"))
+    safe(best.filter("m > DATE '2021-01-01' OR team = m"))
