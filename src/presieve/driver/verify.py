@@ -10,18 +10,16 @@ from typing import Any, Literal
 from presieve.certificate import Certificate, Verified, check
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
+from presieve.driver.shown import shown_result, shown_row, sorts_of
 from presieve.driver.solve import ERASED_TEXT, ERASES, OPTIONAL, Policy, strictly
 from presieve.driver.synthesize import check_options
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
-from presieve.ir.sorts import Sort
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Term
 from presieve.semantics import interpret
-from presieve.semantics.interpret import Outcome, Raised, Result
-from presieve.semantics.types import SORTS
-from presieve.semantics.values import Value, to_python
+from presieve.semantics.values import Value, plain
 from presieve.smt.solver import Effort
 
 
@@ -40,9 +38,9 @@ class Counterexample:
     def to_json(self) -> dict[str, object]:
         """In JSON's types, dates and timestamps as text; NaN and infinities as strings."""
         return {
-            "rows": _plain(self.rows),
-            "original": _plain(self.original),
-            "optimized": _plain(self.optimized),
+            "rows": plain(self.rows),
+            "original": plain(self.original),
+            "optimized": plain(self.optimized),
         }
 
 
@@ -207,48 +205,7 @@ def _shown(
     optimized = interpret.pushed_outcome(problem, rows, keys, prefilter, residual)
     if interpret.agree(original, optimized):
         raise PresieveError("a counterexample does not differ when it is run")
-    sorts = {c.name: c.sort for c in (*fold.columns, *fold.keys)}
-    shown = [_row(inputs, {**keys, **r}, sorts) for r in rows]
-    told = [_result(problem, o, keys, sorts) for o in (original, optimized)]
-    return Counterexample(shown, told[0], told[1])
-
-
-def _row(inputs: Inputs, values: dict[str, Value], sorts: dict[str, Sort]) -> dict[str, object]:
-    """A row over the whole schema; columns that play no part are NULL or some value."""
-    found: dict[str, object] = {}
-    for c in inputs.schema:
-        if c.name in values:
-            found[c.name] = to_python(values[c.name], sorts[c.name])
-        else:
-            found[c.name] = None if c.nullable or c.type not in SORTS else _SOME[SORTS[c.type]]
-    return found
-
-
-_ZERO: dict[str, Value] = {"string": "", "boolean": False, "double": 0.0}
-_SOME = {sort: to_python(_ZERO.get(name, 0), sort) for name, sort in SORTS.items()}
-
-
-def _result(
-    problem: Problem, outcome: Outcome, keys: dict[str, Value], sorts: dict[str, Sort]
-) -> list[dict[str, object]] | str:
-    if isinstance(outcome, Raised):
-        return "raises"
-    if not isinstance(outcome, Result):
-        return []
-    shown: dict[str, object] = {k: to_python(v, sorts[k]) for k, v in keys.items()}
-    for o, v in zip(problem.fold.outputs, outcome.outputs, strict=True):
-        shown[o.name] = to_python(v, o.sort)
-    return [shown]
-
-
-def _plain(value: object) -> Any:
-    match value:
-        case dict():
-            return {k: _plain(v) for k, v in value.items()}
-        case list():
-            return [_plain(v) for v in value]
-        case float() if value != value or value in (float("inf"), float("-inf")):
-            return str(value)
-        case bool() | int() | float() | str() | None:
-            return value
-    return str(value)
+    sorts = sorts_of(problem)
+    shown = [shown_row(inputs.schema, {**keys, **r}, sorts) for r in rows]
+    results = [shown_result(problem, o, keys) for o in (original, optimized)]
+    return Counterexample(shown, results[0], results[1])

@@ -8,7 +8,7 @@ tuple; none is ``None``.
 from __future__ import annotations
 
 import datetime as dt
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from presieve.ir.sorts import (
     BOOL,
@@ -119,3 +119,17 @@ def from_python(value: object, sort: Sort) -> Value:
     if not belongs(result, sort):  # type: ignore[arg-type]
         raise TypeError(f"{value!r} is no value of sort {sort}")
     return result  # type: ignore[return-value]
+
+
+def plain(value: object) -> Any:
+    """What a person sees, in JSON's types: NaN, infinities, dates and the like as their text."""
+    match value:
+        case dict():
+            return {k: plain(v) for k, v in value.items()}
+        case list():
+            return [plain(v) for v in value]
+        case float() if value != value or value in (float("inf"), float("-inf")):
+            return str(value)
+        case bool() | int() | float() | str() | None:
+            return value
+    return str(value)

@@ -1,0 +1,47 @@
+"""Trusted. Rows and results of the reference interpreter as a person wants to see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from presieve.ir.fold import Problem
+from presieve.ir.sorts import Sort
+from presieve.semantics.interpret import Outcome, Raised, Result
+from presieve.semantics.types import SORTS, SchemaColumn
+from presieve.semantics.values import Value, to_python
+
+_ZERO: dict[str, Value] = {"string": "", "boolean": False, "double": 0.0}
+_SOME = {sort: to_python(_ZERO.get(name, 0), sort) for name, sort in SORTS.items()}
+
+
+def sorts_of(problem: Problem) -> dict[str, Sort]:
+    """The sorts of input and grouping columns by name."""
+    return {c.name: c.sort for c in (*problem.fold.columns, *problem.fold.keys)}
+
+
+def shown_row(
+    schema: Sequence[SchemaColumn], values: Mapping[str, Value], sorts: Mapping[str, Sort]
+) -> dict[str, object]:
+    """A row over the whole schema; columns that play no part are NULL or some value."""
+    found: dict[str, object] = {}
+    for c in schema:
+        if c.name in values:
+            found[c.name] = to_python(values[c.name], sorts[c.name])
+        else:
+            found[c.name] = None if c.nullable or c.type not in SORTS else _SOME[SORTS[c.type]]
+    return found
+
+
+def shown_result(
+    problem: Problem, outcome: Outcome, keys: Mapping[str, Value]
+) -> list[dict[str, object]] | str:
+    """No or one output row, with the group's key before the outputs, or ``"raises"``."""
+    if isinstance(outcome, Raised):
+        return "raises"
+    if not isinstance(outcome, Result):
+        return []
+    sorts = sorts_of(problem)
+    shown: dict[str, object] = {k: to_python(v, sorts[k]) for k, v in keys.items()}
+    for o, v in zip(problem.fold.outputs, outcome.outputs, strict=True):
+        shown[o.name] = to_python(v, o.sort)
+    return [shown]
