@@ -16,7 +16,7 @@ from presieve.ir.terms import NONEMPTY, Op, Scope, Term
 from presieve.ir.walk import variables
 from presieve.semantics.values import INT_RANGES
 from presieve.smt.encode import Enc, Encoder, OptionEnc, choose, same_encoding
-from presieve.smt.text import TRUE, s_and, s_int, s_not, s_or
+from presieve.smt.text import TRUE, s_and, s_int, s_not, s_or, s_xor
 
 EncEnv = dict[tuple[Scope, str], Enc]
 
@@ -115,6 +115,14 @@ class Runs:
         env[Scope.ACC, NONEMPTY] = TRUE
         return Run(env)
 
+    def through(self, run: Run, rows: Iterable[EncEnv]) -> tuple[str, Run]:
+        """Whether Python raises on one of these rows, and the run after them if it does not."""
+        raised = []
+        for row in rows:
+            raised.append(self.step_raises(run, row))
+            run = self.step(run, row)
+        return self.encoder.name(s_or(raised)), run
+
     def step_raises(self, run: Run, row: EncEnv) -> str:
         """Python raises on this row."""
         return self.encoder.boolean(self.fold.step_raises, {**row, **run.env})
@@ -160,6 +168,20 @@ class Runs:
         both = s_and([accepted, accepted_twin, *equal])
         neither = s_and([s_not(accepted), s_not(accepted_twin)])
         return s_and([s_not(raises), s_or([both, neither])])
+
+    def yields_differ(self, first: tuple[str, Run], second: tuple[str, Run]) -> str:
+        """Two runs (each with whether it has raised) of the same pipeline do not end alike: not
+        both in raising, both rejected, or both accepted with equal outputs.
+        """
+        where = self.problem.where
+        (a, run), (b, twin) = first, second
+        a, b = (
+            self.encoder.name(s_or([x, s_and([self.present(r), self.finish_raises(r)])]))
+            for x, r in ((a, run), (b, twin))
+        )
+        accepted, accepted_twin = self.passes(run, where), self.passes(twin, where)
+        agrees = self.result_agrees(run, twin, accepted, accepted_twin)
+        return s_or([s_xor(a, b), s_and([s_not(a), s_not(b), s_not(agrees)])])
 
     def passes(self, run: Run, post: Term) -> str:
         """The run has a result and the filter ``post`` keeps it."""

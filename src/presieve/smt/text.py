@@ -49,6 +49,11 @@ def s_eq(a: str, b: str) -> str:
     return f"(= {a} {b})"
 
 
+def s_xor(a: str, b: str) -> str:
+    """Just one of two; constants fold."""
+    return s_not(s_eq(a, b))
+
+
 def s_ite(condition: str, then: str, other: str) -> str:
     """If-then-else; constants fold."""
     if condition == TRUE or then == other:

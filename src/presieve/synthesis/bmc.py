@@ -7,7 +7,7 @@ from presieve.semantics.compile import State
 from presieve.smt.decode import decode
 from presieve.smt.runs import EncEnv, Runs
 from presieve.smt.solver import Effort, Sat, Solver
-from presieve.smt.text import s_and, s_not
+from presieve.smt.text import s_and, s_not, s_or
 from presieve.synthesis.space import Space
 from presieve.synthesis.tables import Table
 
@@ -56,6 +56,25 @@ def wrong_table(
     fine = s_and([*(s_not(c) for c in crashes), runs.result_agrees(s, t, accepted, passed)])
     runs.encoder.fact(runs.matters(s))
     runs.encoder.fact(s_not(fine))
+    return _model(space, runs, seen, solver, effort)
+
+
+def exchanged_table(
+    space: Space, rows: int, solver: Solver, effort: Effort
+) -> tuple[Table, State] | None:
+    """A table of so many rows that yields another result, as far as the model goes, once two
+    neighbours are exchanged.
+
+    The caller runs it: the model's numbers need not be doubles.
+    """
+    runs = Runs(space.problem, [])
+    seen = [runs.row(f"r{i}") for i in range(rows)]
+    straight = runs.through(runs.initial(), seen)
+    differ = []
+    for i in range(rows - 1):
+        order = [*seen[:i], seen[i + 1], seen[i], *seen[i + 2 :]]
+        differ.append(runs.yields_differ(straight, runs.through(runs.initial(), order)))
+    runs.encoder.fact(s_or(differ))
     return _model(space, runs, seen, solver, effort)
 
 

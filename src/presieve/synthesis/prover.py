@@ -67,8 +67,8 @@ class Prover:
         broken = []
         for j, clause in enumerate(setup.clauses):
             lines += [f"(declare-const {x}{j} Bool)" for x in ("k", "q", "o")]
-            lines.append(f"(assert (=> k{j} {_clause(clause, 'a')}))")
-            lines.append(f"(assert (= q{j} {_clause(clause, 'b')}))")
+            lines.append(f"(assert (=> k{j} {clause_text(clause, 'a')}))")
+            lines.append(f"(assert (= q{j} {clause_text(clause, 'b')}))")
             lines.append(f"(assert (=> o{j} (not q{j})))")
             broken.append(f"(and k{j} (not q{j}))")
         calm = s_not(runs.step_raises(s, row))
@@ -182,6 +182,7 @@ def _literal(literal: int, prefix: str) -> str:
     return f"(not {name})" if literal % 2 else name
 
 
-def _clause(clause: Clause, prefix: str) -> str:
+def clause_text(clause: Clause, prefix: str) -> str:
+    """A clause over leaves whose truth values have names: this prefix and the leaf's number."""
     right = _literal(clause.right, prefix)
     return right if clause.left < 0 else f"(=> {_literal(clause.left, prefix)} {right})"
