@@ -35,3 +35,11 @@ class Total:
 
     def reduce(self, acc: Any, row: Any) -> Any:
         return acc + row["x"]
+
+
+class LatestError:
+    def zero(self) -> Any:
+        return None
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        return row["error"]

@@ -41,15 +41,25 @@ def test_synth_finds_the_split(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["certificate"]["kind"] == "split"
     assert set(found) == {
         *("kind", "prefilter", "residual", "invariant", "strength", "certificate"),
-        *("assumptions", "declined", "seconds", "solver_calls"),
+        *("assumptions", "declined", "seconds", "solver_calls", "order"),
     }
+    assert found["order"]["status"] == "independent"
 
 
 def test_synth_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["synth", *TOP_TWO]) == 0
     out = capsys.readouterr().out
-    for text in ("split", "score >= 90.0D", "second IS NOT NULL", "[no-nan]"):
+    for text in ("split", "score >= 90.0D", "second IS NOT NULL", "[no-nan]", "order of rows"):
         assert text in out
+
+
+def test_synth_shows_that_the_order_of_rows_matters(capsys: pytest.CaptureFixture[str]) -> None:
+    fold = [f"{JOBS}:LatestError", "--schema", "error boolean NOT NULL", "--returns", "e boolean"]
+    assert main(["synth", *fold, "--where", "e"]) == 1
+    out = capsys.readouterr().out
+    for text in ("depends on the order of rows", "(error False), (error True): (e True)"):
+        assert text in out
+    assert "(error True), (error False): filtered out" in out
 
 
 def test_nothing_to_push_is_a_negative_answer(capsys: pytest.CaptureFixture[str]) -> None:

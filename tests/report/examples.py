@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from presieve.errors import Declined, Span
 from presieve.report.model import BoundaryReport, ReportData
+from presieve.report.order import Permuted, dependent, independent
+
+TIE = dependent(
+    Permuted(
+        [{"score": 91.0, "by": "<b>"}, {"score": 91.0, "by": "c"}, {"score": 91.0, "by": "c"}],
+        [{"score": 91.0, "by": "c"}, {"score": 91.0, "by": "<b>"}, {"score": 91.0, "by": "c"}],
+        [{"first": 91.0, "by": None}],
+        [],
+        "value",
+    )
+)
 
 SPLIT = BoundaryReport(
     operator="FlatMapGroupsInPandas",
@@ -22,6 +33,7 @@ SPLIT = BoundaryReport(
     source="def top_two(pdf):\n    if a < b & c:\n        return '<script>'\n",
     span=Span("jobs/teams.py", 12),
     discharged=({"code": "no-null", "text": "column n holds no NULL", "by": "NOT NULL"},),
+    order=TIE,
 )
 
 NONE = BoundaryReport(
@@ -32,6 +44,7 @@ NONE = BoundaryReport(
     prefilter="true",
     residual="errors <= 5",
     declined=(Declined("unknown-call", "time.time() is not known", Span("jobs/teams.py", 40, 9)),),
+    order=independent([{"code": "no-nan", "text": "column score holds no NaN"}]),
 )
 
 MIXED = ReportData((SPLIT, NONE), True, 0.2, "Filter <old>", "Filter <new>")

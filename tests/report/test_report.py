@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from tests.report.examples import MIXED, NONE, NOTHING, SPLIT
+from tests.report.examples import MIXED, NONE, NOTHING, SPLIT, TIE
 
 from presieve.errors import UsageError
 from presieve.report import html
@@ -61,6 +61,12 @@ def test_text_of_a_split() -> None:
         "  invariant     second = second' or second < 90\n"
         "  scan filters  IsNotNull(score), GreaterThanOrEqual(score,90.0)\n"
         "  rows kept     about 3.4%\n"
+        "  row order     the result depends on the order of rows\n"
+        "                rows (score 91.0, by '<b>'), (score 91.0, by 'c') 2 times: (first 91.0, by"
+        " NULL)\n"
+        "                rows (score 91.0, by 'c'), (score 91.0, by '<b>'), (score 91.0, by 'c'):"
+        " filtered\n"
+        "                out\n"
         "  assuming      column score holds no NaN [no-nan]\n"
         "  known         column n holds no NULL [no-null], NOT NULL\n"
         "  effort        0.12 s, 9 solver calls\n"
@@ -68,6 +74,9 @@ def test_text_of_a_split() -> None:
         "Aggregate count_errors\n"
         "  filter        errors <= 5\n"
         "  kind          none. Nothing was moved.\n"
+        "  row order     the result does not depend on the order of rows (proved), if column score"
+        " holds no\n"
+        "                NaN\n"
         "  declined      [unknown-call] time.time() is not known (jobs/teams.py:40:9)\n"
         "  effort        0.00 s"
     )
@@ -102,6 +111,8 @@ def test_page_shows_everything_about_a_boundary() -> None:
         "column score holds no NaN",
         "column n holds no NULL",
         *SPLIT.pushed_to_scan,
+        *TIE.lines(),
+        "does not depend on the order of rows (proved)",
         "about 3.4%",
         "time.time() is not known",
         NONE.where,

@@ -64,6 +64,7 @@ def _fields(found: Synthesis, save: Path | None) -> Iterator[tuple[str, str]]:
         yield "residual", found.residual
         yield "invariant", found.invariant
         yield "strength", found.strength
+    yield "row order", str(found.order)
     for assumption in found.assumptions:
         yield "assuming", f"{assumption['text']} [{assumption['code']}]"
     for declined in found.declined:

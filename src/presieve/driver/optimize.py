@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.memory import Memory
+from presieve.driver.order import order_of
 from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
 from presieve.errors import Declined, PresieveError, UsageError
 from presieve.ir.fold import Assumption, Problem
@@ -112,7 +113,9 @@ def _run(df: DataFrame, options: Options, *, for_report: bool) -> tuple[DataFram
         logger.info("left alone: %s", opened)
         return df, ReportData((), False, time.perf_counter() - started)
     deadline = started + options.budget
-    sites = [_solve_site(opened, site, options, deadline) for site in opened.sites]
+    sites = [
+        _solve_site(opened, site, options, deadline, for_report=for_report) for site in opened.sites
+    ]
     changed, sites = _apply(df, opened, sites, options, for_report=for_report)
     for site in sites:
         _log(site.report, site.edit is not None)
@@ -137,7 +140,9 @@ def _switched_off(df: DataFrame) -> str | None:
     return None
 
 
-def _solve_site(opened: Opened, site: OpenSite, options: Options, deadline: float) -> _Site:
+def _solve_site(
+    opened: Opened, site: OpenSite, options: Options, deadline: float, *, for_report: bool
+) -> _Site:
     started = time.perf_counter()
     report = BoundaryReport(
         operator=site.operator,
@@ -152,7 +157,9 @@ def _solve_site(opened: Opened, site: OpenSite, options: Options, deadline: floa
     if isinstance(problem, Declined):
         report = replace(report, declined=(problem,), span=problem.span)
     else:
-        report, edit = _solve_problem(opened, problem, report, options, deadline)
+        report, edit = _solve_problem(
+            opened, problem, report, options, deadline, for_report=for_report
+        )
     return _Site(replace(report, seconds=time.perf_counter() - started), edit)
 
 
@@ -162,6 +169,8 @@ def _solve_problem(
     report: BoundaryReport,
     options: Options,
     deadline: float,
+    *,
+    for_report: bool,
 ) -> tuple[BoundaryReport, SiteEdit | None]:
     from presieve.backend.spark_classic import facts, input_names
 
@@ -172,6 +181,8 @@ def _solve_problem(
     if isinstance(solution, Declined):
         return replace(report, declined=(solution,)), None
     told = _told(report, problem, solution)
+    if for_report:
+        told = replace(told, order=order_of(solution))
     if solution.verified is None or solution.kind == "none":
         return told, None
     return _edited(opened, problem, solution, told, options)

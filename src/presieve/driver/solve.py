@@ -86,7 +86,7 @@ def solve(
             return _nothing(problem, refused, started, 0)
     solution = _searched(problem, budget, policy, discharged, started)
     if solution.verified is None:
-        return replace(solution, declined=(*refused, *solution.declined))
+        solution = replace(solution, declined=(*refused, *solution.declined))
     return replace(solution, known=dict(discharged))
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from presieve.certificate import Certificate
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
+from presieve.driver.order import Question, asked
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined, UsageError
 from presieve.ir.pushdown import Kind, Strength
+from presieve.report.order import Order, unknown
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit_checked
 from presieve.sql.names import InexpressibleError
@@ -25,7 +27,7 @@ class Synthesis:
     ``kind``: exact (residual is true), split (residual weaker than ``where``), partial (residual is
     ``where``), empty (``where`` can never hold), none (nothing to push). ``strength``: strongest
     (every region that the pre-filter keeps has a concrete witness) or universe. ``declined`` says
-    what could not be handled. ``seconds`` is wall clock.
+    what could not be handled. ``seconds`` is wall clock, without what :attr:`order` takes.
     """
 
     kind: Kind
@@ -38,6 +40,14 @@ class Synthesis:
     declined: list[dict[str, object]] = field(default_factory=list)
     seconds: float = 0.0
     solver_calls: int = 0
+    _question: Question | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def order(self) -> Order:
+        """Whether the result depends on the order of rows inside a group, under the assumptions of
+        the proof. Decided when it is first asked for, in two seconds at most.
+        """
+        return self._question.answer() if self._question else unknown("see what was declined")
 
     def to_json(self) -> dict[str, Any]:
         """Everything in JSON's types; the certificate as its own JSON, or None."""
@@ -51,6 +61,7 @@ class Synthesis:
             "declined": self.declined,
             "seconds": self.seconds,
             "solver_calls": self.solver_calls,
+            "order": self.order.to_json(),
             "certificate": self.certificate.to_json() if self.certificate else None,
         }
 
@@ -86,7 +97,8 @@ def synthesize(
     bare = inputs.problem(term, [fact for _, fact in facts])
     problem, known = with_declared(bare, facts)
     solution = solve(problem, budget=budget, policy=policy, discharged=known)
-    return _told(inputs, where, solution, started)
+    question = Question(asked(solution), inputs.schema, known)
+    return replace(_told(inputs, where, solution, started), _question=question)
 
 
 def check_options(budget: float, policy: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from presieve.errors import Declined, Span
+from presieve.report.order import Order
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +16,8 @@ class BoundaryReport:
     this boundary; ``pushed_to_scan`` are the filters that reach the file scan below it, as Spark
     prints them; ``estimated_selectivity`` is a fraction of rows, None where unknown.
     ``assumptions`` are what the proof rests on unproven; ``discharged`` is what it rests on and is
-    known, with how it is known under ``by``.
+    known, with how it is known under ``by``. ``order`` says whether the result depends on the order
+    of rows; None where the function was not read, or nobody asked.
     """
 
     operator: str
@@ -35,6 +37,7 @@ class BoundaryReport:
     source: str = ""
     span: Span | None = None
     discharged: tuple[dict[str, str], ...] = ()
+    order: Order | None = None
 
 
 @dataclass(frozen=True, slots=True)

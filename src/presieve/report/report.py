@@ -18,6 +18,7 @@ def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
     plain["declined"] = [d.to_json() for d in boundary.declined]
     plain["assumptions"] = [dict(a) for a in boundary.assumptions]
     plain["discharged"] = [dict(d) for d in boundary.discharged]
+    plain["order"] = boundary.order.to_json() if boundary.order else None
     plain["pushed_to_scan"] = list(boundary.pushed_to_scan)
     return plain
 

@@ -45,6 +45,8 @@ def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
         yield "scan filters", words.scan(boundary)
     if boundary.estimated_selectivity is not None:
         yield "rows kept", f"about {words.percent(boundary.estimated_selectivity)}"
+    if boundary.order:
+        yield "row order", str(boundary.order)
     for assumption in boundary.assumptions:
         yield "assuming", f"{assumption['text']} [{assumption['code']}]"
     for known in boundary.discharged:

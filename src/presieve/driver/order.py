@@ -1,0 +1,96 @@
+"""Trusted. Whether a pipeline's result depends on the order of rows: asked once it is wanted.
+
+Nothing rests on the answer: every rewrite is proved for every order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from presieve.driver.shown import shown_result, shown_row, sorts_of
+from presieve.driver.solve import Solution, strictly
+from presieve.ir.fold import Assumption, Problem
+from presieve.report import order as told
+from presieve.report.order import Order, Permuted
+from presieve.semantics import interpret
+from presieve.semantics.interpret import Raised, Row
+from presieve.semantics.types import SchemaColumn
+
+if TYPE_CHECKING:
+    from presieve.synthesis.permute import Exchange
+
+SECONDS = 2.0
+"""The most that an answer may take; most take some hundredths."""
+
+
+def asked(solution: Solution) -> Problem:
+    """The problem under the assumptions that are told with its solution; where nothing was proved,
+    under those alone that are part of the function's meaning, or known to hold.
+    """
+    if solution.verified is not None:
+        return solution.problem
+    return strictly(solution.problem, solution.known)
+
+
+def order_of(solution: Solution) -> Order:
+    """The answer for a solved problem; rows of a witness show grouping and input columns."""
+    problem = asked(solution)
+    columns = (*problem.fold.keys, *problem.fold.columns)
+    schema = [SchemaColumn(c.name, c.type) for c in columns]
+    return Question(problem, schema, solution.known).answer()
+
+
+@dataclass(slots=True)
+class Question:
+    """The order of rows of one problem; ``known`` are assumptions that hold anyway.
+
+    ``schema`` is what rows of a witness show.
+    """
+
+    problem: Problem
+    schema: Sequence[SchemaColumn]
+    known: Collection[Assumption] = ()
+    seconds: float = SECONDS
+    _answer: Order | None = field(default=None, init=False, compare=False)
+
+    def answer(self) -> Order:
+        """Decided at the first call."""
+        if self._answer is None:
+            self._answer = self._decided()
+        return self._answer
+
+    def _decided(self) -> Order:
+        # The search loads a solver, which importing this module must not.
+        from presieve.synthesis.order import Independent, decide
+        from presieve.synthesis.permute import Exchange
+
+        match decide(self.problem, self.seconds):
+            case Exchange() as found:
+                witness = self._witness(found)
+                return told.dependent(witness) if witness else told.unknown()
+            case Independent():
+                open_ = [a for a in self.problem.assumptions if a not in self.known]
+                return told.independent([{"code": a.code, "text": a.text} for a in open_])
+        return told.unknown()
+
+    def _witness(self, found: Exchange) -> Permuted | None:
+        """Both orders run on the reference interpreter; None where they do not differ there."""
+        fold = self.problem.fold
+        key = dict(zip((c.name for c in fold.keys), found.key, strict=True))
+        names = [c.name for c in fold.columns]
+        orders: list[list[Row]] = [
+            [dict(zip(names, r, strict=True)) for r in t] for t in (found.table, found.exchanged)
+        ]
+        first, second = (interpret.outcome(self.problem, rows, key) for rows in orders)
+        if isinstance(first, Raised) == isinstance(second, Raised) and interpret.agree(
+            first, second
+        ):
+            return None
+        sorts = sorts_of(self.problem)
+        rows, permuted = (
+            [shown_row(self.schema, {**key, **r}, sorts) for r in order] for order in orders
+        )
+        result, other = (shown_result(self.problem, o, key) for o in (first, second))
+        return Permuted(rows, permuted, result, other, found.cause)

@@ -1,0 +1,136 @@
+"""Untrusted. What is told of how a result depends on the order of a group's rows.
+
+Spark promises no order inside a group. A rewrite is proved for every order; this says whether the
+function itself gives the same in every order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any, Literal, TypeAlias
+
+from presieve.semantics.values import plain
+
+Rows: TypeAlias = Sequence[Mapping[str, object]]
+Yield: TypeAlias = list[dict[str, object]] | str
+"""What a pipeline yields for one group: no or one output row, or ``"raises"``."""
+
+Status = Literal["dependent", "independent", "unknown"]
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Permuted:
+    """One group in two orders that give two results when they are run.
+
+    ``rows`` is the table, ``permuted`` the same with two neighbours exchanged; ``result`` and
+    ``permuted_result`` are what is left of each behind the filter: a list of no or one output row,
+    or ``"raises"``. ``cause`` is by what they differ: "value" (another value, or a group more or
+    less), "error" (one order raises), "rounding" (of doubles), "nan" (a NaN is read or computed),
+    or "zero" (in nothing but the sign of a zero).
+    """
+
+    rows: list[dict[str, object]]
+    permuted: list[dict[str, object]]
+    result: Yield
+    permuted_result: Yield
+    cause: str
+
+    def to_json(self) -> dict[str, Any]:
+        """In JSON's types, dates and timestamps as text; NaN and infinities as strings."""
+        return {
+            "cause": self.cause,
+            "rows": plain(self.rows),
+            "permuted": plain(self.permuted),
+            "result": plain(self.result),
+            "permuted_result": plain(self.permuted_result),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Whether what a pipeline yields depends on the order of rows inside a group.
+
+    What is compared is what somebody sees for one group behind the filter: whether there is an
+    output row, or an error instead, and if there is one, all its columns that are read further up,
+    bit by bit (so -0.0 differs from 0.0, and NaN is one value). Differences that the filter hides
+    do not count.
+
+    ``dependent`` comes with a ``witness`` that was run; ``independent`` is proved by a solver for
+    all tables that obey ``assumptions`` (``{"code", "text"}``); ``unknown`` is neither.
+    """
+
+    status: Status
+    text: str
+    witness: Permuted | None = None
+    assumptions: list[dict[str, str]] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def to_json(self) -> dict[str, Any]:
+        """In JSON's types."""
+        return {
+            "status": self.status,
+            "text": self.text,
+            "witness": self.witness.to_json() if self.witness else None,
+            "assumptions": self.assumptions,
+        }
+
+    def lines(self) -> Iterator[str]:
+        """The text, then the witness: one line for each order."""
+        yield self.text
+        if self.witness:
+            yield f"rows {_rows(self.witness.rows)}: {_yield(self.witness.result)}"
+            yield f"rows {_rows(self.witness.permuted)}: {_yield(self.witness.permuted_result)}"
+
+
+DEPENDENT: Mapping[str, str] = {
+    "value": "the result depends on the order of rows",
+    "error": "whether the function raises depends on the order of rows",
+    "rounding": "the result depends on the order of rows through the rounding of doubles",
+    "nan": "the result depends on the order of rows where there are NaNs",
+    "zero": "the sign of a zero in the result depends on the order of rows",
+}
+INDEPENDENT = "the result does not depend on the order of rows (proved)"
+UNKNOWN = "whether the result depends on the order of rows is not known"
+
+
+def dependent(witness: Permuted) -> Order:
+    """What the witness shows."""
+    return Order("dependent", DEPENDENT[witness.cause], witness)
+
+
+def independent(assumptions: list[dict[str, str]]) -> Order:
+    """Proved, given the assumptions."""
+    given = "".join(f", if {a['text']}" for a in assumptions)
+    return Order("independent", INDEPENDENT + given, None, assumptions)
+
+
+def unknown(why: str = "") -> Order:
+    """Neither shown nor proved."""
+    return Order("unknown", f"{UNKNOWN}: {why}" if why else UNKNOWN)
+
+
+def _rows(rows: Rows) -> str:
+    """Rows in their order, equal neighbours counted."""
+    runs = [(row, sum(1 for _ in same)) for row, same in groupby(map(_row, rows))]
+    shown = [row if n == 1 else f"{row} {n} times" for row, n in runs[:_SHOWN]]
+    return ", ".join([*shown, *(["..."] if len(runs) > _SHOWN else [])])
+
+
+def _row(row: Mapping[str, object]) -> str:
+    return "(" + ", ".join(f"{name} {_value(v)}" for name, v in row.items()) + ")"
+
+
+def _yield(result: Yield) -> str:
+    if isinstance(result, str):
+        return result
+    return ", ".join(map(_row, result)) or "filtered out"
+
+
+def _value(value: object) -> str:
+    shown = plain(value)
+    return "NULL" if shown is None else repr(shown) if isinstance(value, str) else str(shown)
