@@ -5,10 +5,13 @@ Each test names the public thread, and shows that the rewrite which was shipped 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.traps import udfs
-from tests.traps.checks import agg, kept, left_alone, pandas_udf, table
+from tests.traps.checks import agg, kept, left_alone, outcome, pandas_udf, table
+
+from presieve.driver.optimize import explain, optimize
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -101,6 +104,46 @@ def test_spark_59434_a_shared_cte(spark: SparkSession, games: DataFrame) -> None
 
     for call in ("early_high(i, v)", "count_high(v)"):
         kept(written(call, ""), written(call, "WHERE v > 10"))
+
+
+def shared(games: DataFrame, spark: SparkSession, column: str, prefilter: str = "") -> DataFrame:
+    """A CTE read twice: by a function, and under a filter that is not deterministic."""
+    games.coalesce(1).createOrReplaceTempView("played")
+    spark.udf.register("count_high", pandas_udf(udfs.count_high, "bigint"))
+    return spark.sql(
+        f"WITH t AS (SELECT * FROM played), c AS (SELECT *, {column} AS i FROM t)"
+        f" SELECT * FROM (SELECT team, count_high(v) AS m FROM c {prefilter} GROUP BY team)"
+        " WHERE m >= 1"
+        " UNION ALL SELECT team, v FROM c WHERE rand(2) < 0.5"
+    )
+
+
+def test_spark_59434_a_filter_that_is_not_deterministic(
+    spark: SparkSession, games: DataFrame, tmp_path: Path
+) -> None:
+    """SPARK-59434: once both references stand under filters, Spark evaluates both in the shared
+    definition too, and rand() a second time.
+    """
+    games.coalesce(1).write.parquet(str(tmp_path / "t"))
+    rows = spark.read.parquet(str(tmp_path / "t"))
+    df, naive = (shared(rows, spark, "rand(1)", where) for where in ("", "WHERE v > 10"))
+    left_alone(df, naive, "[nondeterministic]")
+    twice = shared(rows, spark, "(SELECT count(*) FROM t WHERE uuid() > '')")
+    assert optimize(twice) is twice
+
+
+def test_spark_59434_a_definition_that_is_inlined(
+    spark: SparkSession, games: DataFrame, tmp_path: Path
+) -> None:
+    """The same with a deterministic definition, of which each reference gets its own copy."""
+    games.coalesce(1).write.parquet(str(tmp_path / "t"))
+    df = shared(spark.read.parquet(str(tmp_path / "t")), spark, "v")
+    better = optimize(df)
+    assert better is not df
+    assert outcome(better) == outcome(df)
+    report = explain(df)
+    assert report.changed
+    assert [b.kind for b in report.boundaries] == ["exact"]
 
 
 def test_spark_13722_through_a_generator(games: DataFrame) -> None:
