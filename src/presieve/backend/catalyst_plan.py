@@ -17,6 +17,7 @@ from presieve.backend.catalyst_json import (
     split_conjuncts,
     walk,
 )
+from presieve.backend.definitions import fixed_definitions, referred
 from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined
 from presieve.ir.terms import Term
@@ -82,12 +83,14 @@ def find_sites(gateway: Gateway, root: Node, plan: Java, timezone: str) -> tuple
     """Every boundary that a filter meets, outer ones first."""
     by_path = {n.path: n for n in walk(root)}
     known = {AGGREGATE, FLAT_MAP_GROUPS} | UNSUPPORTED_BOUNDARIES
+    fixed = fixed_definitions(gateway, root, plan)
     found = []
     for node in by_path.values():
         chain = _chain(node, by_path) if node.kind in known else ()
         if not any(n.kind == FILTER for n in chain):
             continue
         deterministic = gateway.deterministic(gateway.node(plan, node.path))
+        deterministic = deterministic and referred(node) <= fixed
         nodes = _deterministic(gateway, plan, chain) if deterministic else chain
         if any(n.kind == FILTER for n in nodes):
             found.append(_site(root, node, nodes, timezone, deterministic))

@@ -24,6 +24,7 @@ from presieve.backend.catalyst_json import (
     references,
     walk,
 )
+from presieve.backend.definitions import CTE_DEFINITION, CTE_REFERENCE
 
 _TOTAL = frozenset(
     EXPRESSIONS + name
@@ -60,9 +61,6 @@ _WINDOW = LOGICAL + "Window"
 _PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 """Never read by a pre-filter: Spark would call the function once for it and once for the rest."""
 
-_CTE_REFERENCE = LOGICAL + "CTERelationRef"
-_CTE_DEFINITION = LOGICAL + "CTERelationDef"
-
 
 @dataclass(frozen=True, slots=True)
 class Below:
@@ -77,10 +75,10 @@ class Below:
 def look_below(input_: Node, root: Node) -> Below:
     """All about the relation that a pre-filter is to stand on, in the plan ``root``."""
     found = _look(input_)
-    references_ = [n for n in walk(input_) if n.kind == _CTE_REFERENCE]
+    references_ = [n for n in walk(input_) if n.kind == CTE_REFERENCE]
     if not references_:
         return found
-    shared = [_look(n) for n in walk(root) if n.kind == _CTE_DEFINITION]
+    shared = [_look(n) for n in walk(root) if n.kind == CTE_DEFINITION]
     exposed = found.exposed
     if any(s.exposed for s in shared):
         exposed |= {expr_id(t[0]) for n in references_ for t in _trees(n)}

@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from presieve.backend.definitions import WITH_CTE
 from presieve.backend.rewrite import SiteEdit, rewrite_plan
-from presieve.backend.spark_gateway import Gateway, Java
+from presieve.backend.spark_gateway import Gateway, GatewayError, Java
 
 
 def pushed_filters(
     gateway: Gateway, root: Java, edits: tuple[SiteEdit, ...], one: SiteEdit, timezone: str
 ) -> tuple[str, ...]:
     """The filters of the scans in the physical plan of a rewritten boundary, as Spark prints
-    them, each once: those handed to the file format, then those that choose partitions.
+    them, each once: those handed to the file format, then those that choose partitions. None where
+    Spark cannot plan the boundary by itself.
     """
-    below = rewrite_plan(gateway, root, edits, timezone, one.site.boundary.path)
-    found = gateway.scan_metadata(below)
+    path = one.site.boundary.path
+    below = rewrite_plan(gateway, root, edits, timezone, path)
+    above = one.site.site.root
+    try:
+        for length, child in enumerate(path):
+            if above.kind == WITH_CTE:  # what it defines may be read below
+                defining = rewrite_plan(gateway, root, edits, timezone, path[:length])
+                below = gateway.with_plan(defining, below)
+                break
+            above = above.children[child]
+        found = gateway.scan_metadata(below)
+    except GatewayError:
+        return ()
     return tuple(
         dict.fromkeys(
             part

@@ -184,6 +184,11 @@ class Gateway:
         return node.withNewChildren(self._python.toSeq(list(children)))
 
     @_guarded
+    def with_plan(self, with_cte: Java, plan: Java) -> Java:
+        """Another plan under the same definitions (``WithCTE``)."""
+        return with_cte.withNewPlan(plan)
+
+    @_guarded
     def children(self, node: Java) -> list[Java]:
         """The children of a node."""
         seq = node.children()
