@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from tests.certificate.mutants import certificate_of
 
-from presieve.certificate import Rejected, Verified, check
-from presieve.ir.ops import app
+from presieve.certificate import Certificate, Rejected, Verified, check
+from presieve.certificate.check import make_solver
+from presieve.certificate.obligations import Claim, without_witness
+from presieve.driver.synthesize import synthesize
+from presieve.ir.ops import app, sql_conjunction
 from presieve.ir.pushdown import Witness
 from presieve.ir.sorts import FLOAT
-from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var, float_lit
+from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var, float_lit, lit
+from presieve.smt.solver import Effort, Unsat
 
 NAMES = ["top2", "max equal", "errors at least 1", "case study A", "case study B", "longest streak"]
 
@@ -68,3 +73,77 @@ def test_a_weaker_filter_is_not_the_strongest() -> None:
     certificate = replace(certificate, residual=certificate.problem.where)
     verdict = check(certificate)
     assert isinstance(verdict, Rejected)
+
+
+class Late:
+    """The highest score; a late row is an error unless a row came before that says why."""
+
+    def zero(self) -> Any:
+        return (False, 0.0)
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        excused, best = acc
+        if row["kind"] == "excuse":
+            return (True, best)
+        if row["kind"] == "late":
+            if not excused:
+                raise ValueError("late without an excuse")
+            return (excused, best)
+        return (excused, row["score"] if row["score"] > best else best)
+
+    def finish(self, acc: Any) -> Any:
+        return acc[1]
+
+
+class Headed(Late):
+    """The highest score; any row is an error before the header."""
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        headed, best = acc
+        if row["kind"] == "header":
+            return (True, best)
+        if not headed:
+            raise ValueError("no header")
+        return (headed, row["score"] if row["score"] > best else best)
+
+
+def scored(fold: type, where: str = "m > 100") -> Certificate:
+    found = synthesize(
+        fold, where, schema="kind string NOT NULL, score double NOT NULL", returns="m double"
+    ).certificate
+    assert found is not None
+    return found
+
+
+def test_a_table_that_raises_is_no_witness() -> None:
+    """Without the excuse the late row raises. That is no reason to keep excuses: the late row may
+    go with them, and errors may be erased (``proofs/Examples.v``, ``seen_may_be_dropped``).
+    """
+    certificate = scored(Late)
+    kind = certificate.problem.fold.column("kind")
+    excuse = app(Op.SQL_EQ, kind, lit(kind.sort, "excuse"))
+    assert all_of(certificate, dropped=excuse)
+    assert certificate.strength == "strongest"
+    rows = tuple(
+        (lit(kind.sort, k), float_lit(x)) for k, x in [("", 200.0), ("excuse", 0.0), ("late", 0.0)]
+    )
+    claim = Witness(excuse, (), rows, 1)
+    verdict = check(replace(certificate, witnesses=(*certificate.witnesses, claim)))
+    assert isinstance(verdict, Rejected)
+    assert verdict.condition == "form"
+
+
+def test_rows_that_keep_others_from_raising_stay() -> None:
+    """No witness speaks for headers, but without them the scores that are kept would raise."""
+    certificate = scored(Headed)
+    kind = certificate.problem.fold.column("kind")
+    assert not all_of(certificate, dropped=app(Op.SQL_EQ, kind, lit(kind.sort, "header")))
+    assert certificate.strength == "universe"
+
+
+def all_of(certificate: Certificate, *, dropped: Term) -> bool:
+    """Whether the pre-filter drops every row that satisfies a predicate."""
+    both = sql_conjunction([certificate.prefilter, dropped])
+    solver = make_solver("z3")
+    solver.add(without_witness(Claim(certificate.problem, both, SQL_TRUE, ()), []))
+    return isinstance(solver.check([], Effort()), Unsat)
