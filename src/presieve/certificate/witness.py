@@ -11,13 +11,16 @@ from presieve.ir.pushdown import Witness
 from presieve.ir.sorts import Sort
 from presieve.ir.terms import Lit, Scope, Term, literal_value
 from presieve.ir.wellformed import check_prefilter
-from presieve.semantics.interpret import Row, agree, evaluate, holds, key_env, outcome
+from presieve.semantics.interpret import Raised, Row, agree, evaluate, holds, key_env, outcome
 from presieve.semantics.values import Value, belongs
 
 
 def check_witnesses(certificate: Certificate) -> None:
     """Raises :class:`PresieveError` unless every witness shows what it claims: its row lies in its
     region, all rows obey the assumptions, and leaving the row out changes the result.
+
+    Neither table may raise. Where the smaller one does, the row need not be kept: a pre-filter may
+    drop it together with the rows that raise without it (``proofs/Witnesses.v``).
     """
     for number, witness in enumerate(certificate.witnesses):
         check_prefilter(certificate.problem, witness.region)
@@ -49,4 +52,5 @@ def _shows(problem: Problem, witness: Witness) -> bool:
     if not lawful or not typed or not holds(witness.region, env[witness.index]):
         return False
     without = rows[: witness.index] + rows[witness.index + 1 :]
-    return not agree(outcome(problem, rows, key), outcome(problem, without, key))
+    before, after = outcome(problem, rows, key), outcome(problem, without, key)
+    return not isinstance(after, Raised) and not agree(before, after)

@@ -30,7 +30,7 @@ from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import bmc
 from presieve.synthesis.candidate import Evidence, Open, Proof, Wrong, attempt, keeps, refute
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
-from presieve.synthesis.tables import Finding, Need, Table, differs, explore
+from presieve.synthesis.tables import Finding, Need, Table, difference, explore
 from presieve.universe.boxes import Cell, cover, excluding, predicate
 
 _ROUNDS = 8
@@ -42,7 +42,8 @@ _RANDOM_WALKS = 150
 class Found:
     """The outcome of a search. ``pushdown`` is None where nothing can be pushed.
 
-    ``cells`` are the regions that rows can be in, ``needs`` those with a witness.
+    ``cells`` are the regions that rows can be in, ``needs`` those that must stay as
+    far as runs have shown.
     """
 
     problem: Problem
@@ -98,7 +99,7 @@ class _Search:
     def evidence(self) -> Evidence:
         """Tables to learn invariants from: accepted ones, their witnesses, and random ones."""
         tables: dict[tuple[Table, State], None] = dict.fromkeys(self.finding.accepted)
-        tables |= dict.fromkeys((n.table, n.key) for n in self.finding.needs.values())
+        tables |= dict.fromkeys((n.table, n.key) for n in self.finding.kept.values())
         random = Random(2)
         for i in range(_RANDOM_WALKS):
             table = tuple(self.space.random_row(random) for _ in range(1 + i % 7))
@@ -107,7 +108,7 @@ class _Search:
 
     def candidate(self) -> Term:
         """The strongest pre-filter that nothing seen so far speaks against."""
-        return predicate(self.space.partitions, self.finding.needs)
+        return predicate(self.space.partitions, self.finding.kept)
 
     def prove(self) -> tuple[Proof | None, Strength]:
         """Candidate after candidate, each weaker by a cell that turned out to be needed."""
@@ -118,7 +119,7 @@ class _Search:
             evidence = self.evidence()
             match attempt(evidence, prefilter):
                 case Proof() as proof:
-                    return proof, "strongest"
+                    return proof, "strongest" if self.finding.witnessed else "universe"
                 case Wrong(table, key):
                     learned = self.learn(prefilter, table, key)
                 case Open():
@@ -130,7 +131,9 @@ class _Search:
     def keep_all(self) -> tuple[Proof | None, Strength]:
         """The proof that every row may be kept, for conjuncts over keys to go below with."""
         result = attempt(self.evidence(), SQL_TRUE)
-        strongest = self.space.size <= MAX_CELLS and self.candidate() == SQL_TRUE
+        strongest = (
+            self.space.size <= MAX_CELLS and self.finding.witnessed and self.candidate() == SQL_TRUE
+        )
         return (
             result if isinstance(result, Proof) else None,
             "strongest" if strongest else "universe",
@@ -146,22 +149,29 @@ class _Search:
 
     def learn(self, prefilter: Term, table: Table, key: State) -> bool:
         """Blame a dropped row of a wrong table: leave dropped rows out one by one until the result
-        changes. True if that taught a new needed cell.
+        changes. True if that taught a new needed cell, or that the candidate makes tables raise:
+        then every cell stays that is known to keep a table from it.
         """
         kept = keeps(self.space, prefilter)
-        rows = list(table)
-        i = 0
+        finding, rows, i = self.finding, list(table), 0
         while i < len(rows):
             if kept(rows[i], key):
                 i += 1
                 continue
             now = tuple(rows)
             cell = self.space.cell_of(rows[i], key)
-            if differs(self.space, now, key, i) and cell not in self.finding.needs:
-                self.finding.needs[cell] = Need(now, key, i)
+            change = difference(self.space, now, key, i)
+            if change == "result" and cell not in finding.needs:
+                finding.needs[cell] = Need(now, key, i)
                 return True
-            del rows[i]
-        return False
+            if change == "error":
+                finding.guards.setdefault(cell, Need(now, key, i))
+                i += 1
+            else:
+                del rows[i]
+        before = len(finding.kept)
+        finding.guarded = True
+        return len(finding.kept) > before
 
     def _model_check(self, prefilter: Term) -> bool:
         where = self.space.problem.where
@@ -173,9 +183,9 @@ class _Search:
 
     def _fallback(self, evidence: Evidence, prefilter: Term) -> Proof | None:
         """The candidate resists: exclude single boxes of dropped cells, and join what is proved."""
-        needs = self.finding.needs
-        dropped = [c for c in self.space.cells if c not in needs]
-        boxes = cover(self.space.partitions, dropped, needs)
+        kept = self.finding.kept
+        dropped = [c for c in self.space.cells if c not in kept]
+        boxes = cover(self.space.partitions, dropped, kept)
         proofs: list[Proof] = []
         for box in boxes if len(boxes) > 1 else []:
             result = attempt(evidence, excluding(self.space.partitions, box))
@@ -245,7 +255,7 @@ def _found(
     calls = sum(s.calls for s in search.solvers)
     seconds = time.perf_counter() - search.started
     cells = frozenset(search.space.cells if search.space.size <= MAX_CELLS else ())
-    needs = frozenset(search.finding.needs)
+    needs = frozenset(search.finding.kept)
     return Found(problem, pushdown, declined, calls, seconds, cells, needs)
 
 

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from random import Random
+from typing import Literal, TypeAlias
 
 from presieve.ir.terms import literal_value
 from presieve.ir.walk import literals
-from presieve.semantics.compile import State, agree
+from presieve.semantics.compile import RAISED, State, agree
 from presieve.synthesis.space import Space
 from presieve.universe.boxes import Cell
 
@@ -28,7 +29,7 @@ _PUMP_LIMIT = 3000
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A witness: without the row at ``index`` the table gives another result."""
+    """Without the row at ``index`` the table gives another result, or raises."""
 
     table: Table
     key: State
@@ -37,17 +38,38 @@ class Need:
 
 @dataclass(slots=True)
 class Finding:
-    """What is known of a space from running it: accepted tables and a witness per needed cell."""
+    """What is known of a space from running it: accepted tables and a witness per needed cell.
+
+    ``guards`` keep a table from raising. That is no witness, since the rows that raise may be
+    dropped with them; they stay only where that was seen to fail (``guarded``).
+    """
 
     accepted: list[tuple[Table, State]] = field(default_factory=list)
     needs: dict[Cell, Need] = field(default_factory=dict)
+    guards: dict[Cell, Need] = field(default_factory=dict)
+    guarded: bool = False
+
+    @property
+    def kept(self) -> dict[Cell, Need]:
+        """The cells that a pre-filter has to keep, as far as is known."""
+        return {**self.guards, **self.needs} if self.guarded else self.needs
+
+    @property
+    def witnessed(self) -> bool:
+        """Whether there is a witness for each of them."""
+        return len(self.kept) == len(self.needs)
 
 
-def differs(space: Space, table: Table, key: State, index: int) -> bool:
-    """Whether leaving out one row changes the result of the pipeline."""
+Difference: TypeAlias = Literal["none", "result", "error"]
+
+
+def difference(space: Space, table: Table, key: State, index: int) -> Difference:
+    """What leaving out one row changes: nothing, the result of the pipeline, or that it raises."""
     without = table[:index] + table[index + 1 :]
-    machine = space.machine
-    return not agree(machine.outcome(table, key), machine.outcome(without, key))
+    before, after = space.machine.outcome(table, key), space.machine.outcome(without, key)
+    if agree(before, after):
+        return "none"
+    return "error" if after is RAISED else "result"
 
 
 def explore(
@@ -143,8 +165,13 @@ def note_removals(space: Space, finding: Finding, table: Table, key: State) -> N
     """Rows of an accepted table without which the result is another."""
     for i, row in enumerate(table[:12]):
         cell = space.cell_of(row, key)
-        if cell not in finding.needs and differs(space, table, key, i):
+        if cell in finding.needs:
+            continue
+        change = difference(space, table, key, i)
+        if change == "result":
             finding.needs[cell] = Need(table, key, i)
+        elif change == "error":
+            finding.guards.setdefault(cell, Need(table, key, i))
 
 
 def _note_insertions(
