@@ -78,8 +78,8 @@ Section Outcomes.
 End Outcomes.
 
 (** What the fold sees of a table under a pre-filter in the scan: rows that fail [P] never, rows
-    that pass always, except that those which the scan may [lose] are there or not (statistics of
-    files without their NaNs). *)
+    that pass always, except that those which the scan may [lose] are there or not
+    ([src/presieve/semantics/scan.py] says which). *)
 Inductive scanned {Row : Type} (P lose : Row -> bool) : list Row -> list Row -> Prop :=
   | scanned_end : scanned P lose [] []
   | scanned_dropped r X Y :
