@@ -133,6 +133,9 @@ Section Conditions.
           \/ (end_passes m f phi n s = false /\ end_passes m f psi n' s' = false))
   }.
 
+  (** Under GROUP BY they may use what is assumed of keys: a group has a row, and it is lawful. *)
+  Definition certified : Prop := (m = Grouped -> exists r, D r) -> checked.
+
   Lemma checked_ending n s n' s' :
     checked -> I n s n' s' -> present m n = true ->
     agree (ending m f live phi n s) (ending m f live psi n' s').
@@ -169,12 +172,15 @@ Section Conditions.
 
   (** What [check] accepts is right on every group, whatever the scan does. *)
   Theorem checker_sound :
-    checked -> forall X Y, Forall D X -> scanned P lose X Y ->
+    certified -> forall X Y, Forall D X -> scanned P lose X Y ->
     agree (outcome_of m f live phi X) (outcome_of m f live psi Y).
   Proof.
     intros C X Y all scan.
     destruct (present m (nonempty X)) eqn:there.
-    - apply (checked_continuing X Y C scan all); [exact (checked_init C)|exact there].
+    - assert (some : m = Grouped -> exists r, D r). {
+        intros ->. destruct X as [|r X]; [discriminate|]. exists r. now inversion all.
+      }
+      apply (checked_continuing X Y (C some) scan all); [exact (checked_init (C some))|exact there].
     - (* A group that does not exist stays so. *)
       destruct m, X as [|r X]; try discriminate.
       inversion scan. now intros _.
@@ -215,12 +221,13 @@ Section Conditions.
 
   (** Without [may_erase_error] the rewritten pipeline gives the very same, errors included. *)
   Theorem checker_exact :
-    checked -> keeps_errors -> forall X Y, Forall D X -> scanned P lose X Y ->
+    certified -> keeps_errors -> forall X Y, Forall D X -> scanned P lose X Y ->
     outcome_of m f live psi Y = outcome_of m f live phi X.
   Proof.
     intros C same X Y all scan.
     destruct (outcome_of m f live phi X) eqn:E.
-    - revert E. apply (keeps_errors_continuing X Y C same scan all). exact (checked_init C).
+    - assert (C' : checked) by (apply C; intros _; exact (proj1 same)).
+      revert E. apply (keeps_errors_continuing X Y C' same scan all). exact (checked_init C').
     - rewrite <- E. apply checker_sound; auto; congruence.
     - rewrite <- E. apply checker_sound; auto; congruence.
   Qed.

@@ -106,7 +106,7 @@ Example seen_may_be_dropped :
 Proof.
   apply (checked_is_right _ _ _ _ _ _ (fun _ _ => false) _
     (fun _ n s n' s' => snd s = snd s' /\ (n' = false -> snd s' = 0))).
-  intros _. split.
+  intros _ _. split.
   - now split.
   - intros n s n' s' r [same _] _ keep _. destruct r; try discriminate. cbn.
     now rewrite same.

@@ -64,7 +64,7 @@ Section Groups.
       {State Out Live : Type} (f : Key -> raising_fold Row State Out) (live : Out -> Live)
       (D : Key -> Row -> Prop) (P lose : Key -> Row -> bool) (phi psi : Key -> Out -> bool)
       (I : Key -> bool -> State -> bool -> State -> Prop) :
-    (forall k, checked Grouped (f k) (phi k) live (D k) (P k) (lose k) (psi k) (I k)) ->
+    (forall k, certified Grouped (f k) (phi k) live (D k) (P k) (lose k) (psi k) (I k)) ->
     forall T T', Forall (keyed D) T -> scanned (keyed P) (keyed lose) T T' ->
     (forall k, outcome_of Grouped (f k) live (phi k) (rows_of k T) <> Raised) ->
     forall k, outcome_of Grouped (f k) live (psi k) (rows_of k T')

@@ -20,7 +20,7 @@ Section Witnesses.
 
   (** What the checker accepts is right. *)
   Lemma checked_is_right P lose psi I :
-    (forall k, checked m (f k) (phi k) live (D k) (P k) (lose k) (psi k) (I k)) -> right P psi.
+    (forall k, certified m (f k) (phi k) live (D k) (P k) (lose k) (psi k) (I k)) -> right P psi.
   Proof.
     intros C k X all. apply (checker_sound _ _ _ _ (D k) (P k) (lose k) _ (I k)); auto.
     apply filter_scanned.
