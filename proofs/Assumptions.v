@@ -16,6 +16,9 @@ Print Assumptions grouped_job.
 Print Assumptions key_conjunct.
 Print Assumptions solution_in_any_order.
 Print Assumptions residual_is_separate.
+Print Assumptions prefilters_are_valid.
+Print Assumptions residuals_agree.
+Print Assumptions exact_iff.
 Print Assumptions valid_is_pointwise.
 Print Assumptions valid_both.
 Print Assumptions valid_weaker.
@@ -28,6 +31,7 @@ Print Assumptions strongest_iff.
 Print Assumptions strongest_iff_needed.
 Print Assumptions skipping_is_sound.
 Print Assumptions skipping_with_residual.
+Print Assumptions skipping_aggregation.
 Print Assumptions skipping_certifies.
 Print Assumptions congruent_coarsest.
 Print Assumptions skipping_is_complete.

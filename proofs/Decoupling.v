@@ -31,6 +31,31 @@ Section Decoupling.
       apply Forall_filter.
   Qed.
 
+  (** So the pre-filters of solutions are the valid ones, whatever the residual... *)
+  Corollary prefilters_are_valid P : (exists psi, solution p P psi) <-> valid p P.
+  Proof.
+    split; [intros [psi S]; now apply residual_is_separate in S|].
+    intros V. now exists (where_ p).
+  Qed.
+
+  (** ...all residuals of one pre-filter say the same of the outputs that can still occur... *)
+  Corollary residuals_agree P psi psi' :
+    solution p P psi -> solution p P psi' ->
+    forall X o, lawful p X -> Forall (fun r => P r = true) X -> apply p X = Some o ->
+    psi o = psi' o.
+  Proof.
+    intros S S' X o all kept applied.
+    apply residual_is_separate in S as [_ same]. apply residual_is_separate in S' as [_ same'].
+    now rewrite <- (same X o), <- (same' X o).
+  Qed.
+
+  (** ...and nothing is left to check above where all of those pass the filter. *)
+  Corollary exact_iff P :
+    solution p P (fun _ => true)
+    <-> valid p P /\ forall X o, lawful p X -> Forall (fun r => P r = true) X ->
+                    apply p X = Some o -> where_ p o = true.
+  Proof. apply residual_is_separate. Qed.
+
   (** ** (ii) A pre-filter is valid where every row that it drops is removable *)
 
   Definition removable (r : Row) : Prop :=

@@ -90,3 +90,10 @@ Section Skipping.
         rewrite same in there; [left|right]; auto.
   Qed.
 End Skipping.
+
+(** With GROUP BY or without: the obligations on the lifted fold. *)
+Corollary skipping_aggregation
+    {Row State Out Live : Type} m (f : fold Row State Out) phi (live : Out -> Live) D P J0 I psi J :
+  skips (lifted m f) phi live D P J0 I -> decides (lifted m f) phi D P psi J ->
+  solution (aggregating m f phi live D) P psi.
+Proof. intros S R. apply lifted_solution. exact (skipping_with_residual _ _ _ _ _ _ _ _ _ S R). Qed.
