@@ -126,7 +126,8 @@ def rewrite_plan(
     at: tuple[int, ...] = (),
 ) -> Java:
     """The node at path ``at`` with all edits in it made. Raises :class:`DeclineSignal`."""
-    return _Builder(gateway, _collect(edits), timezone).build(gateway.node(root, at), at)
+    builder = _Builder(gateway, _collect(edits), timezone, not gateway.cache_is_empty())
+    return builder.build(gateway.node(root, at), at)
 
 
 def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
@@ -153,6 +154,7 @@ class _Builder:
     gateway: Gateway
     edits: _Edits
     timezone: str
+    caches: bool
 
     def build(self, node: Java, path: tuple[int, ...]) -> Java:
         """The node with everything in it edited; itself where nothing is."""
@@ -160,15 +162,24 @@ class _Builder:
             return node
         below = self.gateway.children(node)
         children = [self.build(child, (*path, i)) for i, child in enumerate(below)]
-        result = self._node(node, path, children)
+        same = all(new is old for new, old in zip(children, below, strict=True))
+        result = node if same and path not in self.edits.keep else self._node(node, path, children)
+        if result is not node:
+            self._check_uncached(result)
         for predicate in self.edits.wrap.get(path, ()):
             result = self._filter(predicate, result)
+            self._check_uncached(result)
         return result
+
+    def _check_uncached(self, made: Java) -> None:
+        """A new node must not come out of the cache: what is there may be out of date."""
+        if self.caches and self.gateway.is_cached(made):
+            raise DeclineSignal("cached", "what the plan would become is cached, perhaps long since")
 
     def _node(self, node: Java, path: tuple[int, ...], children: list[Java]) -> Java:
         parts = self.edits.keep.get(path)
         if parts is None:
-            return self.gateway.with_children(node, children) if children else node
+            return self.gateway.with_children(node, children)
         if not parts:
             return children[0]
         condition = self.gateway.condition(node)

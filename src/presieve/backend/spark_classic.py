@@ -153,11 +153,11 @@ def _problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> SitePro
 
 
 def _is_cached(gateway: Gateway, site: Site, plan: Java) -> bool:
-    """Whether the boundary's result comes out of the cache: it, or something that contains it."""
-    path = site.boundary.path
-    return any(
-        gateway.is_cached(gateway.node(plan, path[:n])) for n in reversed(range(len(path) + 1))
-    )
+    """Whether the boundary's result comes out of the cache: it, or something that contains it, or
+    all that a pre-filter would stand below.
+    """
+    path = site.input.path
+    return any(gateway.is_cached(gateway.node(plan, path[:n])) for n in reversed(range(len(path))))
 
 
 def _where(gateway: Gateway, site: Site, plan: Java) -> str:
