@@ -10,6 +10,9 @@ from tests.backend.test_pipelines import TOP2, agg
 
 from presieve.driver import optimize as driver
 from presieve.driver.optimize import explain, optimize
+from presieve.driver.order import Question
+from presieve.errors import PresieveError
+from presieve.report.order import Order
 
 
 def test_the_latest_depends_on_the_order(tables: Tables) -> None:
@@ -58,3 +61,18 @@ def test_optimizing_does_not_ask(tables: Tables, monkeypatch: pytest.MonkeyPatch
     assert optimize(df) is not df
     with pytest.raises(TypeError):
         explain(df)
+
+
+def test_a_bug_of_ours_does_not_stop_the_report(
+    tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fails(question: Question) -> Order:
+        raise PresieveError("a bug")
+
+    monkeypatch.setattr(Question, "_decided", fails)
+    report = explain(agg(tables.plain, "top", "double", "score").filter("m >= 90"))
+    (boundary,) = report.boundaries
+    assert boundary.kind == "exact"
+    assert boundary.order is not None
+    assert boundary.order.status == "unknown"
+    assert "please report it" in caplog.text

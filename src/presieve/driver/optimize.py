@@ -182,7 +182,7 @@ def _solve_problem(
         return replace(report, declined=(solution,)), None
     told = _told(report, problem, solution)
     if for_report:
-        told = replace(told, order=order_of(solution))
+        told = replace(told, order=order_of(solution, max(deadline - time.perf_counter(), _LEAST)))
     if solution.verified is None or solution.kind == "none":
         return told, None
     return _edited(opened, problem, solution, told, options)

@@ -5,12 +5,14 @@ Nothing rests on the answer: every rewrite is proved for every order.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from presieve.driver.shown import shown_result, shown_row, sorts_of
 from presieve.driver.solve import Solution, strictly
+from presieve.errors import PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.report import order as told
 from presieve.report.order import Order, Permuted
@@ -20,6 +22,8 @@ from presieve.semantics.types import SchemaColumn
 
 if TYPE_CHECKING:
     from presieve.synthesis.permute import Exchange
+
+logger = logging.getLogger("presieve")
 
 SECONDS = 2.0
 """The most that an answer may take; most take some hundredths."""
@@ -34,12 +38,19 @@ def asked(solution: Solution) -> Problem:
     return strictly(solution.problem, solution.known)
 
 
-def order_of(solution: Solution) -> Order:
-    """The answer for a solved problem; rows of a witness show grouping and input columns."""
+def order_of(solution: Solution, seconds: float) -> Order:
+    """The answer for a solved problem; rows of a witness show grouping and input columns.
+
+    A bug of ours in looking for it must not stop somebody's report: it is told to the log.
+    """
     problem = asked(solution)
     columns = (*problem.fold.keys, *problem.fold.columns)
     schema = [SchemaColumn(c.name, c.type) for c in columns]
-    return Question(problem, schema, solution.known).answer()
+    try:
+        return Question(problem, schema, solution.known, min(seconds, SECONDS)).answer()
+    except PresieveError as error:
+        logger.warning("asking for the order of rows failed, please report it", exc_info=error)
+        return told.unknown()
 
 
 @dataclass(slots=True)
