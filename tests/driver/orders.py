@@ -184,6 +184,19 @@ class SevenAfterFive:
         return acc[1]
 
 
+class ThirdLast:
+    """The value before the value before the last: two more rows must come before it is seen."""
+
+    def zero(self) -> Any:
+        return (0, 0, 0)
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        return (row["v"], acc[0], acc[1])
+
+    def finish(self, acc: Any) -> Any:
+        return acc[2]
+
+
 class Weights:
     """A sum of ones and twos in doubles: exact, which the solver does not know."""
 

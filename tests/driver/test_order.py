@@ -88,6 +88,7 @@ DEPENDENT = [
     Job(orders.Streak, "best >= 3", FLAGS, "best bigint", "value"),
     Job(orders.SevenAfterFive, "b", INTS, "b boolean", "value"),
     Job(orders.Weighted, "d = 100003", "g string, v int NOT NULL", "d bigint", "value"),
+    Job(orders.ThirdLast, "t > 3", INTS, "t bigint", "value"),
     Job(orders.Strict, "n >= 2", INTS, "n bigint", "error"),
     Job(orders.Maximum, "m > 100", "g string, v bigint", "m bigint", "error"),
     Job(orders.FloatTotal, "s > 0", DOUBLES, "s double", "rounding"),
