@@ -130,3 +130,82 @@ def test_keys_without_zone(spark: SparkSession, zone: str, tmp_path: Path) -> No
     best = agg(table, latest_after, "timestamp_ntz", "ts")
     rewritten(best.filter("m > DATE '2021-01-01' AND team < TIMESTAMP_NTZ '2100-01-01'"))
     safe(best.filter("m > DATE '2021-01-01' OR team = m"))
+
+
+# --- bytes --------------------------------------------------------------------------------------
+
+
+def most_bytes(b: pd.Series) -> bytes:
+    best = b""
+    for x in b:
+        if x is not None and x > best:
+            best = x
+    return best
+
+
+def count_magic(b: pd.Series) -> int:
+    n = 0
+    for x in b:
+        if x == b"\x80" or x in (b"PK", b""):
+            n += 1
+    return n
+
+
+def widest_row(pdf: pd.DataFrame) -> pd.DataFrame:
+    best, n = None, 0
+    for row in pdf.itertuples(index=False):
+        if row.b and row.b >= b"\x7f\xff":
+            n += 1
+            best = row.b if best is None else max(best, row.b)
+    return pd.DataFrame({"team": [pdf["team"].iloc[0]], "best": [best], "n": [n]})
+
+
+BYTES = [
+    ("a", b"\x7f\xff"),
+    ("a", b"\x80"),
+    ("a", None),
+    ("b", b""),
+    ("b", b"\x7f\xff\x00"),
+    ("b", b"\xff" * 70),
+    ("c", b"PK"),
+    ("c", b"\x00"),
+    ("d", None),
+    (None, b"\x80\x00"),
+]
+
+
+def test_bytes(spark: SparkSession, tmp_path: Path) -> None:
+    """Compared as unsigned numbers, in Python, in Spark and in the scan."""
+    table = stored(spark, tmp_path, "team string, b binary", BYTES)
+    boundary = rewritten(agg(table, most_bytes, "binary", "b").filter("m >= unhex('80')"))
+    assert (boundary.kind, boundary.prefilter) == ("exact", "b >= unhex('80')")
+    assert any("GreaterThanOrEqual(b" in p for p in boundary.pushed_to_scan)
+    rewritten(agg(table, most_bytes, "binary", "b").filter("m = 'PK'"))
+    boundary = rewritten(agg(table, count_magic, "bigint", "b").filter("m >= 1"))
+    assert boundary.prefilter == "b IN (unhex(''), unhex('504B'), unhex('80'))"
+    wide = table.groupBy("team").applyInPandas(widest_row, "team string, best binary, n bigint")
+    boundary = rewritten(wide.filter("n >= 1"))
+    assert boundary.prefilter == "b >= unhex('7FFF')"
+    assert not boundary.assumptions
+    safe(wide.filter("best < unhex('FF') OR best IS NULL"))
+
+
+def test_literals_that_the_tree_does_not_show(spark: SparkSession, tmp_path: Path) -> None:
+    table = stored(spark, tmp_path, "team string, b binary", BYTES)
+    df = agg(table, most_bytes, "binary", "b").filter("m > X'80'")
+    assert "unhex" in untouched(df).declined[-1].reason
+
+
+def test_keys_of_bytes(spark: SparkSession, tmp_path: Path) -> None:
+    rows = [(b, n) for n, (_, b) in enumerate(BYTES * 2)]
+    table = stored(spark, tmp_path, "team binary, v bigint", rows)
+    rewritten(agg(table, most, "bigint", "v").filter("m > 12 AND team > 'P'"))
+    safe(agg(table, most, "bigint", "v").filter("m > 12 OR team = 'PK'"))
+
+
+def most(v: pd.Series) -> int:
+    best = -1
+    for x in v:
+        if x > best:
+            best = x
+    return best

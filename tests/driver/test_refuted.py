@@ -100,6 +100,16 @@ def test_times_without_zone() -> None:
     job.refuted("x >= DATE '2024-01-04'", "true")
 
 
+def test_bytes() -> None:
+    schema = "g string, x binary NOT NULL"
+    job = Job(table.Maximum, "m > X'7FFF'", schema, "m binary")
+    job.proved("x > X'7FFF'", "true")
+    shown = job.refuted("x > X'7FFF00'")
+    assert shown.rows[0]["x"] == b"\x7f\xff\x00"
+    job.refuted("x >= X'80'")
+    job.refuted("x >= X'7FFF'", "true")
+
+
 def test_a_filter_on_the_key_only_needs_the_right_key() -> None:
     job = Job(folds.Maximum, "m > 5 AND g <> 'b'", "g string, v bigint NOT NULL", "m bigint")
     job.proved("v > 5 AND g <> 'b'", "true")

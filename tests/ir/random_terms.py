@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from presieve.ir.fold import Assumption, Column, Field, Fold, Mode, Output, Problem
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
+    BINARY,
     BOOL,
     DATE,
     FLOAT,
@@ -22,8 +23,9 @@ from presieve.ir.sorts import (
     strip,
 )
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_bits, int_lit
+from presieve.semantics.values import text_of
 
-BASES: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE, TIMESTAMP, TIMESTAMP_NTZ)
+BASES: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 SCALARS: tuple[Sort, ...] = (*BASES, *(Option(b) for b in BASES))
 
 names = st.sampled_from(["a", "score", "$nonempty", "a b", 'q"uo\\te', "(", "é"]) | st.text(
@@ -40,6 +42,7 @@ _VALUES: dict[Sort, st.SearchStrategy[bool | int | str]] = {
     INT: st.integers(),
     FLOAT: st.floats().map(float_bits),
     STRING: st.text(max_size=5),
+    BINARY: st.binary(max_size=5).map(text_of),
     DATE: st.integers(-(2**31), 2**31 - 1),
     TIMESTAMP: st.integers(-(2**63), 2**63 - 1),
     TIMESTAMP_NTZ: st.integers(-(2**63), 2**63 - 1),

@@ -21,6 +21,7 @@ from presieve.ir.ops import (
     sql_disjunction,
 )
 from presieve.ir.sorts import (
+    BINARY,
     BOOL,
     DATE,
     FLOAT,
@@ -111,6 +112,7 @@ WRONG: list[tuple[Op, tuple[Term, ...]]] = [
     (Op.SQL_EQ, (N, X)),
     (Op.SQL_EQ, (lit(DATE, 0), lit(TIMESTAMP, 0))),
     (Op.PY_LT, (lit(TIMESTAMP_NTZ, 0), lit(TIMESTAMP, 0))),
+    (Op.PY_LT, (lit(BINARY, "a"), string_lit("a"))),
     (Op.SQL_LT, (lit(TIMESTAMP_NTZ, 0), lit(TIMESTAMP, 0))),
     (Op.INSTANT, (lit(TIMESTAMP, 0), N)),
     (Op.INSTANT, (lit(TIMESTAMP_NTZ, 0),)),

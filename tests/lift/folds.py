@@ -298,6 +298,25 @@ def latest_before(ts: pd.Series) -> Any:
     return found
 
 
+def packets(b: pd.Series) -> Any:
+    """The least one that is there, is not empty and is none of some."""
+    least = b"\xff\xff"
+    for x in b:
+        if not x or x in (b"a", b"\x80", None):
+            continue
+        if x != b"x\x00" and x == x:
+            least = b"" if x == "x" else least
+    return least
+
+
+def least_bytes(b: pd.Series) -> Any:
+    least = b"\xff\xff"
+    for x in b:
+        if x is not None and x < least:
+            least = x
+    return least
+
+
 def since_start(ts: pd.Series) -> Any:
     last = dt.datetime(2000, 2, 29)
     for t in ts:

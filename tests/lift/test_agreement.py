@@ -45,6 +45,8 @@ CLASSES = [
     Case(folds.Top2, "score bigint", "first bigint, second bigint"),
     Case(folds.Top2, "score string", "first string, second string"),
     Case(folds.Top2, "score date", "first date, second date"),
+    Case(folds.Top2, "score binary", "first binary, second binary"),
+    Case(folds.Truth, "i bigint, x double, s binary, f boolean, d date", "n bigint"),
     Case(
         folds.Events,
         "action string, ts timestamp",
@@ -84,6 +86,10 @@ SERIES = [
     Case(folds.mean, "v double", "m double"),
     Case(folds.between, "v double", "b boolean"),
     Case(folds.latest_before, "ts timestamp", "b timestamp"),
+    Case(folds.top2_second, "score binary NOT NULL", "second binary"),
+    Case(folds.packets, "b binary", "o binary"),
+    Case(folds.least_bytes, "b binary", "o binary"),
+    Case(folds.packets, "b string", "o binary"),
     Case(folds.top2_second, "score timestamp_ntz", "second timestamp_ntz"),
     Case(folds.latest_before, "ts timestamp_ntz", "b timestamp_ntz"),
     Case(folds.since_start, "ts timestamp", "b timestamp"),
@@ -143,6 +149,13 @@ FRAMES = [
     ),
     Case(
         folds.key_types,
+        "k bigint, d binary, f boolean",
+        "k bigint, d binary, f boolean",
+        "k,d,f",
+        True,
+    ),
+    Case(
+        folds.key_types,
         "k bigint, d timestamp_ntz, f boolean",
         "k bigint, d timestamp_ntz, f boolean",
         "k,d,f",
@@ -177,6 +190,8 @@ def values(column: SchemaColumn) -> st.SearchStrategy[Value]:
             base = _FLOATS
         case "string":
             base = _TEXTS
+        case "binary":
+            base = st.sampled_from(["", "a", "\x7f", "\x80", "\xff", "x\x00"])
         case "date":
             base = _DAYS
         case "timestamp" | "timestamp_ntz":

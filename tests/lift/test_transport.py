@@ -26,13 +26,14 @@ TYPES = {
         "'2020-01-01 00:00:00.123456'",
         "Timestamp:2020-01-01 00:00:00.123456",
     ),
+    "bin": ("binary", "X'00ff'", r"bytes:b'\x00\xff'"),
     "tn": (
         "timestamp_ntz",
         "'2020-03-29 02:30:00.123456'",
         "Timestamp:2020-03-29 02:30:00.123456",
     ),
 }
-NULLS = {"s": "None", "b": "None", "dt": "None", "ts": "NaT", "tn": "NaT"}
+NULLS = {"s": "None", "b": "None", "dt": "None", "ts": "NaT", "tn": "NaT", "bin": "None"}
 ROUNDED = {"i8": "1.0", "i16": "2.0", "i32": "3.0", "i64": "9007199254740992.0"}
 
 
@@ -96,6 +97,8 @@ def test_null_is_none_or_nan_or_nat(spark: SparkSession) -> None:
         (2**63, "bigint", -(2**63)),
         (True, "boolean", True),
         ("", "string", ""),
+        (b"\x00\xff", "binary", b"\x00\xff"),
+        (b"", "binary", b""),
         (dt.date(1, 1, 1), "date", dt.date(1, 1, 1)),
         (
             pd.Timestamp("2020-01-01 00:00:00.123456"),

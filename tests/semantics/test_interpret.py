@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 
 from presieve.ir.fold import Column, Field, Fold, Mode, Output, Problem
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option
+from presieve.ir.sorts import (
+    BINARY,
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Option,
+)
 from presieve.ir.terms import FALSE, SQL_TRUE, Op, Scope, Term, Var, int_lit
 from presieve.semantics.interpret import (
     Nothing,
@@ -179,6 +189,15 @@ def test_python_values_of_another_sort_are_refused() -> None:
     for value, sort in ((1.0, INT), (dt.datetime(2020, 1, 1), DATE), (True, FLOAT), (None, INT)):
         with pytest.raises(TypeError):
             from_python(value, sort)
+
+
+def test_bytes_are_strings_of_small_characters() -> None:
+    """So that their order is the order of characters: unsigned, as in Python and in Spark."""
+    assert to_python(from_python(b"\x00\x7f\x80\xff", BINARY), BINARY) == b"\x00\x7f\x80\xff"
+    assert belongs("\xff", BINARY)
+    assert not belongs("\u0100", BINARY)
+    with pytest.raises(TypeError):
+        from_python(bytearray(b"a"), BINARY)
 
 
 def test_columns_of_supported_types_only() -> None:

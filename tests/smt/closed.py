@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
+    BINARY,
     BOOL,
     DATE,
     FLOAT,
@@ -38,6 +39,7 @@ VALUES: dict[Sort, st.SearchStrategy[Value]] = {
     INT: st.sampled_from(INTS) | st.integers(-9, 9),
     FLOAT: st.sampled_from(FLOATS) | st.floats(),
     STRING: st.sampled_from(STRINGS),
+    BINARY: st.sampled_from(["", "a", "\x00", "\xff", "\x7f", "a\x00", "\x80"]),
     DATE: st.sampled_from(DAYS),
     TIMESTAMP: st.sampled_from([*DAYS, 2**53 + 1, -(2**63)]),
     TIMESTAMP_NTZ: st.sampled_from([*DAYS, 2**53 + 1, -(2**63)]),

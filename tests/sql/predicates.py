@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
+    BINARY,
     BOOL,
     DATE,
     FLOAT,
@@ -21,12 +22,12 @@ from presieve.ir.sorts import (
 )
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, lit, none_lit
 from presieve.semantics.types import SORTS
-from presieve.semantics.values import Value, days_of, microseconds_of
+from presieve.semantics.values import Value, days_of, microseconds_of, text_of
 
 DDL = (
     "b boolean, t tinyint, h smallint, i int, l bigint, m bigint NOT NULL, x double, "
-    "y double NOT NULL, s string, d date, ts timestamp, n timestamp_ntz, `select` string, "
-    "`a b``c` double"
+    "y double NOT NULL, s string, d date, ts timestamp, n timestamp_ntz, r binary, "
+    "`select` string, `a b``c` double"
 )
 
 TYPES: dict[str, str] = {
@@ -42,6 +43,7 @@ TYPES: dict[str, str] = {
     "d": "date",
     "ts": "timestamp",
     "n": "timestamp_ntz",
+    "r": "binary",
     "select": "string",
     "a b`c": "double",
 }
@@ -70,6 +72,7 @@ FLOATS = [0.0, -0.0, 1.0, -1.0, 5.0, 90.0, 0.1, 5e-324, 1.7976931348623157e308, 
 FLOATS += [float("inf"), float("-inf"), 2.0**53 - 1, 2.0**53, 2.0**53 + 2, 1e22, -2.5]
 STRINGS = ["", "a", "A", "ab", "é", "e\u0301", "😀", "\uffff", "it's", '"', "\\", "\\%", "a\nb"]
 STRINGS += ["\0", "\0001", "${x}", "$", " a", "ß", "_", "\u2028", "\\'", "--", "/*", "`", "''"]
+BINARIES = ["", "\0", "\0\0", "a", "a\0", "\x7f", "\x80", "\x80\0", "\xff", "\xc3\xa9", "it's"]
 DATES = [_day(1, 1, 1), _day(1900, 2, 28), _day(1969, 12, 31), 0, _day(2020, 2, 29)]
 DATES += [_day(2262, 4, 12), _day(9999, 12, 31)]
 TIMESTAMPS = [
@@ -88,6 +91,7 @@ NASTY: dict[Sort, list[Value]] = {
     INT: list(INTS),
     FLOAT: list(FLOATS),
     STRING: list(STRINGS),
+    BINARY: list(BINARIES),
     DATE: list(DATES),
     TIMESTAMP: list(TIMESTAMPS),
     TIMESTAMP_NTZ: list(TIMESTAMPS),
@@ -97,6 +101,7 @@ RANDOM: dict[Sort, st.SearchStrategy[Value]] = {
     INT: st.integers(-(2**63), 2**63 - 1),
     FLOAT: st.floats(width=64),
     STRING: st.text(max_size=4),
+    BINARY: st.binary(max_size=4).map(text_of),
     DATE: st.integers(-(2**31), 2**31 - 1),
     TIMESTAMP: st.integers(-(2**63), 2**63 - 1),
     TIMESTAMP_NTZ: st.integers(min(TIMESTAMPS), max(TIMESTAMPS)),

@@ -24,10 +24,20 @@ from tests.sql.predicates import (
 
 from presieve.errors import Declined
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, strip
+from presieve.ir.sorts import (
+    BINARY,
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    strip,
+)
 from presieve.ir.terms import Scope, Term, lit
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.values import INT_RANGES, Value, date_of, instant_of, same
+from presieve.semantics.values import INT_RANGES, Value, bytes_of, date_of, instant_of, same
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import emit, emit_checked, normalized
 from presieve.sql.parse import parse_predicate
@@ -70,6 +80,8 @@ def to_spark(name: str, value: Value) -> object:
         return instant_of(value)
     if isinstance(value, int) and TYPES[name] == "timestamp_ntz":
         return instant_of(value).replace(tzinfo=None)
+    if isinstance(value, str) and TYPES[name] == "binary":
+        return bytes_of(value)
     return value
 
 
@@ -134,7 +146,7 @@ def test_emitted_predicates_mean_in_spark_what_the_interpreter_says(table: DataF
     check(table, terms)
 
 
-PLAIN = {BOOL: "b", INT: "l", FLOAT: "x", STRING: "s"}
+PLAIN = {BOOL: "b", INT: "l", FLOAT: "x", STRING: "s", BINARY: "r"}
 PLAIN |= {DATE: "d", TIMESTAMP: "ts", TIMESTAMP_NTZ: "n"}
 
 
@@ -181,6 +193,8 @@ d > '2020-01-01' | d >= DATE '1900-02-28' | d IN (DATE '2020-02-29', NULL)
 d BETWEEN '1969-12-31' AND '2020-02-29'
 ts > '2020-01-01' | ts <= TIMESTAMP '1970-01-01 00:00:00' | ts > DATE '1582-10-10'
 ts >= TIMESTAMP '2262-04-11 23:47:16.854775' | ts < TIMESTAMP '1970-01-01T05:30:00+05:30'
+r > X'' | r = x'c3A9' | r = 'é' | r >= unhex('80') | r < CAST('a' AS BINARY) | r <=> NULL
+r IN (X'00', X'FF') | r BETWEEN X'7F' AND unhex('8000') | r IS NULL | r <> CAST(NULL AS BINARY)
 n > '2020-01-01' | n <= TIMESTAMP_NTZ '1970-01-01' | n > DATE '1582-10-10'
 n = TIMESTAMP '1970-01-01'
 n >= TIMESTAMP_NTZ '2262-04-11 23:47:16.854775' | n < TIMESTAMP '1970-01-01T05:30:00+05:30'

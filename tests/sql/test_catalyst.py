@@ -20,7 +20,7 @@ SAMPLES: dict[str, list[dict[str, Any]]] = json.loads(
 """``analyzed.condition().toJSON()`` of Spark 4.3.0 for each condition, without metadata."""
 
 IDS = {"b": 15, "t": 16, "h": 17, "i": 18, "l": 19, "x": 20, "y": 21, "s": 22, "d": 23, "ts": 24}
-IDS["n"] = 100
+IDS |= {"n": 100, "r": 101}
 ATTRIBUTES = {number: NAMES[name] for name, number in IDS.items()}
 
 DECLINED = {
@@ -29,6 +29,9 @@ DECLINED = {
     "isnan(l)": "sql-types",
     "d > TIMESTAMP '2020-01-01 00:00:00'": "sql-unsupported",
     "n > ts": "sql-types",
+    "r = X'00FF'": "sql-literal",
+    "r = s": "sql-unsupported",
+    "unhex(s) = r": "sql-unsupported",
     "d > TIMESTAMP_NTZ '2020-01-01 00:00:00'": "sql-unsupported",
     "CAST(n AS TIMESTAMP) IS NULL": "sql-types",
     "-x > 5": "sql-unsupported",

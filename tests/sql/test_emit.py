@@ -38,6 +38,7 @@ from presieve.sql.parse import parse_predicate
         ("d = DATE '2020-02-29'", "d = DATE '2020-02-29'"),
         ("ts = TIMESTAMP '1990-01-01 00:00:00'", "ts = TIMESTAMP '1990-01-01 00:00:00Z'"),
         ("ts = '1990-01-01 00:00:00.000001'", "ts = TIMESTAMP '1990-01-01 00:00:00.000001Z'"),
+        ("r >= X'' AND r < X'00ff'", "r >= unhex('') AND r < unhex('00FF')"),
         ("n = '1990-01-01 00:00:00.5'", "n = TIMESTAMP_NTZ '1990-01-01 00:00:00.500000'"),
         (
             "ts = timestamp_micros(-9000000000000000000)",

@@ -14,7 +14,7 @@ from presieve.plan.algebra import Attribute
 from presieve.semantics.types import SchemaColumn, column
 
 KEY_TYPES = (
-    *("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"),
+    *("boolean", "tinyint", "smallint", "int", "bigint", "string", "binary", "date"),
     *("timestamp", "timestamp_ntz"),
 )
 """Types on which grouping is equality. Not doubles: Spark makes one group of 0.0 and -0.0, and

@@ -64,7 +64,7 @@ class SiteProblem:
 
 _ALWAYS_SENT = frozenset(
     ("boolean", "tinyint", "smallint", "int", "bigint", "unsupported:float", "double", "string")
-)
+) | {"binary"}
 """Types all of whose values Python can hold. Not so timestamps (pandas counts nanoseconds from 1677
 to 2262, and Spark's conversion raises beyond) and dates (Python's end with the year 9999).
 """

@@ -10,7 +10,7 @@ from presieve.semantics.interpret import Outcome, Raised, Result
 from presieve.semantics.types import SORTS, SchemaColumn
 from presieve.semantics.values import Value, to_python
 
-_ZERO: dict[str, Value] = {"string": "", "boolean": False, "double": 0.0}
+_ZERO: dict[str, Value] = {"string": "", "binary": "", "boolean": False, "double": 0.0}
 _SOME = {sort: to_python(_ZERO.get(name, 0), sort) for name, sort in SORTS.items()}
 
 

@@ -36,7 +36,7 @@ class Counterexample:
     optimized: list[dict[str, object]] | str
 
     def to_json(self) -> dict[str, object]:
-        """In JSON's types, dates and timestamps as text; NaN and infinities as strings."""
+        """In JSON's types, dates, timestamps and bytes as text; NaN and infinities as strings."""
         return {
             "rows": plain(self.rows),
             "original": plain(self.original),

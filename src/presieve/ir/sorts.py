@@ -35,6 +35,13 @@ class String:
 
 
 @dataclass(frozen=True, slots=True)
+class Binary:
+    """Sequences of bytes, ordered as numbers from 0 to 255. A value is written as a string of the
+    characters with these numbers, whose order is the same.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Date:
     """Days since 1970-01-01."""
 
@@ -63,18 +70,33 @@ class Tuple:
     of: tuple[Sort, ...]
 
 
-Sort: TypeAlias = Bool | Int | Float | String | Date | Timestamp | TimestampNTZ | Option | Tuple
+Sort: TypeAlias = (
+    Bool | Int | Float | String | Binary | Date | Timestamp | TimestampNTZ | Option | Tuple
+)
 
 BOOL = Bool()
 INT = Int()
 FLOAT = Float()
 STRING = String()
+BINARY = Binary()
 DATE = Date()
 TIMESTAMP = Timestamp()
 TIMESTAMP_NTZ = TimestampNTZ()
 
-ORDERED: tuple[Sort, ...] = (INT, FLOAT, STRING, DATE, TIMESTAMP, TIMESTAMP_NTZ)
+ORDERED: tuple[Sort, ...] = (
+    INT,
+    FLOAT,
+    STRING,
+    BINARY,
+    DATE,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+)
 """Sorts on which both worlds define an order."""
+
+
+TEXTS: tuple[Sort, ...] = (STRING, BINARY)
+"""Sorts whose values are Python strings here: a dense order without a greatest element."""
 
 
 def option(of: Sort) -> Option:

@@ -16,11 +16,13 @@ from presieve.errors import PresieveError
 from presieve.ir.fold import Assumption, Column, Field, Fold, Mode, Output, Problem
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
+    BINARY,
     BOOL,
     DATE,
     FLOAT,
     INT,
     STRING,
+    TEXTS,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     Option,
@@ -37,6 +39,7 @@ _NAMES: dict[str, Sort] = {
     "Int": INT,
     "Float": FLOAT,
     "String": STRING,
+    "Binary": BINARY,
     "Date": DATE,
     "Timestamp": TIMESTAMP,
     "TimestampNTZ": TIMESTAMP_NTZ,
@@ -210,7 +213,7 @@ def _parse_literal(text: str, sort: Sort, whole: str) -> Lit:
         return Lit(sort, text == "true")
     if text.startswith("0x") and base == FLOAT:
         return Lit(sort, int(text, 16))
-    if text.startswith('"') and base == STRING:
+    if text.startswith('"') and base in TEXTS:
         return Lit(sort, json.loads(text))
     if re.fullmatch(r"-?\d+", text) and base in (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ):
         return Lit(sort, int(text))

@@ -7,7 +7,7 @@ the source stays under that condition: ``GET`` of none has no value.
 from __future__ import annotations
 
 from presieve.ir.ops import app, conjunction, negate
-from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, TIMESTAMP, Option, Sort, strip
+from presieve.ir.sorts import BOOL, FLOAT, INT, TEXTS, TIMESTAMP, Option, Sort, strip
 from presieve.ir.terms import (
     FALSE,
     TRUE,
@@ -19,7 +19,6 @@ from presieve.ir.terms import (
     int_lit,
     literal_value,
     none_lit,
-    string_lit,
 )
 
 
@@ -144,8 +143,8 @@ def default(sort: Sort) -> Term:
         return FALSE
     if sort == FLOAT:
         return float_lit(0.0)
-    if sort == STRING:
-        return string_lit("")
+    if sort in TEXTS:
+        return Lit(sort, "")
     return int_lit(0) if sort == INT else Lit(sort, 0)
 
 

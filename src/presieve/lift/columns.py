@@ -1,10 +1,10 @@
 """Trusted. What Python sees of a column: the transport of values into a worker, and what it costs.
 
 Sources, pyspark 4.3.0: ``ArrowArrayToPandasConversion.convert_numpy`` and ``convert_legacy`` in
-``sql/conversion.py`` (``Array.to_pandas`` for all types here: strings, dates and booleans with NULL
-become objects with None; doubles NaN; integers float64; timestamps local time with NaT, and those
-without time zone as they are), and
-pandas' ``Series.__iter__`` and ``DataFrame.itertuples``, which give Python scalars, not numpy's.
+``sql/conversion.py`` (``Array.to_pandas`` for all types here: strings, binaries, dates and booleans
+with NULL become objects with None; doubles NaN; integers float64; timestamps local time with NaT,
+and those without time zone as they are), and pandas' ``Series.__iter__`` and
+``DataFrame.itertuples``, which give Python scalars, not numpy's.
 """
 
 from __future__ import annotations

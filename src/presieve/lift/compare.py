@@ -6,7 +6,7 @@ import ast
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ
 from presieve.ir.terms import (
     FALSE,
     TRUE,
@@ -16,7 +16,6 @@ from presieve.ir.terms import (
     float_lit,
     int_lit,
     literal_value,
-    string_lit,
 )
 from presieve.lift.arithmetic import exact_as_float
 from presieve.lift.build import and_, as_float, as_int, get, is_none, or_
@@ -53,7 +52,7 @@ def boolean(term: Term, *operands: Value) -> Scalar:
 
 
 def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
-    """``bool(value)``. None, zero, the empty string and the empty tuple are false."""
+    """``bool(value)``. None, zero, the empty string, no bytes and the empty tuple are false."""
     value = m.force(value, flow)
     match value:
         case NoneV():
@@ -72,14 +71,14 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
 def _truth(term: Term) -> Term:
     if term.sort == BOOL:
         return term
-    if isinstance(term, Lit) and term.sort in (INT, FLOAT, STRING):
+    if isinstance(term, Lit) and term.sort in (INT, FLOAT, *TEXTS):
         return TRUE if literal_value(term) else FALSE
     if term.sort == INT:
         return negate(app(Op.PY_EQ, term, int_lit(0)))
     if term.sort == FLOAT:
         return negate(app(Op.PY_EQ, term, float_lit(0.0)))
-    if term.sort == STRING:
-        return negate(app(Op.PY_EQ, term, string_lit("")))
+    if term.sort in TEXTS:
+        return negate(app(Op.PY_EQ, term, Lit(term.sort, "")))
     return TRUE  # dates and datetimes
 
 
@@ -184,7 +183,7 @@ def _alike(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term]
     if {a.base, b.base} & {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
         reason = f"comparing {describe(a)} with {describe(b)}"
         raise m.decline("unsupported-operation", reason, node)
-    return None  # text and number
+    return None  # text, bytes and number
 
 
 def _float_of(m: Machine, value: Scalar, node: ast.AST) -> Term:

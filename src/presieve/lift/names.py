@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import BOOL, DATE, TIMESTAMP_NTZ
+from presieve.ir.sorts import BINARY, BOOL, DATE, TIMESTAMP_NTZ
 from presieve.ir.terms import Lit, float_lit, int_lit, string_lit
 from presieve.lift.values import (
     EXACT_INT,
@@ -30,7 +30,7 @@ from presieve.lift.values import (
     Value,
 )
 from presieve.lift.zones import Zone
-from presieve.semantics.values import days_of, microseconds_of
+from presieve.semantics.values import days_of, microseconds_of, text_of
 
 MODULES = ("math", "datetime", "pandas", "numpy")
 """Modules whose functions and constants may be known."""
@@ -82,7 +82,7 @@ def constant(value: object, name: str, zone: Zone) -> Value:
 
 
 def scalar_constant(value: object, zone: Zone) -> Scalar | None:
-    """A bool, int, float, str, date or timestamp as a literal; None for every other type.
+    """A bool, int, float, str, bytes, date or timestamp as a literal; None for every other type.
 
     Exact types only: a subclass (numpy.float64 is one of float) may behave differently.
     """
@@ -97,6 +97,8 @@ def scalar_constant(value: object, zone: Zone) -> Scalar | None:
         return Scalar(float_lit(real), Traits(maybe_nan=math.isnan(real)))
     if kind is str:
         return _text(str(value))
+    if kind is bytes and isinstance(value, bytes):
+        return Scalar(Lit(BINARY, text_of(value)))
     if isinstance(value, dt.datetime):
         return _instant(value, zone)
     if kind is dt.date and isinstance(value, dt.date):

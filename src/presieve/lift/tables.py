@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import keyword
 
+from presieve.ir.sorts import BINARY
 from presieve.ir.terms import FALSE, Lit, literal_value
 from presieve.lift.attributes import instance_constant
 from presieve.lift.machine import Machine
@@ -80,7 +81,7 @@ def subscript(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
 
 
 def _literal(value: Value) -> object:
-    if isinstance(value, Scalar) and isinstance(value.term, Lit):
+    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base != BINARY:
         return literal_value(value.term)
     return None
 

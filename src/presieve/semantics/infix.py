@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from presieve.ir.sorts import DATE, TIMESTAMP, TIMESTAMP_NTZ, strip
+from presieve.ir.sorts import BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import NONEMPTY, App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.semantics.values import to_python
 
@@ -70,6 +70,8 @@ def _literal(term: Lit) -> str:
     if value is None:
         return "none"
     if strip(term.sort) in (DATE, TIMESTAMP, TIMESTAMP_NTZ):
+        return str(to_python(value, term.sort))
+    if strip(term.sort) == BINARY:
         return str(to_python(value, term.sort))
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else str(value)
 

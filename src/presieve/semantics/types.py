@@ -1,6 +1,6 @@
 """Trusted. Which Spark types the IR speaks of, and as which sorts.
 
-A type that is not here is declined where it is met: decimals, floats of 32 bits, binary, CHAR and
+A type that is not here is declined where it is met: decimals, floats of 32 bits, CHAR and
 VARCHAR (padding), collated strings, arrays, maps and structs.
 """
 
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from presieve.ir.fold import Column
 from presieve.ir.sorts import (
+    BINARY,
     BOOL,
     DATE,
     FLOAT,
@@ -29,6 +30,7 @@ SORTS: dict[str, Sort] = {
     "bigint": INT,
     "double": FLOAT,
     "string": STRING,
+    "binary": BINARY,
     "date": DATE,
     "timestamp": TIMESTAMP,
     "timestamp_ntz": TIMESTAMP_NTZ,

@@ -1,8 +1,8 @@
 """Trusted. The values that terms denote, and how they look to a person.
 
 A value of ``Bool`` is a bool, of ``Int`` an int, of ``Float`` a float, of ``String`` a str, of
-``Date`` an int (days), of ``Timestamp`` and ``TimestampNTZ`` an int (microseconds), of a tuple a
-tuple; none is ``None``.
+``Binary`` a str of characters below 256, of ``Date`` an int (days), of ``Timestamp`` and
+``TimestampNTZ`` an int (microseconds), of a tuple a tuple; none is ``None``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import datetime as dt
 from typing import Any, TypeAlias
 
 from presieve.ir.sorts import (
+    BINARY,
     BOOL,
     DATE,
     FLOAT,
@@ -65,6 +66,8 @@ def belongs(value: Value, sort: Sort) -> bool:
         return isinstance(value, float)
     if sort == STRING:
         return isinstance(value, str)
+    if sort == BINARY:
+        return isinstance(value, str) and all(ord(c) < 256 for c in value)
     whole = isinstance(value, int) and not isinstance(value, bool)
     return whole and sort in (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 
@@ -72,6 +75,16 @@ def belongs(value: Value, sort: Sort) -> bool:
 def date_of(days: int) -> dt.date:
     """The calendar date of a ``Date`` value. OverflowError outside years 1 to 9999."""
     return _EPOCH_DAY + dt.timedelta(days=days)
+
+
+def bytes_of(text: str) -> bytes:
+    """The bytes of a ``Binary`` value."""
+    return text.encode("latin-1")
+
+
+def text_of(value: bytes) -> str:
+    """The ``Binary`` value of bytes."""
+    return value.decode("latin-1")
 
 
 def days_of(date: dt.date) -> int:
@@ -91,7 +104,8 @@ def microseconds_of(instant: dt.datetime) -> int:
 
 
 def to_python(value: Value, sort: Sort) -> object:
-    """As a person wants to see it: dates as ``date``, timestamps as naive ``datetime`` (in UTC).
+    """As a person wants to see it: dates as ``date``, timestamps as naive ``datetime`` (in
+    UTC), binaries as ``bytes``.
 
     Values outside Python's calendar stay ints.
     """
@@ -99,6 +113,8 @@ def to_python(value: Value, sort: Sort) -> object:
     try:
         if base == DATE and isinstance(value, int):
             return date_of(value)
+        if base == BINARY and isinstance(value, str):
+            return bytes_of(value)
         if base in (TIMESTAMP, TIMESTAMP_NTZ) and isinstance(value, int):
             return instant_of(value).replace(tzinfo=None)
     except OverflowError:
@@ -112,6 +128,8 @@ def from_python(value: object, sort: Sort) -> Value:
     result: object = value
     if base == DATE and isinstance(value, dt.date) and not isinstance(value, dt.datetime):
         result = days_of(value)
+    elif base == BINARY and isinstance(value, bytes):
+        result = text_of(value)
     elif base in (TIMESTAMP, TIMESTAMP_NTZ) and isinstance(value, dt.datetime):
         result = microseconds_of(value)
     elif base == FLOAT and isinstance(value, int) and not isinstance(value, bool):

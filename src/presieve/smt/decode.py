@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from presieve.ir.sorts import BOOL, STRING, Option, Sort
+from presieve.ir.sorts import BOOL, TEXTS, Option, Sort
 from presieve.semantics.values import Value
 from presieve.smt.encode import Enc, OptionEnc, TupleEnc
 from presieve.smt.floats import FloatEnc
@@ -33,7 +33,7 @@ def decode(enc: Enc, sort: Sort, solver: Solver, points: Mapping[str, Fraction])
     if sort == BOOL:
         return solver.booleans([enc])[0]
     number = solver.numbers([enc])[0]
-    return _text(number, points) if sort == STRING else int(number)
+    return _text(number, points) if sort in TEXTS else int(number)
 
 
 def _double(is_nan: bool, is_negzero: bool, value: Fraction) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from presieve.ir.sorts import BOOL, FLOAT, STRING, Option, Sort, Tuple, strip
+from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Option, Sort, Tuple, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import literals, subterms
 from presieve.smt import floats
@@ -80,7 +80,7 @@ class Encoder:
 
     def __init__(self, relevant: Sequence[Term]) -> None:
         found = literals(*relevant)
-        texts = sorted({str(x.value) for x in found if _is(x, STRING) and x.value is not None})
+        texts = sorted({str(x.value) for x in found if _is(x, *TEXTS) and x.value is not None})
         self.points = {text: Fraction(i) for i, text in enumerate(texts)}
         self.lines: list[str] = []
         self._names = 0
@@ -127,9 +127,9 @@ class Encoder:
             for text in facts:
                 self.fact(text)
             return value
-        kind = "Bool" if sort == BOOL else "Real" if sort == STRING else "Int"
+        kind = "Bool" if sort == BOOL else "Real" if sort in TEXTS else "Int"
         self.lines.append(f"(declare-const {name} {kind})")
-        if sort == STRING and "" in self.points:
+        if sort in TEXTS and "" in self.points:
             self.fact(f"(>= {name} {s_real(self.points[''])})")
         return name
 
@@ -164,7 +164,7 @@ class Encoder:
             case FloatEnc(nan, value, negzero):
                 return FloatEnc(self.name(nan), self.name(value, "Real"), self.name(negzero))
             case _:
-                kind = "Bool" if sort == BOOL else "Real" if sort == STRING else "Int"
+                kind = "Bool" if sort == BOOL else "Real" if sort in TEXTS else "Int"
                 return self.name(enc, kind)
 
     def _node(self, node: Term, env: Env) -> Enc:
@@ -203,7 +203,7 @@ class Encoder:
                 return OptionEnc(FALSE, self._default(of))
         if sort == FLOAT:
             return floats.literal(0.0)
-        return FALSE if sort == BOOL else "0.0" if sort == STRING else "0"
+        return FALSE if sort == BOOL else "0.0" if sort in TEXTS else "0"
 
     def _apply(self, op: Op, encs: list[Enc], args: tuple[Term, ...], sort: Sort) -> Enc:
         if op in _LOGIC:
@@ -304,8 +304,8 @@ _LOGIC: dict[Op, Callable[[list[str]], str]] = {
 }
 
 
-def _is(literal: Lit, sort: Sort) -> bool:
-    return literal.sort in (sort, Option(sort))
+def _is(literal: Lit, *sorts: Sort) -> bool:
+    return strip(literal.sort) in sorts
 
 
 def _is_float_arithmetic(node: Term) -> bool:

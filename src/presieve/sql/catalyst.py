@@ -46,6 +46,7 @@ JSON_TYPES = {
     "long": "bigint",
     "double": "double",
     "string": "string",
+    "binary": "binary",
     "date": "date",
     "timestamp": "timestamp",
     "timestamp_ntz": "timestamp_ntz",
@@ -194,6 +195,10 @@ def _constant(type_: str, text: str, timezone: str) -> Constant:
             return Constant("decimal", Decimal(text) + 0)
         case "string":
             return Constant("string", text)
+        case "binary":
+            raise DeclineSignal(
+                "sql-literal", "Spark's tree does not show a literal's bytes; write unhex('00FF')"
+            )
         case "date":
             return Constant("date", parse_date(text))
         case "timestamp":
@@ -345,6 +350,7 @@ RULES: dict[str, Rule] = {
     "With": (2, _with),
     "CommonExpressionRef": (0, _reference),
     "DateFromUnixDate": _function("date_from_unix_date", "date"),
+    "Unhex": _function("unhex", "binary"),
     "MicrosToTimestamp": _function("timestamp_micros", "timestamp"),
     "Add": _arithmetic(Op.SQL_FLOAT_ADD),
     "Subtract": _arithmetic(Op.SQL_FLOAT_SUB),

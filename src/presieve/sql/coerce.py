@@ -16,6 +16,7 @@ from typing import TypeAlias
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
+    BINARY,
     BOOL,
     DATE,
     FLOAT,
@@ -27,7 +28,7 @@ from presieve.ir.sorts import (
     strip,
 )
 from presieve.ir.terms import App, Lit, Op, Term, lit, none_lit
-from presieve.semantics.values import INT_RANGES
+from presieve.semantics.values import INT_RANGES, text_of
 from presieve.sql.temporal import (
     instant_of_wall,
     midnight,
@@ -45,8 +46,8 @@ Scalar: TypeAlias = bool | int | float | str | Decimal | None
 class Constant:
     """A literal that has not met its partner yet.
 
-    ``kind`` is ``int`` (of any width), ``decimal``, ``double``, ``string``, ``boolean``, ``date``,
-    ``timestamp``, ``timestamp_ntz`` or ``void`` (NULL).
+    ``kind`` is ``int`` (of any width), ``decimal``, ``double``, ``string``, ``binary``,
+    ``boolean``, ``date``, ``timestamp``, ``timestamp_ntz`` or ``void`` (NULL).
     """
 
     kind: str
@@ -78,6 +79,7 @@ KIND_SORTS: dict[str, Sort] = {
     "int": INT,
     "double": FLOAT,
     "string": STRING,
+    "binary": BINARY,
     "boolean": BOOL,
     "date": DATE,
     "timestamp": TIMESTAMP,
@@ -95,7 +97,7 @@ def sort_name(sort: Sort) -> str:
     """What a person calls the sort."""
     names = {INT: "an integer", FLOAT: "a double", STRING: "a string", BOOL: "a boolean"}
     times = {DATE: "a date", TIMESTAMP: "a timestamp", TIMESTAMP_NTZ: "a timestamp_ntz"}
-    return {**names, **times}.get(strip(sort), "a tuple")
+    return {**names, **times, BINARY: "a binary"}.get(strip(sort), "a tuple")
 
 
 def shown(constant: Constant) -> str:
@@ -105,6 +107,14 @@ def shown(constant: Constant) -> str:
         return "NULL"
     text = repr(value) if isinstance(value, str) else str(value)
     return f"the {constant.kind} literal {text}"
+
+
+def utf8(text: str) -> str:
+    """The Binary value of text, as Spark casts it. Raises :class:`DeclineSignal`."""
+    try:
+        return text_of(text.encode())
+    except UnicodeEncodeError:
+        raise DeclineSignal("sql-literal", "half of a surrogate pair in a string") from None
 
 
 def _mismatch(constant: Constant, sort: Sort) -> DeclineSignal:
@@ -138,6 +148,8 @@ def fit(constant: Constant, sort: Sort, timezone: str) -> Lit:
             return lit(TIMESTAMP, midnight(value, timezone))
         case "timestamp_ntz", int() if base == TIMESTAMP:
             return lit(TIMESTAMP, instant_of_wall(value, timezone))
+        case "string", str() if base == BINARY:
+            return lit(BINARY, utf8(value))
         case "string", str() if base == TIMESTAMP_NTZ:
             return lit(TIMESTAMP_NTZ, parse_timestamp_ntz(value))
         case "date", int() if base == TIMESTAMP_NTZ:
@@ -240,8 +252,9 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
     kinds = {o.kind for o in operands if isinstance(o, Constant) and o.kind != "void"}
     if len(sorts) > 1 or (sorts != {FLOAT} and len(kinds) > 1):
         raise DeclineSignal("sql-types", "an IN list mixes types")
-    if kinds == {"string"} and sorts & {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
-        raise DeclineSignal("sql-types", "an IN list compares dates with strings; write DATE '...'")
+    if kinds == {"string"} and sorts & {DATE, TIMESTAMP, TIMESTAMP_NTZ, BINARY}:
+        reason = "an IN list compares dates or binaries with strings; write DATE '...', X'...'"
+        raise DeclineSignal("sql-types", reason)
     equalities = [compare(Op.SQL_EQ, value, option, timezone) for option in options]
     return flat(Op.SQL_OR, equalities)
 

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Sort
+from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Sort
 from presieve.ir.terms import none_lit
-from presieve.semantics.values import INT_RANGES
-from presieve.sql.coerce import Constant, Operand, shown
+from presieve.semantics.values import INT_RANGES, text_of
+from presieve.sql.coerce import Constant, Operand, shown, utf8
 from presieve.sql.temporal import (
     instant_of_wall,
     midnight,
@@ -78,6 +78,20 @@ def _timestamp_ntz(text: str, timezone: str) -> Constant:
     return Constant("timestamp_ntz", parse_timestamp_ntz(text))
 
 
+def _binary(text: str) -> Constant:
+    """The bytes that hexadecimal digits mean, in pairs."""
+    if not re.fullmatch(r"(?:[0-9a-fA-F]{2})*", text):
+        raise DeclineSignal("sql-literal", f"a binary must look like X'00FF', not X{text!r}")
+    return Constant("binary", text_of(bytes.fromhex(text)))
+
+
+def _unhex(operand: Operand) -> Operand:
+    match operand:
+        case Constant("string", str() as text):
+            return _binary(text)
+    raise DeclineSignal("sql-unsupported", "unhex(...) is supported on literals only")
+
+
 def _unsupported(what: str) -> Callable[[str, str], Constant]:
     def decline(text: str, timezone: str) -> Constant:
         raise DeclineSignal("sql-unsupported", f"{what} {text!r} is not supported")
@@ -92,7 +106,7 @@ TYPED: dict[str, Callable[[str, str], Constant]] = {
     "TIMESTAMP_NTZ": _timestamp_ntz,
     "INTERVAL": _unsupported("INTERVAL"),
     "TIME": _unsupported("TIME"),
-    "X": _unsupported("the binary literal"),
+    "X": lambda text, timezone: _binary(text),
 }
 """What a keyword before a string makes of it."""
 
@@ -113,6 +127,7 @@ def _double_function(operand: Operand) -> Operand:
 
 FUNCTIONS: dict[str, Callable[[Operand], Operand]] = {
     "double": _double_function,
+    "unhex": _unhex,
     "date_from_unix_date": lambda x: Constant("date", _integer_argument(x, "int")),
     "timestamp_micros": lambda x: Constant("timestamp", _integer_argument(x, "bigint")),
 }
@@ -128,6 +143,7 @@ TYPES: dict[str, Sort] = {
     "tinyint": INT,
     "double": FLOAT,
     "string": STRING,
+    "binary": BINARY,
     "date": DATE,
     "timestamp": TIMESTAMP,
     "timestamp_ntz": TIMESTAMP_NTZ,
@@ -169,6 +185,7 @@ def cast(constant: Constant, type_: str, timezone: str) -> Operand:
             TIMESTAMP,
             TIMESTAMP_NTZ,
             STRING,
+            BINARY,
         ):
             return _cast_string(text, type_, timezone)
         case "date", int() as days if sort == TIMESTAMP:
@@ -189,6 +206,8 @@ def _cast_string(text: str, type_: str, timezone: str) -> Constant:
     sort = TYPES[type_]
     if sort == STRING:
         return Constant("string", text)
+    if sort == BINARY:
+        return Constant("binary", utf8(text))
     if sort == DATE:
         return _date(text, timezone)
     if sort == TIMESTAMP:

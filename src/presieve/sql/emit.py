@@ -14,9 +14,9 @@ from enum import IntEnum
 
 from presieve.errors import Declined, PresieveError
 from presieve.ir.ops import app
-from presieve.ir.sorts import DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
+from presieve.ir.sorts import BINARY, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
 from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value
-from presieve.semantics.values import INT_RANGES
+from presieve.semantics.values import INT_RANGES, bytes_of
 from presieve.sql.coerce import TYPE_NAMES, flat
 from presieve.sql.names import InexpressibleError, quote
 from presieve.sql.parse import parse_predicate
@@ -212,6 +212,9 @@ def literal(term: Lit) -> str:
             return _double(value)
         case str() if base == STRING:
             return string(value)
+        case str() if base == BINARY:
+            # not X'..': of such a literal, the tree that Spark gives back does not show the value
+            return f"unhex('{bytes_of(value).hex().upper()}')"
         case int() if base == INT:
             return _integer(value)
         case int() if base == DATE:

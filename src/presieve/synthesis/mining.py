@@ -13,7 +13,7 @@ from itertools import pairwise
 from random import Random
 
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort, Tuple, strip
+from presieve.ir.sorts import BOOL, FLOAT, INT, TEXTS, Option, Sort, Tuple, strip
 from presieve.ir.terms import NONEMPTY, Op, Scope, Term, Var
 from presieve.semantics.compile import State, predicates
 from presieve.semantics.operators import Undefined
@@ -123,7 +123,7 @@ def _values(base: Sort, constants: Sequence[Value]) -> list[Value]:
         around = [x for c in whole for x in (c, c - 1, c + 1)]
         between = [(a + b) // 2 for a, b in pairwise(whole)]
         return list(dict.fromkeys([*around, *between, 1, 2, -1]))
-    return ["a", "b", ""] if base == STRING else [1, 2, 3]
+    return ["a", "b", ""] if base in TEXTS else [1, 2, 3]
 
 
 def masks(space: Space, leaves: Sequence[Term], pairs: Sequence[Pair]) -> list[int]:

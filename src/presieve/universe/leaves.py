@@ -11,7 +11,7 @@ from itertools import combinations
 
 from presieve.ir.fold import Problem, nonempty, state_vars
 from presieve.ir.ops import app, conjunction, negate
-from presieve.ir.sorts import BOOL, FLOAT, ORDERED, STRING, Option, Tuple, strip
+from presieve.ir.sorts import BOOL, FLOAT, ORDERED, TEXTS, Option, Tuple, strip
 from presieve.ir.terms import FALSE, Op, Scope, Term, Var, lit
 from presieve.ir.walk import substitute, to_scope, variables
 from presieve.ir.wellformed import output_var
@@ -50,7 +50,7 @@ def _about(v: Var, classes: Classes) -> Iterator[Term]:
         return
     if base == FLOAT:
         yield conjunction([g for g in (there, app(Op.IS_NAN, value(v))) if g is not None])
-    ordered = base != STRING or classes.ordered(here)
+    ordered = base not in TEXTS or classes.ordered(here)
     for constant in classes.constants(here)[:_MAX_CONSTANTS]:
         assert not isinstance(constant, tuple)
         literal = lit(base, constant)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction, sql_disjunction
-from presieve.ir.sorts import BOOL, FLOAT, STRING, Option, Sort, strip
+from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Option, Sort, strip
 from presieve.ir.terms import SQL_TRUE, Lit, Op, Term, Var, lit
 from presieve.ir.walk import variables
 from presieve.semantics.interpret import evaluate
@@ -64,7 +64,7 @@ def partition(column: Var, type_: str, classes: Classes, problem: Problem) -> Pa
     constants = [c for c in classes.constants(column) if _fits(c, type_)]
     if base == BOOL:
         regions = [Region("point", b, b, (b,)) for b in (False, True)]
-    elif base == STRING and not classes.ordered(column):
+    elif base in TEXTS and not classes.ordered(column):
         regions = [Region("point", c, c, (c,)) for c in constants]
         regions.append(Region("other", None, None, _other_strings(constants)))
     else:
@@ -107,7 +107,7 @@ def _line(base: Sort, constants: Sequence[Any], type_: str) -> list[Region]:
 
 def _between(base: Sort, low: Any, high: Any, type_: str) -> tuple[Value, ...]:
     """A few values strictly between two constants; none where the gap is empty."""
-    if base == STRING:
+    if base in TEXTS:
         return _strings_between(low, high)
     if base == FLOAT:
         return _floats_between(low, high)
@@ -212,7 +212,7 @@ def _values(p: Partition, chosen: frozenset[int]) -> list[Term]:
     if all(i in chosen for i in plain):
         return [app(Op.SQL_NOT, app(Op.SQL_IS_NULL, x))]
     missing = [p.regions[i] for i in plain if i not in chosen]
-    if all(r.tag == "point" for r in missing) and (len(missing) == 1 or base == STRING):
+    if all(r.tag == "point" for r in missing) and (len(missing) == 1 or base in TEXTS):
         others = [app(Op.SQL_NOT, app(Op.SQL_EQ, x, _lit(base, r.low))) for r in missing]
         return [sql_conjunction(others)]
     if any(p.regions[i].tag == "other" for i in plain):  # points without an order between them
