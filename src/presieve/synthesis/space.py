@@ -150,11 +150,15 @@ class Space:
         rows += [_pick(regions, random) for _ in range(count - 1)]
         return [r for r in dict.fromkeys(rows) if self.is_lawful(r, self.keys[0])]
 
+    @cached_property
+    def _choices(self) -> list[list[Region]]:
+        """The regions of every column that a value can be in."""
+        return [[r for r in p.regions if r.possible] for p in self.rows]
+
     def random_row(self, random: Random) -> State:
         """A row of a random cell."""
-        choices = [[r for r in p.regions if r.possible] for p in self.rows]
         for _ in range(_TRIES):
-            row = _pick([random.choice(c) for c in choices], random)
+            row = _pick([random.choice(c) for c in self._choices], random)
             if self.is_lawful(row, self.keys[0]):
                 break
         return row

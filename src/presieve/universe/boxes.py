@@ -30,8 +30,8 @@ def cover(
 ) -> list[Box]:
     """Boxes that hold every wanted cell and no forbidden one (others may be held)."""
     boxes: list[Box] = []
-    left = [c for c in possible_cells(partitions) if c in set(wanted)]
-    banned = set(forbidden)
+    asked, banned = set(wanted), set(forbidden)
+    left = [c for c in possible_cells(partitions) if c in asked]
     while left:
         box = _grow(partitions, left[0], banned)
         boxes.append(box)
@@ -66,7 +66,8 @@ def _without_redundant(boxes: list[Box], wanted: Collection[Cell]) -> list[Box]:
 def predicate(partitions: Sequence[Partition], needed: Collection[Cell]) -> Term:
     """A predicate that keeps exactly the needed cells among the possible ones."""
     cells = possible_cells(partitions)
-    dropped = [c for c in cells if c not in set(needed)]
+    kept = set(needed)
+    dropped = [c for c in cells if c not in kept]
     if not dropped:
         return SQL_TRUE
     if len(dropped) == len(cells):
