@@ -64,6 +64,11 @@ _STAMPS = (
     ("dt.datetime(2024, 1, 4)", "TIMESTAMP '2024-01-04 00:00:00'"),
     ("dt.datetime(1969, 12, 31, 23, 59, 59)", "TIMESTAMP '1969-12-31 23:59:59'"),
 )
+_CLOCKS = tuple((python, sql.replace("TIMESTAMP", "TIMESTAMP_NTZ")) for python, sql in _STAMPS)
+_MOMENTS: tuple[tuple[Value, ...], tuple[Value, ...]] = (
+    (0, -1, 1, -2_000_000_000 * 10**6, 4_000_000_000 * 10**6),
+    (_Y2024 * _DAY, (_Y2024 + 1) * _DAY, (_Y2024 + 3) * _DAY + 1),
+)
 _INFINITE = math.inf
 
 KINDS: dict[str, Kind] = {
@@ -95,17 +100,13 @@ KINDS: dict[str, Kind] = {
             (0, -1, -719_162, 2_932_896),
             (_Y2024, _Y2024 + 14, _Y2024 + 59),
         ),
-        Kind(
-            "timestamp",
-            _STAMPS,
-            (0, -1, 1, -2_000_000_000 * 10**6, 4_000_000_000 * 10**6),
-            (_Y2024 * _DAY, (_Y2024 + 1) * _DAY, (_Y2024 + 3) * _DAY + 1),
-        ),
+        Kind("timestamp", _STAMPS, *_MOMENTS),
+        Kind("timestamp_ntz", _CLOCKS, *_MOMENTS),
     )
 }
 
 NUMBERS = ("int", "bigint", "double")
-ORDERED = (*NUMBERS, "string", "date", "timestamp")
+ORDERED = (*NUMBERS, "string", "date", "timestamp", "timestamp_ntz")
 
 
 def neighbours(value: Value) -> list[Value]:
@@ -135,6 +136,6 @@ def fits(value: Value, kind: str) -> bool:
     low, high = INT_RANGES.get(kind, (-(2**63), 2**63 - 1))
     if kind == "date":
         low, high = -719_162, 2_932_896
-    if kind == "timestamp":  # what pandas holds in nanoseconds
+    if kind in ("timestamp", "timestamp_ntz"):  # what pandas holds in nanoseconds
         low, high = -9_000_000_000 * 10**6, 9_000_000_000 * 10**6
     return isinstance(value, int) and low <= value <= high

@@ -21,6 +21,7 @@ _LETTERS = {
     "double": "c",
     "date": "d",
     "timestamp": "e",
+    "timestamp_ntz": "i",
     "boolean": "f",
     "string": "h",
 }
@@ -30,6 +31,7 @@ _WEIGHTS = {
     "double": 6,
     "date": 2,
     "timestamp": 2,
+    "timestamp_ntz": 2,
     "boolean": 2,
     "string": 3,
 }

@@ -47,6 +47,7 @@ _ARROW: dict[str, pa.DataType] = {
     "string": pa.string(),
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", tz="UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
 }
 
 
