@@ -13,7 +13,8 @@ from presieve.semantics.values import INT_RANGES, Value
 class Kind:
     """A type of column: constants as (Python, SQL) texts, the nasty values, and the common ones.
 
-    ``nasty`` and ``usual`` are values of the IR: dates are days, timestamps microseconds.
+    ``nasty`` and ``usual`` are values of the IR: dates are days, timestamps microseconds, bytes
+    characters below 256.
     """
 
     name: str
@@ -38,6 +39,10 @@ def _same(*texts: str) -> tuple[tuple[str, str], ...]:
 
 def _text(*texts: str) -> tuple[tuple[str, str], ...]:
     return tuple((repr(t), f"'{t}'") for t in texts)
+
+
+def _bytes(*values: bytes) -> tuple[tuple[str, str], ...]:
+    return tuple((repr(v), f"X'{v.hex()}'") for v in values)
 
 
 def _dates(*days: tuple[int, int, int]) -> tuple[tuple[str, str], ...]:
@@ -95,6 +100,12 @@ KINDS: dict[str, Kind] = {
             ("a", "b", "c", "other"),
         ),
         Kind(
+            "binary",
+            _bytes(b"a", b"b", b"\x00", b"", b"\xff\x00", b"ab"),
+            ("", "\x00", "\xff", "\xff\xff", "a\x00", "\x7f", "\x80"),
+            ("a", "b", "c", "other"),
+        ),
+        Kind(
             "date",
             _dates((2024, 1, 15), (2024, 2, 29), (2000, 1, 1), (1969, 12, 31)),
             (0, -1, -719_162, 2_932_896),
@@ -106,7 +117,7 @@ KINDS: dict[str, Kind] = {
 }
 
 NUMBERS = ("int", "bigint", "double")
-ORDERED = (*NUMBERS, "string", "date", "timestamp", "timestamp_ntz")
+ORDERED = (*NUMBERS, "string", "binary", "date", "timestamp", "timestamp_ntz")
 
 
 def neighbours(value: Value) -> list[Value]:

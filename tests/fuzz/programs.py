@@ -24,6 +24,7 @@ _LETTERS = {
     "timestamp_ntz": "i",
     "boolean": "f",
     "string": "h",
+    "binary": "j",
 }
 _WEIGHTS = {
     "int": 4,
@@ -34,6 +35,7 @@ _WEIGHTS = {
     "timestamp_ntz": 2,
     "boolean": 2,
     "string": 3,
+    "binary": 2,
 }
 FORMS = {"class": 60, "itertuples": 13, "zip": 11, "iterrows": 5, "series": 11}
 
@@ -149,7 +151,7 @@ def _columns(random: Random, form: str) -> tuple[Col, ...]:
     for i, kind in enumerate(names):
         name = _LETTERS[kind] + (str(i) if kind in names[:i] else "")
         nullable = random.random() < 0.45
-        seen = nullable and (form == "class" or kind in ("string", "date", "boolean"))
+        seen = nullable and (form == "class" or kind in ("string", "binary", "date", "boolean"))
         found.append(Col(name, kind, nullable, seen))
     return tuple(found)
 

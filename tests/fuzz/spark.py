@@ -45,6 +45,7 @@ _ARROW: dict[str, pa.DataType] = {
     "bigint": pa.int64(),
     "double": pa.float64(),
     "string": pa.string(),
+    "binary": pa.binary(),
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
