@@ -85,6 +85,11 @@ FIVE, NINETY = "0x4014000000000000:Float", "0x4056800000000000:Float"
         ("x = CAST('-Infinity' AS DOUBLE)", f"(sql= {X} 0xfff0000000000000:Float)"),
         ("x = -0.0", f"(sql= {X} 0x0000000000000000:Float)"),
         ("x = -0.0D", f"(sql= {X} 0x8000000000000000:Float)"),
+        # all 38 digits count: rounded to fewer of them first, this would be the next double
+        (
+            "x > 1.0000000000000001110223024625156540423",
+            f"(sql> {X} 0x3ff0000000000000:Float)",
+        ),
     ],
 )
 def test_meaning(text: str, expected: str) -> None:
@@ -134,6 +139,7 @@ def test_meaning(text: str, expected: str) -> None:
         ("s = 'a' COLLATE UTF8_LCASE", "sql-unsupported"),
         ("s = '${x}'", "sql-unsupported"),
         ("l > 5.5", "sql-types"),
+        ("l >= 9007199254740993.0000000000000000001", "sql-types"),
         ("l = 9007199254740992.0D", "sql-types"),
         ("l IN (9007199254740993, 1.0D)", "sql-types"),
         ("l > 9223372036854775808", "sql-types"),
