@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
@@ -33,7 +32,7 @@ from presieve.sql.coerce import (
 from presieve.sql.coerce import (
     expression as expression_of,
 )
-from presieve.sql.constants import FUNCTIONS, cast
+from presieve.sql.constants import FUNCTIONS, cast, decimal
 from presieve.sql.temporal import parse_date, parse_timestamp
 
 PACKAGE = "org.apache.spark.sql.catalyst.expressions."
@@ -192,7 +191,7 @@ def _constant(type_: str, text: str, timezone: str) -> Constant:
             # Java's names are NaN, Infinity and -Infinity, all of which Python reads
             return Constant("double", float(text))
         case "decimal":
-            return Constant("decimal", Decimal(text) + 0)
+            return Constant("decimal", decimal(text))
         case "string":
             return Constant("string", text)
         case "binary":

@@ -56,7 +56,13 @@ def number(text: str, *, negative: bool) -> Constant:
         raise DeclineSignal("sql-literal", f"{text} has too many digits")
     if whole and not suffix:
         return Constant("int", int(sign + digits))
-    return Constant("decimal", Decimal(sign + digits) + 0)  # + 0: decimals have no -0.0
+    return Constant("decimal", decimal(sign + digits))
+
+
+def decimal(text: str) -> Decimal:
+    """All digits of the text: adding or negating would round to 28. Spark's have no -0.0."""
+    value = Decimal(text)
+    return value if value else value.copy_abs()
 
 
 def _double(digits: str, text: str) -> float:
