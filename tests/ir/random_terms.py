@@ -16,6 +16,7 @@ from presieve.ir.sorts import (
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Decimal,
     Option,
     Sort,
     Tuple,
@@ -26,6 +27,7 @@ from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_bits, int_lit
 from presieve.semantics.values import text_of
 
 BASES: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ)
+BASES += (Decimal(0), Decimal(12))
 SCALARS: tuple[Sort, ...] = (*BASES, *(Option(b) for b in BASES))
 
 names = st.sampled_from(["a", "score", "$nonempty", "a b", 'q"uo\\te', "(", "é"]) | st.text(
@@ -46,6 +48,7 @@ _VALUES: dict[Sort, st.SearchStrategy[bool | int | str]] = {
     DATE: st.integers(-(2**31), 2**31 - 1),
     TIMESTAMP: st.integers(-(2**63), 2**63 - 1),
     TIMESTAMP_NTZ: st.integers(-(2**63), 2**63 - 1),
+    **{Decimal(scale): st.integers() for scale in (0, 2, 12)},
 }
 
 
@@ -82,7 +85,7 @@ def _nullable(draw: st.DrawFn, base: Sort) -> Sort:
 
 def _bool_choices(draw: st.DrawFn) -> list[Choice]:
     any_sort = draw(sorts)
-    ordered = draw(st.sampled_from(ORDERED))
+    ordered = draw(st.sampled_from((*ORDERED, Decimal(2))))
     many = (BOOL,) * draw(st.integers(0, 3))
     return [
         ((Op.NOT,), (BOOL,)),
@@ -98,7 +101,7 @@ def _bool_choices(draw: st.DrawFn) -> list[Choice]:
 
 
 def _sql_choices(draw: st.DrawFn) -> list[Choice]:
-    compared = draw(st.sampled_from((*ORDERED, BOOL)))
+    compared = draw(st.sampled_from((*ORDERED, Decimal(2), BOOL)))
     many = tuple(_nullable(draw, BOOL) for _ in range(draw(st.integers(1, 3))))
     return [
         ((Op.SQL_AND, Op.SQL_OR), many),
@@ -142,6 +145,13 @@ def terms(draw: st.DrawFn, sort: Sort, depth: int = 4) -> Term:
     if draw(st.integers(0, 9)) == 0:
         whole = Tuple((draw(st.sampled_from(SCALARS)), sort))
         return app(Op.ITEM, draw(terms(whole, depth - 1)), int_lit(1))
+    if isinstance(sort, Decimal) and sort.scale > 0 and draw(st.booleans()):
+        more = draw(
+            st.sampled_from([k for k in (0, 2, 10, 12) if k in (sort.scale, sort.scale - 2)])
+        )
+        return app(
+            Op.DECIMAL_WIDEN, draw(terms(Decimal(sort.scale - more), depth - 1)), int_lit(more)
+        )
     ops, arguments = draw(st.sampled_from(_choices(draw, sort)))
     built: list[Term] = []
     for argument in arguments:

@@ -29,6 +29,7 @@ from presieve.ir.sorts import (
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Decimal,
     Option,
     Sort,
     Tuple,
@@ -124,6 +125,11 @@ WRONG: list[tuple[Op, tuple[Term, ...]]] = [
     (Op.ITEM, (app(Op.TUPLE, N), int_lit(1))),
     (Op.ITEM, (app(Op.TUPLE, N), N)),
     (Op.ITEM, (N, int_lit(0))),
+    (Op.DECIMAL_WIDEN, (N, int_lit(1))),
+    (Op.DECIMAL_WIDEN, (lit(Decimal(2), 5), N)),
+    (Op.DECIMAL_WIDEN, (lit(Decimal(2), 5), int_lit(-1))),
+    (Op.SQL_EQ, (lit(Decimal(2), 5), lit(Decimal(3), 50))),
+    (Op.PY_EQ, (lit(Decimal(2), 5), N)),
 ]
 
 
@@ -144,6 +150,8 @@ RIGHT: list[tuple[Op, tuple[Term, ...], Sort]] = [
     (Op.PY_LT, (string_lit("a"), string_lit("b")), BOOL),
     (Op.INT_TO_FLOAT, (N,), FLOAT),
     (Op.INSTANT, (lit(TIMESTAMP_NTZ, 0), N), TIMESTAMP),
+    (Op.DECIMAL_WIDEN, (lit(Decimal(2), 5), int_lit(2)), Decimal(4)),
+    (Op.PY_LT, (lit(Decimal(2), 5), lit(Decimal(2), 50)), BOOL),
     (Op.SQL_EQ, (N, OPTIONAL), Option(BOOL)),
     (Op.SQL_LT, (B, C), Option(BOOL)),
     (Op.SQL_IS_NULL, (N,), Option(BOOL)),

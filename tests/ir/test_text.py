@@ -7,7 +7,7 @@ from tests.ir.random_terms import any_terms, folds, problems, sorts
 from presieve.errors import PresieveError
 from presieve.ir.fold import Fold, Problem
 from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, INT, Option, Sort, Tuple
+from presieve.ir.sorts import FLOAT, INT, Decimal, Option, Sort, Tuple
 from presieve.ir.terms import Op, Scope, Term, Var, float_lit, int_lit, lit, none_lit
 from presieve.ir.text import (
     parse_fold,
@@ -59,6 +59,9 @@ X = Var(Scope.ROW, "x", Option(FLOAT))
         (int_lit(-5), "-5:Int"),
         (float_lit(90.0), "0x4056800000000000:Float"),
         (none_lit(INT), "none:Int?"),
+        (lit(Decimal(2), -9050), "-9050:Decimal2"),
+        (none_lit(Decimal(0)), "none:Decimal0?"),
+        (app(Op.DECIMAL_WIDEN, lit(Decimal(2), 5), int_lit(3)), "(decimal-widen 5:Decimal2 3:Int)"),
         (lit(Option(INT), 5), "5:Int?"),
         (app(Op.SQL_GT, X, float_lit(90.0)), "(sql> row.x:Float? 0x4056800000000000:Float)"),
     ],
@@ -87,6 +90,12 @@ def test_shared_terms_are_printed_once() -> None:
         "row.x",
         "row.x:Foo",
         "row.x:Int??",
+        "row.x:Decimal",
+        "row.x:Decimal02",
+        "row.x:Decimal-1",
+        "0x4056800000000000:Decimal2",
+        "(decimal-widen 5:Decimal2 -1:Int)",
+        "(decimal-widen 5:Decimal2 row.k:Int)",
         "5:String",
         '"a":Int',
         "true:Int",

@@ -14,9 +14,10 @@ from pyspark.sql.conversion import ArrowBatchTransformer, PandasToArrowConversio
 from pyspark.sql.types import StructType, _parse_datatype_json_string
 
 from presieve.errors import Declined
+from presieve.ir.sorts import Sort
 from presieve.lift import Form, Lifted, Request, lift
 from presieve.semantics.interpret import Raised, key_env, run_fold
-from presieve.semantics.types import SORTS, SchemaColumn
+from presieve.semantics.types import SchemaColumn, decimal_type, sort_of
 from presieve.semantics.values import Value, from_python, to_python
 
 PYTHON_ERRORS = (TypeError, ValueError, ArithmeticError, AssertionError)
@@ -34,8 +35,20 @@ _ARROW: dict[str, pa.DataType] = {
     "date": pa.date32(),
     "timestamp": pa.timestamp("us", tz="UTC"),
     "timestamp_ntz": pa.timestamp("us"),
-    "decimal(10,2)": pa.decimal128(10, 2),
 }
+
+
+def _arrow(type_: str) -> pa.DataType:
+    digits = decimal_type(type_)
+    return pa.decimal128(*digits) if digits else _ARROW[type_]
+
+
+def _sort(column: SchemaColumn) -> Sort:
+    sort = sort_of(column.type)
+    assert sort is not None
+    return sort
+
+
 _JSON = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}
 
 
@@ -93,7 +106,7 @@ def assumed(found: Lifted, row: dict[str, Value], keys: dict[str, Value]) -> boo
 
 
 def _python(row: dict[str, Value], schema: Sequence[SchemaColumn]) -> dict[str, Any]:
-    return {c.name: to_python(row[c.name], SORTS[c.type]) for c in schema if c.name in row}
+    return {c.name: to_python(row[c.name], _sort(c)) for c in schema if c.name in row}
 
 
 def run_class(obj: Any, asked: Request, rows: Sequence[dict[str, Value]]) -> object:
@@ -115,7 +128,7 @@ def run_class(obj: Any, asked: Request, rows: Sequence[dict[str, Value]]) -> obj
 def series_of(asked: Request, rows: Sequence[dict[str, Value]]) -> list[Any]:
     """The columns of a group as a pandas UDF gets them."""
     plain = [_python(r, asked.schema) for r in rows]
-    arrays = {c.name: pa.array([r[c.name] for r in plain], _ARROW[c.type]) for c in asked.schema}
+    arrays = {c.name: pa.array([r[c.name] for r in plain], _arrow(c.type)) for c in asked.schema}
     found: list[Any] = ArrowBatchTransformer.to_pandas(pa.table(arrays), timezone="UTC")
     return found
 
@@ -170,4 +183,4 @@ def _stored(data: Any, asked: Request) -> object:
 
 
 def _value(cell: Any, column: SchemaColumn) -> Value:
-    return None if cell is None else from_python(cell, SORTS[column.type])
+    return None if cell is None else from_python(cell, _sort(column))

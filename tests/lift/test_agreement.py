@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.lift import folds
+from tests.lift import decimal_folds, folds
 from tests.lift.lifting import (
     assumed,
     columns,
@@ -21,8 +21,8 @@ from tests.lift.lifting import (
 
 from presieve.lift import Form, FrameFunction, Lifted, Request, RowClass, SeriesFunction
 from presieve.semantics.interpret import Raised
-from presieve.semantics.types import SchemaColumn
-from presieve.semantics.values import INT_RANGES, Value, same
+from presieve.semantics.types import SchemaColumn, bounds
+from presieve.semantics.values import Value, same
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,13 @@ CLASSES = [
     Case(folds.Truth, "i bigint, x double, s string, f boolean, d date", "n bigint"),
     Case(folds.Absolute, "x double, n tinyint", "x double, n bigint"),
     Case(folds.Membership, "s string, n int", "n bigint"),
+    Case(folds.Top2, "score decimal(10,2)", "first decimal(10,2), second decimal(12,4)"),
+    Case(
+        decimal_folds.Cheapest,
+        "price decimal(38,10) NOT NULL, name string NOT NULL",
+        "price decimal(38,10), name string",
+    ),
+    Case(decimal_folds.Raising, "price decimal(5,2)", "n bigint"),
 ]
 SERIES = [
     Case(folds.top2_second, "score double", "second double"),
@@ -100,6 +107,15 @@ SERIES = [
     Case(folds.ratio, "n int, k int", "b double"),
     Case(folds.last_big, "v double, n bigint NOT NULL", "k bigint"),
     Case(folds.share, "f boolean", "s double"),
+    Case(decimal_folds.highest, "price decimal(10,2)", "best decimal(10,2)"),
+    Case(decimal_folds.highest, "price decimal(38,18)", "best decimal(38,18)"),
+    Case(decimal_folds.highest, "price decimal(5,0)", "best decimal(38,2)"),
+    Case(decimal_folds.from_zero, "price decimal(10,2)", "best decimal(10,2)"),
+    Case(decimal_folds.wide, "a decimal(10,2), b decimal(8,4)", "best decimal(12,4)"),
+    Case(decimal_folds.wide, "a decimal(20,10), b decimal(5,0)", "best decimal(30,12)"),
+    Case(decimal_folds.against, "price decimal(10,2)", "n bigint"),
+    Case(decimal_folds.against, "price decimal(38,20)", "n bigint"),
+    Case(decimal_folds.against, "price decimal(3,0)", "n bigint"),
     Case(folds.missing, "x double, s string, f boolean", "n int"),
 ]
 FRAMES = [
@@ -141,6 +157,8 @@ FRAMES = [
         "symbol",
     ),
     Case(folds.max_and_size, "g int, v double", "best double, n bigint", "g"),
+    Case(decimal_folds.by_key, "p decimal(6,2)", "k decimal(6,2), n int", "p", True),
+    Case(decimal_folds.rows, "g string, p decimal(6,2)", "best decimal(6,2)", "g"),
     Case(
         folds.all_ways, "team string, n int, b boolean, d date NOT NULL", "o string, n int", "team"
     ),
@@ -197,8 +215,12 @@ def values(column: SchemaColumn) -> st.SearchStrategy[Value]:
         case "timestamp" | "timestamp_ntz":
             base = _INSTANTS | st.integers(-(2**53), 2**53)
         case kind:
-            low, high = INT_RANGES[kind]
+            limits = bounds(kind)
+            assert limits is not None
+            low, high = limits
             edges = [low, high, 0, 1, -1, 10, 11, low + 1, high - 1]
+            if kind.startswith("decimal"):
+                edges += [x for x in (50, 90, 100, 9050, 9051, 90 * 10**20) if x <= high]
             base = st.sampled_from(edges) | st.integers(low, high) | st.integers(-3, 3)
             if kind == "bigint":
                 base = base | st.sampled_from([2**53, 2**53 + 1, -(2**53) - 1])

@@ -17,11 +17,16 @@ from presieve.lift import SeriesFunction, lift
 
 TEXT = """
 import datetime as dt
+import decimal
 import os
+from decimal import Decimal
 
 LIMIT = 5
 NAMES = frozenset({"a", "b"})
 DAY = dt.date(2020, 1, 31)
+PRICE = Decimal("90.50")
+OTHER_PRICE = decimal.Decimal(5)
+SUM_OF_PRICES = PRICE + OTHER_PRICE
 COMPUTED = len(os.name)
 TWICE = 1
 TWICE = 2
@@ -49,6 +54,20 @@ def day(d):
     k = 0
     for x in d:
         if x == DAY:
+            k += 1
+    return k
+
+def price(p):
+    k = 0
+    for x in p:
+        if OTHER_PRICE < x < PRICE:
+            k += 1
+    return k
+
+def sum_of_prices(p):
+    k = 0
+    for x in p:
+        if x < SUM_OF_PRICES:
             k += 1
     return k
 
@@ -105,13 +124,13 @@ def load(path: Path, text: str) -> ModuleType:
 
 def assumed(function: Any) -> list[str]:
     name = function.__code__.co_varnames[0]
-    kind = {"n": "bigint NOT NULL", "s": "string", "d": "date"}[name]
+    kind = {"n": "bigint NOT NULL", "s": "string", "d": "date", "p": "decimal(5,2) NOT NULL"}[name]
     found = lifted(function, request(f"{name} {kind}", "k bigint"), SeriesFunction((name,)))
     return [a.text for a in found.assumptions if a.code == "constant"]
 
 
 def test_constants_written_in_the_module_are_certain(module: Any) -> None:
-    for function in (module.limit, module.names, module.day):
+    for function in (module.limit, module.names, module.day, module.price):
         assert assumed(function) == []
 
 
@@ -125,7 +144,7 @@ def test_constants_that_were_changed_are_told(module: Any) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["computed", "twice", "other"])
+@pytest.mark.parametrize("name", ["computed", "twice", "other", "sum_of_prices"])
 def test_constants_that_are_not_plain_are_told(module: Any, name: str) -> None:
     assert len(assumed(getattr(module, name))) == 1
 

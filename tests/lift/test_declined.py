@@ -15,7 +15,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
-from tests.lift import folds, refused
+from tests.lift import decimal_folds, folds, refused
 from tests.lift.lifting import declined, lifted, request
 
 import presieve.lift
@@ -193,7 +193,8 @@ def test_unsupported_objects() -> None:
 @pytest.mark.parametrize(
     ("schema", "code"),
     [
-        ("score decimal(10,2)", "column-type"),
+        ("score decimal(39,2)", "column-type"),
+        ("score decimal(2,-3)", "column-type"),
         ("score float", "column-type"),
         ("score array<int>", "column-type"),
         ("other double", "unknown-column"),
@@ -213,7 +214,7 @@ def test_collated_text_is_not_text() -> None:
 
 
 def test_columns_that_are_not_read_may_be_of_any_type() -> None:
-    asked = request("team string, score double, x decimal(10,2)", "a double, b double", "team")
+    asked = request("team string, score double, x array<int>", "a double, b double", "team")
     found = lifted(folds.Top2, asked)
     assert [c.name for c in found.fold.columns] == ["score"]
     assert [k.name for k in found.fold.keys] == ["team"]
@@ -294,6 +295,40 @@ def test_iterrows_changes_types(schema: str, code: str) -> None:
 def test_returned_columns(returns: str, code: str) -> None:
     asked = request("team string, score double", returns, "team")
     assert declined(folds.top2_itertuples, asked).code == code
+
+
+@pytest.mark.parametrize(
+    ("function", "schema", "returns", "code"),
+    [
+        (decimal_folds.total, "price decimal(10,2)", "decimal(20,2)", "unsupported-operation"),
+        (decimal_folds.negated, "price decimal(10,2)", "decimal(10,2)", "unsupported-operation"),
+        (decimal_folds.from_int, "price decimal(10,2)", "decimal(10,2)", "unsupported-operation"),
+        (decimal_folds.against_nan, "price decimal(10,2)", "bigint", "unsupported-operation"),
+        (decimal_folds.as_text, "price decimal(10,2)", "bigint", "unsupported-operation"),
+        (decimal_folds.as_float, "price decimal(10,2)", "bigint", "unsupported-operation"),
+        (decimal_folds.against_text, "price decimal(10,2)", "bigint", "unsupported-operation"),
+        (decimal_folds.computed, "price decimal(10,2)", "bigint", "unsupported-operation"),
+        (decimal_folds.unreadable, "price decimal(10,2)", "bigint", "always-raises"),
+        (decimal_folds.too_fine, "price decimal(10,2)", "bigint", "unsupported-constant"),
+        # digits that the declared type may not have: Arrow would raise
+        (decimal_folds.highest, "price decimal(10,2)", "decimal(9,2)", "return-type"),
+        (decimal_folds.highest, "price decimal(10,2)", "decimal(12,1)", "return-type"),
+        (decimal_folds.highest, "price decimal(10,2)", "decimal(10,3)", "return-type"),
+        (decimal_folds.highest, "price decimal(10,2)", "double", "return-type"),
+        (decimal_folds.highest, "price double", "decimal(10,2)", "return-type"),
+        (decimal_folds.highest, "price bigint", "decimal(20,0)", "return-type"),
+    ],
+)
+def test_decimals(function: FunctionType, schema: str, returns: str, code: str) -> None:
+    found = declined(function, request(schema, f"o {returns}"), SeriesFunction(("price",)))
+    assert found.code == code, found
+
+
+@pytest.mark.parametrize("type_", ["double", "bigint"])
+def test_decimals_beside_columns_of_other_numbers(type_: str) -> None:
+    asked = request(f"price decimal(10,2), x {type_}", "n bigint")
+    found = declined(decimal_folds.against_column, asked, SeriesFunction(("price", "x")))
+    assert found.code == "unsupported-operation"
 
 
 def test_returned_columns_are_matched_by_name() -> None:

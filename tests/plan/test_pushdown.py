@@ -10,7 +10,7 @@ from tests.plan.relations import INPUT, UNKNOWN, Row, comparisons, equal, expr, 
 
 from presieve.errors import Declined
 from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, INT, Option
+from presieve.ir.sorts import FLOAT, INT, Decimal, Option
 from presieve.ir.terms import Op, Term, int_lit
 from presieve.plan.algebra import (
     Alias,
@@ -122,7 +122,8 @@ def test_an_attribute_that_the_projection_does_not_have() -> None:
         ("double", False, attribute_var(5, FLOAT)),
         ("string collate UTF8_LCASE", True, None),
         ("char(5)", True, None),
-        ("decimal(10,2)", True, None),
+        ("decimal(10,2)", True, attribute_var(5, Option(Decimal(2)))),
+        ("decimal(10,11)", True, None),
     ],
 )
 def test_only_supported_types_have_variables(type_: str, nullable: bool, expected: object) -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import decimal
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -17,6 +19,7 @@ from presieve.ir.sorts import (
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Decimal,
     Option,
 )
 from presieve.ir.terms import FALSE, SQL_TRUE, Op, Scope, Term, Var, int_lit
@@ -31,7 +34,7 @@ from presieve.semantics.interpret import (
     pushed_outcome,
     run_fold,
 )
-from presieve.semantics.types import column
+from presieve.semantics.types import bounds, column, sort_of
 from presieve.semantics.values import (
     belongs,
     date_of,
@@ -40,6 +43,7 @@ from presieve.semantics.values import (
     instant_of,
     microseconds_of,
     to_python,
+    units_of,
 )
 
 V = Var(Scope.ROW, "v", Option(INT))
@@ -154,6 +158,30 @@ def test_timestamps_survive(instant: dt.datetime) -> None:
     assert to_python(from_python(instant, TIMESTAMP_NTZ), TIMESTAMP_NTZ) == instant
 
 
+@given(st.integers(1 - 10**38, 10**38 - 1), st.integers(0, 38))
+def test_decimals_survive(units: int, scale: int) -> None:
+    number = to_python(units, Decimal(scale))
+    assert isinstance(number, decimal.Decimal)
+    assert number.as_tuple().exponent == -scale
+    assert Fraction(number) == Fraction(units, 10**scale)
+    assert from_python(number, Decimal(scale)) == units
+    assert units_of(number, scale + 3) == units * 1000
+
+
+def test_decimals_with_more_digits_are_refused() -> None:
+    for number in ("1.555", "NaN", "Infinity"):
+        with pytest.raises(TypeError):
+            from_python(decimal.Decimal(number), Decimal(2))
+    assert from_python(decimal.Decimal("1.5500"), Decimal(2)) == 155
+
+
+def test_types_bound_their_values() -> None:
+    assert bounds("decimal(5,2)") == (-99999, 99999)
+    assert bounds("tinyint") == (-128, 127)
+    assert bounds("double") is None
+    assert sort_of("decimal(38,38)") == Decimal(38)
+
+
 def test_naive_timestamps_are_utc() -> None:
     naive = dt.datetime(2020, 1, 1)
     berlin = naive.replace(tzinfo=dt.timezone(dt.timedelta(hours=1)))
@@ -176,6 +204,10 @@ def test_values_beyond_the_calendar_stay_numbers() -> None:
         (None, Option(INT), True),
         ("a", STRING, True),
         (1, DATE, True),
+        (150, Decimal(2), True),
+        (True, Decimal(2), False),
+        (1.5, Decimal(2), False),
+        (None, Option(Decimal(2)), True),
     ],
 )
 def test_values_belong_to_sorts(
@@ -206,7 +238,9 @@ def test_columns_of_supported_types_only() -> None:
     assert present == Column("x", FLOAT, "double")
     for type_ in (
         "float",
-        "decimal(10,2)",
+        "decimal(39,2)",
+        "decimal(2,3)",
+        "decimal(2,-1)",
         "string collate UTF8_LCASE",
         "char(3)",
         "interval",

@@ -4,6 +4,7 @@ import itertools
 import math
 import operator
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, Sort
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Decimal, Option, Sort
 from presieve.ir.terms import Op, Scope, Term, Var, float_lit, int_lit, lit, none_lit
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operators import MEANINGS, Undefined, sql_order
@@ -48,6 +49,12 @@ ORDER: dict[Op, Callable[[Any, Any], object]] = {
 def test_comparisons_are_those_of_python(op: Op, pair: tuple[Sort, Any, Any]) -> None:
     sort, a, b = pair
     assert apply(op, sort, a, b) is ORDER[op](a, b)
+
+
+@given(ints, st.integers(0, 5), st.integers(0, 5))
+def test_a_widened_decimal_is_the_same_number(units: int, scale: int, more: int) -> None:
+    wide = app(Op.DECIMAL_WIDEN, lit(Decimal(scale), units), int_lit(more))
+    assert Fraction(evaluate(wide, {}), 10 ** (scale + more)) == Fraction(units, 10**scale)  # type: ignore[arg-type]
 
 
 ARITHMETIC: dict[Op, tuple[Sort, Callable[..., object]]] = {

@@ -18,6 +18,7 @@ from presieve.ir.sorts import (
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Decimal,
     Option,
     Sort,
     Tuple,
@@ -43,11 +44,13 @@ VALUES: dict[Sort, st.SearchStrategy[Value]] = {
     DATE: st.sampled_from(DAYS),
     TIMESTAMP: st.sampled_from([*DAYS, 2**53 + 1, -(2**63)]),
     TIMESTAMP_NTZ: st.sampled_from([*DAYS, 2**53 + 1, -(2**63)]),
+    Decimal(0): st.sampled_from([*INTS, 10**38 - 1]) | st.integers(-9, 9),
+    Decimal(2): st.sampled_from([*INTS, 9050, 1 - 10**38]) | st.integers(-9, 9),
 }
 BASES: tuple[Sort, ...] = tuple(VALUES)
 FLAT: st.SearchStrategy[Sort] = st.sampled_from([*BASES, *(Option(s) for s in BASES)])
 SORTS: st.SearchStrategy[Sort] = FLAT | st.lists(FLAT, max_size=3).map(lambda x: Tuple(tuple(x)))
-ORDERS: st.SearchStrategy[Sort] = st.sampled_from(ORDERED)
+ORDERS: st.SearchStrategy[Sort] = st.sampled_from((*ORDERED, Decimal(2)))
 
 
 def values(sort: Sort) -> st.SearchStrategy[Value]:
@@ -148,6 +151,10 @@ def application(draw: st.DrawFn, op: Op, depth: int, floats: bool) -> Term:
         sorts = draw(st.lists(FLAT, min_size=1, max_size=3))
         whole = draw(terms(Tuple(tuple(sorts)), depth, floats))
         return app(op, whole, int_lit(draw(st.integers(0, len(sorts) - 1))))
+    if op is Op.DECIMAL_WIDEN:
+        more = draw(st.sampled_from([0, 1, 2, 38]))
+        sort = draw(st.sampled_from([Decimal(0), Decimal(2)]))
+        return app(op, draw(terms(sort, depth, floats)), int_lit(more))
     sorts_ = argument_sorts(draw, op)
     return app(op, *(draw(terms(s, depth, floats)) for s in sorts_))
 
@@ -222,7 +229,7 @@ def opened(term: Term) -> tuple[Term, dict[Var, Value]]:
             done[id(node)] = found.setdefault(node, Var(Scope.ROW, name, node.sort))
         elif isinstance(node, App):
             args = [done[id(a)] for a in node.args]
-            if node.op is Op.ITEM:
+            if node.op in (Op.ITEM, Op.DECIMAL_WIDEN):
                 args[1] = node.args[1]
             done[id(node)] = app(node.op, *args)
     return done[id(term)], {v: literal_value(x) for x, v in found.items()}

@@ -16,18 +16,20 @@ from presieve.ir.sorts import (
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Decimal,
     Option,
     Sort,
     strip,
 )
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, lit, none_lit
-from presieve.semantics.types import SORTS
+from presieve.semantics.types import sort_of
 from presieve.semantics.values import Value, days_of, microseconds_of, text_of
 
 DDL = (
     "b boolean, t tinyint, h smallint, i int, l bigint, m bigint NOT NULL, x double, "
     "y double NOT NULL, s string, d date, ts timestamp, n timestamp_ntz, r binary, "
-    "`select` string, `a b``c` double"
+    "`select` string, `a b``c` double, "
+    "p decimal(10,2), q decimal(38,2) NOT NULL, w decimal(38,18), z decimal(20,0)"
 )
 
 TYPES: dict[str, str] = {
@@ -46,12 +48,17 @@ TYPES: dict[str, str] = {
     "r": "binary",
     "select": "string",
     "a b`c": "double",
+    "p": "decimal(10,2)",
+    "q": "decimal(38,2)",
+    "w": "decimal(38,18)",
+    "z": "decimal(20,0)",
 }
-NOT_NULL = ("m", "y")
+NOT_NULL = ("m", "y", "q")
 
 
 def _variable(name: str, type_: str) -> Var:
-    sort = SORTS[type_]
+    sort = sort_of(type_)
+    assert sort is not None
     return Var(Scope.ROW, name, sort if name in NOT_NULL else Option(sort))
 
 
@@ -85,6 +92,8 @@ TIMESTAMPS = [
 ]
 TIMESTAMPS += [_instant(1582, 10, 10), _instant(2262, 4, 11, 23, 47, 16, 854775)]
 TIMESTAMPS += [_instant(9999, 12, 31, 23, 59, 59, 999999)]
+UNITS = [0, 1, -1, 5, 50, -250, 9050, 10**10 - 1, 1 - 10**10, 10**10, 2**53 + 1, 2**63]
+UNITS += [10**18, 10**20 - 1, 1 - 10**20, 10**28 + 1, 10**38 - 1, 1 - 10**38]
 
 NASTY: dict[Sort, list[Value]] = {
     BOOL: [True, False],
@@ -95,6 +104,7 @@ NASTY: dict[Sort, list[Value]] = {
     DATE: list(DATES),
     TIMESTAMP: list(TIMESTAMPS),
     TIMESTAMP_NTZ: list(TIMESTAMPS),
+    **{Decimal(scale): list(UNITS) for scale in (2, 18, 0)},
 }
 RANDOM: dict[Sort, st.SearchStrategy[Value]] = {
     BOOL: st.booleans(),
@@ -105,6 +115,7 @@ RANDOM: dict[Sort, st.SearchStrategy[Value]] = {
     DATE: st.integers(-(2**31), 2**31 - 1),
     TIMESTAMP: st.integers(-(2**63), 2**63 - 1),
     TIMESTAMP_NTZ: st.integers(min(TIMESTAMPS), max(TIMESTAMPS)),
+    **{Decimal(scale): st.integers(1 - 10**38, 10**38 - 1) for scale in (2, 18, 0)},
 }
 
 

@@ -33,11 +33,13 @@ from presieve.ir.sorts import (
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Decimal,
     strip,
 )
 from presieve.ir.terms import Scope, Term, lit
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.values import INT_RANGES, Value, bytes_of, date_of, instant_of, same
+from presieve.semantics.types import bounds
+from presieve.semantics.values import Value, bytes_of, date_of, decimal_of, instant_of, same
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import emit, emit_checked, normalized
 from presieve.sql.parse import parse_predicate
@@ -51,11 +53,11 @@ ROWS = 60
 
 def column_values(name: str) -> list[Value]:
     """The nasty values that fit the column's type."""
-    low, high = INT_RANGES.get(TYPES[name], (0, 0))
+    limits = bounds(TYPES[name])
     values = [
         v
         for v in NASTY[strip(NAMES[name].sort)]
-        if TYPES[name] not in INT_RANGES or (isinstance(v, int) and low <= v <= high)
+        if limits is None or (isinstance(v, int) and limits[0] <= v <= limits[1])
     ]
     return values if name in NOT_NULL else [None, *values]
 
@@ -74,6 +76,9 @@ def make_rows() -> list[dict[str, Value]]:
 
 def to_spark(name: str, value: Value) -> object:
     """As createDataFrame takes it."""
+    sort = strip(NAMES[name].sort)
+    if isinstance(value, int) and isinstance(sort, Decimal):
+        return decimal_of(value, sort.scale)
     if isinstance(value, int) and TYPES[name] == "date":
         return date_of(value)
     if isinstance(value, int) and TYPES[name] == "timestamp":
@@ -148,6 +153,7 @@ def test_emitted_predicates_mean_in_spark_what_the_interpreter_says(table: DataF
 
 PLAIN = {BOOL: "b", INT: "l", FLOAT: "x", STRING: "s", BINARY: "r"}
 PLAIN |= {DATE: "d", TIMESTAMP: "ts", TIMESTAMP_NTZ: "n"}
+PLAIN |= {Decimal(2): "p", Decimal(18): "w", Decimal(0): "z"}
 
 
 def test_every_comparison_with_every_literal(table: DataFrame) -> None:
@@ -158,7 +164,15 @@ def test_every_comparison_with_every_literal(table: DataFrame) -> None:
         for value in values
         if not isinstance(value, tuple)
     ]
-    pairs = [("x", "y"), ("l", "m"), ("t", "i"), ("s", "select"), ("a b`c", "y"), ("b", "b")]
+    pairs = [
+        ("x", "y"),
+        ("l", "m"),
+        ("t", "i"),
+        ("s", "select"),
+        ("a b`c", "y"),
+        ("b", "b"),
+        ("p", "q"),
+    ]
     columns: list[tuple[Term, Term]] = [(NAMES[a], NAMES[b]) for a, b in pairs]
     terms = [app(op, a, b) for op in COMPARISONS for a, b in (*compared, *columns)]
     terms += [app(op, NAMES["x"], NAMES["y"]) for op in ARITHMETIC]
@@ -208,6 +222,11 @@ s = 'it''s' | s = 'it\\'s' | s = "\\"" | s > 'a' | s < 'é' | s >= '\\uD83D\\uDE
 s = '\\0' | s = '\\%' | s = '\\0001'
 s = 'a\\nb' | s = r'\\%' | s IN ('', 'a' 'b') | s = '\\u0024{x}' | s <= '\\U0000ffff' | s <> '\\\\'
 x = double('NaN') | x < CAST('Infinity' AS DOUBLE) | x > -1e-400D | 5 > 3 | NULL = x | NULL <=> l
+p > 5 | p >= 5L | p < -3000000000 | p = 90.5 | p <> .05 | p <= 0.00 | p > 5BD | p < 12345678901.5
+p IN (0.5, 90.50) | p IN (1, 5) | p NOT IN (0.01, 5, NULL) | p BETWEEN -2.5 AND 100000000 | q >= p
+p >= CAST(5 AS DECIMAL(4,1)) | p > CAST(0.5 AS decimal(36,2)) | p <=> NULL | NOT p < q | p IS NULL
+p < CAST(NULL AS decimal(5,2)) | z IN (3000000000, 5) | z = 18446744073709551617BD | z <= 5
+w > 5 | w >= 0.000000000000000001 | w IN (0, 1) | w < 99999999999999999999.5
 SELECT = 'a' | X > 5 | `a b``c` >= X | m > l | true | false AND b
 """
 

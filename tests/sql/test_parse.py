@@ -15,6 +15,7 @@ def ir(text: str, timezone: str = "UTC") -> str:
 
 X, L, S, B = "row.x:Float?", "row.l:Int?", "row.s:String?", "row.b:Bool?"
 FIVE, NINETY = "0x4014000000000000:Float", "0x4056800000000000:Float"
+P = "row.p:Decimal2?"
 
 
 @pytest.mark.parametrize(
@@ -84,6 +85,18 @@ FIVE, NINETY = "0x4014000000000000:Float", "0x4056800000000000:Float"
         ("x = double('NaN')", f"(sql= {X} 0x7ff8000000000000:Float)"),
         ("x = CAST('-Infinity' AS DOUBLE)", f"(sql= {X} 0xfff0000000000000:Float)"),
         ("x = -0.0", f"(sql= {X} 0x0000000000000000:Float)"),
+        ("p >= 90.5", f"(sql>= {P} 9050:Decimal2)"),
+        ("p < -3", f"(sql< {P} -300:Decimal2)"),
+        ("p = .05BD", f"(sql= {P} 5:Decimal2)"),
+        ("p = -0.00", f"(sql= {P} 0:Decimal2)"),
+        ("p > CAST(5 AS DECIMAL(3))", f"(sql> {P} 500:Decimal2)"),
+        ("p = q", f"(sql= {P} row.q:Decimal2)"),
+        ("p <=> NULL", f"(sql<=> {P} none:Decimal2?)"),
+        (
+            "p IN (1, 2.5)",
+            f"(sql-or (sql= {P} 100:Decimal2) (sql= {P} 250:Decimal2))",
+        ),
+        ("90.50 < 1.25", "(sql< 9050:Decimal2 125:Decimal2)"),
         ("x = -0.0D", f"(sql= {X} 0x8000000000000000:Float)"),
         # all 38 digits count: rounded to fewer of them first, this would be the next double
         (
@@ -139,6 +152,25 @@ def test_meaning(text: str, expected: str) -> None:
         ("s = 'a' COLLATE UTF8_LCASE", "sql-unsupported"),
         ("s = '${x}'", "sql-unsupported"),
         ("l > 5.5", "sql-types"),
+        # a common type with three digits after the point: of 38 digits in all for p, too few for q
+        ("p > 90.555", "sql-types"),
+        ("p > 90.500", "sql-types"),
+        ("p > 90.5D", "sql-types"),
+        ("p > '90.5'", "sql-types"),
+        ("p = x", "sql-types"),
+        ("p = l", "sql-types"),
+        ("p = z", "sql-types"),
+        ("p > 1234567890123456789012345678901234567", "sql-types"),
+        ("p > CAST(1 AS DECIMAL(37))", "sql-types"),
+        ("w > CAST(1 AS DECIMAL(38,17))", "sql-types"),
+        ("p IN (1, 2D)", "sql-types"),
+        ("w IN (1, 3.5D)", "sql-types"),
+        ("p + 1 > 2", "sql-unsupported"),
+        ("isnan(p)", "sql-types"),
+        ("CAST(p AS decimal(12,2)) > 1", "sql-unsupported"),
+        ("p > CAST(1 AS DECIMAL(39))", "sql-unsupported"),
+        ("p > CAST(90.55 AS DECIMAL(4,1))", "sql-unsupported"),
+        ("p > CAST('90.5' AS DECIMAL(4,1))", "sql-unsupported"),
         ("l >= 9007199254740993.0000000000000000001", "sql-types"),
         ("l = 9007199254740992.0D", "sql-types"),
         ("l IN (9007199254740993, 1.0D)", "sql-types"),

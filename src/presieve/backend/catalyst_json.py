@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.semantics.types import SORTS
+from presieve.semantics.types import SORTS, decimal_type
 from presieve.sql.catalyst import JSON_TYPES
 
 JsonNode: TypeAlias = dict[str, Any]
@@ -124,4 +124,6 @@ def simple_type(json_type: object, metadata: object = None) -> str:
             return str(metadata["__CHAR_VARCHAR_TYPE_STRING"])
         if "__COLLATIONS" in metadata:
             return "string collate " + "/".join(map(str, metadata["__COLLATIONS"].values()))
+    if decimal_type(json_type):
+        return json_type
     return SIMPLE_NAMES.get(json_type, f"unsupported:{json_type}")

@@ -11,16 +11,21 @@ from presieve.ir.fold import Column, Fold
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import Attribute
-from presieve.semantics.types import SchemaColumn, column
+from presieve.semantics.types import SchemaColumn, column, decimal_type
 
 KEY_TYPES = (
     *("boolean", "tinyint", "smallint", "int", "bigint", "string", "binary", "date"),
     *("timestamp", "timestamp_ntz"),
 )
-"""Types on which grouping is equality. Not doubles: Spark makes one group of 0.0 and -0.0, and
-shows it under either. A grouping column of another type is like any other column to a proof:
-nothing is assumed of its values in a group.
+"""Types on which grouping is equality. Decimals besides. Not doubles: Spark makes one group
+of 0.0 and -0.0, and shows it under either. A grouping column of another type is like any other
+column to a proof: nothing is assumed of its values in a group.
 """
+
+
+def is_key_type(type_: str) -> bool:
+    """Whether grouping by columns of the type is equality."""
+    return type_ in KEY_TYPES or decimal_type(type_) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +59,7 @@ def read_names(boundary: Boundary) -> Names:
         raise DeclineSignal("plan-shape", "a function reads a column that its input does not have")
     distinct((by_id[i] for i in used), "that the function reads")
     distinct(boundary.outputs, "of the function's result")
-    keys = tuple(by_id[k] for k in boundary.keys if by_id[k].type in KEY_TYPES)
+    keys = tuple(by_id[k] for k in boundary.keys if is_key_type(by_id[k].type))
     names = {k.id for k in keys}
     return Names(
         keys=keys,

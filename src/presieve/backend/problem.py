@@ -10,8 +10,8 @@ from presieve.backend.boundary import Boundary, Call, read_boundary
 from presieve.backend.catalyst_plan import Site
 from presieve.backend.footers import within_python
 from presieve.backend.names import (
-    KEY_TYPES,
     Names,
+    is_key_type,
     key_columns,
     output_vars,
     read_names,
@@ -31,6 +31,7 @@ from presieve.plan.algebra import attribute_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Part, product
 from presieve.plan.pushdown import Moved, descend
+from presieve.semantics.types import decimal_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,9 @@ class SiteProblem:
 _ALWAYS_SENT = frozenset(
     ("boolean", "tinyint", "smallint", "int", "bigint", "unsupported:float", "double", "string")
 ) | {"binary"}
-"""Types all of whose values Python can hold. Not so timestamps (pandas counts nanoseconds from 1677
-to 2262, and Spark's conversion raises beyond) and dates (Python's end with the year 9999).
+"""Types all of whose values Python can hold, decimals besides. Not so timestamps (pandas counts
+nanoseconds from 1677 to 2262, and Spark's conversion raises beyond) and dates (Python's end with
+the year 9999).
 """
 
 
@@ -99,7 +101,8 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> Sit
 
 def _arrives(gateway: Gateway, site: Site, boundary: Boundary, plan: Java) -> bool:
     sent = {i for call in boundary.calls for i in call.arguments}
-    asked = [a for a in boundary.inputs if a.id in sent and a.type not in _ALWAYS_SENT]
+    always = {a.id for a in boundary.inputs if a.type in _ALWAYS_SENT or decimal_type(a.type)}
+    asked = [a for a in boundary.inputs if a.id in sent - always]
     if not all(a.type in ("timestamp", "timestamp_ntz", "date") for a in asked):
         return False
     ids = {a.id for a in asked}
@@ -267,5 +270,5 @@ def _shown_keys(
     return tuple(
         Assumption("key-form", f"any of the equal values of {a.name} may stand for a group", TRUE)
         for a in boundary.outputs
-        if a.id in read and a.id not in computed and a.type not in KEY_TYPES
+        if a.id in read and a.id not in computed and not is_key_type(a.type)
     )

@@ -22,7 +22,7 @@ from presieve.ir.wellformed import (
     check_prefilter,
     check_problem,
 )
-from presieve.semantics.types import SORTS
+from presieve.semantics.types import sort_of
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
 
 SolverName = Literal["z3", "cvc5"]
@@ -132,5 +132,5 @@ def _check_types(problem: Problem) -> None:
     fold = problem.fold
     typed: tuple[Column | Output, ...] = (*fold.columns, *fold.keys, *fold.outputs)
     for c in typed:
-        if SORTS.get(c.type) != strip(c.sort):
+        if sort_of(c.type) != strip(c.sort):
             raise IllFormed(f"{c.name} of type {c.type} has another sort")

@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 from presieve.ir.fold import Problem
 from presieve.ir.sorts import Sort
 from presieve.semantics.interpret import Outcome, Raised, Result
-from presieve.semantics.types import SORTS, SchemaColumn
+from presieve.semantics.types import SchemaColumn, sort_of
 from presieve.semantics.values import Value, to_python
 
 _ZERO: dict[str, Value] = {"string": "", "binary": "", "boolean": False, "double": 0.0}
-_SOME = {sort: to_python(_ZERO.get(name, 0), sort) for name, sort in SORTS.items()}
+
+
+def _some(type_: str) -> object:
+    sort = sort_of(type_)
+    return None if sort is None else to_python(_ZERO.get(type_, 0), sort)
 
 
 def sorts_of(problem: Problem) -> dict[str, Sort]:
@@ -28,7 +32,7 @@ def shown_row(
         if c.name in values:
             found[c.name] = to_python(values[c.name], sorts[c.name])
         else:
-            found[c.name] = None if c.nullable or c.type not in SORTS else _SOME[SORTS[c.type]]
+            found[c.name] = None if c.nullable else _some(c.type)
     return found
 
 

@@ -14,12 +14,13 @@ from presieve.ir.sorts import (
     BOOL,
     FLOAT,
     INT,
-    ORDERED,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Decimal,
     Option,
     Sort,
     Tuple,
+    is_ordered,
     option,
     strip,
 )
@@ -70,7 +71,7 @@ def _py_eq(s: Sorts) -> Sort | None:
 
 
 def _py_order(s: Sorts) -> Sort | None:
-    return BOOL if len(s) == 2 and s[0] == s[1] and s[0] in ORDERED else None
+    return BOOL if len(s) == 2 and s[0] == s[1] and is_ordered(s[0]) else None
 
 
 def _instant(s: Sorts) -> Sort | None:
@@ -86,7 +87,8 @@ def _sql_not(s: Sorts) -> Sort | None:
 
 
 def _sql_compare(s: Sorts) -> Sort | None:
-    fits = len(s) == 2 and strip(s[0]) == strip(s[1]) and strip(s[0]) in (*ORDERED, BOOL)
+    base = strip(s[0])
+    fits = len(s) == 2 and base == strip(s[1]) and (base == BOOL or is_ordered(base))
     return OPTION_BOOL if fits else None
 
 
@@ -158,6 +160,8 @@ def app(op: Op, *args: Term) -> App:
     """Apply ``op``. Raises :class:`SortError` where the arguments' sorts do not fit."""
     if op is Op.ITEM:
         return _item(args)
+    if op is Op.DECIMAL_WIDEN:
+        return _widen(args)
     sort = RULES[op](tuple(a.sort for a in args))
     if sort is None:
         raise SortError(f"{op.value} does not take {[a.sort for a in args]}")
@@ -173,6 +177,17 @@ def _item(args: tuple[Term, ...]) -> App:
     if not 0 <= position < len(whole.sort.of):
         raise SortError(f"item {position} of a tuple of {len(whole.sort.of)}")
     return App(Op.ITEM, args, whole.sort.of[position])
+
+
+def _widen(args: tuple[Term, ...]) -> App:
+    """``DECIMAL_WIDEN`` needs the number of further digits, a literal, to know its sort."""
+    number, digits = args
+    if not isinstance(number.sort, Decimal) or not isinstance(digits, Lit) or digits.sort != INT:
+        raise SortError(f"decimal-widen does not take {[a.sort for a in args]}")
+    more = int(digits.value or 0)
+    if more < 0:
+        raise SortError("decimal-widen takes no digits away")
+    return App(Op.DECIMAL_WIDEN, args, Decimal(number.sort.scale + more))
 
 
 def negate(term: Term) -> Term:

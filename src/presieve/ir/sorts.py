@@ -2,8 +2,9 @@
 
 ``Int`` is unbounded (Python's int); ``Date`` counts days and ``Timestamp`` microseconds
 since the epoch (UTC instants, as Spark stores them). ``TimestampNTZ`` is what a clock on the wall
-shows, of no zone; it never meets an instant without a conversion. ``Option(of)`` adds one further
-value, none, which is Python's ``None`` and SQL's NULL; it never nests.
+shows, of no zone; it never meets an instant without a conversion. ``Decimal(scale)`` counts units
+of ``10**-scale``. ``Option(of)`` adds one further value, none, which is Python's ``None`` and SQL's
+NULL; it never nests.
 """
 
 from __future__ import annotations
@@ -57,6 +58,13 @@ class TimestampNTZ:
 
 
 @dataclass(frozen=True, slots=True)
+class Decimal:
+    """Numbers with ``scale`` digits after the point, of any size: whole units of 10**-scale."""
+
+    scale: int
+
+
+@dataclass(frozen=True, slots=True)
 class Option:
     """``of``, or none."""
 
@@ -71,7 +79,17 @@ class Tuple:
 
 
 Sort: TypeAlias = (
-    Bool | Int | Float | String | Binary | Date | Timestamp | TimestampNTZ | Option | Tuple
+    Bool
+    | Int
+    | Float
+    | String
+    | Binary
+    | Date
+    | Timestamp
+    | TimestampNTZ
+    | Decimal
+    | Option
+    | Tuple
 )
 
 BOOL = Bool()
@@ -92,7 +110,12 @@ ORDERED: tuple[Sort, ...] = (
     TIMESTAMP,
     TIMESTAMP_NTZ,
 )
-"""Sorts on which both worlds define an order."""
+"""Sorts without parameters on which both worlds define an order."""
+
+
+def is_ordered(sort: Sort) -> bool:
+    """Whether both worlds define an order on the sort: those above, and all decimals."""
+    return sort in ORDERED or isinstance(sort, Decimal)
 
 
 TEXTS: tuple[Sort, ...] = (STRING, BINARY)
@@ -113,7 +136,7 @@ def join(a: Sort, b: Sort) -> Sort:
     """The least sort that holds the values of both, up to ``Option``.
 
     Raises :class:`SortError` where there is none: Int and Float do not join, since Python keeps
-    them apart and converting one to the other is not exact.
+    them apart and converting one to the other is not exact. Nor do decimals of different scales.
     """
     if a == b:
         return a

@@ -39,7 +39,9 @@ Scalar: TypeAlias = bool | int | str | None
 
 @dataclass(frozen=True, slots=True)
 class Lit:
-    """A constant. ``value`` of a ``Float`` is the 64 bits as an unsigned int; None is none."""
+    """A constant. ``value`` of a ``Float`` is the 64 bits as an unsigned int, of a ``Decimal`` the
+    number of units of its last digit; None is none.
+    """
 
     sort: Sort
     value: Scalar
@@ -98,6 +100,8 @@ class Op(Enum):
     INT_TO_FLOAT = "int->float"
     IS_NAN = "nan?"
     INSTANT = "instant"  # when a clock so many microseconds ahead of UTC shows the time
+    # decimals: the same number with k more digits after the point (k is a literal)
+    DECIMAL_WIDEN = "decimal-widen"
     # Spark SQL: arguments may be options; the result is an option of bool
     SQL_AND = "sql-and"
     SQL_OR = "sql-or"
@@ -133,7 +137,7 @@ def bits_float(bits: int) -> float:
 
 
 def lit(sort: Sort, value: bool | int | float | str | None) -> Lit:
-    """A literal of ``sort`` from a Python value (dates and timestamps as ints)."""
+    """A literal of ``sort`` from a Python value (dates, timestamps and decimals as ints)."""
     if value is None:
         return Lit(sort, None)
     base = sort.of if isinstance(sort, Option) else sort

@@ -1,8 +1,9 @@
 """Trusted. Printing and parsing of sorts, terms, folds and problems; ``parse(print(x)) == x``.
 
 S-expressions. Atoms: ``row.score:Float?`` is a variable with its sort, ``5:Int`` a literal,
-``"a"`` a string literal, ``0x4056800000000000:Float`` a float by its bits. A subterm that occurs
-more than once is printed once, as ``(let ((#1 ...)) ...)``, so that shared terms stay small.
+``9050:Decimal2`` the decimal 90.50, ``"a"`` a string literal, ``0x4056800000000000:Float`` a float
+by its bits. A subterm that occurs more than once is printed once, as ``(let ((#1 ...)) ...)``, so
+that shared terms stay small.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from presieve.ir.sorts import (
     TEXTS,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Decimal,
     Option,
     Sort,
     Tuple,
@@ -56,12 +58,14 @@ class TextError(PresieveError):
 
 
 def print_sort(sort: Sort) -> str:
-    """``Int``, ``Float?`` (an option), ``<Int,String?>`` (a tuple)."""
+    """``Int``, ``Decimal2``, ``Float?`` (an option), ``<Int,String?>`` (a tuple)."""
     match sort:
         case Option(of):
             return print_sort(of) + "?"
         case Tuple(of):
             return "<" + ",".join(print_sort(s) for s in of) + ">"
+        case Decimal(scale):
+            return f"Decimal{scale}"
         case _:
             return type(sort).__name__
 
@@ -187,6 +191,8 @@ def parse_sort(text: str) -> Sort:
                 parts.append(text[start:i])
                 start = i + 1
         return Tuple(tuple(parse_sort(p) for p in parts if p))
+    if match := re.fullmatch(r"Decimal(0|[1-9]\d{0,3})", text, re.ASCII):
+        return Decimal(int(match[1]))
     if text not in _NAMES:
         raise TextError(f"no sort is called {text!r}")
     return _NAMES[text]
@@ -215,7 +221,8 @@ def _parse_literal(text: str, sort: Sort, whole: str) -> Lit:
         return Lit(sort, int(text, 16))
     if text.startswith('"') and base in TEXTS:
         return Lit(sort, json.loads(text))
-    if re.fullmatch(r"-?\d+", text) and base in (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ):
+    counts = base in (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ) or isinstance(base, Decimal)
+    if counts and re.fullmatch(r"-?\d+", text):
         return Lit(sort, int(text))
     raise TextError(f"not a literal of its sort: {whole!r}")
 

@@ -7,7 +7,7 @@ the source stays under that condition: ``GET`` of none has no value.
 from __future__ import annotations
 
 from presieve.ir.ops import app, conjunction, negate
-from presieve.ir.sorts import BOOL, FLOAT, INT, TEXTS, TIMESTAMP, Option, Sort, strip
+from presieve.ir.sorts import BOOL, FLOAT, INT, TEXTS, TIMESTAMP, Decimal, Option, Sort, strip
 from presieve.ir.terms import (
     FALSE,
     TRUE,
@@ -170,6 +170,23 @@ def as_instant(term: Term, ahead: int) -> Term:
         condition, then, other = term.args
         return ite(condition, as_instant(then, ahead), as_instant(other, ahead))
     return app(Op.INSTANT, term, int_lit(ahead))
+
+
+def widen(term: Term, scale: int) -> Term:
+    """A decimal term with this many digits after the point, at least its own: the same number."""
+    base = strip(term.sort)
+    assert isinstance(base, Decimal)
+    more = scale - base.scale
+    if more == 0:
+        return term
+    if isinstance(term.sort, Option):
+        return ite(is_none(term), none_lit(Decimal(scale)), some(widen(get(term), scale)))
+    if isinstance(term, Lit):
+        return Lit(Decimal(scale), int(term.value or 0) * 10**more)
+    if isinstance(term, App) and term.op is Op.ITE:
+        condition, then, other = term.args
+        return ite(condition, widen(then, scale), widen(other, scale))
+    return app(Op.DECIMAL_WIDEN, term, int_lit(more))
 
 
 def as_int(term: Term) -> Term:

@@ -13,6 +13,7 @@ from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, literal_val
 from presieve.lift.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.build import and_, as_int, get, is_none, ite, or_
 from presieve.lift.compare import boolean, compare, truth
+from presieve.lift.decimals import decimal_of
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.names import is_calendar, is_function, scalar_constant
 from presieve.lift.values import (
@@ -214,6 +215,10 @@ def calendar_constructor(value: Known) -> Callable[..., object] | None:
     return cast("Callable[..., object]", value.target) if is_calendar(value.target) else None
 
 
+def _decimal(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    return decimal_of(m, args, node)
+
+
 _PANDAS_ISNA = ("pandas.isna", "pandas.isnull")
 _PANDAS_NOTNA = ("pandas.notna", "pandas.notnull")
 
@@ -228,6 +233,7 @@ MODELS: tuple[tuple[tuple[str, ...], Model], ...] = (
     (("builtins.str",), _str),
     (("math.isnan", "numpy.isnan"), _math_isnan),
     (("math.isinf",), _math_isinf),
+    (("decimal.Decimal",), _decimal),
     (_PANDAS_ISNA, _isna),
     (_PANDAS_NOTNA, _notna),
 )

@@ -6,7 +6,7 @@ import ast
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Decimal
 from presieve.ir.terms import (
     FALSE,
     TRUE,
@@ -19,6 +19,7 @@ from presieve.ir.terms import (
 )
 from presieve.lift.arithmetic import exact_as_float
 from presieve.lift.build import and_, as_float, as_int, get, is_none, or_
+from presieve.lift.decimals import compare_decimals
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.names import constant
 from presieve.lift.values import (
@@ -71,7 +72,7 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
 def _truth(term: Term) -> Term:
     if term.sort == BOOL:
         return term
-    if isinstance(term, Lit) and term.sort in (INT, FLOAT, *TEXTS):
+    if isinstance(term, Lit) and (term.sort in (INT, FLOAT, *TEXTS) or _is_decimal(term)):
         return TRUE if literal_value(term) else FALSE
     if term.sort == INT:
         return negate(app(Op.PY_EQ, term, int_lit(0)))
@@ -79,7 +80,13 @@ def _truth(term: Term) -> Term:
         return negate(app(Op.PY_EQ, term, float_lit(0.0)))
     if term.sort in TEXTS:
         return negate(app(Op.PY_EQ, term, Lit(term.sort, "")))
+    if _is_decimal(term):
+        return negate(app(Op.PY_EQ, term, Lit(term.sort, 0)))
     return TRUE  # dates and datetimes
+
+
+def _is_decimal(term: Term) -> bool:
+    return isinstance(term.sort, Decimal)
 
 
 def compare(
@@ -158,13 +165,20 @@ def _holds_nan(value: Value) -> bool:
 
 def _equal_scalars(m: Machine, left: Scalar, right: Scalar, node: ast.AST) -> Term:
     a, b = get(left.term), get(right.term)
-    pair = _alike(m, Scalar(a, left.traits), Scalar(b, right.traits), node)
+    values = _compared(m, Op.PY_EQ, Scalar(a, left.traits), Scalar(b, right.traits), node)
     no_a, no_b = is_none(left.term), is_none(right.term)
     both_none = and_(no_a, no_b)
-    if pair is None:
+    if values is None:
         return both_none
-    values = app(Op.PY_EQ, *pair)
     return or_(both_none, and_(negate(no_a), negate(no_b), values))
+
+
+def _compared(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term | None:
+    """``a op b``, neither being None; None where they are of kinds that are never equal."""
+    if _is_decimal(a.term) or _is_decimal(b.term):
+        return compare_decimals(m, op, a, b, node)
+    pair = _alike(m, a, b, node)
+    return None if pair is None else app(op, *pair)
 
 
 def _alike(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:
@@ -251,11 +265,11 @@ def _order_scalars(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> T
         a = Scalar(as_int(a.term), a.traits)
     if b.base == BOOL:
         b = Scalar(as_int(b.term), b.traits)
-    pair = _alike(m, a, b, node)
-    if pair is None:
+    compared = _compared(m, op, a, b, node)
+    if compared is None:
         reason = f"ordering {describe(a)} against {describe(b)}"
         raise m.decline("unsupported-operation", reason, node)
-    return app(op, *pair)
+    return compared
 
 
 def _lexicographic(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import datetime as dt
+import decimal
 import sys
 from collections.abc import Mapping, Sequence
 from types import FunctionType
@@ -108,7 +109,9 @@ class _Unknown:
 
 
 def _constant(node: ast.expr, namespace: dict[str, object]) -> object:
-    """The value of a display of literals, of a collection of one, or of a date of literals."""
+    """The value of a display of literals, of a collection of one, or of a date or decimal of
+    literals.
+    """
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError):
@@ -122,31 +125,35 @@ def _constant(node: ast.expr, namespace: dict[str, object]) -> object:
             if "float" not in namespace and text.lstrip("+-") in ("inf", "nan"):
                 return float(text)
         case ast.Call(function, arguments, []):
-            make = _calendar(function, namespace)
+            make = _maker(function, namespace)
             literals = [a.value for a in arguments if isinstance(a, ast.Constant)]
             if make is not None and len(literals) == len(arguments):
                 return _made(make, literals)
     return _Unknown()
 
 
-def _calendar(node: ast.expr, namespace: dict[str, object]) -> type | None:
+def _maker(node: ast.expr, namespace: dict[str, object]) -> type | None:
     found: object = None
     match node:
         case ast.Name(name):
             found = namespace.get(name)
         case ast.Attribute(ast.Name(name), attribute) if namespace.get(name) is dt:
             found = getattr(dt, attribute, None)
+        case ast.Attribute(ast.Name(name), "Decimal") if namespace.get(name) is decimal:
+            found = decimal.Decimal
         case ast.Attribute(ast.Name(name), "Timestamp"):
             found = getattr(namespace.get(name), "Timestamp", None)
-    return found if isinstance(found, type) and is_calendar(found) else None
+    known = found is decimal.Decimal or is_calendar(found)
+    return found if isinstance(found, type) and known else None
 
 
 def _made(make: type, arguments: Sequence[object]) -> object:
     # A text may mean "now"; numbers, and texts that start like a date, do not.
-    if any(isinstance(a, str) and not a[:4].isdigit() for a in arguments):
+    texts = [a for a in arguments if isinstance(a, str)]
+    if make is not decimal.Decimal and not all(a[:4].isdigit() for a in texts):
         return _Unknown()
     try:
         made: object = make(*arguments)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, ArithmeticError):
         return _Unknown()
     return made

@@ -20,7 +20,7 @@ from presieve.lift.values import (
     Value,
     describe,
 )
-from presieve.semantics.types import SORTS
+from presieve.semantics.types import sort_of
 
 
 def element(m: Machine, node: ast.expr, flow: Flow) -> Value:
@@ -97,8 +97,8 @@ def _check_common_type(m: Machine, columns: tuple[str, ...], node: ast.AST) -> N
     if not any(c.type in ("string", "date") for c in schema):
         reason = "iterrows turns all columns of a row into one type: use itertuples(index=False)"
         raise m.decline("iterrows-types", reason, node)
-    times = (TIMESTAMP, TIMESTAMP_NTZ)
-    datetimes = any(SORTS.get(c.type, TIMESTAMP) in times for c in schema)
+    times = (None, TIMESTAMP, TIMESTAMP_NTZ)
+    datetimes = any(sort_of(c.type) in times for c in schema)
     anchors = ("string", "date", "boolean", "tinyint", "smallint", "int", "bigint")
     if datetimes and not any(c.type in anchors and not c.nullable for c in schema):
         reason = "iterrows may turn a missing value into NaT here: use itertuples(index=False)"

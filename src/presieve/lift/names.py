@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import datetime as dt
+import decimal
 import inspect
 import math
 import sys
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from types import FunctionType, ModuleType
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import BINARY, BOOL, DATE, TIMESTAMP_NTZ
+from presieve.ir.sorts import BINARY, BOOL, DATE, TIMESTAMP_NTZ, Decimal
 from presieve.ir.terms import Lit, float_lit, int_lit, string_lit
 from presieve.lift.values import (
     EXACT_INT,
@@ -30,9 +31,10 @@ from presieve.lift.values import (
     Value,
 )
 from presieve.lift.zones import Zone
-from presieve.semantics.values import days_of, microseconds_of, text_of
+from presieve.semantics.types import MAX_DIGITS
+from presieve.semantics.values import days_of, microseconds_of, text_of, units_of
 
-MODULES = ("math", "datetime", "pandas", "numpy")
+MODULES = ("math", "datetime", "decimal", "pandas", "numpy")
 """Modules whose functions and constants may be known."""
 
 
@@ -82,7 +84,7 @@ def constant(value: object, name: str, zone: Zone) -> Value:
 
 
 def scalar_constant(value: object, zone: Zone) -> Scalar | None:
-    """A bool, int, float, str, bytes, date or timestamp as a literal; None for every other type.
+    """A bool, int, float, str, bytes, date, timestamp or decimal as a literal; None for all others.
 
     Exact types only: a subclass (numpy.float64 is one of float) may behave differently.
     """
@@ -99,6 +101,8 @@ def scalar_constant(value: object, zone: Zone) -> Scalar | None:
         return _text(str(value))
     if kind is bytes and isinstance(value, bytes):
         return Scalar(Lit(BINARY, text_of(value)))
+    if isinstance(value, decimal.Decimal):
+        return _decimal(value)
     if isinstance(value, dt.datetime):
         return _instant(value, zone)
     if kind is dt.date and isinstance(value, dt.date):
@@ -112,6 +116,20 @@ def _text(value: str) -> Scalar | None:
     except UnicodeEncodeError:  # no column holds a lone surrogate
         return None
     return Scalar(string_lit(value))
+
+
+def _decimal(value: decimal.Decimal) -> Scalar | None:
+    """With no more digits than it needs; None where Spark has no such decimal."""
+    if type(value) is not decimal.Decimal or not value.is_finite():
+        return None
+    if value and not -MAX_DIGITS <= value.adjusted() < MAX_DIGITS:
+        return None
+    units = next(
+        ((s, u) for s in range(MAX_DIGITS + 1) if (u := units_of(value, s)) is not None), None
+    )
+    if units is None or abs(units[1]) >= 10**MAX_DIGITS:
+        return None
+    return Scalar(Lit(Decimal(units[0]), units[1]))
 
 
 def _instant(value: dt.datetime, zone: Zone) -> Scalar | None:

@@ -1,4 +1,5 @@
 """Trusted. How large the integers of a fold can get, so that a result is known to fit its type.
+Decimals count as the integers that they are in units of their last digit.
 
 A group is held by one process of 64 bits, whose address space of 2^47 bytes bounds its rows. A
 field that grows by at most k with each row stays within its other values plus k * 2^47.
@@ -11,10 +12,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from presieve.ir.fold import Field
-from presieve.ir.sorts import INT, strip
+from presieve.ir.sorts import INT, Decimal, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
-from presieve.semantics.types import SchemaColumn
-from presieve.semantics.values import INT_RANGES
+from presieve.semantics.types import SchemaColumn, bounds
 
 MOST_ROWS = 2**47
 """More rows than one group can have."""
@@ -30,10 +30,11 @@ class Ranges:
     fields: Mapping[str, Interval] = field(default_factory=dict)
 
     def fits(self, term: Term, type_: str) -> bool:
-        """Whether the Int term is certainly within the Spark type."""
-        low, high = INT_RANGES[type_]
-        found = self.interval(term)
-        return found is not None and low <= found[0] and found[1] <= high
+        """Whether the Int or Decimal term is certainly within the Spark type."""
+        limits, found = bounds(type_), self.interval(term)
+        if limits is None or found is None:
+            return False
+        return limits[0] <= found[0] and found[1] <= limits[1]
 
     def magnitude(self, term: Term) -> int | None:
         """A bound on the absolute value of an Int term; None where none is known."""
@@ -41,7 +42,7 @@ class Ranges:
         return None if found is None else max(-found[0], found[1])
 
     def interval(self, term: Term) -> Interval | None:
-        """The values an Int term can have, where it has one; None where nothing is known."""
+        """The values that an Int or Decimal term can have, if any; None: nothing is known."""
         match term:
             case Lit(_, value):
                 return (int(value), int(value)) if isinstance(value, int) else (0, 0)
@@ -51,6 +52,9 @@ class Ranges:
                 return self.columns.get(name)
             case App(Op.GET | Op.SOME, (inner,)):
                 return self.interval(inner)
+            case App(Op.DECIMAL_WIDEN, (inner, Lit(_, int() as digits))):
+                found = self.interval(inner)
+                return None if found is None else (found[0] * 10**digits, found[1] * 10**digits)
             case App(Op.INT_NEG, (inner,)):
                 found = self.interval(inner)
                 return None if found is None else (-found[1], -found[0])
@@ -77,12 +81,13 @@ def _combine(op: Op, x: Interval, y: Interval) -> Interval:
 
 def column_ranges(schema: Sequence[SchemaColumn]) -> Ranges:
     """Bounds for the columns, by their types."""
-    return Ranges({c.name: INT_RANGES[c.type] for c in schema if c.type in INT_RANGES})
+    found = ((c.name, bounds(c.type)) for c in schema)
+    return Ranges({name: limits for name, limits in found if limits is not None})
 
 
 def field_ranges(fields: Sequence[Field], columns: Ranges) -> Ranges:
     """Bounds for the fields of a fold, too."""
-    ints = [f for f in fields if strip(f.sort) == INT]
+    ints = [f for f in fields if strip(f.sort) == INT or isinstance(strip(f.sort), Decimal)]
     known: dict[str, Interval] = {}
     # A field is bounded once all fields that it depends on are.
     for _ in ints:

@@ -16,6 +16,8 @@ the same kind   itself, known or assumed to  itself, NaN is NULL with pandas its
 integer literal itself                       the same float                  declined
 naive constant  declined                     declined                        as a timestamp: the
                                                                              instant; declined
+decimal         declined                     declined                        itself, if it is known
+                                                                             to fit
 anything else   declined                     declined                        declined
 =============== ============================ =============================== =====================
 """
@@ -28,9 +30,9 @@ from dataclasses import dataclass
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Output
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import FLOAT, INT, Option
+from presieve.ir.sorts import FLOAT, INT, Decimal, Option
 from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
-from presieve.lift.build import and_, get, is_none, ite, or_, some
+from presieve.lift.build import and_, get, is_none, ite, or_, some, widen
 from presieve.lift.machine import Exit, Machine, path_conditions
 from presieve.lift.values import (
     DictV,
@@ -43,7 +45,7 @@ from presieve.lift.values import (
     describe,
     promote,
 )
-from presieve.semantics.types import SORTS, SchemaColumn
+from presieve.semantics.types import SchemaColumn, sort_of
 from presieve.semantics.values import INT_RANGES
 
 
@@ -61,7 +63,7 @@ class Returns:
 
     def sort_of(self, column: SchemaColumn) -> Option:
         """The sort of the output where it is nullable. Declines ``return-type``."""
-        base = SORTS.get(column.type)
+        base = sort_of(column.type)
         if base is None:
             reason = f"output column {column.name} of type {column.type} is not supported"
             raise DeclineSignal("return-type", reason)
@@ -144,6 +146,8 @@ def _coerce(
     elif isinstance(value, Scalar):
         if can_promote(value.base, value.traits, sort.of):
             value = promote(value)
+        if isinstance(sort.of, Decimal):
+            value = _decimal(m, e, value, sort.of, column)
         if value.base != sort.of:
             reason = f"output column {column.name} is {column.type}, {describe(value)} is returned"
             raise m.decline("return-type", reason, e.node)
@@ -162,6 +166,19 @@ def _coerce(
         reason = f"output column {column.name} is declared NOT NULL and may be None"
         raise m.decline("return-null", reason, e.node)
     return term
+
+
+def _decimal(m: Machine, e: Exit, value: Scalar, sort: Decimal, column: SchemaColumn) -> Scalar:
+    """The decimal with the declared number of digits: Arrow fills up zeros, and raises where there
+    are more digits than the type has, before or after the point.
+    """
+    base = value.base
+    if isinstance(base, Decimal) and base.scale <= sort.scale:
+        value = Scalar(widen(value.term, sort.scale), value.traits)
+        if m.ranges.fits(value.term, column.type):
+            return value
+    reason = f"{describe(value)} may not fit output column {column.name} of type {column.type}"
+    raise m.decline("return-type", reason, e.node)
 
 
 def _misfit(term: Term, type_: str) -> Term:

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import FLOAT, Option, Sort, option, strip
+from presieve.ir.sorts import FLOAT, Decimal, Option, Sort, option, strip
 from presieve.ir.terms import FALSE, TRUE, Scope, Term, Var, none_lit
-from presieve.lift.build import default, some
+from presieve.lift.build import default, some, widen
 from presieve.lift.values import (
     NONE,
     Clash,
@@ -89,7 +89,9 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
 def _join_scalars(a: ScalarShape, b: ScalarShape) -> ScalarShape:
     x, y = strip(a.sort), strip(b.sort)
     traits, base = a.traits.join(b.traits), x
-    if x != y:
+    if isinstance(x, Decimal) and isinstance(y, Decimal):
+        base = Decimal(max(x.scale, y.scale))
+    elif x != y:
         if can_promote(y, b.traits, x):
             base, kept = x, a.traits
         elif can_promote(x, a.traits, y):
@@ -156,6 +158,10 @@ def _to_sort(value: Value, sort: Sort) -> Term:
     if isinstance(value, NoneV):
         return none_lit(strip(sort))
     assert isinstance(value, Scalar)
-    if value.base != strip(sort):
+    base = strip(sort)
+    if isinstance(base, Decimal):
+        value = Scalar(widen(value.term, base.scale), value.traits)
+    elif value.base != base:
         value = promote(value)
-    return some(value.term) if isinstance(sort, Option) else value.term
+    term = value.term
+    return some(term) if isinstance(sort, Option) else term

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Sort, strip
+from presieve.ir.sorts import FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Decimal, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Term, none_lit
-from presieve.lift.build import as_float, as_instant, default, ite, some
+from presieve.lift.build import as_float, as_instant, default, ite, some, widen
 
 EXACT_INT = 2**53
 """Integers up to this magnitude are floats exactly."""
@@ -261,7 +261,10 @@ def promote(value: Scalar) -> Scalar:
 def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
     """Both with one sort. Declines ``mixed-types`` where there is none."""
     if a.base != b.base:
-        if can_promote(a.base, a.traits, b.base):
+        if isinstance(a.base, Decimal) and isinstance(b.base, Decimal):
+            scale = max(a.base.scale, b.base.scale)
+            a, b = Scalar(widen(a.term, scale), a.traits), Scalar(widen(b.term, scale), b.traits)
+        elif can_promote(a.base, a.traits, b.base):
             a = promote(a)
         elif can_promote(b.base, b.traits, a.base):
             b = promote(b)

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from presieve.errors import Declined
 from presieve.ir.sorts import Option, Sort
 from presieve.ir.terms import Scope, Term, Var
-from presieve.semantics.types import SORTS
+from presieve.semantics.types import sort_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def attribute_id(var: Var) -> int:
 
 def variable_of(attribute: Attribute) -> Var | None:
     """The attribute's variable, or None where its type is none of the IR's."""
-    base = SORTS.get(attribute.type)
+    base = sort_of(attribute.type)
     if base is None:
         return None
     return attribute_var(attribute.id, Option(base) if attribute.nullable else base)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from presieve.ir.sorts import BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ, strip
+from presieve.ir.sorts import BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ, Decimal, strip
 from presieve.ir.terms import NONEMPTY, App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.semantics.values import to_python
 
@@ -69,7 +69,8 @@ def _literal(term: Lit) -> str:
     value = literal_value(term)
     if value is None:
         return "none"
-    if strip(term.sort) in (DATE, TIMESTAMP, TIMESTAMP_NTZ):
+    base = strip(term.sort)
+    if base in (DATE, TIMESTAMP, TIMESTAMP_NTZ) or isinstance(base, Decimal):
         return str(to_python(value, term.sort))
     if strip(term.sort) == BINARY:
         return str(to_python(value, term.sort))
@@ -119,7 +120,7 @@ def _got(term: Term) -> list[Term]:
 
 def _application(op: Op, args: tuple[Term, ...]) -> str:
     match op, args:
-        case ((Op.GET | Op.SOME | Op.SQL_IS_TRUE), (inner,)):
+        case ((Op.GET | Op.SOME | Op.SQL_IS_TRUE), (inner,)) | (Op.DECIMAL_WIDEN, (inner, _)):
             return words(inner)
         case Op.NOT, (App(Op.IS_NONE, (inner,)),):
             return f"{_inner(inner)} is there"

@@ -107,6 +107,7 @@ MEANINGS: dict[Op, Meaning] = {
     Op.INT_TO_FLOAT: _int_to_float,
     Op.IS_NAN: math.isnan,
     Op.INSTANT: lambda local, ahead: local - ahead,
+    Op.DECIMAL_WIDEN: lambda a, k: a * 10**k,
     Op.SQL_AND: _sql_and,
     Op.SQL_OR: _sql_or,
     Op.SQL_NOT: _strict(lambda x: not x),

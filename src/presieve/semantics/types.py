@@ -1,11 +1,12 @@
 """Trusted. Which Spark types the IR speaks of, and as which sorts.
 
-A type that is not here is declined where it is met: decimals, floats of 32 bits, CHAR and
-VARCHAR (padding), collated strings, arrays, maps and structs.
+A type that is not here is declined where it is met: floats of 32 bits, CHAR and VARCHAR
+(padding), collated strings, arrays, maps and structs.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from presieve.ir.fold import Column
@@ -18,9 +19,11 @@ from presieve.ir.sorts import (
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Decimal,
     Option,
     Sort,
 )
+from presieve.semantics.values import INT_RANGES
 
 SORTS: dict[str, Sort] = {
     "boolean": BOOL,
@@ -35,12 +38,44 @@ SORTS: dict[str, Sort] = {
     "timestamp": TIMESTAMP,
     "timestamp_ntz": TIMESTAMP_NTZ,
 }
-"""From Spark's ``DataType.simpleString`` to the sort of its non-null values."""
+"""From Spark's ``DataType.simpleString`` to the sort of its non-null values; decimals besides."""
+
+MAX_DIGITS = 38
+"""Of a decimal, in Spark."""
+
+_DECIMAL = re.compile(r"decimal\((\d{1,2}),(\d{1,2})\)", re.ASCII)
+
+
+def decimal_type(type_: str) -> tuple[int, int] | None:
+    """Precision and scale of ``decimal(p,s)``; None for every other type, and where Spark has none
+    such (scales below 0 need a legacy setting).
+    """
+    match = _DECIMAL.fullmatch(type_)
+    if not match:
+        return None
+    precision, scale = int(match[1]), int(match[2])
+    return (precision, scale) if max(scale, 1) <= precision <= MAX_DIGITS else None
+
+
+def sort_of(type_: str) -> Sort | None:
+    """The sort of a type's non-null values, or None where the type is not supported."""
+    digits = decimal_type(type_)
+    return SORTS.get(type_) if digits is None else Decimal(digits[1])
+
+
+def bounds(type_: str) -> tuple[int, int] | None:
+    """The least and the greatest value of a column whose values are whole numbers bounded by its
+    type (integers, units of decimals); None for every other type.
+    """
+    digits = decimal_type(type_)
+    if digits is None:
+        return INT_RANGES.get(type_)
+    return 1 - 10 ** digits[0], 10 ** digits[0] - 1
 
 
 def column(name: str, type_: str, nullable: bool) -> Column | None:
     """A column of the IR, or None where its type is not supported."""
-    sort = SORTS.get(type_)
+    sort = sort_of(type_)
     if sort is None:
         return None
     return Column(name, Option(sort) if nullable else sort, type_)

@@ -2,12 +2,14 @@
 
 A value of ``Bool`` is a bool, of ``Int`` an int, of ``Float`` a float, of ``String`` a str, of
 ``Binary`` a str of characters below 256, of ``Date`` an int (days), of ``Timestamp`` and
-``TimestampNTZ`` an int (microseconds), of a tuple a tuple; none is ``None``.
+``TimestampNTZ`` an int (microseconds), of ``Decimal`` an int (units of its last digit), of a tuple
+a tuple; none is ``None``.
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import decimal
 from typing import Any, TypeAlias
 
 from presieve.ir.sorts import (
@@ -19,6 +21,7 @@ from presieve.ir.sorts import (
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Decimal,
     Option,
     Sort,
     Tuple,
@@ -69,7 +72,8 @@ def belongs(value: Value, sort: Sort) -> bool:
     if sort == BINARY:
         return isinstance(value, str) and all(ord(c) < 256 for c in value)
     whole = isinstance(value, int) and not isinstance(value, bool)
-    return whole and sort in (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ)
+    counts = sort in (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ) or isinstance(sort, Decimal)
+    return whole and counts
 
 
 def date_of(days: int) -> dt.date:
@@ -103,13 +107,28 @@ def microseconds_of(instant: dt.datetime) -> int:
     return (aware - _EPOCH) // _MICROSECOND
 
 
+def decimal_of(units: int, scale: int) -> decimal.Decimal:
+    """The decimal of a ``Decimal(scale)`` value, exactly, whatever the context's precision."""
+    sign, digits = int(units < 0), tuple(map(int, str(abs(units))))
+    return decimal.Decimal((sign, digits, -scale))
+
+
+def units_of(number: decimal.Decimal | int, scale: int) -> int | None:
+    """The ``Decimal(scale)`` value of a finite number; None where it has further digits."""
+    numerator, denominator = number.as_integer_ratio()
+    units, rest = divmod(numerator * 10**scale, denominator)
+    return None if rest else units
+
+
 def to_python(value: Value, sort: Sort) -> object:
     """As a person wants to see it: dates as ``date``, timestamps as naive ``datetime`` (in
-    UTC), binaries as ``bytes``.
+    UTC), binaries as ``bytes``, decimals as ``decimal.Decimal``.
 
     Values outside Python's calendar stay ints.
     """
     base = sort.of if isinstance(sort, Option) else sort
+    if isinstance(base, Decimal) and isinstance(value, int):
+        return decimal_of(value, base.scale)
     try:
         if base == DATE and isinstance(value, int):
             return date_of(value)
@@ -132,6 +151,10 @@ def from_python(value: object, sort: Sort) -> Value:
         result = text_of(value)
     elif base in (TIMESTAMP, TIMESTAMP_NTZ) and isinstance(value, dt.datetime):
         result = microseconds_of(value)
+    elif isinstance(base, Decimal) and isinstance(value, decimal.Decimal) and value.is_finite():
+        result = units_of(value, base.scale)
+        if result is None:
+            raise TypeError(f"{value!r} is no value of sort {sort}")
     elif base == FLOAT and isinstance(value, int) and not isinstance(value, bool):
         result = float(value)
     if not belongs(result, sort):  # type: ignore[arg-type]

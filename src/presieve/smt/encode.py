@@ -2,7 +2,7 @@
 
 Options are flattened to (is present, value) and tuples to their components, so no datatypes reach
 the solver. Strings become points of a dense order (sound: every total order embeds in the reals,
-and validity without quantifiers carries over); dates and timestamps integers. Floats: see
+and validity without quantifiers carries over); dates, timestamps and decimals integers. Floats: see
 :mod:`presieve.smt.floats`. What a term "unspecified" in the IR means (GET of none) is any value.
 """
 
@@ -23,6 +23,7 @@ from presieve.smt.text import (
     TRUE,
     s_and,
     s_eq,
+    s_floordiv,
     s_implies,
     s_int,
     s_ite,
@@ -242,9 +243,13 @@ class Encoder:
             case Op.INT_NEG, [str() as a]:
                 return f"(- {a})"
             case Op.INT_FLOORDIV, [str() as a, str() as b]:
-                return _floordiv(a, b)
+                return s_floordiv(a, b)
             case Op.INT_MOD, [str() as a, str() as b]:
-                return f"(- {a} (* {b} {_floordiv(a, b)}))"
+                return f"(- {a} (* {b} {s_floordiv(a, b)}))"
+            case Op.DECIMAL_WIDEN, [str() as a, _]:
+                digits = args[1]
+                assert isinstance(digits, Lit)
+                return f"(* {s_int(10 ** int(digits.value or 0))} {a})"
             case Op.INT_TO_FLOAT, [str() as a]:
                 value, facts = floats.of_int(a)
                 for text in facts:
@@ -341,11 +346,6 @@ def _kleene(pairs: list[OptionEnc], *, absorbing: bool) -> OptionEnc:
     hit = s_or(hits)
     present = s_or([hit, s_and(p.present for p in pairs)])
     return OptionEnc(present, hit if absorbing else s_not(hit))
-
-
-def _floordiv(a: str, b: str) -> str:
-    """Python's ``//`` rounds down; SMT-LIB's div does so for positive divisors only."""
-    return f"(ite (> {b} 0) (div {a} {b}) (div (- {a}) (- {b})))"
 
 
 def choose(condition: str, a: Enc, b: Enc) -> Enc:

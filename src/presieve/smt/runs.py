@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from presieve.ir.fold import Column, Fold, Mode, Problem
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, INT, strip
+from presieve.ir.sorts import BOOL
 from presieve.ir.terms import NONEMPTY, Op, Scope, Term
 from presieve.ir.walk import variables
-from presieve.semantics.values import INT_RANGES
+from presieve.semantics.types import bounds
 from presieve.smt.encode import Enc, Encoder, OptionEnc, choose, same_encoding
 from presieve.smt.text import TRUE, s_and, s_int, s_not, s_or, s_xor
 
@@ -71,8 +71,9 @@ class Runs:
     def _column(self, prefix: str, column: Column) -> Enc:
         """A column's value: any of its sort, within the range of its Spark type."""
         value = self.encoder.declare(prefix, column.sort)
-        if strip(column.sort) == INT:
-            low, high = INT_RANGES[column.type]
+        limits = bounds(column.type)
+        if limits is not None:
+            low, high = limits
             inner = value.value if isinstance(value, OptionEnc) else value
             inside = f"(and (<= {s_int(low)} {inner}) (<= {inner} {s_int(high)}))"
             self.encoder.fact(inside)

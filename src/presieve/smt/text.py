@@ -75,3 +75,8 @@ def s_real(value: Fraction) -> str:
     top = f"{abs(value.numerator)}.0"
     body = top if value.denominator == 1 else f"(/ {top} {value.denominator}.0)"
     return body if value >= 0 else f"(- {body})"
+
+
+def s_floordiv(a: str, b: str) -> str:
+    """Python's ``//`` rounds down; SMT-LIB's div does so for positive divisors only."""
+    return f"(ite (> {b} 0) (div {a} {b}) (div (- {a}) (- {b})))"

@@ -8,7 +8,6 @@ nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,7 +15,7 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term
-from presieve.semantics.types import SORTS
+from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.coerce import (
     AsDouble,
@@ -145,8 +144,8 @@ def _type(node: Node) -> str:
     if isinstance(declared, str):
         if declared in JSON_TYPES:
             return JSON_TYPES[declared]
-        if re.fullmatch(r"decimal\(\d+,\d+\)", declared):
-            return "decimal"
+        if decimal_type(declared):
+            return declared
     raise DeclineSignal("column-type", f"values of type {declared} are not supported")
 
 
@@ -160,7 +159,7 @@ def _attribute(node: Node, context: Context) -> Typed:
     name = node.fields.get("name")
     if term is None:
         raise DeclineSignal("unknown-column", f"{name} is no known column here")
-    if SORTS.get(type_) != strip(term.sort):
+    if sort_of(type_) != strip(term.sort):
         raise _shape(f"{name} is known as another type than {type_}")
     return Typed(term, type_)
 
@@ -179,7 +178,9 @@ def _literal(node: Node, context: Context) -> Typed:
         raise _shape(f"{value!r} is no {type_}") from None
 
 
-def _constant(type_: str, text: str, timezone: str) -> Constant:
+def _constant(type_: str, text: str, timezone: str) -> Operand:
+    if decimal_type(type_):
+        return cast(Constant("decimal", decimal(text)), type_, timezone)
     match type_:
         case "boolean" if text in ("true", "false"):
             return Constant("boolean", text == "true")
@@ -190,8 +191,6 @@ def _constant(type_: str, text: str, timezone: str) -> Constant:
         case "double":
             # Java's names are NaN, Infinity and -Infinity, all of which Python reads
             return Constant("double", float(text))
-        case "decimal":
-            return Constant("decimal", decimal(text))
         case "string":
             return Constant("string", text)
         case "binary":
@@ -273,7 +272,9 @@ def _in(node: Node, context: Context) -> Typed:
 
 
 def _cast(node: Node, context: Context) -> Typed:
-    """Casts of literals are folded; of expressions, identities and widened integers are none."""
+    """Casts of literals are folded; of expressions, identities and widened integers are none, nor
+    are decimals with more digits before the point.
+    """
     (child,) = node.children
     target = _type(node)
     inner = _convert(child, context)
@@ -288,6 +289,9 @@ def _cast(node: Node, context: Context) -> Typed:
     if inner.type == "timestamp_ntz" and target == "timestamp":
         if node.fields.get("timeZoneId") == context.timezone:
             return Typed(AsInstant(operand), target)
+    digits, wanted = decimal_type(inner.type), decimal_type(target)
+    if digits and wanted and digits[1] == wanted[1] and digits[0] <= wanted[0]:
+        return Typed(operand, target)
     if inner.type in WIDTHS:
         if target in WIDTHS and WIDTHS.index(inner.type) < WIDTHS.index(target):
             return Typed(operand, target)

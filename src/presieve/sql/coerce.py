@@ -8,9 +8,9 @@ ANSI mode on and off; everything else declines. Sources: Spark 4.3's ``AnsiTypeC
 
 from __future__ import annotations
 
+import decimal
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
@@ -24,11 +24,13 @@ from presieve.ir.sorts import (
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
+    Decimal,
     Sort,
     strip,
 )
 from presieve.ir.terms import App, Lit, Op, Term, lit, none_lit
-from presieve.semantics.values import INT_RANGES, text_of
+from presieve.semantics.types import MAX_DIGITS
+from presieve.semantics.values import INT_RANGES, text_of, units_of
 from presieve.sql.temporal import (
     instant_of_wall,
     midnight,
@@ -39,7 +41,7 @@ from presieve.sql.temporal import (
     wall_of_instant,
 )
 
-Scalar: TypeAlias = bool | int | float | str | Decimal | None
+Scalar: TypeAlias = bool | int | float | str | decimal.Decimal | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +49,13 @@ class Constant:
     """A literal that has not met its partner yet.
 
     ``kind`` is ``int`` (of any width), ``decimal``, ``double``, ``string``, ``binary``,
-    ``boolean``, ``date``, ``timestamp``, ``timestamp_ntz`` or ``void`` (NULL).
+    ``boolean``, ``date``, ``timestamp``, ``timestamp_ntz`` or ``void`` (NULL). ``whole``: digits
+    before the point that the type of a decimal has besides those of its value.
     """
 
     kind: str
     value: Scalar
+    whole: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +99,12 @@ TYPE_NAMES: dict[Sort, str] = {
 
 def sort_name(sort: Sort) -> str:
     """What a person calls the sort."""
+    base = strip(sort)
+    if isinstance(base, Decimal):
+        return f"a decimal with {base.scale} digits after the point"
     names = {INT: "an integer", FLOAT: "a double", STRING: "a string", BOOL: "a boolean"}
     times = {DATE: "a date", TIMESTAMP: "a timestamp", TIMESTAMP_NTZ: "a timestamp_ntz"}
-    return {**names, **times, BINARY: "a binary"}.get(strip(sort), "a tuple")
+    return {**names, **times, BINARY: "a binary"}.get(base, "a tuple")
 
 
 def shown(constant: Constant) -> str:
@@ -135,7 +142,9 @@ def fit(constant: Constant, sort: Sort, timezone: str) -> Lit:
     match constant.kind, value:
         case "void", _:
             return none_lit(base)
-        case "int" | "decimal" | "double", (int() | float() | Decimal()):
+        case "int" | "decimal", (int() | decimal.Decimal()) if isinstance(base, Decimal):
+            return lit(base, _units(constant, value, base))
+        case "int" | "decimal" | "double", (int() | float() | decimal.Decimal()):
             if base == FLOAT:
                 return lit(FLOAT, float(value))
             if base == INT:
@@ -156,12 +165,27 @@ def fit(constant: Constant, sort: Sort, timezone: str) -> Lit:
             return lit(TIMESTAMP_NTZ, midnight_ntz(value))
         case "timestamp", int() if base == TIMESTAMP_NTZ:
             return lit(TIMESTAMP_NTZ, wall_of_instant(value, timezone))
-    if KIND_SORTS.get(constant.kind) != base or isinstance(value, Decimal):
+    if KIND_SORTS.get(constant.kind) != base or isinstance(value, decimal.Decimal):
         raise _mismatch(constant, base)
     return lit(base, value)
 
 
-def _integer(constant: Constant, value: int | float | Decimal) -> int:
+def _units(constant: Constant, value: int | decimal.Decimal, sort: Decimal) -> int:
+    """A decimal of the column's scale. Spark compares in a type with the digits of both, before and
+    after the point; with more than 38 of them it would round, and with more than the column's after
+    the point that depends on the column's precision.
+    """
+    number = decimal.Decimal(value)
+    exponent = number.as_tuple().exponent
+    assert isinstance(exponent, int)  # no NaN and no infinity is written
+    whole = max(number.adjusted() + 1, constant.whole)
+    units = units_of(number, sort.scale)
+    if units is None or -exponent > sort.scale or whole + sort.scale > MAX_DIGITS:
+        raise _mismatch(constant, sort)
+    return units
+
+
+def _integer(constant: Constant, value: int | float | decimal.Decimal) -> int:
     """An integer of a bigint, from a literal of any numeric type.
 
     Outside int64 Spark turns some comparisons into true or false, even of NULL; not here.
@@ -177,7 +201,12 @@ def _integer(constant: Constant, value: int | float | Decimal) -> int:
 def settle(constant: Constant) -> Lit:
     """The constant as a literal of its own type. Raises :class:`DeclineSignal`."""
     sort = KIND_SORTS.get(constant.kind)
-    if sort is None or isinstance(constant.value, Decimal):
+    if isinstance(constant.value, decimal.Decimal):
+        exponent = constant.value.as_tuple().exponent
+        assert isinstance(exponent, int)
+        sort = Decimal(max(-exponent, 0))
+        return lit(sort, _units(constant, constant.value, sort))
+    if sort is None:
         raise DeclineSignal(
             "sql-types",
             f"{shown(constant)} meets no column of a known type",
@@ -245,18 +274,30 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
     """``value IN (options)``: an OR of equalities, so that NULL means what it means in SQL.
 
     Spark casts all of them to one common type, so here they must agree on one: expressions on their
-    sort, and literals on their kind unless doubles are compared. Raises :class:`DeclineSignal`.
+    sort, and literals on their kind unless doubles or decimals are compared. Raises
+    :class:`DeclineSignal`.
     """
     operands = (value, *options)
     sorts = {strip(o.sort) for o in operands if not isinstance(o, Constant | AsDouble | AsInstant)}
     kinds = {o.kind for o in operands if isinstance(o, Constant) and o.kind != "void"}
-    if len(sorts) > 1 or (sorts != {FLOAT} and len(kinds) > 1):
+    if len(sorts) > 1 or (sorts != {FLOAT} and len(kinds) > 1 and not _join(sorts, kinds)):
         raise DeclineSignal("sql-types", "an IN list mixes types")
     if kinds == {"string"} and sorts & {DATE, TIMESTAMP, TIMESTAMP_NTZ, BINARY}:
         reason = "an IN list compares dates or binaries with strings; write DATE '...', X'...'"
         raise DeclineSignal("sql-types", reason)
+    if "int" in kinds and any(isinstance(s, Decimal) and s.scale > _BESIDE_BIGINT for s in sorts):
+        raise DeclineSignal("sql-types", "an IN list compares decimals with integers")
     equalities = [compare(Op.SQL_EQ, value, option, timezone) for option in options]
     return flat(Op.SQL_OR, equalities)
+
+
+_BESIDE_BIGINT = MAX_DIGITS - 20
+"""Digits after the point beside those before it of a bigint, which Spark takes to be 20."""
+
+
+def _join(sorts: set[Sort], kinds: set[str]) -> bool:
+    """Whether integers and decimals in a list have a common type with all digits of both."""
+    return kinds == {"int", "decimal"} and any(isinstance(s, Decimal) for s in sorts)
 
 
 def arithmetic(op: Op, a: Operand, b: Operand, timezone: str) -> App:

@@ -13,7 +13,8 @@ from decimal import Decimal
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Sort
 from presieve.ir.terms import none_lit
-from presieve.semantics.values import INT_RANGES, text_of
+from presieve.semantics.types import MAX_DIGITS, bounds, decimal_type, sort_of
+from presieve.semantics.values import INT_RANGES, decimal_of, text_of, units_of
 from presieve.sql.coerce import Constant, Operand, shown, utf8
 from presieve.sql.temporal import (
     instant_of_wall,
@@ -26,8 +27,6 @@ from presieve.sql.temporal import (
 
 _NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?(BD|[LSYFD])?", re.IGNORECASE | re.ASCII)
 _SUFFIXES = {"Y": "tinyint", "S": "smallint", "L": "bigint"}
-MAX_DIGITS = 38
-"""Of a decimal, in Spark."""
 
 
 def number(text: str, *, negative: bool) -> Constant:
@@ -52,7 +51,7 @@ def number(text: str, *, negative: bool) -> Constant:
         if not whole or not low <= int(sign + digits) <= high:
             raise DeclineSignal("sql-literal", f"{sign}{text} is no {_SUFFIXES[suffix]}")
         return Constant("int", int(sign + digits))
-    if sum(c.isdigit() for c in digits) > MAX_DIGITS or exponent:
+    if len(digits.replace(".", "").lstrip("0")) > MAX_DIGITS or exponent:
         raise DeclineSignal("sql-literal", f"{text} has too many digits")
     if whole and not suffix:
         return Constant("int", int(sign + digits))
@@ -172,7 +171,7 @@ def cast(constant: Constant, type_: str, timezone: str) -> Operand:
     ``type_`` is a name in lower case, of SQL or of Spark's JSON. A NULL becomes a term, since it
     now has a type. Raises :class:`DeclineSignal`.
     """
-    sort = TYPES.get(type_)
+    sort = TYPES.get(type_) or sort_of(type_)
     match constant.kind, constant.value:
         case "void", _ if sort is not None:
             return none_lit(sort)
@@ -180,6 +179,8 @@ def cast(constant: Constant, type_: str, timezone: str) -> Operand:
             sort == FLOAT
         ):
             return Constant("double", float(value))
+        case "int" | "decimal", (int() | Decimal()) as value if decimal_type(type_):
+            return _cast_decimal(constant, value, type_)
         case "int", int() as value if sort == INT:
             low, high = INT_RANGES[_WIDTHS[type_]]
             if low <= value <= high:
@@ -206,6 +207,18 @@ def cast(constant: Constant, type_: str, timezone: str) -> Operand:
         "sql-unsupported",
         f"CAST of {shown(constant)} to {type_} is not supported",
     )
+
+
+def _cast_decimal(constant: Constant, value: int | Decimal, type_: str) -> Constant:
+    """A number with all the digits of the type, where those are enough."""
+    digits, limits = decimal_type(type_), bounds(type_)
+    assert digits is not None
+    assert limits is not None
+    precision, scale = digits
+    units = units_of(value, scale)
+    if units is None or not limits[0] <= units <= limits[1]:
+        raise DeclineSignal("sql-unsupported", f"{shown(constant)} is no {type_}")
+    return Constant("decimal", decimal_of(units, scale), precision - scale)
 
 
 def _cast_string(text: str, type_: str, timezone: str) -> Constant:

@@ -14,8 +14,20 @@ from enum import IntEnum
 
 from presieve.errors import Declined, PresieveError
 from presieve.ir.ops import app
-from presieve.ir.sorts import BINARY, DATE, INT, STRING, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
+from presieve.ir.sorts import (
+    BINARY,
+    DATE,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Decimal,
+    Option,
+    Sort,
+    strip,
+)
 from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value
+from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES, bytes_of
 from presieve.sql.coerce import TYPE_NAMES, flat
 from presieve.sql.names import InexpressibleError, quote
@@ -205,7 +217,7 @@ def literal(term: Lit) -> str:
     base = strip(term.sort)
     match value:
         case None:
-            return f"CAST(NULL AS {TYPE_NAMES[base]})"
+            return f"CAST(NULL AS {_type_name(base)})"
         case bool():
             return "true" if value else "false"
         case float():
@@ -217,6 +229,8 @@ def literal(term: Lit) -> str:
             return f"unhex('{bytes_of(value).hex().upper()}')"
         case int() if base == INT:
             return _integer(value)
+        case int() if isinstance(base, Decimal):
+            return _decimal(value, base.scale)
         case int() if base == DATE:
             return _date(value)
         case int() if base == TIMESTAMP:
@@ -236,6 +250,19 @@ def _bounded(value: int, type_: str) -> int:
 def _integer(value: int) -> str:
     low, high = INT_RANGES["int"]
     return str(value) if low <= value <= high else f"{_bounded(value, 'bigint')}L"
+
+
+def _type_name(base: Sort) -> str:
+    return f"decimal({MAX_DIGITS},{base.scale})" if isinstance(base, Decimal) else TYPE_NAMES[base]
+
+
+def _decimal(units: int, scale: int) -> str:
+    """All digits after the point, so that the literal has the column's own scale."""
+    if abs(units) >= 10**MAX_DIGITS or scale > MAX_DIGITS:
+        raise InexpressibleError(f"{units} units are too many digits for a decimal")
+    digits, sign = f"{abs(units):0{scale + 1}}", "-" if units < 0 else ""
+    whole, rest = digits[: len(digits) - scale], digits[len(digits) - scale :]
+    return f"{sign}{whole}.{rest}" if rest else f"{sign}{whole}BD"
 
 
 def _double(value: float) -> str:

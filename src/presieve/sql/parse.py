@@ -327,10 +327,26 @@ class _Parser:
     def cast(self) -> Operand:
         operand = self.condition()
         self.expect("AS")
-        type_ = self.take()
-        if type_.kind != "word" or not self.here.is_operator(")"):
+        type_ = self.type()
+        if not self.here.is_operator(")"):
             raise DeclineSignal("sql-unsupported", "CAST to this type is not supported")
         self.expect(")")
         if not isinstance(operand, Constant):
             raise DeclineSignal("sql-unsupported", "CAST is supported on literals only")
-        return cast(operand, type_.text.lower(), self.timezone)
+        return cast(operand, type_, self.timezone)
+
+    def type(self) -> str:
+        """The name of a type in lower case; a decimal with its digits, ``decimal(10,2)``."""
+        token = self.take()
+        if token.kind != "word":
+            raise DeclineSignal("sql-unsupported", "CAST to this type is not supported")
+        name = token.text.lower()
+        if name not in ("decimal", "dec", "numeric"):
+            return name
+        digits = ["10", "0"]
+        if self.take_operator("("):
+            digits[0] = self.take().text
+            if self.take_operator(","):
+                digits[1] = self.take().text
+            self.expect(")")
+        return f"decimal({digits[0]},{digits[1]})"

@@ -18,7 +18,8 @@ from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Option, Sort, strip
 from presieve.ir.terms import SQL_TRUE, Lit, Op, Term, Var, lit
 from presieve.ir.walk import variables
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.values import INT_RANGES, Value
+from presieve.semantics.types import bounds
+from presieve.semantics.values import Value
 from presieve.universe.classes import Classes
 
 
@@ -85,11 +86,11 @@ def _judged(region: Region, column: Var, problem: Problem) -> Region:
 
 
 def _fits(constant: Value, type_: str) -> bool:
-    """Constants at or beyond the ends of an integer type say nothing about its columns."""
-    bounds = INT_RANGES.get(type_)
-    if bounds is None or not isinstance(constant, int):
+    """Constants at or beyond the ends of a type say nothing about its columns."""
+    limits = bounds(type_)
+    if limits is None or not isinstance(constant, int):
         return True
-    return bounds[0] < constant < bounds[1]
+    return limits[0] < constant < limits[1]
 
 
 def _line(base: Sort, constants: Sequence[Any], type_: str) -> list[Region]:
@@ -119,9 +120,9 @@ def _between(base: Sort, low: Any, high: Any, type_: str) -> tuple[Value, ...]:
         found = [low + 1, low + 2, low + 1000]
     else:
         found = [low + 1, high - 1, (low + high) // 2]
-    bounds = INT_RANGES.get(type_, (-(10**18), 10**18))
+    least, most = bounds(type_) or (-(10**18), 10**18)
     inside = [x for x in found if (low is None or x > low) and (high is None or x < high)]
-    return tuple(dict.fromkeys(x for x in inside if bounds[0] <= x <= bounds[1]))
+    return tuple(dict.fromkeys(x for x in inside if least <= x <= most))
 
 
 def _floats_between(low: float | None, high: float | None) -> tuple[Value, ...]:
