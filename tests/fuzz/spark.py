@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tests.fuzz import filters, programs, tables
+from tests.fuzz import filters, programs, settings, tables
 from tests.fuzz.execute import Row, Runner
 from tests.fuzz.pairs import FILTERS
 from tests.fuzz.programs import Loaded, Program
+from tests.fuzz.settings import Setting
 from tests.lift.lifting import columns
 
 from presieve.driver.inputs import Inputs, read_inputs
@@ -37,6 +38,8 @@ from presieve.semantics.values import Value, to_python
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from presieve.report.report import Report
 
 GROUPS = 24
 _ARROW: dict[str, pa.DataType] = {
@@ -145,7 +148,10 @@ def _fold(spark: SparkSession, seed: int, fold: int, tally: Tally, folder: Path)
         inputs = read_inputs(loaded, made.schema, made.returns, made.keys, made.mode)
         if not isinstance(inputs, Inputs):
             return
-        rows = _rows(random, Runner(made, loaded, inputs))
+        setting = settings.make(Random(f"spark/{seed}/{fold}/setting"), made)
+        options: dict[str, Any] = {"policy": setting.policy, "declare": setting.declare}
+        options["budget"] = 8.0
+        rows = _rows(random, Runner(made, loaded, inputs), setting)
         if not rows:
             return
         path = folder / f"t{fold}.parquet"
@@ -156,31 +162,36 @@ def _fold(spark: SparkSession, seed: int, fold: int, tally: Tally, folder: Path)
         named = made if made.form == "series" else replace(made, keys="")
         wheres = [filters.make(Random(f"spark/{seed}/{fold}/{j}"), named) for j in range(FILTERS)]
         written = [_above(random, base, w) for w in wheres]
-        better = [optimize(df, budget=8.0) for df in written]
+        better = [optimize(df, **options) for df in written]
         told = _compare(written, better)
         if told is None:
             tally.raising += 1
             return
         for df, now in zip(written, better, strict=True):
-            _count(tally, df, now)
+            _count(tally, df, now, explain(df, **options))
     tally.rows += told.rows
     for j in told.different:
-        tally.wrong.append(f"spark seed {seed} fold {fold} filter {wheres[j]!r}: {told.text}")
+        pair = f"spark seed {seed} fold {fold} filter {wheres[j]!r} {setting}"
+        tally.wrong.append(f"{pair}: {told.text}")
         print(f"{tally.wrong[-1]}\n{made.source}\n{made.schema}", file=sys.stderr, flush=True)
 
 
-def _rows(random: Random, runner: Runner) -> list[Row]:
+def _rows(random: Random, runner: Runner, setting: Setting) -> list[Row]:
     """Some groups, none of which makes the function raise."""
-    problem = runner.inputs.problem(SQL_TRUE)
+    problem, _ = setting.problem(runner.inputs, SQL_TRUE)
     groups: list[list[Row]] = []
     for i in range(GROUPS):
-        _, pool = tables.rows_of(random, problem, runner.inputs)
+        keys, pool = tables.rows_of(random, problem, runner.inputs)
+        if not pool:
+            return []
         key = _key(runner, i)
-        if i == 0:
+        if not tables.lawful_key(problem, key):
+            key = random.choice(keys)
+        if i == 0 and tables.lawful_key(problem, dict.fromkeys(key)):
             key = dict.fromkeys(key)
         rows = [{**r, **key} for r in pool]
-        group = [random.choice(rows) for _ in range(random.choice((1, 2, 3, 5)))] if rows else []
-        if group and not isinstance(runner.run(group), Raised):
+        group = [random.choice(rows) for _ in range(random.choice((1, 2, 3, 5)))]
+        if not isinstance(runner.run(group), Raised):
             groups.append(group)
     # Groups are mixed, but the rows of each keep the order in which they were tried.
     turns = [i for i, group in enumerate(groups) for _ in group]
@@ -234,7 +245,7 @@ def _above(random: Random, df: DataFrame, where: str) -> DataFrame:
 
 def _applied(made: Program, loaded: Any, df: DataFrame) -> DataFrame:
     """The aggregation as a user writes it."""
-    grouped = df.groupBy(*made.keys.split(","))
+    grouped = df.groupBy(*(k for k in made.keys.split(",") if k))
     if made.form != "series":
         return grouped.applyInPandas(loaded, made.returns)
     from pyspark.sql.pandas.functions import PandasUDFType, pandas_udf
@@ -284,8 +295,7 @@ def _collected(frames: list[DataFrame]) -> dict[int, Counter[str]]:
     return found
 
 
-def _count(tally: Tally, df: DataFrame, better: DataFrame) -> None:
-    report = explain(df, budget=8.0)
+def _count(tally: Tally, df: DataFrame, better: DataFrame, report: Report) -> None:
     for boundary in report.boundaries:
         tally.kinds[boundary.kind if better is not df else "none"] += 1
         tally.reasons.update(d.code for d in boundary.declined)

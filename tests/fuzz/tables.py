@@ -56,6 +56,12 @@ def obeys(assumptions: Iterable[Assumption], row: Row, key: Row) -> bool:
     return all(evaluate(a.term, env) is True for a in assumptions)
 
 
+def lawful_key(problem: Problem, key: Row) -> bool:
+    """Whether the key of a group obeys every assumption about keys alone."""
+    about = [a for a in problem.assumptions if all(v.scope is Scope.KEY for v in variables(a.term))]
+    return obeys(about, {}, key)
+
+
 def _possible(problem: Problem, scope: Scope, name: str, found: list[Value]) -> list[Value]:
     """The values that no assumption about this column alone excludes."""
     alone = [
