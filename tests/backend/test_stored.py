@@ -44,7 +44,9 @@ def test_a_cached_relation_that_the_pre_filter_would_name(
     rewritten(df)
 
 
-def test_a_cached_input_that_has_changed(spark: SparkSession, tables: Tables, tmp_path: Path) -> None:
+def test_a_cached_input_that_has_changed(
+    spark: SparkSession, tables: Tables, tmp_path: Path
+) -> None:
     """As written it is read from the cache, and so it is with a pre-filter above it."""
     path = str(tmp_path / "t")
     tables.plain.write.parquet(path)

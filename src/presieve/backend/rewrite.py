@@ -174,7 +174,7 @@ class _Builder:
     def _check_uncached(self, made: Java) -> None:
         """A new node must not come out of the cache: what is there may be out of date."""
         if self.caches and self.gateway.is_cached(made):
-            raise DeclineSignal("cached", "what the plan would become is cached, perhaps long since")
+            raise DeclineSignal("cached", "the plan would be read from the cache, which may be old")
 
     def _node(self, node: Java, path: tuple[int, ...], children: list[Java]) -> Java:
         parts = self.edits.keep.get(path)
