@@ -209,3 +209,109 @@ def most(v: pd.Series) -> int:
         if x > best:
             best = x
     return best
+
+
+# --- columns that nobody reads ------------------------------------------------------------------
+
+
+def top_by_attribute(pdf: pd.DataFrame) -> pd.DataFrame:
+    best = None
+    for row in pdf.itertuples():
+        if best is None or row.v > best:
+            best = row.v
+    return pd.DataFrame({"team": [pdf["team"].iloc[0]], "best": [best]})
+
+
+def top_by_position(pdf: pd.DataFrame) -> pd.DataFrame:
+    best = None
+    for row in pdf.itertuples(index=False):
+        if best is None or row[1] > best:
+            best = row[1]
+    return pd.DataFrame({"team": [pdf["team"].iloc[0]], "best": [best]})
+
+
+def top_by_zip(pdf: pd.DataFrame) -> pd.DataFrame:
+    best = None
+    for _team, v in zip(pdf["team"], pdf["v"], strict=True):
+        if best is None or v > best:
+            best = v
+    return pd.DataFrame({"team": [pdf["team"].iloc[0]], "best": [best]})
+
+
+def top_by_iterrows(pdf: pd.DataFrame) -> pd.DataFrame:
+    best = None
+    for _, row in pdf.iterrows():
+        if best is None or row["v"] > best:
+            best = row["v"]
+    return pd.DataFrame({"team": [pdf["team"].iloc[0]], "best": [best]})
+
+
+def top_by_key(key: tuple, pdf: pd.DataFrame) -> pd.DataFrame:
+    best = None
+    for v in pdf["v"]:
+        if best is None or v > best:
+            best = v
+    return pd.DataFrame({"team": [key[0]], "best": [best]})
+
+
+ODD = {
+    "array": "array(v, 1L)",
+    "map": "map(team, v)",
+    "struct": "named_struct('f', v, 'g', team)",
+    "decimal": "CAST(v AS decimal(30,4))",
+    "float": "CAST(v AS float)",
+    "interval": "make_dt_interval(0, 0, 0, v)",
+    "char": "CAST(team AS varchar(9))",
+    "collated": "collate(team, 'UTF8_LCASE')",
+}
+
+
+@pytest.fixture(scope="module")
+def odd(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    """Columns of types of which nothing is known, some of them NULL."""
+    path = str(tmp_path_factory.mktemp("odd") / "t")
+    rows = "('a', 1L), ('a', 12L), ('b', 11L), ('b', 10L), ('c', 3L), ('d', 40L)"
+    names = ", ".join(f"IF(v = 40, NULL, {text}) AS {n}" for n, text in ODD.items())
+    spark.sql(f"SELECT *, {names} FROM VALUES {rows} AS t(team, v)").write.parquet(path)
+    return spark.read.parquet(path)
+
+
+@pytest.mark.parametrize(
+    "function", [top_by_attribute, top_by_position, top_by_zip, top_by_iterrows, top_by_key]
+)
+def test_columns_that_nobody_reads(odd: DataFrame, function: object) -> None:
+    sent = odd.drop("interval") if function is top_by_iterrows else odd
+    best = sent.groupBy("team").applyInPandas(function, "team string, best bigint")
+    assert rewritten(best.filter("best > 10")).prefilter == "v > 10"
+
+
+def test_intervals_change_what_iterrows_gives(odd: DataFrame) -> None:
+    """A row of an interval and missing values becomes an array of durations."""
+    best = odd.groupBy("team").applyInPandas(top_by_iterrows, "team string, best bigint")
+    assert untouched(best.filter("best > 10")).declined[-1].code == "iterrows-types"
+
+
+def test_columns_that_are_read(odd: DataFrame) -> None:
+    def written(column: str) -> DataFrame:
+        return agg(odd, most, "bigint", column).filter("m > 10")
+
+    reason = untouched(written("array")).declined[-1].reason
+    assert "array" in reason
+    assert "unsupported:" not in reason
+    assert "below the function" in reason
+
+
+def test_a_key_that_is_read(odd: DataFrame) -> None:
+    """As a column it has no one value in a group."""
+    best = odd.groupBy("collated").applyInPandas(top_by_key, "team string, best bigint")
+    declined = untouched(best.filter("best > 10")).declined[-1]
+    assert declined.code == "key-type"
+    assert "collated" in declined.reason
+
+
+@pytest.mark.parametrize("key", ["decimal", "float", "char", "collated", "struct", "array"])
+def test_keys_that_nobody_reads(odd: DataFrame, key: str) -> None:
+    returns = "team string, best bigint"
+    for function in (top_by_attribute, top_by_key):
+        best = odd.groupBy("team", key).applyInPandas(function, returns).filter("best > 10")
+        assert rewritten(best).prefilter == "v > 10"

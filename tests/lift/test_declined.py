@@ -16,11 +16,12 @@ from typing import Any
 
 import pytest
 from tests.lift import decimal_folds, folds, refused
-from tests.lift.lifting import declined, lifted, request
+from tests.lift.lifting import columns, declined, lifted, request
 
 import presieve.lift
-from presieve.lift import FrameFunction, RowClass, SeriesFunction, lift
+from presieve.lift import FrameFunction, Request, RowClass, SeriesFunction, lift
 from presieve.lift.codes import CODES
+from presieve.semantics.types import SchemaColumn
 
 ONE = request("v double", "o double")
 TWO = request("v double, n bigint", "o double")
@@ -370,3 +371,59 @@ def test_frame_form_needs_a_parameter() -> None:
 def test_timestamps_with_a_zone_are_no_constants() -> None:
     found = declined(folds.aware, request("ts timestamp", "o timestamp"))
     assert found.code == "unsupported-constant"
+
+
+@pytest.mark.parametrize(
+    ("type_", "advice"),
+    [
+        ("struct<f:double>", "select the fields"),
+        ("unsupported:struct", "select the fields"),
+        ("array<bigint>", "select what is needed"),
+        ("map<string,bigint>", "select what is needed"),
+        ("char(3)", "pads or cuts"),
+        ("string collate UTF8_LCASE", "no collation"),
+        ("interval", "convert it"),
+    ],
+)
+def test_a_type_that_is_not_supported(type_: str, advice: str) -> None:
+    """The message names the column and its type, and says what could be done."""
+    schema = (SchemaColumn("v", type_), SchemaColumn("team", "string"))
+    asked = Request(schema, ("team",), columns("m double"))
+    found = declined(folds.sum_positive, asked, SeriesFunction(("v",)))
+    assert found.code == "column-type"
+    assert f"column v is of type {type_.removeprefix('unsupported:')}, which" in found.reason
+    assert advice in found.reason
+    output = Request(columns("v double"), (), (SchemaColumn("m", type_),))
+    told = declined(folds.sum_positive, output)
+    assert told.code == "return-type"
+    assert f"output column m is of type {type_.removeprefix('unsupported:')}" in told.reason
+
+
+@pytest.mark.parametrize("type_", ["struct<f:double>", "array<bigint>", "interval", "char(3)"])
+def test_a_type_that_is_not_read_matters_in_no_form(type_: str) -> None:
+    def asked(columns_: str, returns: str, keys: str = "") -> Request:
+        return Request(
+            (*columns(columns_), SchemaColumn("odd", type_)),
+            tuple(k for k in keys.split(",") if k),
+            columns(returns),
+        )
+
+    lifted(folds.Top2, asked("team string, score double", "a double, b double", "team"))
+    lifted(folds.sum_positive, asked("v double", "t double"), SeriesFunction(("v",)))
+    lifted(folds.sum_positive, asked("v double", "t double", "odd"), SeriesFunction(("v",)))
+    scores, returns = "team string, score double", "team string, first double, second double"
+    for fold in (folds.top2_itertuples, folds.top2_zip):
+        takes_key = fold is folds.top2_itertuples
+        form = FrameFunction(takes_key, ("team", "odd"))
+        lifted(fold, asked(scores, returns, "team"), form)
+    if type_ != "interval":
+        more = "team string, score double, n bigint NOT NULL"
+        lifted(folds.top2_iterrows, asked(more, returns, "team"), FrameFunction())
+
+
+def test_a_key_of_another_type_is_declined_where_it_is_read() -> None:
+    schema = (*columns("k bigint, d date"), SchemaColumn("f", "float"))
+    asked = Request(schema, ("k", "d"), columns("k bigint, d date, f boolean"))
+    found = declined(folds.key_types, asked, FrameFunction(True, ("k", "d", "f")))
+    assert found.code == "key-type"
+    assert "grouping column f" in found.reason

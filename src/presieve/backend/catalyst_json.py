@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.semantics.types import SORTS, decimal_type
+from presieve.semantics.types import SORTS, UNSUPPORTED, decimal_type
 from presieve.sql.catalyst import JSON_TYPES
 
 JsonNode: TypeAlias = dict[str, Any]
@@ -118,7 +118,7 @@ def simple_type(json_type: object, metadata: object = None) -> str:
     """
     if not isinstance(json_type, str):
         kind = json_type.get("type") if isinstance(json_type, dict) else None
-        return f"unsupported:{kind}"
+        return UNSUPPORTED + str(kind)
     if isinstance(metadata, dict):
         if "__CHAR_VARCHAR_TYPE_STRING" in metadata:
             return str(metadata["__CHAR_VARCHAR_TYPE_STRING"])
@@ -126,4 +126,4 @@ def simple_type(json_type: object, metadata: object = None) -> str:
             return "string collate " + "/".join(map(str, metadata["__COLLATIONS"].values()))
     if decimal_type(json_type):
         return json_type
-    return SIMPLE_NAMES.get(json_type, f"unsupported:{json_type}")
+    return SIMPLE_NAMES.get(json_type, UNSUPPORTED + json_type)

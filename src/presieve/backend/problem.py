@@ -124,7 +124,8 @@ def _lift(
     if boundary.kind == "Aggregate":
         form = SeriesFunction(tuple(by_id[i].name for i in call.arguments))
     else:
-        form = FrameFunction(takes_key=_takes_key(function, boundary, names, call))
+        takes_key = _takes_key(function, boundary, call)
+        form = FrameFunction(takes_key, tuple(by_id[k].name for k in boundary.keys))
     read = dict.fromkeys([*call.arguments, *(k.id for k in names.keys)])
     request = Request(
         schema=tuple(schema_column(by_id[i]) for i in read),
@@ -165,7 +166,7 @@ def _load(gateway: Gateway, handle: Java, call: Call) -> object:
     return command[0]
 
 
-def _takes_key(function: object, boundary: Boundary, names: Names, call: Call) -> bool:
+def _takes_key(function: object, boundary: Boundary, call: Call) -> bool:
     """Whether PySpark calls it with the key first: it counts positional parameters the same way."""
     assert callable(function)
     try:
@@ -174,11 +175,9 @@ def _takes_key(function: object, boundary: Boundary, names: Names, call: Call) -
         raise DeclineSignal("no-source", f"{call.name} is no Python function") from None
     if count != 2:
         return False
-    if not boundary.all_keys_plain or len(names.keys) != len(boundary.keys):
-        raise DeclineSignal(
-            "grouping-expression",
-            f"{call.name} takes the key, and grouping is not by plain columns of simple types",
-        )
+    if not boundary.all_keys_plain:
+        reason = f"{call.name} takes the key, and grouping is not by plain columns"
+        raise DeclineSignal("grouping-expression", reason)
     return True
 
 

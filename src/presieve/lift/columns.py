@@ -48,7 +48,7 @@ class Columns:
         is_key = name in self.request.keys
         column = types.column(name, declared.type, declared.nullable)
         if column is None:
-            _decline("column-type", f"column {name} is of type {declared.type}")
+            _decline("column-type", f"column {name} is of type {types.shown_type(declared.type)}")
         base = strip(column.sort)
         if is_key and base == FLOAT:
             # Spark groups -0.0 with 0.0 and all NaNs together, so a row may differ from its key.
@@ -60,6 +60,13 @@ class Columns:
         var = Var(Scope.KEY if is_key else Scope.ROW, name, column.sort)
         view = self._view(column, var)
         return Scalar(view, Traits(maybe_nan=base == FLOAT, numpy=numpy and base in (INT, BOOL)))
+
+    def key(self, name: str) -> Scalar:
+        """The value of a grouping column, taken out of the key. Declines as :meth:`value`."""
+        if name not in self.request.keys:
+            type_ = types.shown_type(self._declared(name).type)
+            _decline("key-type", f"grouping column {name} is of type {type_}")
+        return self.value(name, numpy=True)
 
     def _declared(self, name: str) -> types.SchemaColumn:
         found = [c for c in self.request.schema if c.name == name]

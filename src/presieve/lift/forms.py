@@ -26,12 +26,15 @@ class SeriesFunction:
 
 @dataclass(frozen=True, slots=True)
 class FrameFunction:
-    """The function of ``applyInPandas``: ``f(pdf)``, or ``f(key, pdf)`` with ``takes_key``.
+    """The function of ``applyInPandas``: ``f(pdf)``, or ``f(key, pdf)`` with ``takes_key``. ``key``
+    are the columns that the key consists of, where some are no grouping columns of the request
+    (since their types are not known, and a group's rows may differ in them).
 
     ``pdf`` has every column of the schema, the keys among them. It returns one row.
     """
 
     takes_key: bool = False
+    key: tuple[str, ...] | None = None
 
 
 Form: TypeAlias = RowClass | SeriesFunction | FrameFunction

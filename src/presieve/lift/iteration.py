@@ -20,7 +20,7 @@ from presieve.lift.values import (
     Value,
     describe,
 )
-from presieve.semantics.types import sort_of
+from presieve.semantics.types import UNSUPPORTED, sort_of
 
 
 def element(m: Machine, node: ast.expr, flow: Flow) -> Value:
@@ -97,9 +97,22 @@ def _check_common_type(m: Machine, columns: tuple[str, ...], node: ast.AST) -> N
     if not any(c.type in ("string", "date") for c in schema):
         reason = "iterrows turns all columns of a row into one type: use itertuples(index=False)"
         raise m.decline("iterrows-types", reason, node)
-    times = (None, TIMESTAMP, TIMESTAMP_NTZ)
-    datetimes = any(sort_of(c.type) in times for c in schema)
+    datetimes = any(_may_be_times(c.type) for c in schema)
     anchors = ("string", "date", "boolean", "tinyint", "smallint", "int", "bigint")
     if datetimes and not any(c.type in anchors and not c.nullable for c in schema):
         reason = "iterrows may turn a missing value into NaT here: use itertuples(index=False)"
         raise m.decline("iterrows-types", reason, node)
+
+
+def _may_be_times(type_: str) -> bool:
+    """Whether values may be of a kind that pandas looks for in a row of objects."""
+    sort = sort_of(type_)
+    if sort is not None:
+        return sort in (TIMESTAMP, TIMESTAMP_NTZ)
+    return not type_.removeprefix(UNSUPPORTED).startswith(_NO_TIMES)
+
+
+_NO_TIMES = ("array", "map", "struct", "decimal", "float", "char", "varchar", "string")
+"""Types whose values are lists, dicts, numbers or texts in Python. Others may be times: intervals
+are.
+"""

@@ -96,9 +96,9 @@ def _inputs(
     match form:
         case SeriesFunction(columns):
             values = tuple(SeriesV(c) for c in columns)
-        case FrameFunction(takes_key):
+        case FrameFunction(takes_key, key):
             frame = FrameV(tuple(c.name for c in request.schema))
-            values = (KeyV(request.keys), frame) if takes_key else (frame,)
+            values = (KeyV(key or request.keys), frame) if takes_key else (frame,)
         case RowClass():
             raise DeclineSignal("not-a-function", "a class is expected for rows")
     if len(values) > len(names):

@@ -45,7 +45,7 @@ from presieve.lift.values import (
     describe,
     promote,
 )
-from presieve.semantics.types import SchemaColumn, sort_of
+from presieve.semantics.types import SchemaColumn, shown_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
 
@@ -65,7 +65,7 @@ class Returns:
         """The sort of the output where it is nullable. Declines ``return-type``."""
         base = sort_of(column.type)
         if base is None:
-            reason = f"output column {column.name} of type {column.type} is not supported"
+            reason = f"output column {column.name} is of type {shown_type(column.type)}"
             raise DeclineSignal("return-type", reason)
         return Option(base)
 

@@ -73,7 +73,7 @@ def subscript(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
         case KeyV(names):
             position = _literal(key)
             if type(position) is int and -len(names) <= position < len(names):
-                return m.columns.value(names[position], numpy=True)
+                return m.columns.key(names[position])
         case SeriesV():
             reason = "one row's value depends on the order of rows: loop over the column"
             raise m.decline("unsupported-expression", reason, node)

@@ -88,3 +88,27 @@ class SchemaColumn:
     name: str
     type: str
     nullable: bool = True
+
+
+UNSUPPORTED = "unsupported:"
+"""What stands before the name of a type that has no short one here, as a backend reads it."""
+
+
+def shown_type(type_: str) -> str:
+    """The type in a message, and what could be done where it is not supported."""
+    name = type_.removeprefix(UNSUPPORTED)
+    if sort_of(type_) is not None:
+        return name
+    for prefixes, advice in _ADVICE:
+        if name.startswith(prefixes):
+            return f"{name}, which is not supported: {advice}"
+    return f"{name}, which is not supported: convert it below the function"
+
+
+_ADVICE = (
+    (("struct", "variant"), "select the fields that are needed as columns below the function"),
+    (("array", "map"), "select what is needed of it as columns below the function"),
+    (("char", "varchar"), "Spark pads or cuts such strings; cast it to string below the function"),
+    (("string",), "cast it to string, which has no collation, below the function"),
+    (("float",), "cast it to double below the function, where that is exact enough"),
+)
