@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from tests.certificate.mutants import certificate_of
+from tests.synthesis.folds import Maximum
 
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.certificate.check import make_solver
@@ -51,6 +52,22 @@ def test_a_witness_must_make_a_difference_and_obey_the_assumptions() -> None:
         assert "witness" in verdict.reason
     fine = Witness(certificate.witnesses[0].region, key, scores(95.0, 96.0), 0)
     assert isinstance(check(replace(certificate, witnesses=(fine,))), Verified)
+
+
+@pytest.mark.parametrize(
+    ("type_", "last"), [("tinyint", 127), ("bigint", 2**63 - 1), ("decimal(3,1)", 999)]
+)
+def test_a_witness_holds_values_that_its_columns_can_hold(type_: str, last: int) -> None:
+    found = synthesize(
+        Maximum, "m > 5", schema=f"g string, x {type_} NOT NULL", returns=f"m {type_}", keys="g"
+    )
+    assert found.certificate is not None
+    witness = found.certificate.witnesses[0]
+    sort = found.certificate.problem.fold.columns[0].sort
+    for value, condition in ((last, None), (last + 1, "form")):
+        one = Witness(witness.region, witness.key, ((lit(sort, value),),), 0)
+        verdict = check(replace(found.certificate, witnesses=(*found.certificate.witnesses, one)))
+        assert (verdict.condition if isinstance(verdict, Rejected) else None) == condition
 
 
 @pytest.mark.parametrize("name", NAMES)
