@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from presieve.certificate.certificate import Certificate
 from presieve.errors import PresieveError
-from presieve.ir.fold import Problem
+from presieve.ir.fold import Column, Problem
 from presieve.ir.pushdown import Witness
 from presieve.ir.sorts import Sort
 from presieve.ir.terms import Lit, Scope, Term, literal_value
 from presieve.ir.wellformed import check_prefilter
 from presieve.semantics.interpret import Raised, Row, agree, evaluate, holds, key_env, outcome
+from presieve.semantics.types import bounds
 from presieve.semantics.values import Value, belongs
 
 
@@ -39,6 +40,13 @@ def _values(terms: tuple[Term, ...], names: list[str], sorts: Sequence[Sort]) ->
     return found
 
 
+def _holds(column: Column, value: Value) -> bool:
+    """Whether a column of this Spark type can hold the value."""
+    limits = bounds(column.type)
+    inside = limits is None or not isinstance(value, int) or limits[0] <= value <= limits[1]
+    return inside and belongs(value, column.sort)
+
+
 def _shows(problem: Problem, witness: Witness) -> bool:
     fold = problem.fold
     key = _values(witness.key, [c.name for c in fold.keys], [c.sort for c in fold.keys])
@@ -48,7 +56,8 @@ def _shows(problem: Problem, witness: Witness) -> bool:
         return False
     env = [{**key_env(key), **{(Scope.ROW, n): v for n, v in r.items()}} for r in rows]
     lawful = all(evaluate(a.term, e) is True for a in problem.assumptions for e in env)
-    typed = all(belongs(r[c.name], c.sort) for r in rows for c in fold.columns)
+    typed = all(_holds(c, r[c.name]) for r in rows for c in fold.columns)
+    typed = typed and all(_holds(c, key[c.name]) for c in fold.keys)
     if not lawful or not typed or not holds(witness.region, env[witness.index]):
         return False
     without = rows[: witness.index] + rows[witness.index + 1 :]
