@@ -20,6 +20,8 @@ TYPES = {
     "i32": ("int", "3", "int:3"),
     "i64": ("bigint", "9007199254740993", "int:9007199254740993"),
     "d": ("double", "1.5", "float:1.5"),
+    "de": ("decimal(10,2)", "1.5", "Decimal:1.50"),
+    "dw": ("decimal(38,10)", "-1E-10BD", "Decimal:-1E-10"),
     "dt": ("date", "'2020-02-29'", "date:2020-02-29"),
     "ts": (
         "timestamp",
@@ -33,7 +35,16 @@ TYPES = {
         "Timestamp:2020-03-29 02:30:00.123456",
     ),
 }
-NULLS = {"s": "None", "b": "None", "dt": "None", "ts": "NaT", "tn": "NaT", "bin": "None"}
+NULLS = {
+    "s": "None",
+    "de": "None",
+    "dw": "None",
+    "b": "None",
+    "dt": "None",
+    "ts": "NaT",
+    "tn": "NaT",
+    "bin": "None",
+}
 ROUNDED = {"i8": "1.0", "i16": "2.0", "i32": "3.0", "i64": "9007199254740992.0"}
 
 

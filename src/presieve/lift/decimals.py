@@ -44,7 +44,7 @@ def compare_decimals(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) ->
         return app(op, widen(a.term, scale), widen(b.term, scale))
     if not (_is_number(a) and _is_number(b)):
         return None
-    reason = f"comparing {describe(a)} with {describe(b)}"
+    reason = f"comparing {describe(a)} with {describe(b)}: start variables with Decimal(0) or None"
     raise m.decline("unsupported-operation", reason, node)
 
 
