@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from decimal import Decimal
 from random import Random
 
 from tests.fuzz.kinds import KINDS, NUMBERS, ORDERED
@@ -70,7 +71,7 @@ class Conditions:
         if pick < 0.1:
             return f"{c.text} in ({a}, {b})"
         if pick < 0.2:
-            low, high = sorted((a, b), key=lambda x: eval(x, {"dt": dt}))
+            low, high = sorted((a, b), key=lambda x: eval(x, {"dt": dt, "Decimal": Decimal}))
             return f"{low} <= {c.text} {self.random.choice(('<', '<='))} {high}"
         if c.kind == "double" and pick < 0.3:
             return self.random.choice(NAN_TESTS).format(c.text)

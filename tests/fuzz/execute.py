@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import Row as SparkRow
+from tests.fuzz.kinds import value_sort
 from tests.fuzz.programs import Program
 from tests.lift.lifting import PYTHON_ERRORS, columns, run_frame, run_series
 
@@ -15,7 +16,6 @@ from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import Scope, Term
 from presieve.lift.forms import Request
 from presieve.semantics.interpret import Nothing, Outcome, Raised, Result, holds
-from presieve.semantics.types import SORTS
 from presieve.semantics.values import INT_RANGES, Value, from_python, to_python
 
 Row = dict[str, Value]
@@ -76,7 +76,7 @@ class Runner:
         cells = result if len(returns) > 1 else (result,)
         try:
             return tuple(
-                None if x is None else from_python(x, SORTS[c.type])
+                None if x is None else from_python(x, value_sort(c.type))
                 for x, c in zip(cells, returns, strict=True)
             )
         except (TypeError, ValueError) as e:
@@ -86,7 +86,9 @@ class Runner:
         """The row as Spark gives it to Python; rows recur in many tables."""
         known = self._rows.get(id(row))
         if known is None or known[0] is not row:
-            plain = {c.name: to_python(row[c.name], SORTS[c.type]) for c in self.request.schema}
+            plain = {
+                c.name: to_python(row[c.name], value_sort(c.type)) for c in self.request.schema
+            }
             known = self._rows[id(row)] = (row, SparkRow(**plain))
         return known[1]
 

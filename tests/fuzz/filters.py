@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from tests.fuzz.ingredients import Out
-from tests.fuzz.kinds import KINDS, NUMBERS
+from tests.fuzz.kinds import DECIMALS, KINDS, NUMBERS
 from tests.fuzz.programs import Program
 
 _ORDERS = ("<", "<=", ">", ">=", "=", "<>", "<=>")
@@ -100,6 +100,6 @@ def _constant(random: Random, o: Out) -> str:
 def in_order(kind: str, constants: tuple[tuple[str, str], ...], a: str, b: str) -> tuple[str, str]:
     """The two constants in the order in which a BETWEEN makes sense, for numbers and dates."""
     texts = [sql for _, sql in (*constants, *KINDS[kind].constants)]
-    numbers = kind in NUMBERS
-    first, last = sorted((a, b), key=(lambda t: float(t.rstrip("D"))) if numbers else texts.index)
+    numbers = kind in (*NUMBERS, *DECIMALS)
+    first, last = sorted((a, b), key=(lambda t: float(t.rstrip("BD"))) if numbers else texts.index)
     return first, last

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from random import Random
 
 from tests.fuzz.conditions import Col, Conditions
-from tests.fuzz.kinds import KINDS, NUMBERS, ORDERED
+from tests.fuzz.kinds import DECIMALS, KINDS, NUMBERS, ORDERED
 
 SKIP = "SKIP"
 
@@ -105,7 +105,7 @@ class Maker:
         match self.random.randrange(5):
             case 0:
                 lines = [f"{m} = {v} if {m} is None else {word}({m}, {v})"]
-            case 1 if c.kind in NUMBERS:
+            case 1 if c.kind in (*NUMBERS, *DECIMALS):
                 start = KINDS[c.kind].constant(self.random)[0]
                 lines = [f"{m} = {word}({m}, {v})"]
             case 2:
@@ -136,8 +136,8 @@ class Maker:
         return Part(((n, "0"),), tuple(lines), (Out(n, "bigint", False, (">=", ">", "="), few),))
 
     def total(self) -> Part | None:
-        """A sum, often of what has one sign."""
-        c = self._column(NUMBERS)
+        """A sum, often of what has one sign. Sums of decimals are declined."""
+        c = self._column((*NUMBERS, *DECIMALS) if self.random.random() < 0.1 else NUMBERS)
         if c is None:
             return None
         s, v = self.name(), c.text

@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from random import Random
 
+from presieve.ir.sorts import Sort
+from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES, Value
 
 
@@ -14,7 +16,7 @@ class Kind:
     """A type of column: constants as (Python, SQL) texts, the nasty values, and the common ones.
 
     ``nasty`` and ``usual`` are values of the IR: dates are days, timestamps microseconds, bytes
-    characters below 256.
+    characters below 256, decimals units of the last digit.
     """
 
     name: str
@@ -74,6 +76,18 @@ _MOMENTS: tuple[tuple[Value, ...], tuple[Value, ...]] = (
     (0, -1, 1, -2_000_000_000 * 10**6, 4_000_000_000 * 10**6),
     (_Y2024 * _DAY, (_Y2024 + 1) * _DAY, (_Y2024 + 3) * _DAY + 1),
 )
+_DECIMALS = (
+    ("Decimal('2.50')", "2.50"),
+    ("Decimal('90')", "90"),
+    ("Decimal('0.1')", "0.1"),
+    ("Decimal('-1.5')", "-1.5"),
+    ("Decimal('10.005')", "10.005"),
+    ("Decimal('0')", "0.00"),
+    ("0", "0"),
+    ("2.5", "2.5BD"),
+    ("10", "10"),
+    ("Decimal('1e7')", "10000000"),
+)
 _INFINITE = math.inf
 
 KINDS: dict[str, Kind] = {
@@ -113,11 +127,21 @@ KINDS: dict[str, Kind] = {
         ),
         Kind("timestamp", _STAMPS, *_MOMENTS),
         Kind("timestamp_ntz", _CLOCKS, *_MOMENTS),
+        Kind("decimal(10,2)", _DECIMALS, (10**10 - 1, 1 - 10**10, 1, -1), (0, 250, 100, 9500)),
+        Kind("decimal(38,3)", _DECIMALS, (10**38 - 1, 1 - 10**38, 2**63, -1), (0, 2500, 90000)),
     )
 }
 
 NUMBERS = ("int", "bigint", "double")
-ORDERED = (*NUMBERS, "string", "binary", "date", "timestamp", "timestamp_ntz")
+DECIMALS = ("decimal(10,2)", "decimal(38,3)")
+ORDERED = (*NUMBERS, *DECIMALS, "string", "binary", "date", "timestamp", "timestamp_ntz")
+
+
+def value_sort(kind: str) -> Sort:
+    """What values of a type are in the IR."""
+    found = sort_of(kind)
+    assert found is not None
+    return found
 
 
 def neighbours(value: Value) -> list[Value]:
@@ -145,6 +169,9 @@ def fits(value: Value, kind: str) -> bool:
     if value is None or isinstance(value, bool | float | str):
         return True
     low, high = INT_RANGES.get(kind, (-(2**63), 2**63 - 1))
+    digits = decimal_type(kind)
+    if digits is not None:
+        low, high = 1 - 10 ** digits[0], 10 ** digits[0] - 1
     if kind == "date":
         low, high = -719_162, 2_932_896
     if kind in ("timestamp", "timestamp_ntz"):  # what pandas holds in nanoseconds

@@ -11,10 +11,11 @@ from typing import Any
 
 from tests.fuzz.conditions import Col, Conditions
 from tests.fuzz.ingredients import SKIP, Maker, Out, Part
-from tests.fuzz.kinds import KINDS, NUMBERS
+from tests.fuzz.kinds import DECIMALS, KINDS, NUMBERS
 
 NAME = "F"
-HEADER = "import datetime as dt\nimport math\nimport pandas as pd\n\nLIMIT = 5\n\n\n"
+IMPORTS = "import datetime as dt\nimport math\nfrom decimal import Decimal\nimport pandas as pd\n"
+HEADER = IMPORTS + "\nLIMIT = 5\n\n\n"
 _LETTERS = {
     "int": "a",
     "bigint": "b",
@@ -25,6 +26,8 @@ _LETTERS = {
     "boolean": "f",
     "string": "h",
     "binary": "j",
+    "decimal(10,2)": "l",
+    "decimal(38,3)": "m",
 }
 _WEIGHTS = {
     "int": 4,
@@ -36,7 +39,11 @@ _WEIGHTS = {
     "boolean": 2,
     "string": 3,
     "binary": 2,
+    "decimal(10,2)": 2,
+    "decimal(38,3)": 1,
 }
+_NONE_IN_PANDAS = ("string", "binary", "date", "boolean", *DECIMALS)
+"""Of these types, pandas shows NULL as None."""
 FORMS = {"class": 60, "itertuples": 13, "zip": 11, "iterrows": 5, "series": 11}
 
 
@@ -151,7 +158,7 @@ def _columns(random: Random, form: str) -> tuple[Col, ...]:
     for i, kind in enumerate(names):
         name = _LETTERS[kind] + (str(i) if kind in names[:i] else "")
         nullable = random.random() < 0.45
-        seen = nullable and (form == "class" or kind in ("string", "binary", "date", "boolean"))
+        seen = nullable and (form == "class" or kind in _NONE_IN_PANDAS)
         found.append(Col(name, kind, nullable, seen))
     return tuple(found)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 from tests.fuzz.filters import in_order
-from tests.fuzz.kinds import KINDS
+from tests.fuzz.kinds import DECIMALS, KINDS
 from tests.fuzz.programs import Program
 from tests.lift.lifting import columns
 
@@ -54,8 +54,10 @@ def make(random: Random, program: Program) -> Setting:
 
 
 def _fact(random: Random, c: SchemaColumn) -> str:
-    kind = KINDS[c.type]
-    a, b = (kind.constant(random)[1] for _ in range(2))
+    constants = [sql for _, sql in KINDS[c.type].constants]
+    if c.type in DECIMALS:  # a literal with more digits than the column is no fact about it
+        constants = [sql for sql in constants if sql != "10.005"]
+    a, b = random.choice(constants), random.choice(constants)
     roll = random.random()
     if roll < 0.35:
         return f"{c.name} IS NOT NULL"

@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from tests.fuzz import filters, programs, settings, tables
 from tests.fuzz.execute import Row, Runner
+from tests.fuzz.kinds import value_sort
 from tests.fuzz.pairs import FILTERS
 from tests.fuzz.programs import Loaded, Program
 from tests.fuzz.settings import Setting
@@ -33,7 +34,7 @@ from presieve.driver.inputs import Inputs, read_inputs
 from presieve.driver.optimize import explain, optimize
 from presieve.ir.terms import SQL_TRUE
 from presieve.semantics.interpret import Raised
-from presieve.semantics.types import SORTS
+from presieve.semantics.types import decimal_type
 from presieve.semantics.values import Value, to_python
 
 if TYPE_CHECKING:
@@ -207,10 +208,15 @@ def _key(runner: Runner, i: int) -> Row:
     return {k: values.get(types[k], i) for k in runner.inputs.keys}
 
 
+def _arrow(kind: str) -> pa.DataType:
+    digits = decimal_type(kind)
+    return pa.decimal128(*digits) if digits else _ARROW[kind]
+
+
 def _table(made: Program, rows: Sequence[Row]) -> pa.Table:
     schema = columns(made.schema)
     arrays = {
-        c.name: pa.array([to_python(r[c.name], SORTS[c.type]) for r in rows], _ARROW[c.type])
+        c.name: pa.array([to_python(r[c.name], value_sort(c.type)) for r in rows], _arrow(c.type))
         for c in schema
     }
     return pa.table(arrays)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from random import Random
 
 from tests.fuzz.execute import Row
-from tests.fuzz.kinds import KINDS, fits, neighbours
+from tests.fuzz.kinds import KINDS, fits, neighbours, value_sort
 
 from presieve.driver.inputs import Inputs
 from presieve.ir.fold import Assumption, Problem
-from presieve.ir.sorts import Sort, strip
+from presieve.ir.sorts import Decimal, Sort, strip
 from presieve.ir.terms import Scope, Term, literal_value
 from presieve.ir.walk import literals, variables
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.types import SORTS
+from presieve.semantics.types import decimal_type
 from presieve.semantics.values import Value
 
 POOL = 60
-"""Different rows of one pair."""
+"""Random rows of one pair; there are up to as many again with one odd value each."""
 
 
 def terms_of(problem: Problem) -> list[Term]:
@@ -36,13 +38,27 @@ def values(problem: Problem, kind: str, nullable: bool) -> tuple[list[Value], li
         value = literal_value(x)
         for v in neighbours(value):
             found.setdefault(strip(x.sort), {})[repr(v)] = v
-    around = found.get(SORTS[kind], {}).values()
+        for v in _units(value, strip(x.sort), kind):
+            found.setdefault(value_sort(kind), {})[repr(v)] = v
+    around = found.get(value_sort(kind), {}).values()
     near: list[Value] = [v for v in around if v is not None and fits(v, kind)]
     known = KINDS[kind]
     others: list[Value] = [v for v in (*known.usual, *known.nasty) if fits(v, kind)]
     if nullable:
         near, others = [*near, None], [*others, None]
     return near or others, others
+
+
+def _units(value: Value, sort: Sort, kind: str) -> list[int]:
+    """A number of any sort and what is beside it, as units of a decimal type."""
+    digits = decimal_type(kind)
+    if digits is None or isinstance(value, bool | str | tuple | None):
+        return []
+    if isinstance(value, float) and not math.isfinite(value):
+        return []
+    number = Fraction(value) / 10 ** (sort.scale if isinstance(sort, Decimal) else 0)
+    below = math.floor(number * 10 ** digits[1])
+    return [below - 1, below, below + 1, below + 2]
 
 
 def lawful(problem: Problem, row: Row, key: Row) -> bool:
@@ -91,9 +107,11 @@ def rows_of(random: Random, problem: Problem, inputs: Inputs) -> tuple[list[Row]
     for _ in range(POOL):
         strange = random.choice((0.0, 0.15, 0.5))
         row = {n: random.choice(p[random.random() < strange]) for n, p in pools.items()}
-        if lawful(problem, row, keys[0]):
-            rows.append(row)
-    return keys, rows
+        rows.append(row)
+    odd = [(n, v) for n, (_, others) in pools.items() for v in others]
+    for n, v in random.sample(odd, min(len(odd), POOL)):
+        rows.append({**random.choice(rows[:POOL]), n: v})  # each alone among usual values
+    return keys, [r for r in rows if lawful(problem, r, keys[0])]
 
 
 def tables(random: Random, rows: list[Row], count: int) -> Iterator[list[int]]:
