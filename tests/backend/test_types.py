@@ -315,3 +315,36 @@ def test_keys_that_nobody_reads(odd: DataFrame, key: str) -> None:
     for function in (top_by_attribute, top_by_key):
         best = odd.groupBy("team", key).applyInPandas(function, returns).filter("best > 10")
         assert rewritten(best).prefilter == "v > 10"
+
+
+# --- what messages advise -----------------------------------------------------------------------
+
+
+def test_fields_of_a_struct_as_columns(odd: DataFrame) -> None:
+    """Spark pushes the pre-filter into the struct, and on to the scan."""
+    declined = untouched(agg(odd, most, "bigint", "struct").filter("m > 10")).declined[-1]
+    assert "select the fields" in declined.reason
+    flat = odd.selectExpr("team", "struct.f AS f")
+    boundary = rewritten(agg(flat, most, "bigint", "f").filter("m > 10"))
+    assert boundary.prefilter == "f > 10"
+    assert any("struct.f" in p for p in boundary.pushed_to_scan)
+    assert [a["code"] for a in boundary.assumptions] == ["no-null"]
+
+
+def test_timestamps_where_clocks_are_changed(
+    spark: SparkSession, zone: str, tmp_path: Path
+) -> None:
+    """As times without zone they are to Python what they were, and the proof may speak of them."""
+    rows = [(team, t.replace(tzinfo=dt.UTC)) for team, t in TIMES if 1700 < t.year < 2200]
+    table = stored(spark, tmp_path, "team string, ts timestamp", rows)
+    df = agg(table, latest_after, "timestamp", "ts").filter("m > TIMESTAMP '2020-10-25 01:00:00Z'")
+    if zone == "UTC":
+        rewritten(df)
+        return
+    declined = untouched(df).declined[-1]
+    assert declined.code == "timestamp-zone"
+    assert "cast it to timestamp_ntz" in declined.reason
+    local = table.selectExpr("team", "CAST(ts AS TIMESTAMP_NTZ) AS ts")
+    best = agg(local, latest_after, "timestamp_ntz", "ts")
+    boundary = rewritten(best.filter("m >= TIMESTAMP_NTZ '2020-10-25 02:30:00'"))
+    assert boundary.prefilter == "ts >= TIMESTAMP_NTZ '2020-10-25 02:30:00'"

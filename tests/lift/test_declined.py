@@ -235,7 +235,10 @@ def test_zones_with_a_fixed_offset(zone: str) -> None:
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "CET", "", "+5", "+19:00"])
 def test_zones_that_change(zone: str) -> None:
     asked = request("ts timestamp", "o timestamp", timezone=zone)
-    assert declined(folds.latest_before, asked).code == "timestamp-zone"
+    found = declined(folds.latest_before, asked)
+    assert found.code == "timestamp-zone"
+    assert "column ts is a timestamp" in found.reason
+    assert "cast it to timestamp_ntz" in found.reason
     lifted(folds.latest_before, request("ts timestamp_ntz", "o timestamp_ntz", timezone=zone))
 
 

@@ -30,7 +30,8 @@ _TOTAL = frozenset(
     EXPRESSIONS + name
     for name in (
         *("Alias", "And", "AttributeReference", "CaseWhen", "Coalesce", "Concat", "Contains"),
-        *("EndsWith", "EqualNullSafe", "EqualTo", "GreaterThan", "GreaterThanOrEqual", "If"),
+        *("EndsWith", "EqualNullSafe", "EqualTo", "GetStructField", "GreaterThan"),
+        *("GreaterThanOrEqual", "If"),
         *("In", "InSet", "IsNaN", "IsNotNull", "IsNull", "Length", "LessThan", "LessThanOrEqual"),
         *("Literal", "Lower", "Not", "Or", "SortOrder", "StartsWith", "Upper"),
         *("aggregate.AggregateExpression", "aggregate.Count", "aggregate.Max", "aggregate.Min"),

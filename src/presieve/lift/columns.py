@@ -54,7 +54,7 @@ class Columns:
             # Spark groups -0.0 with 0.0 and all NaNs together, so a row may differ from its key.
             _decline("key-type", f"grouping column {name} is a double, which Spark normalizes")
         if base == TIMESTAMP:
-            self.zone.offset()
+            self.zone.check(name)
         if not is_key:
             self.read.add(name)
         var = Var(Scope.KEY if is_key else Scope.ROW, name, column.sort)

@@ -27,16 +27,15 @@ class Zone:
         minutes = _minutes(self.name)
         return None if minutes is None else minutes * 60_000_000
 
-    def offset(self) -> int:
-        """Microseconds that local time is ahead of UTC. Declines ``timestamp-zone``."""
-        ahead = self.fixed()
-        if ahead is None:
+    def check(self, column: str) -> None:
+        """Declines ``timestamp-zone`` for a column of instants where clocks are changed."""
+        if self.fixed() is None:
             raise DeclineSignal(
                 "timestamp-zone",
-                f"in the session time zone {self.name} two instants can have one local time: "
-                "timestamps are supported in zones with a fixed offset, such as UTC",
+                f"column {column} is a timestamp, and in the session time zone {self.name} two "
+                "instants can have one local time: cast it to timestamp_ntz below the function, or "
+                "use a session time zone with a fixed offset, such as UTC",
             )
-        return ahead
 
 
 def _minutes(name: str) -> int | None:
