@@ -1,11 +1,14 @@
-"""Relations whose rows are stored: what is read of them stays what it was."""
+"""Relations whose rows are stored: what is read of them stays what it was.
+
+These tests change what is stored, so that they make their own tables.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.backend.conftest import SCHEMA, Tables
+from tests.backend.conftest import ROWS, SCHEMA
 from tests.backend.running import rewritten, safe, untouched
 from tests.backend.test_pipelines import SCORE, agg
 
@@ -15,18 +18,22 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+def table(spark: SparkSession) -> DataFrame:
+    return spark.createDataFrame(ROWS, SCHEMA)
+
+
 def pipeline(rows: DataFrame) -> DataFrame:
     return agg(rows, "top", "double", "score").filter("m >= 90")
 
 
 def test_a_cached_relation_that_the_pre_filter_would_name(
-    spark: SparkSession, tables: Tables, tmp_path: Path
+    spark: SparkSession, by_value: None, tmp_path: Path
 ) -> None:
     """Spark reads from the cache whatever is the same plan, although the files have changed since:
     a pre-filter must not make it do so.
     """
     path = str(tmp_path / "t")
-    tables.plain.write.parquet(path)
+    table(spark).write.parquet(path)
     high = spark.read.parquet(path).filter(SCORE)
     high.cache()
     try:
@@ -45,11 +52,11 @@ def test_a_cached_relation_that_the_pre_filter_would_name(
 
 
 def test_a_cached_input_that_has_changed(
-    spark: SparkSession, tables: Tables, tmp_path: Path
+    spark: SparkSession, by_value: None, tmp_path: Path
 ) -> None:
     """As written it is read from the cache, and so it is with a pre-filter above it."""
     path = str(tmp_path / "t")
-    tables.plain.write.parquet(path)
+    table(spark).write.parquet(path)
     stored = spark.read.parquet(path).cache()
     try:
         assert stored.count() > 0
@@ -60,18 +67,18 @@ def test_a_cached_input_that_has_changed(
         stored.unpersist(blocking=True)
 
 
-def test_random_rows_in_the_cache(tables: Tables) -> None:
+def test_random_rows_in_the_cache(spark: SparkSession, by_value: None) -> None:
     """What is lost from the cache is computed anew."""
-    stored = tables.plain.selectExpr("team", "rand() * 100 AS score").cache()
+    stored = table(spark).selectExpr("team", "rand() * 100 AS score").cache()
     try:
         assert untouched(pipeline(stored)).declined[0].code == "nondeterministic"
     finally:
         stored.unpersist(blocking=True)
 
 
-def test_random_rows_in_a_checkpoint(tables: Tables) -> None:
+def test_random_rows_in_a_checkpoint(spark: SparkSession, by_value: None) -> None:
     """A checkpoint is a relation of its own, and nothing in it is computed anew."""
-    random = tables.plain.unionAll(tables.plain).selectExpr("team", "90 + 10 * rand() AS score")
+    random = table(spark).unionAll(table(spark)).selectExpr("team", "90 + 10 * rand() AS score")
     for stored in (random.localCheckpoint(), random.localCheckpoint(eager=False)):
         df = pipeline(stored)
         assert optimize(df) is not df

@@ -32,6 +32,9 @@ NASTY: tuple[Row, ...] = (
     ("", 95.0, 12, "info"),
     ("A", -math.inf, 0, None),
     ("ä", 91.0, 4, "error"),
+    # groups, and row groups, of one zero and nothing else
+    *[("z", -0.0, 0, "")] * 12,
+    *[("y", 0.0, 0, "")] * 3,
 )
 """Rows without NULL and NaN in their numbers: no assumption speaks against them."""
 

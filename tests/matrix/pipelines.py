@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.backend import udfs
 from tests.matrix.udfs import half
+from tests.traps import udfs as traps
 from tests.traps.checks import agg
 
 if TYPE_CHECKING:
@@ -65,8 +66,30 @@ def collated_values(rows: DataFrame) -> DataFrame:
     return agg(errors, udfs.count_high, "bigint", "v").filter("m >= 1")
 
 
+def not_negative(rows: DataFrame) -> DataFrame:
+    """Zero is the threshold, and there are two of them."""
+    return agg(rows, traps.not_negative, "bigint", "score").filter("m >= 1")
+
+
+def not_positive(rows: DataFrame) -> DataFrame:
+    return agg(rows, traps.not_positive, "bigint", "score").filter("m >= 1")
+
+
+def zeros(rows: DataFrame) -> DataFrame:
+    return agg(rows, traps.zeros, "bigint", "score").filter("m >= 1")
+
+
+def emptied(rows: DataFrame) -> DataFrame:
+    """Of most groups no row is left before the function sees any."""
+    return agg(rows.filter("score > 94"), udfs.top, "double", "score").filter("m >= 95")
+
+
 OWN: dict[str, Callable[[DataFrame], DataFrame]] = {
     **ROW_FUNCTIONS,
     "collated keys": collated,
     "collated values below": collated_values,
+    "not negative": not_negative,
+    "not positive": not_positive,
+    "zeros": zeros,
+    "emptied groups": emptied,
 }

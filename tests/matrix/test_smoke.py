@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.matrix.cells import Files
+from tests.backend.conftest import ROWS, STRANGE
+from tests.matrix.cells import NASTY, VIOLATING, Files
 from tests.matrix.compare import differences, pairs
 from tests.matrix.conftest import Layout
 from tests.matrix.harvest import Named, others, pipelines, sources
@@ -14,6 +16,24 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FILES = Files("pyarrow", many=True)
+
+
+def test_the_data_hold_what_they_should() -> None:
+    """Written out, because data that lose something say so nowhere else."""
+    plain = [*ROWS, *NASTY]
+    violating = [*plain, *STRANGE, *VIOLATING]
+    scores, numbers, levels = ({row[i] for row in plain} for i in (1, 2, 3))
+    signs = {math.copysign(1.0, row[1]) for row in plain if row[1] == 0}
+    assert signs == {1.0, -1.0}
+    assert {math.inf, -math.inf} <= scores
+    assert {2**53 - 1, 2**53 + 1, 2**63 - 1} <= numbers
+    assert {"", "error", "ERROR", None} <= levels
+    assert {None, "", "a", "A"} <= {row[0] for row in plain}
+    assert None not in scores | numbers
+    assert not any(row[1] is not None and math.isnan(row[1]) for row in plain)
+    assert any(row[1] is not None and math.isnan(row[1]) for row in violating)
+    assert all(any(row[i] is None for row in violating) for i in range(4))
+    assert -(2**63) in {row[2] for row in violating}
 
 
 def test_every_pipeline_of_the_suite_is_found() -> None:

@@ -15,10 +15,12 @@ from tests.matrix.harvest import MODULES, Named, others, pipelines, sources
 from tests.matrix.pipelines import ROW_FUNCTIONS
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.timeout(1800)
 ARROW = "spark.sql.execution.pythonUDF.arrow.enabled"
+WAYS = ("BatchEvalPython", "ArrowEvalPython")
+"""Spark's operators for functions of rows, without Arrow and with."""
 
 
 @pytest.fixture(params=ALL_FILES, ids=str)
@@ -33,6 +35,10 @@ def built(module: str, layout: Layout, files: Files, *, violating: bool) -> list
     return [
         one for source in sources() if source.module == module for one in pipelines(source, given)
     ]
+
+
+def physical(df: DataFrame) -> str:
+    return str(df._jdf.queryExecution().executedPlan().toString())
 
 
 def told(label: str, found: list[Pair]) -> None:
@@ -81,6 +87,9 @@ def test_with_and_without_arrow(
     """How a function of rows gets them is settled where the DataFrame is made."""
     with conf(spark, {ARROW: arrow}):
         rows = layout(files, False).tables.plain
-        made = pairs([Named(name, build(rows)) for name, build in ROW_FUNCTIONS.items()])
+        found = [Named(name, build(rows)) for name, build in ROW_FUNCTIONS.items()]
+        made = pairs(found)
+    ways = {way for one in found for way in WAYS if way in physical(one.df)}
+    assert ways == {WAYS[arrow == "true"]}
     assert len(made) >= 2
     assert differences(spark, made) == []
