@@ -546,3 +546,10 @@ class Property:
 
     def reduce(self, acc: Any, row: Any) -> Any:
         return acc + (row.v is not None and row.v > self.threshold)
+
+
+def bytes_as_label(pdf: pd.DataFrame) -> pd.DataFrame:
+    best = 0.0
+    for _, row in pdf.iterrows():
+        best = row[b"score"]
+    return pd.DataFrame({"o": [best]})

@@ -362,3 +362,34 @@ def always(v: pd.Series) -> float:
 
 def default_none(v: pd.Series, *rest) -> float:
     return 0.0
+
+
+def bytes_joined(s: pd.Series) -> float:
+    best = b""
+    for x in s:
+        best = best + b"a"  # unsupported-operation
+    return best
+
+
+def bytes_counted(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        if len(b"ab") > 1:  # unsupported-operation
+            best = x
+    return best
+
+
+def bytes_among_bytes(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        if b"a" in b"ab":  # unsupported-expression
+            best = x
+    return best
+
+
+def bytes_before_text(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        if b"a" < "b":  # unsupported-operation
+            best = x
+    return best

@@ -430,3 +430,8 @@ def test_a_key_of_another_type_is_declined_where_it_is_read() -> None:
     found = declined(folds.key_types, asked, FrameFunction(True, ("k", "d", "f")))
     assert found.code == "key-type"
     assert "grouping column f" in found.reason
+
+
+def test_bytes_are_no_label() -> None:
+    asked = request("team string, score double", "o double", "team")
+    assert declined(folds.bytes_as_label, asked, FrameFunction()).code == "unsupported-expression"
