@@ -4,6 +4,8 @@ import pytest
 from tests.sql.predicates import NAMES
 
 from presieve.errors import Declined
+from presieve.ir.sorts import Decimal, Option
+from presieve.ir.terms import Scope, Var
 from presieve.ir.text import print_term
 from presieve.sql.parse import parse_predicate
 
@@ -169,6 +171,8 @@ def test_meaning(text: str, expected: str) -> None:
         ("isnan(p)", "sql-types"),
         ("CAST(p AS decimal(12,2)) > 1", "sql-unsupported"),
         ("p > CAST(1 AS DECIMAL(39))", "sql-unsupported"),
+        ("l = CAST(300 AS TINYINT)", "sql-unsupported"),
+        ("t = CAST(2147483648 AS INT)", "sql-unsupported"),
         ("p > CAST(90.55 AS DECIMAL(4,1))", "sql-unsupported"),
         ("p > CAST('90.5' AS DECIMAL(4,1))", "sql-unsupported"),
         ("l >= 9007199254740993.0000000000000000001", "sql-types"),
@@ -198,6 +202,25 @@ def test_everything_else_declines(text: str, code: str) -> None:
     declined = parse_predicate(text, NAMES, "UTC")
     assert isinstance(declined, Declined)
     assert declined.code == code, declined
+
+
+@pytest.mark.parametrize(
+    ("text", "understood"),
+    [
+        ("v > 5", True),
+        ("v > 5L", True),
+        ("v > CAST(5 AS TINYINT)", True),
+        # Spark takes a bigint for decimal(20,0), and 20 + 30 digits are too many: it rounds v
+        ("v > CAST(5 AS BIGINT)", False),
+        ("v > CAST('5' AS BIGINT)", False),
+        ("v > CAST(5 AS INT)", False),
+        ("v IN (5, 6)", False),
+    ],
+)
+def test_decimals_that_spark_would_round(text: str, understood: bool) -> None:
+    column = Var(Scope.ROW, "v", Option(Decimal(30)))
+    found = parse_predicate(text, {"v": column}, "UTC")
+    assert isinstance(found, Declined) is not understood, found
 
 
 def test_an_unknown_column_is_told_what_there_is() -> None:
