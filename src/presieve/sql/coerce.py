@@ -50,7 +50,8 @@ class Constant:
 
     ``kind`` is ``int`` (of any width), ``decimal``, ``double``, ``string``, ``binary``,
     ``boolean``, ``date``, ``timestamp``, ``timestamp_ntz`` or ``void`` (NULL). ``whole``: digits
-    before the point that the type of a decimal has besides those of its value.
+    before the point that the type of a decimal has, or Spark takes an integer of the type to have,
+    besides those of the value.
     """
 
     kind: str

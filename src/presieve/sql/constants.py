@@ -163,6 +163,8 @@ _WIDTHS = {
     "smallint": "smallint",
     "tinyint": "tinyint",
 }
+_DIGITS = {"tinyint": 3, "smallint": 5, "int": 10, "bigint": 20}
+"""Of the decimals that Spark takes integers of a type for; of a literal it counts the digits."""
 
 
 def cast(constant: Constant, type_: str, timezone: str) -> Operand:
@@ -184,7 +186,7 @@ def cast(constant: Constant, type_: str, timezone: str) -> Operand:
         case "int", int() as value if sort == INT:
             low, high = INT_RANGES[_WIDTHS[type_]]
             if low <= value <= high:
-                return constant
+                return Constant("int", value, _DIGITS[_WIDTHS[type_]])
         case "string", str() as text if sort in (
             FLOAT,
             INT,
@@ -239,5 +241,5 @@ def _cast_string(text: str, type_: str, timezone: str) -> Constant:
         return Constant("double", float(text))
     low, high = INT_RANGES["bigint" if sort == FLOAT else _WIDTHS[type_]]
     if sort == INT and re.fullmatch(r"-?\d{1,18}", text, re.ASCII) and low <= int(text) <= high:
-        return Constant("int", int(text))
+        return Constant("int", int(text), _DIGITS[_WIDTHS[type_]])
     raise DeclineSignal("sql-unsupported", f"CAST of {text!r} to {type_} is not supported")
