@@ -85,6 +85,7 @@ def test_facts_that_contradict_each_other_push_nothing(declare: str | list[str])
     facts = ["NOT isnan(score)", declare] if declare == "isnan(score)" else declare
     found = synthesize(Best, WHERE, schema=schema, returns=RETURNS, keys="team", declare=facts)
     assert (found.kind, [d["code"] for d in found.declined]) == ("none", ["premises"])
+    assert found.order.status == "unknown"
     verdict = verify(
         Best,
         WHERE,

@@ -50,6 +50,8 @@ def decide(problem: Problem, budget: float) -> Exchange | Independent | Undecide
 
     live = only_live(problem)
     space = Space(live, chosen=_groups(live))
+    if not space.is_inhabited:
+        return Undecided()
     orders = Orders(space)
     random = Random(0)
     tables = orders.tables(random)
