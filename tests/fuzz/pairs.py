@@ -18,6 +18,7 @@ from tests.fuzz.programs import Loaded, Program
 from tests.fuzz.trial import TABLES, Failure, Trial, Verdict, shown
 
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
+from presieve.driver.order import order_of
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
@@ -28,6 +29,8 @@ FILTERS = 8
 """Filters on one fold."""
 TWINS = 0.06
 """The share of accepted pairs whose wrong twins are put to the proof."""
+ORDERS = 0.2
+"""The share of pairs of which it is asked whether the order of rows matters."""
 BROKEN = 0.1
 """The share of accepted pairs of which it is tried what rows do that break an assumption."""
 _MEMORY = 4_000
@@ -153,6 +156,10 @@ class Fuzzer:
                 if a not in discharged and variables(a.term):
                     name = f"{a.code} {trial.without(a, random)}"
                     verdict.broken[name] = verdict.broken.get(name, 0) + 1
+        if failure is None and random.random() < ORDERS:
+            verdict.order = order_of(solution, 1.0).status
+            if verdict.order == "independent":
+                failure = trial.permuted(random)
         return failure
 
     def _twins(

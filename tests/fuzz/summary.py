@@ -11,7 +11,7 @@ from tests.fuzz.trial import Verdict
 ACCEPTED = ("exact", "split", "partial", "empty")
 
 
-_TABLES = ("kinds", "forms", "settings", "reasons", "broken_assumptions", "twins", "wrong")
+_TABLES = ("kinds", "forms", "settings", "reasons", "broken_assumptions", "order", "twins", "wrong")
 
 
 class Summary:
@@ -27,6 +27,7 @@ class Summary:
         self.sums: Counter[str] = Counter()
         self.twins: Counter[str] = Counter()
         self.broken: Counter[str] = Counter()
+        self.orders: Counter[str] = Counter()
         self.settings: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self._seen: set[str] = set()
@@ -53,6 +54,7 @@ class Summary:
         self.reasons.update(v.reasons)
         self.twins.update(v.twins)
         self.broken.update(v.broken)
+        self.orders.update([v.order] if v.order else [])
         told = v.setting.policy + (", declared facts" if v.setting.declare else "")
         self.settings[f"{told} {'accepted' if v.kind in ACCEPTED else 'not accepted'}"] += 1
         for name in ("tables", "dropped", "results", "raised", "known", "freed", "lost"):
@@ -99,6 +101,7 @@ class Summary:
             "tables_beyond_dropped_assumptions": self.sums["freed"],
             "settings": dict(sorted(self.settings.items())),
             "broken_assumptions": dict(self.broken),
+            "order": dict(self.orders),
             "twins": dict(self.twins),
             "wrong": dict(self.failures),
         }

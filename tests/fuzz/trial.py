@@ -54,7 +54,7 @@ class Verdict:
     ``lost`` counts runs without rows that pass the pre-filter but that a scan may lose;
     ``freed`` counts tables with a row that breaks an assumption which the solution does without;
     ``broken`` tells, for assumptions that it rests on, whether rows that break them were seen to
-    make a difference.
+    make a difference. ``order`` is what is said of the order of rows, where that is asked.
     """
 
     index: int
@@ -69,6 +69,7 @@ class Verdict:
     freed: int = 0
     lost: int = 0
     broken: dict[str, int] = field(default_factory=dict)
+    order: str = ""
     twins: dict[str, int] = field(default_factory=dict)
     setting: Setting = PLAIN
     seconds: float = 0.0
@@ -216,6 +217,19 @@ class Trial:
             except (Undefined, TypeError):  # the model says nothing of such rows
                 return "needed"
         return "not seen to be needed"
+
+    def permuted(self, random: Random) -> Failure | None:
+        """A table that gives another result in another order, if one is met."""
+        keys, pool = tables.rows_of(random, self.problem, self.runner.inputs)
+        rows: list[Row] = [{**r, **keys[0]} for r in pool]
+        count = TABLES if self.runner.program.form == "class" else REAL_FRAMES
+        for table in tables.tables(random, rows, count) if rows else ():
+            here = [rows[i] for i in table]
+            other = random.sample(here, len(here))
+            a, b = (self.outcome(x, keys[0], self.problem.where) for x in (here, other))
+            if not _equal(a, b):
+                return self.told("order matters", here, f"{a} became {b} by another order")
+        return None
 
     def check_table(self, rows: Sequence[Row]) -> Failure | None:
         """What is wrong on one table that brings its key along, if anything."""
