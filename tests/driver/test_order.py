@@ -75,7 +75,14 @@ def synthesized(job: Job) -> Synthesis:
     )
 
 
+BYTES = "g string, v binary NOT NULL"
+MOMENTS = "g string, v timestamp_ntz NOT NULL"
+PRICES = "g string, v decimal(10,2) NOT NULL"
+
 DEPENDENT = [
+    Job(orders.First, "f > X'61'", BYTES, "f binary", "value"),
+    Job(orders.First, "f > TIMESTAMP_NTZ '2024-01-01'", MOMENTS, "f timestamp_ntz", "value"),
+    Job(orders.First, "f > 0.5", PRICES, "f decimal(10,2)", "value"),
     Job(orders.First, "f > 3", INTS, "f bigint", "value"),
     Job(orders.First, "f > 3", "v bigint NOT NULL", "f bigint", "value", "global"),
     Job(orders.First, "f = 40123", INTS, "f bigint", "value"),
