@@ -15,7 +15,7 @@ from random import Random
 from typing import Literal
 
 from presieve.ir.fold import Fold
-from presieve.ir.sorts import BOOL, DATE, FLOAT, STRING, TIMESTAMP, strip
+from presieve.ir.sorts import BOOL, DATE, FLOAT, TEXTS, TIMESTAMP, strip
 from presieve.ir.terms import App, Op, literal_value
 from presieve.ir.walk import literals, subterms
 from presieve.semantics.compile import RAISED, State
@@ -310,7 +310,7 @@ def _plain_values(sort: object, cause: Cause) -> tuple[Value, ...]:
     base = strip(sort)  # type: ignore[arg-type]
     if base == FLOAT:
         return _TENTHS if cause == "rounding" else (1.0, 2.0, 3.0)
-    if base == STRING:
+    if base in TEXTS:
         return ("a", "b", "c")
     if base == BOOL:
         return ()
