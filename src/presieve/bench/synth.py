@@ -97,8 +97,8 @@ def search(benchmark: Benchmark, mode: Mode) -> Synthesis:
     return synthesize(
         family.fold,
         benchmark.filter.where,
-        schema=family.schema,
-        returns=family.returns,
+        schema=benchmark.schema,
+        returns=benchmark.returns,
         mode=mode,
         budget=BUDGET,
     )

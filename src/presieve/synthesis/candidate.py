@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 
 from presieve.ir.fold import Mode
 from presieve.ir.ops import app
 from presieve.ir.terms import SQL_FALSE, Op, Scope, Term
-from presieve.semantics.compile import Machine, State, agree, predicates
+from presieve.semantics.compile import State, agree, predicates
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver
 from presieve.synthesis import residual
@@ -93,9 +93,9 @@ def refute(
     space: Space, prefilter: Term, post: Term, tables: Sequence[tuple[Table, State]]
 ) -> Wrong | None:
     """The first of the tables on which pushdown and original differ when they are run."""
-    machine: Machine = space.machine
+    machine = space.machine
     kept, passes = keeps(space, prefilter), accepts(space, post)
-    pushed = Machine(space.problem, machine.start, machine.step, machine.finish, passes)
+    pushed = replace(machine, accepts=passes)
     for table, key in tables:
         smaller = tuple(r for r in table if kept(r, key))
         if not agree(machine.outcome(table, key), pushed.outcome(smaller, key)):
