@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from presieve.certificate.certificate import Certificate
 from presieve.errors import PresieveError
-from presieve.ir.fold import Column, Problem
+from presieve.ir.fold import Column, Mode, Problem
 from presieve.ir.pushdown import Witness
-from presieve.ir.sorts import Sort
 from presieve.ir.terms import Lit, Scope, Term, literal_value
 from presieve.ir.wellformed import check_prefilter
-from presieve.semantics.interpret import Raised, Row, agree, evaluate, holds, key_env, outcome
+from presieve.semantics.interpret import (
+    Env,
+    Nothing,
+    Outcome,
+    Raised,
+    Row,
+    State,
+    advance,
+    agree,
+    evaluate,
+    filtered,
+    finish,
+    holds,
+    key_env,
+    start,
+)
 from presieve.semantics.types import bounds
 from presieve.semantics.values import Value, belongs
 
@@ -23,20 +38,88 @@ def check_witnesses(certificate: Certificate) -> None:
     Neither table may raise. Where the smaller one does, the row need not be kept: a pre-filter may
     drop it together with the rows that raise without it (``proofs/Witnesses.v``).
     """
+    groups: dict[Literals, _Group] = {}
     for number, witness in enumerate(certificate.witnesses):
         check_prefilter(certificate.problem, witness.region)
-        if not _shows(certificate.problem, witness):
+        group = groups.get(witness.key)
+        if group is None:
+            group = groups[witness.key] = _Group(certificate.problem, witness.key)
+        if not group.shows(witness):
             raise PresieveError(f"witness {number} does not show that its region is needed")
 
 
-def _values(terms: tuple[Term, ...], names: list[str], sorts: Sequence[Sort]) -> dict[str, Value]:
-    if len(terms) != len(names):
+Literals: TypeAlias = tuple[Term, ...]
+
+
+class _Group:
+    """The tables of one key. Witnesses differ in few rows, so that runs are kept by their rows."""
+
+    def __init__(self, problem: Problem, key: Literals) -> None:
+        self._problem = problem
+        fold = problem.fold
+        values = _values(key, fold.keys)
+        self._typed = all(_holds(c, values[c.name]) for c in fold.keys)
+        self._key = key_env(values)
+        self._rows: dict[Literals, Row | None] = {}
+        self._states: dict[tuple[Literals, ...], State | Raised] = {(): start(fold, self._key)}
+
+    def shows(self, witness: Witness) -> bool:
+        """Whether leaving out the row at the witness's index, of its region, tells."""
+        rows, at = witness.rows, witness.index
+        if not self._typed or not 0 <= at < len(rows):
+            return False
+        if any(self._row(row) is None for row in rows):
+            return False
+        if not holds(witness.region, self._here(self._row(rows[at]) or {})):
+            return False
+        before, after = self._outcome(rows), self._outcome(rows[:at] + rows[at + 1 :])
+        return not isinstance(after, Raised) and not agree(before, after)
+
+    def _here(self, row: Row) -> Env:
+        return {**self._key, **{(Scope.ROW, n): v for n, v in row.items()}}
+
+    def _row(self, literals: Literals) -> Row | None:
+        """The row's values, or None where it breaks an assumption or a column's type."""
+        if literals not in self._rows:
+            columns = self._problem.fold.columns
+            row = _values(literals, columns)
+            facts = [a.term for a in self._problem.assumptions]
+            good = all(_holds(c, row[c.name]) for c in columns)
+            good = good and all(evaluate(fact, self._here(row)) is True for fact in facts)
+            self._rows[literals] = row if good else None
+        return self._rows[literals]
+
+    def _outcome(self, rows: tuple[Literals, ...]) -> Outcome:
+        if not rows and self._problem.mode is Mode.GROUPED:
+            return Nothing()
+        state = self._state(rows)
+        if isinstance(state, Raised):
+            return state
+        return filtered(self._problem, finish(self._problem.fold, state, self._key), self._key)
+
+    def _state(self, rows: tuple[Literals, ...]) -> State | Raised:
+        """The state after these rows, from the longest beginning that was run before."""
+        known = len(rows)
+        while rows[:known] not in self._states:
+            known -= 1
+        state = self._states[rows[:known]]
+        for at in range(known, len(rows)):
+            if not isinstance(state, Raised):
+                row = self._row(rows[at])
+                assert row is not None
+                state = advance(self._problem.fold, state, row, self._key)
+            self._states[rows[: at + 1]] = state
+        return state
+
+
+def _values(terms: Literals, columns: Sequence[Column]) -> dict[str, Value]:
+    if len(terms) != len(columns):
         raise PresieveError("a witness has another number of columns")
     found: dict[str, Value] = {}
-    for name, sort, term in zip(names, sorts, terms, strict=True):
-        if not isinstance(term, Lit) or term.sort != sort:
+    for column, term in zip(columns, terms, strict=True):
+        if not isinstance(term, Lit) or term.sort != column.sort:
             raise PresieveError("a witness holds something else than values")
-        found[name] = literal_value(term)
+        found[column.name] = literal_value(term)
     return found
 
 
@@ -45,21 +128,3 @@ def _holds(column: Column, value: Value) -> bool:
     limits = bounds(column.type)
     inside = limits is None or not isinstance(value, int) or limits[0] <= value <= limits[1]
     return inside and belongs(value, column.sort)
-
-
-def _shows(problem: Problem, witness: Witness) -> bool:
-    fold = problem.fold
-    key = _values(witness.key, [c.name for c in fold.keys], [c.sort for c in fold.keys])
-    names, sorts = [c.name for c in fold.columns], [c.sort for c in fold.columns]
-    rows: list[Row] = [_values(row, names, sorts) for row in witness.rows]
-    if not 0 <= witness.index < len(rows):
-        return False
-    env = [{**key_env(key), **{(Scope.ROW, n): v for n, v in r.items()}} for r in rows]
-    lawful = all(evaluate(a.term, e) is True for a in problem.assumptions for e in env)
-    typed = all(_holds(c, r[c.name]) for r in rows for c in fold.columns)
-    typed = typed and all(_holds(c, key[c.name]) for c in fold.keys)
-    if not lawful or not typed or not holds(witness.region, env[witness.index]):
-        return False
-    without = rows[: witness.index] + rows[witness.index + 1 :]
-    before, after = outcome(problem, rows, key), outcome(problem, without, key)
-    return not isinstance(after, Raised) and not agree(before, after)

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, FLOAT, Option, Sort, Tuple, strip
+from presieve.ir.sorts import FLOAT, Option, Sort, Tuple, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.semantics.operators import MEANINGS, Undefined
 from presieve.semantics.values import Value, same
@@ -191,9 +191,9 @@ def _unpack(parameters: Sequence[tuple[Scope, Sequence[str]]]) -> tuple[Names, l
 class Machine:
     """A problem compiled. States, rows, keys and outputs are tuples in the fold's order.
 
-    ``step(state, row, key)`` is the next state, or None where Python raises, ``resume(state, rows,
-    key)`` the state after many rows; ``finish(state, key)`` the outputs, or None; ``accepts(outputs,
-    key)`` whether the filter keeps them.
+    ``step(state, row, key)`` is the next state, or None where Python raises; ``resume(state, rows,
+    key)`` the state after many rows; ``finish(state, key)`` the outputs, or None;
+    ``accepts(outputs, key)`` whether the filter keeps them.
     """
 
     problem: Problem

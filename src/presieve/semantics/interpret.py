@@ -16,6 +16,7 @@ from presieve.semantics.values import Value, same
 
 Env: TypeAlias = Mapping[tuple[Scope, str], Value]
 Row: TypeAlias = Mapping[str, Value]
+State: TypeAlias = Mapping[tuple[Scope, str], Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +79,38 @@ def key_env(keys: Mapping[str, Value]) -> dict[tuple[Scope, str], Value]:
     return {(Scope.KEY, name): value for name, value in keys.items()}
 
 
+def start(fold: Fold, keys: Env) -> State:
+    """The state before the first row of a group with this key."""
+    return {(Scope.ACC, f.name): evaluate(f.init, keys) for f in fold.fields}
+
+
+def advance(fold: Fold, state: State, row: Row, keys: Env) -> State | Raised:
+    """The state after one more row, or that Python raises."""
+    here = {**keys, **state, **{(Scope.ROW, n): v for n, v in row.items()}}
+    if evaluate(fold.step_raises, here):
+        return Raised()
+    return {(Scope.ACC, f.name): evaluate(f.step, here) for f in fold.fields}
+
+
+def finish(fold: Fold, state: State, keys: Env) -> tuple[Value, ...] | Raised:
+    """The output columns, or that Python raises."""
+    here = {**keys, **state}
+    if evaluate(fold.finish_raises, here):
+        return Raised()
+    return tuple(evaluate(o.term, here) for o in fold.outputs)
+
+
 def run_fold(
     fold: Fold, rows: Sequence[Row], keys: Mapping[str, Value]
 ) -> tuple[Value, ...] | Raised:
     """``finish(step(... init ...))``: the output columns, or that Python raises."""
     env = key_env(keys)
-    state = {(Scope.ACC, f.name): evaluate(f.init, env) for f in fold.fields}
+    state: State | Raised = start(fold, env)
     for row in rows:
-        here = {**env, **state, **{(Scope.ROW, n): v for n, v in row.items()}}
-        if evaluate(fold.step_raises, here):
-            return Raised()
-        state = {(Scope.ACC, f.name): evaluate(f.step, here) for f in fold.fields}
-    here = {**env, **state}
-    if evaluate(fold.finish_raises, here):
-        return Raised()
-    return tuple(evaluate(o.term, here) for o in fold.outputs)
+        if isinstance(state, Raised):
+            return state
+        state = advance(fold, state, row, env)
+    return state if isinstance(state, Raised) else finish(fold, state, env)
 
 
 def holds(predicate: Term, env: Env) -> bool:
@@ -114,11 +132,17 @@ def outcome(
     """What the pipeline gives for one group: its fold, then the filter (``where`` unless given)."""
     if problem.mode is Mode.GROUPED and not rows:
         return Nothing()
-    outputs = run_fold(problem.fold, rows, keys)
+    return filtered(problem, run_fold(problem.fold, rows, keys), key_env(keys), post)
+
+
+def filtered(
+    problem: Problem, outputs: tuple[Value, ...] | Raised, keys: Env, post: Term | None = None
+) -> Outcome:
+    """What the filter (``where`` unless given) leaves of a group that has outputs."""
     if isinstance(outputs, Raised):
         return outputs
     names = [o.name for o in problem.fold.outputs]
-    env = {**key_env(keys), **{(Scope.OUT, n): v for n, v in zip(names, outputs, strict=True)}}
+    env = {**keys, **{(Scope.OUT, n): v for n, v in zip(names, outputs, strict=True)}}
     return Result(outputs) if holds(problem.where if post is None else post, env) else Nothing()
 
 

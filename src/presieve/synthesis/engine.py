@@ -30,7 +30,7 @@ from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import bmc
 from presieve.synthesis.candidate import Evidence, Open, Proof, Wrong, attempt, keeps, refute
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
-from presieve.synthesis.tables import Finding, Need, Table, difference, explore
+from presieve.synthesis.tables import Finding, Need, Table, difference, explore, note_insertions
 from presieve.universe.boxes import Cell, cover, excluding, predicate
 
 _ROUNDS = 8
@@ -63,6 +63,7 @@ class _Search:
         self.budget = budget
         self.solvers: list[Solver] = []
         self.space = Space(problem, chosen=tuple(chosen))
+        self.deadline = self.started + budget
         self.random = Random(0)
         self.finding = Finding()
 
@@ -87,13 +88,13 @@ class _Search:
 
     def explore(self) -> None:
         """Accepted tables and needed cells, by running; with the solver's help for a first one."""
-        self.finding = explore(self.space, self.random, self.started + self.budget)
+        self.finding = explore(self.space, self.random, self.deadline)
         if self.finding.accepted:
             return
         for rows in _LENGTHS:
             seed = bmc.accepted_table(self.space, rows, self.solver(), self.effort)
             if seed and isinstance(self.space.machine.outcome(*seed), tuple):
-                self.finding = explore(self.space, self.random, self.started + self.budget, [seed])
+                self.finding = explore(self.space, self.random, self.deadline, [seed])
                 return
 
     def evidence(self) -> Evidence:
@@ -163,6 +164,8 @@ class _Search:
             change = difference(self.space, now, key, i)
             if change == "result" and cell not in finding.needs:
                 finding.needs[cell] = Need(now, key, i)
+                around = [(now, key), (now[:i] + now[i + 1 :], key)]
+                note_insertions(self.space, finding, around, self.random, self.deadline)
                 return True
             if change == "error":
                 finding.guards.setdefault(cell, Need(now, key, i))

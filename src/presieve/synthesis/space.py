@@ -133,11 +133,15 @@ class Space:
     def cell_of(self, row: State, key: State) -> Cell:
         """The cell that a row of a group is in."""
         here = tuple(p.locate(v) for p, v in zip(self.rows, row, strict=True))
-        return (*here, *(self.key_columns[i].locate(key[i]) for i in self.mixed))
+        return (*here, *self.own(key))
+
+    def own(self, key: State) -> Cell:
+        """The part of its rows' cells that a group decides."""
+        return tuple(self.key_columns[i].locate(key[i]) for i in self.mixed)
 
     def cells_of(self, key: State) -> list[Cell]:
         """The cells that rows of one group can be in."""
-        own = tuple(self.key_columns[i].locate(key[i]) for i in self.mixed)
+        own = self.own(key)
         return [c for c in self.cells if c[len(self.rows) :] == own] if own else self.cells
 
     def rows_in(self, cell: Cell, random: Random, count: int) -> list[State]:

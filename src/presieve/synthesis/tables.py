@@ -25,6 +25,9 @@ RANDOM_TABLES = 500
 MUTATIONS = 600
 MAX_ACCEPTED = 60
 _PUMP_LIMIT = 3000
+_ROWS_TRIED = 4
+_FEWEST_TRIES, _MOST_TRIES, _ALL_TRIES = 40, 240, 120_000
+"""How often a row of one cell is put into a table, and of all cells together, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +98,8 @@ def explore(
         offer(pumped(space, random), enough=4)
     _mutate(space, finding, random, deadline)
     for table, key in finding.accepted:
-        if time.perf_counter() > deadline:
-            break
         note_removals(space, finding, table, key)
-        _note_insertions(space, finding, table, key, random)
+    note_insertions(space, finding, finding.accepted, random, deadline)
     return finding
 
 
@@ -174,19 +175,69 @@ def note_removals(space: Space, finding: Finding, table: Table, key: State) -> N
             finding.guards.setdefault(cell, Need(table, key, i))
 
 
-def _note_insertions(
-    space: Space, finding: Finding, table: Table, key: State, random: Random
-) -> None:
-    """Rows which change the result of an accepted table when they are added."""
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Between two rows of an accepted table: the state before it, and what is to come."""
+
+    table: Table
+    key: State
+    at: int
+    state: State
+    rest: Table
+    outcome: object
+
+
+def _places(
+    space: Space, tables: Iterable[tuple[Table, State]], random: Random
+) -> Iterator[list[_Place]]:
+    """Where rows can be put in: the ends and the middle of the tables, in random order.
+
+    One list for each set of groups whose rows are in the same cells.
+    """
     machine = space.machine
-    before = machine.outcome(table, key)
-    positions = sorted({0, len(table), len(table) // 2})
-    for cell in space.cells_of(key):
-        if cell in finding.needs:
-            continue
-        for row in space.rows_in(cell, random, 2):
-            at = random.choice(positions)
-            longer = (*table[:at], row, *table[at:])
-            if not agree(machine.outcome(longer, key), before):
-                finding.needs[cell] = Need(longer, key, at)
+    found: dict[Cell, list[_Place]] = {}
+    for table, key in tables:
+        outcome = machine.outcome(table, key)
+        for at in sorted({0, len(table), len(table) // 2}):
+            state = machine.run(table[:at], key)
+            if state is not None:
+                place = _Place(table, key, at, state, table[at:], outcome)
+                found.setdefault(space.own(key), []).append(place)
+    for places in found.values():
+        random.shuffle(places)
+        yield places
+
+
+def note_insertions(
+    space: Space,
+    finding: Finding,
+    tables: Iterable[tuple[Table, State]],
+    random: Random,
+    deadline: float,
+) -> None:
+    """Rows which change the result of one of these tables when they are added."""
+    for places in _places(space, tables, random):
+        _insert(space, finding, places, random, deadline)
+
+
+def _insert(
+    space: Space, finding: Finding, places: list[_Place], random: Random, deadline: float
+) -> None:
+    machine = space.machine
+    cells = [c for c in space.cells_of(places[0].key) if c not in finding.needs]
+    tries = max(_FEWEST_TRIES, min(_MOST_TRIES, _ALL_TRIES // max(1, len(cells))))
+    for n, cell in enumerate(cells):
+        if time.perf_counter() > deadline:
+            return
+        rows = space.rows_in(cell, random, _ROWS_TRIED)
+        for t in range(tries if rows else 0):
+            # every second time where it worked before, else each place in turn
+            index = t // 2 if t % 2 else n + t // 2
+            turn, index = divmod(index, len(places))
+            place, row = places[index], rows[(t // 2 + turn) % len(rows)]
+            state = machine.resume(place.state, (row, *place.rest), place.key)
+            if not agree(machine.result(state, False, place.key), place.outcome):
+                longer = (*place.table[: place.at], row, *place.rest)
+                finding.needs[cell] = Need(longer, place.key, place.at)
+                places.insert(0, places.pop(index))
                 break
