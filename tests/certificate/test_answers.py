@@ -24,6 +24,9 @@ class Scripted:
         self.calls = 0
         self._answers = answers
 
+    def fresh(self) -> Scripted:
+        return self
+
     def add(self, script: str) -> None:
         assert script
 

@@ -67,8 +67,8 @@ def make_solver(name: SolverName) -> Solver:
     return Z3Solver()
 
 
-def _ask(script: str, name: SolverName, effort: Effort) -> Answer:
-    solver = make_solver(name)
+def _ask(script: str, like: Solver, effort: Effort) -> Answer:
+    solver = like.fresh()
     solver.add(script)
     return solver.check([], effort)
 
@@ -86,12 +86,13 @@ def check(
     claim = Claim(
         certificate.problem, certificate.prefilter, certificate.residual, certificate.invariant
     )
-    if not isinstance(_ask(obligations.premises(claim), solver, effort), Sat):
+    like = make_solver(solver)
+    if not isinstance(_ask(obligations.premises(claim), like, effort), Sat):
         return Rejected("premises", "no row satisfies the assumptions, so the proof says nothing")
     seconds: dict[str, float] = {}
     for name, build in obligations.OBLIGATIONS.items():
         started = time.perf_counter()
-        answer = _ask(build(claim), solver, effort)
+        answer = _ask(build(claim), like, effort)
         seconds[name] = time.perf_counter() - started
         if not isinstance(answer, Unsat):
             why = "it does not hold" if isinstance(answer, Sat) else answer.why
@@ -99,11 +100,11 @@ def check(
     if certificate.strength == "strongest":
         regions = [w.region for w in certificate.witnesses]
         started = time.perf_counter()
-        answer = _ask(obligations.without_witness(claim, regions), solver, effort)
+        answer = _ask(obligations.without_witness(claim, regions), like, effort)
         seconds["strength"] = time.perf_counter() - started
         if not isinstance(answer, Unsat):
             return Rejected("strength", "rows are kept for which no witness speaks")
-    erases = not isinstance(_ask(obligations.erases_error(claim), solver, effort), Unsat)
+    erases = not isinstance(_ask(obligations.erases_error(claim), like, effort), Unsat)
     return Verified(certificate, solver, seconds, erases, _SEAL)
 
 

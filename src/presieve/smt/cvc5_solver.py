@@ -27,6 +27,10 @@ class Cvc5Solver:
         self._solver.setLogic("ALL")
         self._symbols = cvc5.SymbolManager(self._manager)
 
+    def fresh(self) -> Cvc5Solver:
+        """See :class:`presieve.smt.solver.Solver`."""
+        return Cvc5Solver()
+
     def add(self, script: str) -> None:
         """See :class:`presieve.smt.solver.Solver`."""
         parser = cvc5.InputParser(self._solver, self._symbols)

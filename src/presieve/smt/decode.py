@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from presieve.ir.sorts import BOOL, TEXTS, Option, Sort
-from presieve.semantics.values import Value
+from presieve.semantics.values import Value, belongs
 from presieve.smt.encode import Enc, OptionEnc, TupleEnc
 from presieve.smt.floats import FloatEnc
 from presieve.smt.solver import Solver
@@ -33,7 +33,9 @@ def decode(enc: Enc, sort: Sort, solver: Solver, points: Mapping[str, Fraction])
     if sort == BOOL:
         return solver.booleans([enc])[0]
     number = solver.numbers([enc])[0]
-    return _text(number, points) if sort in TEXTS else int(number)
+    if sort not in TEXTS:
+        return int(number)
+    return _text(number, {t: p for t, p in points.items() if belongs(t, sort)})
 
 
 def _double(is_nan: bool, is_negzero: bool, value: Fraction) -> float:

@@ -52,6 +52,9 @@ class Solver(Protocol):
     name: str
     calls: int
 
+    def fresh(self) -> Solver:
+        """Another one that knows nothing; what is expensive to make may be shared with it."""
+
     def add(self, script: str) -> None:
         """Declarations, definitions and assertions; names stay known to later scripts."""
 

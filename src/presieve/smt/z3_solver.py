@@ -14,21 +14,28 @@ from presieve.smt.solver import Answer, Effort, Sat, Unknown, Unsat
 class Z3Solver:
     """One z3 instance in a context of its own, so that answers do not depend on what ran before.
 
+    A context takes milliseconds to make, so that the solvers of one search, and those of one check,
+    share theirs (:meth:`fresh`): what ran before is then the same each time.
+
     Assumptions and model values go through the C interface: z3's Python operators check and wrap
     every argument, which costs more than the solving when there are hundreds of assumptions.
     """
 
     name = "z3"
 
-    def __init__(self) -> None:
+    def __init__(self, context: Any = None) -> None:
         self.calls = 0
-        self._context = z3.Context()
+        self._context = context or z3.Context()
         self._ref = self._context.ref()
         self._solver = z3.SimpleSolver(ctx=self._context)
         self._parser = z3.ParserContext(ctx=self._context)
         self._terms: dict[str, Any] = {}
         self._names: dict[int, str] = {}
         self._model: Any = None
+
+    def fresh(self) -> Z3Solver:
+        """See :class:`presieve.smt.solver.Solver`: in the same context."""
+        return Z3Solver(self._context)
 
     def add(self, script: str) -> None:
         """See :class:`presieve.smt.solver.Solver`."""

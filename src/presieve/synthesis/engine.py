@@ -69,7 +69,7 @@ class _Search:
 
     def solver(self) -> Solver:
         """A fresh solver, counted."""
-        solver = Z3Solver()
+        solver = self.solvers[0].fresh() if self.solvers else Z3Solver()
         self.solvers.append(solver)
         return solver
 
@@ -298,7 +298,7 @@ def _pushdown(
         chosen = app(Op.SQL_IS_TRUE, sql_conjunction(keys_only))
         dropped = app(Op.IMPLIES, negate(chosen), negate(nonempty(Scope.TWIN)))
         invariant = (dropped, *(app(Op.IMPLIES, chosen, t) for t in invariant))
-    kind, residual = _kind(problem, prefilter, proof.residual)
+    kind, residual = _kind(problem, prefilter, proof.residual, search.solver())
     if kind == "none":
         return None
     if not all(search.space.is_chosen(n.key) for n in search.finding.needs.values()):
@@ -307,19 +307,19 @@ def _pushdown(
     return Pushdown(kind, strength, prefilter, residual, invariant, witnesses)
 
 
-def _kind(problem: Problem, prefilter: Term, residual: Term) -> tuple[Kind, Term]:
+def _kind(problem: Problem, prefilter: Term, residual: Term, solver: Solver) -> tuple[Kind, Term]:
     if prefilter == residual == SQL_FALSE:
         return "empty", SQL_FALSE
     if sql_conjuncts(residual) == ():
         return "exact", SQL_TRUE
     if prefilter == SQL_TRUE:
         return "none", problem.where
-    if _equivalent(problem, residual):
+    if _equivalent(problem, residual, solver):
         return "partial", problem.where
     return "split", residual
 
 
-def _equivalent(problem: Problem, residual: Term) -> bool:
+def _equivalent(problem: Problem, residual: Term, solver: Solver) -> bool:
     """Whether residual and filter have the same of three truth values on all conceivable outputs.
 
     Otherwise the residual, which accepts what the filter accepts, is strictly weaker in the order
@@ -331,7 +331,6 @@ def _equivalent(problem: Problem, residual: Term) -> bool:
         env[Scope.OUT, o.name] = runs.encoder.declare(f"o.{i}", o.sort)
     values = [runs.encoder.term(_three_valued(p), env) for p in (problem.where, residual)]
     runs.encoder.fact(s_not(same_encoding(*values)))
-    solver = Z3Solver()
     solver.add(runs.encoder.take())
     return isinstance(solver.check([], Effort(seconds=2.0)), Unsat)
 
