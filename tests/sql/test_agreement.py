@@ -227,14 +227,30 @@ p IN (0.5, 90.50) | p IN (1, 5) | p NOT IN (0.01, 5, NULL) | p BETWEEN -2.5 AND 
 p >= CAST(5 AS DECIMAL(4,1)) | p > CAST(0.5 AS decimal(36,2)) | p <=> NULL | NOT p < q | p IS NULL
 p < CAST(NULL AS decimal(5,2)) | z IN (3000000000, 5) | z = 18446744073709551617BD | z <= 5
 w > 5 | w >= 0.000000000000000001 | w IN (0, 1) | w < 99999999999999999999.5
+IF(b, x, 0) > 5 | IF(x > 1, l, NULL) <> 5 | IF(NULL, 1, 2) = 2 | IF(b, x, y) = IF(x > y, y, 1)
+CASE WHEN x > 1 THEN 1 ELSE 0 END = 1 | NOT CASE WHEN l > 0 THEN 1 WHEN b THEN 2 END >= 2
+CASE l WHEN 1 THEN 'a' WHEN NULL THEN 'b' WHEN -1 THEN s END = 'a' | CASE WHEN b THEN x > 1 END
+CASE WHEN b THEN x ELSE 0.5 END > 0 | CASE WHEN b THEN 1D WHEN x > 1 THEN 2.5 ELSE 7 END < y
+CASE WHEN b THEN t WHEN x > 1 THEN i ELSE 3000000000 END >= l | CASE WHEN b THEN NULL ELSE d END < d
+CASE WHEN b THEN 1 ELSE 0 END IN (1, NULL) | l IN (IF(b, 1, 5), 0) | 1 <=> IF(b, 1, NULL)
+IF(b, 1, 0) BETWEEN 0 AND t | isnan(IF(b, x, y)) | IF(b, x, NULL) IS NOT NULL | isnull(IF(b, l, m))
+IF(b, IF(x > 1, 'a', s), 'b') <= s | CASE WHEN CASE WHEN b THEN l > 0 ELSE b END THEN 1 END > 0
+coalesce(l, 0) > 5 | coalesce(x, y) >= x | NOT coalesce(b, m > 5) | coalesce(NULL, l, m) = 1
+coalesce(x, 0) = 0 | coalesce(s, select, '') = 'a' | nvl(x, 0.5) > 0 | ifnull(ts, NULL) IS NULL
+coalesce(IF(b, l, NULL), IF(x > 1, 5, NULL)) > 1 | coalesce(p, 2.00) > 2 | coalesce(m, l) = 1
+coalesce(d, DATE '2020-02-29') = '2020-02-29'
+nullif(l, 5) > 1 | nullif(x, double('NaN')) IS NULL | nullif(b, true) IS UNKNOWN | nvl2(l, x, y) > 0
+nullif(s, '') = 'a' | nvl2(x > 1, b, NOT b) | IF(b, 9007199254740993, 1.0D) = 9007199254740992D
 SELECT = 'a' | X > 5 | `a b``c` >= X | m > l | true | false AND b
 """
 
 
+TEXTS = [text.strip() for line in WRITTEN.strip().splitlines() for text in line.split(" | ")]
+
+
 def test_written_conditions_mean_in_spark_what_they_parse_to(table: DataFrame) -> None:
-    texts = [text.strip() for line in WRITTEN.strip().splitlines() for text in line.split(" | ")]
     terms = {}
-    for text in texts:
+    for text in TEXTS:
         term = parse_predicate(text, NAMES, "UTC")
         assert not isinstance(term, Declined), f"{text}: {term}"
         terms[text] = term
@@ -248,12 +264,29 @@ def analyzed(table: DataFrame, text: str) -> list[dict[str, object]]:
     return tree
 
 
-def test_catalyst_trees_are_read_as_the_text_they_came_from(table: DataFrame) -> None:
+def known(table: DataFrame) -> dict[int, Term]:
+    """The columns by the numbers that Spark gave them."""
     output = json.loads(table._jdf.queryExecution().analyzed().toJSON())[0]["output"]
-    attributes = {
+    attributes: dict[int, Term] = {
         node["exprId"]["id"]: NAMES[node["name"]] for (node,) in output if node["name"] in NAMES
     }
     assert len(attributes) == len(NAMES)
+    return attributes
+
+
+def test_conditionals_are_read_alike_as_text_and_as_trees(table: DataFrame) -> None:
+    attributes = known(table)
+    starts = ("IF", "CASE", "NOT CASE", "coalesce", "NOT coalesce", "nvl", "ifnull", "nullif")
+    for text in (t for t in TEXTS if t.startswith(starts)):
+        read = expression(analyzed(table, text), attributes, "UTC")
+        parsed = parse_predicate(text, NAMES, "UTC")
+        assert not isinstance(parsed, Declined)
+        assert not isinstance(read, Declined), f"{text}: {read}"
+        assert normalized(read) == normalized(parsed), text
+
+
+def test_catalyst_trees_are_read_as_the_text_they_came_from(table: DataFrame) -> None:
+    attributes = known(table)
     for term in collected(120):
         text = emit_checked(term, NAMES, "UTC")
         read = expression(analyzed(table, text), attributes, "UTC")

@@ -58,6 +58,13 @@ P = "row.p:Decimal2?"
         ("x + y * 5 > 90", f"(sql> (sql-float+ {X} (sql-float* row.y:Float {FIVE})) {NINETY})"),
         ("x - 5 - 5 > x", f"(sql> (sql-float- (sql-float- {X} {FIVE}) {FIVE}) {X})"),
         ("true", "true:Bool?"),
+        ("CASE WHEN m > 0 THEN 1 ELSE 0 END = 1", "(sql> row.m:Int 0:Int)"),
+        ("CASE WHEN m > 0 THEN 0 ELSE 1 END = 1", "(sql-not (sql> row.m:Int 0:Int))"),
+        ("CASE WHEN l > 0 THEN 1 ELSE 0 END = 1", f"(sql<=> (sql> {L} 0:Int) true:Bool)"),
+        ("IF(b, x, 90) > 5", f"(sql-or (sql-not (sql<=> {B} true:Bool)) (sql> {X} {FIVE}))"),
+        ("coalesce(l, 0) > 5", f"(sql-and (sql-not (sql-null? {L})) (sql> {L} 5:Int))"),
+        ("nvl(l, 9) > 5", f"(sql-or (sql-null? {L}) (sql> {L} 5:Int))"),
+        ("coalesce(m, l) > 5", "(sql> row.m:Int 5:Int)"),
         ("5 > 3", "(sql> 5:Int 3:Int)"),
         ("d > DATE '1970-01-02'", "(sql> row.d:Date? 1:Date)"),
         ("d > '1970-01-02'", "(sql> row.d:Date? 1:Date)"),
@@ -129,7 +136,25 @@ def test_meaning(text: str, expected: str) -> None:
         ("x > 5 -- why", "sql-unsupported"),
         ("upper(s) = 'A'", "sql-unsupported"),
         ("s LIKE 'a%'", "sql-unsupported"),
-        ("CASE WHEN b THEN b END", "sql-unsupported"),
+        ("CASE b THEN 1 END", "sql-syntax"),
+        ("CASE WHEN b THEN 1 ELSE 0 = 1", "sql-syntax"),
+        ("IF(b, 1) = 1", "sql-unsupported"),
+        ("greatest(l, 1) = 1", "sql-unsupported"),
+        ("IF(b, x, 1) + 1 > 2", "sql-unsupported"),
+        ("coalesce(" + "l, " * 16 + "1) = 1", "sql-unsupported"),
+        ("IF(" * 40 + "b" + ", x > 1, l > 1)" * 40, "sql-unsupported"),
+        ("IF(b, 1, " * 20 + "2" + ")" * 20 + " = 2", "sql-unsupported"),
+        ("IF(l, 1, 2) = 1", "sql-types"),
+        ("IF(b, l, 0.5) > 0", "sql-types"),
+        ("IF(b, l, x) > 0", "sql-types"),
+        ("IF(b, 1, 0.5) > 0", "sql-types"),
+        ("IF(b, d, '2020-01-01') > d", "sql-types"),
+        ("IF(b, '2020-01-01', '2021-01-01') > d", "sql-types"),
+        ("IF(b, p, 2.5) > 0", "sql-types"),
+        ("coalesce(s, 0) = '0'", "sql-types"),
+        ("coalesce(NULL, NULL) IS NULL", "sql-types"),
+        ("IF(b, 1, 0)", "sql-types"),
+        ("isnan(IF(b, 1, 0))", "sql-types"),
         ("x IN (SELECT 1)", "sql-unsupported"),
         ("x / 2 > 1", "sql-unsupported"),
         ("l + 1 > 5", "sql-unsupported"),
@@ -228,6 +253,14 @@ def test_an_unknown_column_is_told_what_there_is() -> None:
     assert isinstance(declined, Declined)
     assert "scroe" in declined.reason
     assert "team, score" in declined.reason
+
+
+def test_a_column_may_be_called_case() -> None:
+    term = parse_predicate(
+        "case > 5 AND CASE WHEN case > 1 THEN 1 END = 1", {"case": NAMES["m"]}, ""
+    )
+    assert not isinstance(term, Declined)
+    assert print_term(term).startswith("(sql-and (sql> row.m:Int 5:Int) (sql-or (sql> row.m:Int 1:")
 
 
 def test_names_that_differ_in_case_only_are_ambiguous() -> None:

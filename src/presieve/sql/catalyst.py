@@ -13,11 +13,14 @@ from dataclasses import dataclass, field
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, INT, strip
+from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term
 from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES
+from presieve.sql import coerce, conditional
+from presieve.sql.choice import Choice
 from presieve.sql.coerce import (
+    NULL,
     AsDouble,
     AsInstant,
     Constant,
@@ -28,9 +31,7 @@ from presieve.sql.coerce import (
     membership,
     truth,
 )
-from presieve.sql.coerce import (
-    expression as expression_of,
-)
+from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, cast, decimal
 from presieve.sql.temporal import parse_date, parse_timestamp
 
@@ -94,7 +95,9 @@ def expression(
         node, rest = _build(tree, 0, 0)
         if rest != len(tree):
             raise _shape("nodes are left over")
-        term = expression_of(_convert(node, Context(attributes, timezone)).operand, "an expression")
+        term = coerce.expression(
+            _convert(node, Context(attributes, timezone)).operand, "an expression"
+        )
     except DeclineSignal as signal:
         return signal.declined
     return SQL_TRUE if term == TRUE else SQL_FALSE if term == FALSE else term
@@ -246,8 +249,7 @@ def _logic(op: Op, arity: int) -> Rule:
 
 
 def _is_null(node: Node, context: Context) -> Typed:
-    term = expression_of(_convert(node.children[0], context).operand, "IS NULL")
-    return Typed(app(Op.SQL_IS_NULL, term), "boolean")
+    return Typed(null_test(_convert(node.children[0], context).operand), "boolean")
 
 
 def _is_not_null(node: Node, context: Context) -> Typed:
@@ -255,10 +257,7 @@ def _is_not_null(node: Node, context: Context) -> Typed:
 
 
 def _is_nan(node: Node, context: Context) -> Typed:
-    term = expression_of(_convert(node.children[0], context).operand, "isnan")
-    if strip(term.sort) != FLOAT:
-        raise DeclineSignal("sql-types", "isnan takes a double")
-    return Typed(app(Op.SQL_IS_NAN, term), "boolean")
+    return Typed(nan_test(_convert(node.children[0], context).operand), "boolean")
 
 
 def _in(node: Node, context: Context) -> Typed:
@@ -286,7 +285,7 @@ def _cast(node: Node, context: Context) -> Typed:
         return Typed(cast(operand, target, zone if isinstance(zone, str) else ""), target)
     if isinstance(operand, AsDouble | AsInstant):
         raise DeclineSignal("sql-unsupported", f"a cast to {target} of a cast to {inner.type}")
-    if inner.type == "timestamp_ntz" and target == "timestamp":
+    if (inner.type, target) == ("timestamp_ntz", "timestamp") and not isinstance(operand, Choice):
         if node.fields.get("timeZoneId") == context.timezone:
             return Typed(AsInstant(operand), target)
     digits, wanted = decimal_type(inner.type), decimal_type(target)
@@ -295,9 +294,40 @@ def _cast(node: Node, context: Context) -> Typed:
     if inner.type in WIDTHS:
         if target in WIDTHS and WIDTHS.index(inner.type) < WIDTHS.index(target):
             return Typed(operand, target)
-        if target == "double" and strip(operand.sort) == INT:
+        if target == "double" and not isinstance(operand, Choice) and strip(operand.sort) == INT:
             return Typed(AsDouble(operand), "double")
     raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
+
+
+def _case(node: Node, context: Context) -> Typed:
+    """Conditions and values in turn, then perhaps what is left."""
+    if len(node.children) < 2:
+        raise _shape("CaseWhen has no branch")
+    found = [_convert(child, context) for child in node.children]
+    otherwise = found.pop() if len(found) % 2 else None
+    whens = [(c.operand, v.operand) for c, v in zip(found[::2], found[1::2], strict=True)]
+    type_ = _one_type([*found[1::2], *([otherwise] if otherwise else [])])
+    other = otherwise.operand if otherwise else NULL
+    return Typed(conditional.case(whens, other, context.timezone), type_)
+
+
+def _coalesce(node: Node, context: Context) -> Typed:
+    found = [_convert(child, context) for child in node.children]
+    meant = conditional.coalesce([f.operand for f in found], context.timezone)
+    return Typed(meant, _one_type(found))
+
+
+def _null_if(node: Node, context: Context) -> Typed:
+    condition, value = (_convert(child, context) for child in node.children)
+    meant = conditional.case([(condition.operand, NULL)], value.operand, context.timezone)
+    return Typed(meant, value.type)
+
+
+def _one_type(found: Sequence[Typed]) -> str:
+    types = {f.type for f in found}
+    if len(types) != 1:
+        raise _shape(f"branches of the types {', '.join(sorted(types))}")
+    return types.pop()
 
 
 def _function(name: str, type_: str) -> Rule:
@@ -309,8 +339,8 @@ def _function(name: str, type_: str) -> Rule:
     return 1, convert
 
 
-def _between(node: Node, context: Context) -> Typed:
-    """``Between`` stands for its replacement, the only child."""
+def _replaced(node: Node, context: Context) -> Typed:
+    """``Between``, ``Nvl`` and others stand for their replacement, the only child."""
     return _convert(node.children[0], context)
 
 
@@ -349,7 +379,14 @@ RULES: dict[str, Rule] = {
     "IsNotNull": (1, _is_not_null),
     "IsNaN": (1, _is_nan),
     "In": (None, _in),
-    "Between": (1, _between),
+    "Between": (1, _replaced),
+    "Nvl": (1, _replaced),
+    "Nvl2": (1, _replaced),
+    "NullIf": (1, _replaced),
+    "NullIfResult": (2, _null_if),
+    "CaseWhen": (None, _case),
+    "If": (3, _case),
+    "Coalesce": (None, _coalesce),
     "With": (2, _with),
     "CommonExpressionRef": (0, _reference),
     "DateFromUnixDate": _function("date_from_unix_date", "date"),

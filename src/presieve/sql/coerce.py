@@ -31,6 +31,7 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import App, Lit, Op, Term, lit, none_lit
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES, text_of, units_of
+from presieve.sql.choice import Choice, each
 from presieve.sql.temporal import (
     instant_of_wall,
     midnight,
@@ -73,7 +74,7 @@ class AsInstant:
     term: Term
 
 
-Operand: TypeAlias = Term | Constant | AsDouble | AsInstant
+Operand: TypeAlias = Term | Choice | Constant | AsDouble | AsInstant
 
 NULL = Constant("void", None)
 EXACT = 2**53
@@ -221,6 +222,8 @@ def settle(constant: Constant) -> Lit:
 
 def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
     """Two operands as terms of one sort. Raises :class:`DeclineSignal`."""
+    if isinstance(a, Choice) or isinstance(b, Choice):
+        raise DeclineSignal("sql-unsupported", "arithmetic on CASE is not supported")
     if isinstance(a, Constant):
         if isinstance(b, Constant):
             return _constants(a, b)
@@ -266,8 +269,12 @@ def _constants(a: Constant, b: Constant) -> tuple[Term, Term]:
     return left, right
 
 
-def compare(op: Op, a: Operand, b: Operand, timezone: str) -> App:
+def compare(op: Op, a: Operand, b: Operand, timezone: str) -> Term:
     """``a op b`` for one of the six comparisons of the IR. Raises :class:`DeclineSignal`."""
+    if isinstance(a, Choice):
+        return each(a, lambda v: compare(op, v, b, timezone))
+    if isinstance(b, Choice):
+        return each(b, lambda v: compare(op, a, v, timezone))
     return app(op, *pair(a, b, timezone))
 
 
@@ -321,6 +328,8 @@ def truth(operand: Operand) -> Term:
             return none_lit(BOOL)
         case Constant() | AsDouble() | AsInstant():
             raise DeclineSignal("sql-types", "a condition is expected where a value is written")
+        case Choice():
+            raise DeclineSignal("sql-types", f"{sort_name(operand.sort)} is used as a condition")
     if strip(operand.sort) != BOOL:
         raise DeclineSignal("sql-types", f"{sort_name(operand.sort)} is used as a condition")
     return operand
@@ -333,6 +342,8 @@ def expression(operand: Operand, what: str) -> Term:
             raise DeclineSignal("sql-types", f"{what} of an integer cast to double")
         case AsInstant():
             raise DeclineSignal("sql-types", f"{what} of a timestamp_ntz cast to timestamp")
+        case Choice():
+            raise DeclineSignal("sql-unsupported", f"{what} of CASE is not supported")
         case Constant():
             return settle(operand)
     return operand

@@ -8,7 +8,9 @@ left, ``IS``, ``IN`` and ``BETWEEN`` take everything before them up to ``NOT``):
     predicate   comparison [IS ..., [NOT] IN ..., [NOT] BETWEEN ...]
     comparison  sum (= | == | <=> | <> | != | < | <= | > | >=) sum ...
     sum         product (+ | -) product ...      product: primary * primary ...
-    primary     (condition), column, literal, isnan(x), isnull(x), isnotnull(x), CAST(literal AS t)
+    primary     (condition), column, literal, isnan(x), isnull(x), isnotnull(x), CAST(literal AS t),
+                CASE [x] WHEN condition THEN condition ... [ELSE condition] END, and the functions
+                of :mod:`presieve.sql.conditional`
 """
 
 from __future__ import annotations
@@ -18,19 +20,19 @@ from typing import TypeAlias
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
+from presieve.sql import conditional
 from presieve.sql.coerce import (
     NULL,
     Constant,
     Operand,
     arithmetic,
     compare,
-    expression,
     flat,
     membership,
     truth,
 )
+from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, TYPED, cast, number
 from presieve.sql.lexer import Token, tokens
 
@@ -184,7 +186,7 @@ class _Parser:
             negated = not negated  # not distinct is <=>
             result = compare(Op.SQL_EQ_NULLSAFE, operand, other, self.timezone)
         elif self.take_word("NULL"):
-            result = app(Op.SQL_IS_NULL, expression(operand, "IS NULL"))
+            result = null_test(operand)
         elif self.take_word("UNKNOWN"):
             result = app(Op.SQL_IS_NULL, truth(operand))
         elif self.here.is_word("TRUE", "FALSE"):
@@ -273,7 +275,9 @@ class _Parser:
             return Constant("boolean", word == "TRUE")
         if word == "NULL":
             return NULL
-        if word in ("CASE", "INTERVAL", "EXISTS", "SELECT") and word.lower() not in self.lowered():
+        if word == "CASE" and (self.here.is_word("WHEN") or "case" not in self.lowered()):
+            return self.case()
+        if word in ("INTERVAL", "EXISTS", "SELECT") and word.lower() not in self.lowered():
             raise DeclineSignal("sql-unsupported", f"{word} is not supported")
         if word in ("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE"):
             self.position -= 1
@@ -310,19 +314,45 @@ class _Parser:
         self.expect("(")
         if name == "cast":
             return self.cast()
+        if name in conditional.FUNCTIONS:
+            return self.conditional(name)
         if name not in ("isnan", "isnull", "isnotnull", *FUNCTIONS):
             raise DeclineSignal("sql-unsupported", f"the function {name} is not supported")
         operand = self.condition()
         self.expect(")")
         if name in FUNCTIONS:
             return FUNCTIONS[name](operand)
-        term = expression(operand, name)
         if name == "isnan":
-            if strip(term.sort) != FLOAT:
-                raise DeclineSignal("sql-types", "isnan takes a double")
-            return app(Op.SQL_IS_NAN, term)
-        null = app(Op.SQL_IS_NULL, term)
+            return nan_test(operand)
+        null = null_test(operand)
         return null if name == "isnull" else app(Op.SQL_NOT, null)
+
+    def conditional(self, name: str) -> Operand:
+        """The arguments of a function that chooses among them, and what it chooses."""
+        operands = [self.condition()]
+        while self.take_operator(","):
+            operands.append(self.condition())
+        self.expect(")")
+        least, most, meaning = conditional.FUNCTIONS[name]
+        if not least <= len(operands) <= most:
+            raise DeclineSignal("sql-unsupported", f"{name} of {len(operands)} arguments")
+        return meaning(operands, self.timezone)
+
+    def case(self) -> Operand:
+        """From after CASE on."""
+        subject = None if self.here.is_word("WHEN") else self.condition()
+        whens: list[tuple[Operand, Operand]] = []
+        while self.take_word("WHEN"):
+            condition = self.condition()
+            if subject is not None:
+                condition = compare(Op.SQL_EQ, subject, condition, self.timezone)
+            self.expect("THEN")
+            whens.append((condition, self.condition()))
+        if not whens:
+            raise self.syntax("WHEN is expected")
+        otherwise = self.condition() if self.take_word("ELSE") else NULL
+        self.expect("END")
+        return conditional.case(whens, otherwise, self.timezone)
 
     def cast(self) -> Operand:
         operand = self.condition()

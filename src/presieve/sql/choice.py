@@ -1,0 +1,133 @@
+"""Trusted. Values that depend on conditions (CASE and its kin), and conditions on such values.
+
+Predicates of the IR have no conditional, and need none: a condition on such a value is that
+condition on each of the values it may have. ``CASE WHEN c THEN a ELSE b END < x`` is
+
+    ((c <=> true) AND a < x) OR (NOT (c <=> true) AND b < x)
+
+with the same of three truth values: ``c <=> true`` is never NULL, and a ``c`` that is NULL chooses
+``b`` as one that is false does. What does not depend on columns is written as its value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from presieve.ir.ops import app, sql_conjunction, sql_disjunction
+from presieve.ir.sorts import BOOL, Option, Sort, strip
+from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Term, Var, lit
+from presieve.ir.walk import size, variables
+from presieve.semantics.interpret import evaluate
+
+_NEVER_NULL = {Op.SQL_IS_NULL, Op.SQL_IS_NAN, Op.SQL_EQ_NULLSAFE}
+_NULL_FROM_NULL_ONLY = {Op.SQL_AND, Op.SQL_OR, Op.SQL_NOT, Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE}
+_NULL_FROM_NULL_ONLY |= {Op.SQL_GT, Op.SQL_GE}
+_NULL_FROM_NULL_ONLY |= {Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """``then`` where ``condition`` holds, which is never NULL, and ``other`` elsewhere; both are of
+    the ``sort``, or options of it.
+    """
+
+    condition: Term
+    then: Value
+    other: Value
+    sort: Sort
+
+
+Value: TypeAlias = Term | Choice
+
+
+def decide(condition: Term, then: Value, other: Value) -> Value:
+    """``CASE WHEN condition THEN then ELSE other END`` of two values of one sort, up to NULL."""
+    certain = is_true(condition)
+    if certain in (TRUE, FALSE):
+        return then if certain == TRUE else other
+    base = strip(then.sort)
+    if base != BOOL:
+        return Choice(certain, then, other, base)
+    assert not isinstance(then, Choice)
+    assert not isinstance(other, Choice)
+    return _decide(certain, then, other)
+
+
+def each(value: Value, test: Callable[[Term], Term]) -> Term:
+    """The condition ``test`` on a value."""
+    if isinstance(value, Choice):
+        return _decide(value.condition, each(value.then, test), each(value.other, test))
+    return _folded(test(value))
+
+
+def branches(value: Value) -> int:
+    """How many values there are to choose from."""
+    if isinstance(value, Choice):
+        return branches(value.then) + branches(value.other)
+    return 1
+
+
+def extent(value: Value) -> int:
+    """How much there is to read: the nodes of all conditions and values."""
+    if isinstance(value, Choice):
+        return size(value.condition) + extent(value.then) + extent(value.other)
+    return size(value)
+
+
+def is_true(condition: Term) -> Term:
+    """A condition that is true where this one is, and false elsewhere: it is never NULL."""
+    condition = _folded(condition)
+    if isinstance(condition, Lit):
+        return TRUE if condition.value is True else FALSE
+    return condition if _is_certain(condition) else app(Op.SQL_EQ_NULLSAFE, condition, TRUE)
+
+
+def is_present(value: Value) -> Term:
+    """``value IS NOT NULL``."""
+    return each(value, lambda v: TRUE if _is_certain(v) else _negated(app(Op.SQL_IS_NULL, v)))
+
+
+def _decide(condition: Term, then: Term, other: Term) -> Term:
+    """Of two conditions, with nothing in it that does not matter."""
+    if then == other:
+        return then
+    if other == TRUE:
+        parts = [_negated(condition), then]
+    elif then == TRUE:
+        parts = [condition, other]
+    else:
+        yes, no = (condition, then), (_negated(condition), other)
+        parts = [FALSE if FALSE in pair else sql_conjunction(pair) for pair in (yes, no)]
+    return sql_disjunction(p for p in parts if p != FALSE)
+
+
+def _negated(term: Term) -> Term:
+    """``NOT term``, which of ``NOT x`` is ``x``."""
+    match term:
+        case App(Op.SQL_NOT, (inner,)):
+            return inner
+    return app(Op.SQL_NOT, term)
+
+
+def _folded(term: Term) -> Term:
+    """A condition without columns as its value."""
+    if variables(term) or strip(term.sort) != BOOL:
+        return term
+    value = evaluate(term, {})
+    assert value is None or isinstance(value, bool)
+    return lit(BOOL if value is not None else Option(BOOL), value)
+
+
+def _is_certain(term: Term) -> bool:
+    """Whether a value is never NULL."""
+    match term:
+        case Var(_, _, sort):
+            return not isinstance(sort, Option)
+        case Lit(_, value):
+            return value is not None
+        case App(op, args):
+            return op in _NEVER_NULL or (
+                op in _NULL_FROM_NULL_ONLY and all(_is_certain(a) for a in args)
+            )
