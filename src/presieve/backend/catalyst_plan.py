@@ -55,11 +55,13 @@ UNSUPPORTED_BOUNDARIES = {
 class Site:
     """A boundary with filters above it.
 
-    ``root`` is the whole plan, ``nodes`` are the operators above the boundary, from below to
-    above, ``path`` the same in our algebra, and ``conjuncts`` what the filters among them consist
-    of (empty for the others).
+    ``number`` is its place among the plan's boundaries, outer ones first, which no filter that is
+    put in or taken out changes. ``root`` is the whole plan, ``nodes`` are the operators above the
+    boundary, from below to above, ``path`` the same in our algebra, and ``conjuncts`` what the
+    filters among them consist of (empty for the others).
     """
 
+    number: int
     boundary: Node
     nodes: tuple[Node, ...]
     path: Path
@@ -79,21 +81,26 @@ class Site:
         return child.children[0] if self.boundary.kind == FLAT_MAP_GROUPS else child
 
 
+def boundaries(root: Node) -> tuple[Node, ...]:
+    """Everything in a plan that filters could meet, outer ones first."""
+    known = {AGGREGATE, FLAT_MAP_GROUPS} | UNSUPPORTED_BOUNDARIES
+    return tuple(n for n in walk(root) if n.kind in known)
+
+
 def find_sites(gateway: Gateway, root: Node, plan: Java, timezone: str) -> tuple[Site, ...]:
     """Every boundary that a filter meets, outer ones first."""
     by_path = {n.path: n for n in walk(root)}
-    known = {AGGREGATE, FLAT_MAP_GROUPS} | UNSUPPORTED_BOUNDARIES
     fixed = fixed_definitions(gateway, root, plan)
     found = []
-    for node in by_path.values():
-        chain = _chain(node, by_path) if node.kind in known else ()
+    for number, node in enumerate(boundaries(root)):
+        chain = _chain(node, by_path)
         if not any(n.kind == FILTER for n in chain):
             continue
         deterministic = gateway.deterministic(gateway.node(plan, node.path))
         deterministic = deterministic and referred(node) <= fixed
         nodes = _deterministic(gateway, plan, chain) if deterministic else chain
         if any(n.kind == FILTER for n in nodes):
-            found.append(_site(root, node, nodes, timezone, deterministic))
+            found.append(_site(root, number, node, nodes, timezone, deterministic))
     return tuple(found)
 
 
@@ -117,13 +124,18 @@ def _deterministic(gateway: Gateway, plan: Java, nodes: tuple[Node, ...]) -> tup
 
 
 def _site(
-    root: Node, boundary: Node, nodes: tuple[Node, ...], timezone: str, deterministic: bool
+    root: Node,
+    number: int,
+    boundary: Node,
+    nodes: tuple[Node, ...],
+    timezone: str,
+    deterministic: bool,
 ) -> Site:
     conjuncts = tuple(
         split_conjuncts(n.fields["condition"]) if n.kind == FILTER else () for n in nodes
     )
     path = tuple(_operator(n, c, timezone) for n, c in zip(nodes, conjuncts, strict=True))
-    return Site(boundary, nodes, path, conjuncts, deterministic, root)
+    return Site(number, boundary, nodes, path, conjuncts, deterministic, root)
 
 
 def _operator(node: Node, conjuncts: tuple[Conjunct, ...], timezone: str) -> Operator:

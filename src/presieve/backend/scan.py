@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from presieve.backend.catalyst_json import Node
 from presieve.backend.definitions import WITH_CTE
-from presieve.backend.rewrite import SiteEdit, rewrite_plan
 from presieve.backend.spark_gateway import Gateway, GatewayError, Java
 
 
-def pushed_filters(
-    gateway: Gateway, root: Java, edits: tuple[SiteEdit, ...], one: SiteEdit, timezone: str
-) -> tuple[str, ...]:
-    """The filters of the scans in the physical plan of a rewritten boundary, as Spark prints
-    them, each once: those handed to the file format, then those that choose partitions. None where
-    Spark cannot plan the boundary by itself.
+def pushed_filters(gateway: Gateway, plan: Java, root: Node, boundary: Node) -> tuple[str, ...]:
+    """The filters of the scans in the physical plan of a boundary, as Spark prints them, each once:
+    those handed to the file format, then those that choose partitions. None where Spark cannot plan
+    the boundary by itself. ``root`` is ``plan`` as we read it.
     """
-    path = one.site.boundary.path
-    below = rewrite_plan(gateway, root, edits, timezone, path)
-    above = one.site.site.root
+    below = gateway.node(plan, boundary.path)
+    above = root
     try:
-        for length, child in enumerate(path):
+        for length, child in enumerate(boundary.path):
             if above.kind == WITH_CTE:  # what it defines may be read below
-                defining = rewrite_plan(gateway, root, edits, timezone, path[:length])
-                below = gateway.with_plan(defining, below)
+                below = gateway.with_plan(gateway.node(plan, boundary.path[:length]), below)
                 break
             above = above.children[child]
         found = gateway.scan_metadata(below)

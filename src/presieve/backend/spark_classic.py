@@ -8,7 +8,7 @@ from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.boundary import LOGICAL, is_boundary
 from presieve.backend.catalyst_json import Node, parse_plan
-from presieve.backend.catalyst_plan import UNSUPPORTED_BOUNDARIES, Site, find_sites
+from presieve.backend.catalyst_plan import UNSUPPORTED_BOUNDARIES, Site, boundaries, find_sites
 from presieve.backend.facts import known_to_hold
 from presieve.backend.notes import FUNCTION_MARKS, notes
 from presieve.backend.problem import SiteProblem, read_problem
@@ -26,8 +26,10 @@ __all__ = [
     "apply_edits",
     "drawing",
     "facts",
+    "is_same",
     "open_plan",
     "plan_edit",
+    "scan_filters",
 ]
 
 _MARKS = (
@@ -51,9 +53,12 @@ conversion (on by default) is not among them: results are only lifted where they
 class OpenSite:
     """A place where a filter meets a boundary: ``problem`` is what to prove, or why not.
 
-    ``operator``, ``function`` and ``where`` are for the report.
+    ``operator``, ``function`` and ``where`` are for the report; ``number`` is that of
+    :class:`Site`, and ``path`` leads to the boundary.
     """
 
+    number: int
+    path: tuple[int, ...]
     operator: str
     function: str
     where: str
@@ -72,14 +77,6 @@ class Opened:
     timezone: str
     sites: tuple[OpenSite, ...]
     notes: tuple[Declined, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Applied:
-    """The rewritten DataFrame; for each edit the filters that reach the scans below it."""
-
-    df: DataFrame
-    pushed: tuple[tuple[str, ...], ...]
 
 
 def open_plan(df: DataFrame, *, thorough: bool = True) -> Opened | Declined:
@@ -134,7 +131,8 @@ def _open_site(
     where = _where(gateway, site, plan)
     problem = against or _problem(gateway, site, plan, timezone)
     operator = site.boundary.kind.removeprefix(LOGICAL)
-    return OpenSite(operator, _function_name(site.boundary), where, problem)
+    boundary = site.boundary
+    return OpenSite(site.number, boundary.path, operator, _function_name(boundary), where, problem)
 
 
 def _problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> SiteProblem | Declined:
@@ -200,9 +198,7 @@ def plan_edit(
         return error.declined
 
 
-def apply_edits(
-    opened: Opened, edits: tuple[SiteEdit, ...], *, look_at_scans: bool = False
-) -> Applied | Declined:
+def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame | Declined:
     """The DataFrame with all edits made: same columns with the same attribute numbers."""
     gateway = opened.gateway
     try:
@@ -210,15 +206,30 @@ def apply_edits(
         df = gateway.dataframe(plan)
         if gateway.output_json(gateway.analyzed(df)) != gateway.output_json(opened.plan):
             return Declined("plan-shape", "the rewritten plan has other columns")
-        pushed = tuple(
-            pushed_filters(gateway, opened.plan, edits, e, opened.timezone) if look_at_scans else ()
-            for e in edits
-        )
-        return Applied(df, pushed)
+        return df
     except DeclineSignal as signal:
         return signal.declined
     except GatewayError as error:
         return error.declined
+
+
+def is_same(opened: Opened, df: DataFrame) -> bool:
+    """Whether the DataFrame has the very plan that was opened."""
+    try:
+        return opened.gateway.same(opened.plan, opened.gateway.analyzed(df))
+    except GatewayError:
+        return False
+
+
+def scan_filters(opened: Opened, df: DataFrame) -> tuple[tuple[str, ...], ...]:
+    """For each boundary of a DataFrame, by number, the filters that reach the scans below it."""
+    gateway = opened.gateway
+    try:
+        plan = gateway.analyzed(df)
+        root = parse_plan(gateway.json(plan))
+        return tuple(pushed_filters(gateway, plan, root, node) for node in boundaries(root))
+    except (DeclineSignal, GatewayError):
+        return ()
 
 
 def drawing(opened: Opened, df: DataFrame) -> str:

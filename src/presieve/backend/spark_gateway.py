@@ -107,6 +107,11 @@ class Gateway:
         )
 
     @_guarded
+    def same(self, plan: Java, other: Java) -> bool:
+        """Whether two plans are alike, down to the numbers of attributes."""
+        return bool(plan.equals(other))
+
+    @_guarded
     def json(self, tree: Java) -> str:
         """A plan or expression as Catalyst's JSON: its nodes in pre-order."""
         return str(tree.toJSON())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.memory import Memory
 from presieve.driver.order import order_of
+from presieve.driver.rounds import Decided, in_rounds
 from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
 from presieve.errors import Declined, PresieveError, UsageError
 from presieve.ir.fold import Assumption, Problem
@@ -91,14 +92,6 @@ class Options:
             raise UsageError(f"cost is 'auto', 'always' or 'never', not {self.cost!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """What came out of one site; ``edit`` is None where the plan stays as it is."""
-
-    report: BoundaryReport
-    edit: SiteEdit | None
-
-
 def _run(df: DataFrame, options: Options, *, for_report: bool) -> tuple[DataFrame, ReportData]:
     started = time.perf_counter()
     off = _switched_off(df)
@@ -113,10 +106,13 @@ def _run(df: DataFrame, options: Options, *, for_report: bool) -> tuple[DataFram
         logger.info("left alone: %s", opened)
         return df, ReportData((), False, time.perf_counter() - started)
     deadline = started + options.budget
-    sites = [
-        _solve_site(opened, site, options, deadline, for_report=for_report) for site in opened.sites
-    ]
-    changed, sites = _apply(df, opened, sites, options, for_report=for_report)
+
+    def decide(opened: Opened, site: OpenSite) -> Decided:
+        return _solve_site(opened, site, options, deadline, for_report=for_report)
+
+    changed, sites = in_rounds(df, opened, decide, for_report=for_report)
+    if options.cost == "never":
+        changed = df
     for site in sites:
         _log(site.report, site.edit is not None)
     for note in opened.notes:
@@ -142,7 +138,7 @@ def _switched_off(df: DataFrame) -> str | None:
 
 def _solve_site(
     opened: Opened, site: OpenSite, options: Options, deadline: float, *, for_report: bool
-) -> _Site:
+) -> Decided:
     started = time.perf_counter()
     report = BoundaryReport(
         operator=site.operator,
@@ -160,7 +156,7 @@ def _solve_site(
         report, edit = _solve_problem(
             opened, problem, report, options, deadline, for_report=for_report
         )
-    return _Site(replace(report, seconds=time.perf_counter() - started), edit)
+    return Decided(replace(report, seconds=time.perf_counter() - started), edit)
 
 
 def _solve_problem(
@@ -271,49 +267,6 @@ def _sql(term: Term, otherwise: str) -> str:
         return emit(term, "UTC")
     except PresieveError:
         return otherwise
-
-
-def _apply(
-    df: DataFrame, opened: Opened, sites: list[_Site], options: Options, *, for_report: bool
-) -> tuple[DataFrame, list[_Site]]:
-    """The DataFrame with every edit made that can be made; the others are told as declined."""
-    from presieve.backend.spark_classic import apply_edits
-
-    edits = tuple(s.edit for s in sites if s.edit is not None)
-    if not edits:
-        return df, sites
-    applied = apply_edits(opened, edits, look_at_scans=for_report)
-    if isinstance(applied, Declined):
-        alone = [_alone(opened, s, applied, len(edits)) for s in sites]
-        if all(s.edit is None for s in alone):
-            return df, alone
-        return _apply(df, opened, alone, options, for_report=for_report)
-    pushed = dict(zip(map(id, edits), applied.pushed, strict=True))
-    told = [
-        replace(s, report=replace(s.report, pushed_to_scan=pushed[id(s.edit)])) if s.edit else s
-        for s in sites
-    ]
-    return df if options.cost == "never" else applied.df, told
-
-
-def _alone(opened: Opened, site: _Site, together: Declined, count: int) -> _Site:
-    """The site without its edit, unless there are others and it can be made without them."""
-    from presieve.backend.spark_classic import apply_edits
-
-    if site.edit is None:
-        return site
-    why = together if count == 1 else apply_edits(opened, (site.edit,))
-    return _Site(_undone(site.report, why), None) if isinstance(why, Declined) else site
-
-
-def _undone(report: BoundaryReport, why: Declined) -> BoundaryReport:
-    return replace(
-        report,
-        kind="none",
-        prefilter="true",
-        residual=report.where,
-        declined=(*report.declined, why),
-    )
 
 
 def _plans(opened: Opened, df: DataFrame, changed: DataFrame) -> tuple[str, str]:
