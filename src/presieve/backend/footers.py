@@ -126,8 +126,11 @@ def _counts_none(statistics: Statistics) -> bool:
 
 _MICROSECONDS = (2**63 - 1) // 1000 - 1
 """From 1970 to where 64 bits of nanoseconds end (``pandas.Timestamp.max``), in microseconds."""
-_DAYS = (-700_000, 2_932_896)
-"""From 1970 to the year 53, of which all calendars agree that Python has it, and to 9999-12-31."""
+_STANDARD_TIME = -2_208_988_800_000_000
+_DAYS = (-141_427, 2_932_896)
+"""To 9999-12-31. What is older than 1900 or 1582-10-15 Spark may refuse to read (its
+``datetimeRebaseModeInRead`` EXCEPTION), or read as something else than the file says.
+"""
 
 
 def _holds(statistics: Statistics) -> bool:
@@ -137,5 +140,5 @@ def _holds(statistics: Statistics) -> bool:
     kind = json.loads(statistics.logical_type.to_json())
     low, high = statistics.min_raw, statistics.max_raw
     if kind.get("Type") == "Timestamp" and kind.get("timeUnit") == "microseconds":
-        return bool(-_MICROSECONDS <= low <= high <= _MICROSECONDS)
+        return bool(_STANDARD_TIME <= low <= high <= _MICROSECONDS)
     return bool(kind.get("Type") == "Date" and _DAYS[0] <= low <= high <= _DAYS[1])
