@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -12,6 +13,9 @@ from rich.console import Console
 from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.errors import UsageError
+
+if TYPE_CHECKING:
+    from presieve.bench.compare import Answer
 
 app = typer.Typer(help="The benchmarks.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -24,12 +28,32 @@ class ModeOption(StrEnum):
     BOTH = "both"
 
 
+class EngineOption(StrEnum):
+    """Which search."""
+
+    PRESIEVE = "presieve"
+    PUBLISHED = "published"
+    ALL = "all"
+
+
+class AblationOption(StrEnum):
+    """What the published search does without."""
+
+    NONE = "none"
+    NO_BOUNDS = "no-bounds"
+    NO_REPAIR = "no-repair"
+    TWO_PHASE = "two-phase"
+    NO_PRUNING = "no-pruning"
+
+
 @app.command("synth")
 def synth(
     suite: Annotated[Path, typer.Option(metavar="DIR", help="The folder of families.")] = Path(
         "benchmarks/families"
     ),
-    only: Annotated[str, typer.Option(metavar="NAME", help="One family, or one benchmark.")] = "",
+    only: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Families or benchmarks, with commas between.")
+    ] = "",
     mode: Annotated[ModeOption, typer.Option(help="GROUP BY, or one group of all rows.")] = (
         ModeOption.BOTH
     ),
@@ -41,11 +65,24 @@ def synth(
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the cumulative curve.")
     ] = None,
+    engine: Annotated[
+        EngineOption, typer.Option(help="Our search, the published algorithms, or both.")
+    ] = EngineOption.PRESIEVE,
+    ablation: Annotated[
+        AblationOption, typer.Option(help="What the published search does without.")
+    ] = AblationOption.NONE,
+    enlarge: Annotated[
+        int, typer.Option(min=0, max=100, help="Percent of further atoms for the published one.")
+    ] = 0,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds for the published search, or both side by side.")
+    ] = 60.0,
     json: opt.Json = False,
 ) -> None:
     """Search the pushdowns of the 150 published benchmarks, against what was published.
 
     Exits with 1 where an answer is weaker than it should be, or pushes what must not be pushed.
+    With another engine than ours: where the checker does not accept an answer.
     """
     from presieve.bench import ledger as book
     from presieve.bench.curve import draw
@@ -54,11 +91,23 @@ def synth(
     from presieve.bench.tell import detail as show_detail
     from presieve.bench.tell import show, summary
 
-    chosen = [b for b in benchmarks(load(suite)) if only in ("", b.name, b.family.name)]
+    names = opt.names(only)
+    known = list(benchmarks(load(suite)))
+    chosen = [b for b in known if not names or {b.name, b.family.name} & set(names)]
     if not chosen:
         raise UsageError(f"no family and no benchmark in {suite} is called {only}")
     modes = MODES if mode is ModeOption.BOTH else tuple(m for m in MODES if m == mode.value)
     log = Console(stderr=True, style="dim", highlight=False)
+    if engine is not EngineOption.PRESIEVE:
+        from presieve.bench import compare
+        from presieve.bench.published.engine import Options
+
+        options = Options(ablation.value, enlarge, timeout)
+        engines = compare.engines(options, both=engine is EngineOption.ALL)
+        with output.quiet():
+            answers = compare.answers(engines, chosen, timeout, modes, log.print)
+        _side_by_side(answers, suite.parent / "published.csv", timeout, ledger, json=json)
+        return
     with output.quiet():
         measured = measure(chosen, modes, runs, log.print)
     line = summary(measured)
@@ -74,4 +123,24 @@ def synth(
     if svg is not None:
         draw(measured, svg)
     if not all(m.right for m in measured):
+        raise typer.Exit(1)
+
+
+def _side_by_side(
+    answers: Sequence[Answer], figures: Path, timeout: float, ledger: Path | None, *, json: bool
+) -> None:
+    """Tell what engines answered, beside what was published. Exits with 1 where one is wrong."""
+    from presieve.bench import compare_tell
+    from presieve.bench import ledger as book
+    from presieve.bench.compare import OURS
+
+    rows = compare_tell.rows(answers, OURS)
+    line = compare_tell.summary(rows, answers, timeout)
+    if json:
+        output.as_json(line)
+    else:
+        compare_tell.show([*rows, *compare_tell.published(figures)], output.console())
+    if ledger is not None:
+        book.append(ledger, "engines", line)
+    if any(a.verdict == "wrong" for a in answers):
         raise typer.Exit(1)

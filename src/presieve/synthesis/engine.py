@@ -298,7 +298,7 @@ def _pushdown(
         chosen = app(Op.SQL_IS_TRUE, sql_conjunction(keys_only))
         dropped = app(Op.IMPLIES, negate(chosen), negate(nonempty(Scope.TWIN)))
         invariant = (dropped, *(app(Op.IMPLIES, chosen, t) for t in invariant))
-    kind, residual = _kind(problem, prefilter, proof.residual, search.solver())
+    kind, residual = pushdown_kind(problem, prefilter, proof.residual, search.solver())
     if kind == "none":
         return None
     if not all(search.space.is_chosen(n.key) for n in search.finding.needs.values()):
@@ -307,7 +307,10 @@ def _pushdown(
     return Pushdown(kind, strength, prefilter, residual, invariant, witnesses)
 
 
-def _kind(problem: Problem, prefilter: Term, residual: Term, solver: Solver) -> tuple[Kind, Term]:
+def pushdown_kind(
+    problem: Problem, prefilter: Term, residual: Term, solver: Solver
+) -> tuple[Kind, Term]:
+    """What a pre-filter with its residual is, and the residual as that kind has it."""
     if prefilter == residual == SQL_FALSE:
         return "empty", SQL_FALSE
     if sql_conjuncts(residual) == ():
