@@ -1,0 +1,129 @@
+"""Engines side by side: the checker judges, and the table counts what it says."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from presieve.bench import compare, compare_tell
+from presieve.bench.compare import OURS, Engine, answers, engines, implies, read
+from presieve.bench.published.engine import Options
+from presieve.bench.published.engine import search as published_search
+from presieve.bench.suite import Benchmark, benchmarks, load
+from presieve.certificate import Certificate
+from presieve.cli.app import main
+from presieve.ir.fold import Problem
+from presieve.ir.ops import app, sql_conjunction
+from presieve.ir.terms import SQL_TRUE, Op, Term, int_lit
+from presieve.synthesis.engine import Found
+
+SUITE = Path(__file__).parents[2] / "benchmarks" / "families"
+PUBLISHED = SUITE.parent / "published.csv"
+
+
+def benchmark(name: str) -> Benchmark:
+    return next(b for b in benchmarks(load(SUITE)) if b.name == name)
+
+
+def test_both_engines() -> None:
+    found = answers(engines(Options(), both=True), [benchmark("Jdata_1")], 20.0, ["grouped"])
+    assert [a.engine for a in found] == [OURS, "published algorithms"]
+    assert [(a.kind, a.verdict) for a in found] == [("exact", "solved")] * 2
+    ours, theirs = compare_tell.rows(found, OURS)
+    assert (ours.looser, theirs.looser) == (None, 0)
+    assert (theirs.of, theirs.solved, theirs.weaker, theirs.wrong, theirs.timeout) == (
+        1,
+        1,
+        0,
+        0,
+        0,
+    )
+
+
+def test_a_wrong_answer_counts_as_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stronger(problem: Problem, options: Options) -> Found:
+        found = published_search(problem, options)
+        assert found.pushdown is not None
+        column = problem.fold.column("type")
+        more = sql_conjunction([found.pushdown.prefilter, app(Op.SQL_GT, column, int_lit(4))])
+        return replace(found, pushdown=replace(found.pushdown, prefilter=more))
+
+    monkeypatch.setattr(compare, "search", stronger)
+    (found,) = answers([Engine("x", Options())], [benchmark("Jdata_1")], 20.0, ["grouped"])
+    assert found.verdict == "wrong"
+
+
+def test_timeouts_and_weaker_answers() -> None:
+    hasty = Engine("hasty", Options(timeout=0.01))
+    (late,) = answers([hasty], [benchmark("Jdata_1")], 20.0, ["grouped"])
+    assert (late.verdict, late.kind) == ("timeout", "none")
+    (weaker,) = answers(engines(Options(), both=False), [benchmark("Jdata_3")], 20.0, ["grouped"])
+    assert (weaker.verdict, weaker.kind) == ("weaker", "split")
+
+
+def test_only_the_start_is_rejected() -> None:
+    """``bought <> 0`` says no more than that there was a row; ``men AND women`` does."""
+    names = ("Jdata_1", "Chicago_2", "Chicago_1")
+    found = answers(engines(Options(), both=True), [benchmark(n) for n in names], 20.0, ["global"])
+    assert {a.benchmark.name: a.verdict for a in found if a.engine != OURS} == dict.fromkeys(
+        names, "solved"
+    )
+    assert all(a.kind != "exact" for a in found)
+    assert [compare.rejects_only_the_start(c) for c in _certificates(found)] == [
+        True,
+        True,
+        False,
+    ] * 2
+
+
+def _certificates(found: list[compare.Answer]) -> list[Certificate]:
+    certificates = []
+    for a in found:
+        assert a.problem is not None
+        certificates.append(Certificate(a.problem, a.kind, "universe", a.prefilter, a.residual, ()))
+    return certificates
+
+
+def test_stronger_prefilters() -> None:
+    problem = read(benchmark("Jdata_1"), "grouped")
+    assert problem is not None
+    column = problem.fold.column("type")
+    four, more = (app(op, column, int_lit(4)) for op in (Op.SQL_EQ, Op.SQL_GE))
+    terms: list[Term] = [four, more, SQL_TRUE]
+    table = [[implies(problem, a, b) for b in terms] for a in terms]
+    assert table == [[True, True, True], [False, True, True], [False, False, True]]
+
+
+def test_what_was_published() -> None:
+    rows = {r.engine: r for r in compare_tell.published(PUBLISHED)}
+    whole, spacer = rows["published"], rows["published, Spacer"]
+    assert (whole.solved, whole.of, whole.median) == (150, 150, 1.605)
+    assert (spacer.solved, spacer.timeout) == (92, 1)
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    book = tmp_path / "ledger.jsonl"
+    args = ["--only", "Jdata_1,Chicago_3", "--mode", "grouped", "--timeout", "20"]
+    args += ["--suite", str(SUITE), "--ledger", str(book), "--ablation", "no-repair"]
+    assert main(["bench", "synth", "--engine", "published", *args]) == 0
+    out = capsys.readouterr().out
+    assert "published algorithms, no-repair" in out
+    assert "2 of 2" in out
+    assert "116.50" in out
+    (line,) = map(json.loads, book.read_text().splitlines())
+    assert line["bench"] == "engines"
+    told = line["benchmarks"]["published algorithms, no-repair, grouped"]
+    assert {name: kind for name, (kind, _, _) in told.items()} == {
+        "Jdata_1": "exact",
+        "Chicago_3": "none",
+    }
+
+
+def test_markdown() -> None:
+    text = compare_tell.markdown(compare_tell.published(PUBLISHED))
+    assert (
+        "| published | published | 150 of 150 | 0 | 0 | 0 | - | 1.60 | 3.78 | 116.50 | - |" in text
+    )
