@@ -109,16 +109,16 @@ def test_moments_before_1900(spark: SparkSession, tmp_path: Path, type_: str, mo
     }
     with conf(spark, settings):
         rows = one_file_each(spark, tmp_path / "t", "ts", *(f"TIMESTAMP '{x}'" for x in OLD[1:]))
-        best = agg(rows, udfs.earliest, "timestamp", "ts")
-        changed = 0
-        for sign in ("<", "<=", ">", ">=", "="):
-            for constant in OLD:
-                df = best.filter(f"m {sign} TIMESTAMP '{constant}Z'")
-                better = optimize(df)
-                if better is not df:
-                    changed += 1
-                    assert outcome(better) == outcome(df), (sign, constant)
-        assert changed
+    best = agg(rows, udfs.earliest, "timestamp", "ts")
+    changed = 0
+    for sign in ("<", "<=", ">", ">=", "="):
+        for constant in OLD:
+            df = best.filter(f"m {sign} TIMESTAMP '{constant}Z'")
+            better = optimize(df)
+            if better is not df:
+                changed += 1
+                assert outcome(better) == outcome(df), (sign, constant)
+    assert changed
 
 
 def test_old_days_that_spark_refuses_to_read(spark: SparkSession, tmp_path: Path) -> None:
