@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
 
-from presieve.ir.fold import Mode
+from presieve.ir.fold import Mode, Problem
 from presieve.ir.ops import app
 from presieve.ir.terms import SQL_FALSE, Op, Scope, Term
 from presieve.semantics.compile import State, agree, predicates
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver
 from presieve.synthesis import residual
+from presieve.synthesis.lowering import Lowering
 from presieve.synthesis.mining import Pair, background_pairs, clause_term, masks, mine, walk_pairs
 from presieve.synthesis.prover import Prover, Setup
 from presieve.synthesis.space import Space
@@ -48,23 +49,37 @@ class Open:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one space offers to every candidate: tables, leaves, background."""
+    """What one space offers to every candidate: tables, leaves, background.
+
+    Where ``lowering`` is given, tables are of the lowered problem, whose space is ``space``, and
+    leaves are of the original one, whose space is ``proved``.
+    """
 
     space: Space
     tables: Sequence[tuple[Table, State]]
     solver: Callable[[], Solver]
     effort: Effort
+    proved: Space
+    lowering: Lowering | None = None
 
     @cached_property
     def leaves(self) -> list[Term]:
         """The leaves of the invariant's universe."""
-        return all_leaves(self.space.problem, self.space.classes)
+        return all_leaves(self.proved.problem, self.proved.classes)
 
     @cached_property
     def background(self) -> list[int]:
         """For each literal, the arbitrary pairs on which it holds."""
-        pairs = background_pairs(self.space, Random(1))
-        return masks(self.space, self.leaves, pairs)
+        pairs = background_pairs(self.proved, Random(1))
+        return masks(self.proved, self.leaves, pairs)
+
+    def seen(self, pairs: Sequence[Pair]) -> list[int]:
+        """For each literal, the pairs that tables went through on which it holds."""
+        return masks(self.space, [self.sampled(leaf) for leaf in self.leaves], pairs)
+
+    def sampled(self, term: Term) -> Term:
+        """A term over state or outputs, as it is said of the tables."""
+        return self.lowering.term(term) if self.lowering else term
 
 
 def keeps(space: Space, prefilter: Term) -> Callable[[State, State], bool]:
@@ -110,19 +125,20 @@ def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
     if wrong is not None:
         return wrong
     pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
-    seen = masks(space, evidence.leaves, pairs)
+    seen = evidence.seen(pairs)
+    proved = evidence.proved.problem
     for reduced in (True, False):
         clauses = mine(seen, evidence.background, len(pairs), reduced=reduced)
         if len(clauses) > MAX_CLAUSES:
             continue
-        options = _options(space, prefilter)
+        options = _options(proved, prefilter)
         setup = Setup(
-            Runs(space.problem, [prefilter, *evidence.leaves, *(v for o in options for v in o)]),
+            Runs(proved, [prefilter, *evidence.leaves, *(v for o in options for v in o)]),
             prefilter,
             evidence.leaves,
             clauses,
-            space.problem.where,
-            space.problem.where,
+            proved.where,
+            proved.where,
             options,
         )
         prover = Prover(setup, evidence.solver(), evidence.effort)
@@ -131,15 +147,15 @@ def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
     return Open()
 
 
-def _options(space: Space, prefilter: Term) -> list[list[Term]]:
+def _options(problem: Problem, prefilter: Term) -> list[list[Term]]:
     """What may stand for the clauses of the filter as residual. Where no row is kept, a last clause
     is added that is false: the filter may never hold. Under GROUP BY it does not, as no group is
     left; without, the result of no row at all may well be accepted.
     """
     if prefilter != SQL_FALSE:
-        return residual.options_of(space.problem.where)
-    grouped = space.problem.mode is Mode.GROUPED
-    return [*([] if grouped else residual.options_of(space.problem.where)), [SQL_FALSE]]
+        return residual.options_of(problem.where)
+    grouped = problem.mode is Mode.GROUPED
+    return [*([] if grouped else residual.options_of(problem.where)), [SQL_FALSE]]
 
 
 def _finish(
@@ -152,7 +168,7 @@ def _finish(
     verdicts = [original(out, key) for out, key in outputs]
 
     def consistent(post: Term) -> bool:
-        test = accepts(space, post)
+        test = accepts(space, evidence.sampled(post))
         pairs = zip(outputs, verdicts, strict=True)
         return all(test(out, key) == verdict for (out, key), verdict in pairs)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from random import Random
 
 from presieve.errors import Declined
@@ -27,8 +28,9 @@ from presieve.smt.runs import EncEnv, Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.text import s_not
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis import bmc
+from presieve.synthesis import bmc, walks
 from presieve.synthesis.candidate import Evidence, Open, Proof, Wrong, attempt, keeps, refute
+from presieve.synthesis.lowering import Lowering, lower
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.tables import Finding, Need, Table, difference, explore, note_insertions
 from presieve.universe.boxes import Cell, cover, excluding, predicate
@@ -36,6 +38,8 @@ from presieve.universe.boxes import Cell, cover, excluding, predicate
 _ROUNDS = 8
 _LENGTHS = range(1, 5)
 _RANDOM_WALKS = 150
+_WALKED = 30
+"""Tables to begin with that walks of a lowered problem find."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,8 @@ class _Search:
         self.started = time.perf_counter()
         self.budget = budget
         self.solvers: list[Solver] = []
-        self.space = Space(problem, chosen=tuple(chosen))
+        self.proved = self.space = Space(problem, chosen=tuple(chosen))
+        self.lowering: Lowering | None = None
         self.deadline = self.started + budget
         self.random = Random(0)
         self.finding = Finding()
@@ -86,9 +91,39 @@ class _Search:
 
     # --- stages -------------------------------------------------------------------------------
 
+    def run(self) -> tuple[Proof | None, Strength]:
+        """All stages: on the lowered problem where the filter counts far, then as it is."""
+        if self.lower():
+            self.explore()
+            proof, strength = self.prove()
+            if proof is not None:
+                return proof, self._raised(strength)
+            self.space, self.lowering, self.finding = self.proved, None, Finding()
+        self.explore()
+        return self.prove()
+
+    def lower(self) -> bool:
+        """Take samples from the lowered problem from now on, if there is one."""
+        self.lowering = lower(self.proved.problem, self.proved.classes)
+        if self.lowering:
+            self.space = Space(self.lowering.problem, chosen=self.proved.chosen)
+        return self.lowering is not None
+
+    def _raised(self, strength: Strength) -> Strength:
+        """Make witnesses of the original problem of those of the lowered one, as far as it goes."""
+        assert self.lowering is not None
+        for cell, need in self.finding.needs.items():
+            real = self.lowering.raised(self.proved, self.space, need)
+            if strength != "strongest" or real is None:
+                return "universe"
+            self.finding.needs[cell] = real
+        return strength
+
     def explore(self) -> None:
         """Accepted tables and needed cells, by running; with the solver's help for a first one."""
-        self.finding = explore(self.space, self.random, self.deadline)
+        walked = walks.accepted_tables(self.space, Random(4)) if self.lowering else ()
+        seeds = list(islice(walked, _WALKED))
+        self.finding = explore(self.space, self.random, self.deadline, seeds)
         if self.finding.accepted:
             return
         for rows in _LENGTHS:
@@ -105,7 +140,9 @@ class _Search:
         for i in range(_RANDOM_WALKS):
             table = tuple(self.space.random_row(random) for _ in range(1 + i % 7))
             tables.setdefault((table, random.choice(self.space.keys)))
-        return Evidence(self.space, list(tables), self.solver, self.effort)
+        return Evidence(
+            self.space, list(tables), self.solver, self.effort, self.proved, self.lowering
+        )
 
     def candidate(self) -> Term:
         """The strongest pre-filter that nothing seen so far speaks against."""
@@ -117,6 +154,9 @@ class _Search:
             prefilter = self.candidate()
             if (prefilter == SQL_TRUE and not self._always_accepted()) or self.out_of_time:
                 return None, "universe"
+            wrong = walks.wrong_table(self.space, prefilter, Random(5)) if self.lowering else None
+            if wrong and self.learn(prefilter, *wrong):
+                continue
             evidence = self.evidence()
             match attempt(evidence, prefilter):
                 case Proof() as proof:
@@ -228,8 +268,7 @@ def synthesize(problem: Problem, budget: float = 10.0) -> Found:
     if search.space.size > MAX_CELLS:
         declined = (Declined("space", f"{search.space.size} regions of rows are too many"),)
     else:
-        search.explore()
-        proof, strength = search.prove()
+        proof, strength = search.run()
         if proof is None and search.candidate() != SQL_TRUE:
             why = "ran out of time" if search.out_of_time else "no invariant was found"
             declined = (Declined("no-proof", f"a pre-filter is likely right, but {why}"),)
@@ -245,6 +284,7 @@ def needed_cells(problem: Problem, budget: float) -> frozenset[Cell]:
     """The cells that runs show to be needed, without any proof."""
     keys_only, rest = _split(problem)
     search = _Search(rest, keys_only, budget)
+    search.lower()
     search.explore()
     return frozenset(search.finding.needs)
 

@@ -27,19 +27,22 @@ _ORDER = {
     Op.SQL_GE,
 }
 _EQUALITY = {Op.PY_EQ, Op.SQL_EQ, Op.SQL_EQ_NULLSAFE, Op.SAME}
+COMPARISONS = frozenset(_ORDER | _EQUALITY)
+"""Operators whose arguments meet each other."""
+
 _SUMS = {Op.INT_ADD, Op.INT_SUB, Op.FLOAT_ADD, Op.FLOAT_SUB, Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB}
 _PRODUCTS = {Op.INT_MUL, Op.FLOAT_MUL, Op.FLOAT_DIV, Op.SQL_FLOAT_MUL}
 
 
-def _flow(term: Term) -> list[Term]:
+def flow(term: Term) -> list[Term]:
     """Variables and literals that may *be* the value of the term (not merely influence it)."""
     match term:
         case Var() | Lit():
             return [term]
         case App(Op.ITE, (_, then, other)):
-            return [*_flow(then), *_flow(other)]
+            return [*flow(then), *flow(other)]
         case App(Op.SOME | Op.GET, (inner,)):
-            return _flow(inner)
+            return flow(inner)
     return []
 
 
@@ -53,9 +56,9 @@ class Classes:
         self._ordered: set[Var] = set()
         fold = problem.fold
         for f, v in zip(fold.fields, state_vars(fold, Scope.ACC), strict=True):
-            self._meet([v, *_flow(f.init), *_flow(f.step)])
+            self._meet([v, *flow(f.init), *flow(f.step)])
         for o in fold.outputs:
-            self._meet([Var(Scope.OUT, o.name, o.sort), *_flow(o.term)])
+            self._meet([Var(Scope.OUT, o.name, o.sort), *flow(o.term)])
         steps = [t for f in fold.fields for t in (f.init, f.step)]
         raises = [fold.step_raises, fold.finish_raises]
         outputs = [o.term for o in fold.outputs]
@@ -83,13 +86,13 @@ class Classes:
         for node in subterms(term):
             if not isinstance(node, App):
                 continue
-            if node.op in _ORDER or node.op in _EQUALITY:
-                flow = [x for a in node.args for x in _flow(a)]
-                self._meet(flow)
+            if node.op in COMPARISONS:
+                met = [x for a in node.args for x in flow(a)]
+                self._meet(met)
                 if node.op in _ORDER:
-                    self._ordered.update(x for x in flow if isinstance(x, Var))
+                    self._ordered.update(x for x in met if isinstance(x, Var))
             elif node.op in _SUMS or node.op in _PRODUCTS:
-                for v in (x for a in node.args for x in _flow(a) if isinstance(x, Var)):
+                for v in (x for a in node.args for x in flow(a) if isinstance(x, Var)):
                     neutral = [0] if node.op in _SUMS else [0, 1]
                     for n in neutral:
                         self._note(v, lit(strip(v.sort), n))
@@ -99,7 +102,7 @@ class Classes:
         the others at 1 or 0, the constant is reached.
         """
         for node in subterms(term):
-            if isinstance(node, App) and node.op in _ORDER | _EQUALITY:
+            if isinstance(node, App) and node.op in COMPARISONS:
                 inside = [v for a in node.args if isinstance(a, App) for v in variables(a)]
                 for part in node.args:
                     if isinstance(part, Lit) and part.value is not None:

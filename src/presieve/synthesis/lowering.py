@@ -1,0 +1,228 @@
+"""Untrusted. Filters that count far, as filters that count to two or four.
+
+``times > 7 AND prices > 18`` accepts no table of fewer than 27 rows, and short tables are what the
+search learns from. A counter is an integer of the state to which steps add constants; the constants
+that it is compared with are therefore lowered, in order and with room between them, and the search
+runs on the lowered problem. Its samples speak for the original one: a leaf ``times > 7`` there is
+``times > 2`` here. What is proved is the original problem: lowering can only miss something.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import gcd
+from typing import TypeAlias
+
+from presieve.ir.fold import Problem, state_vars
+from presieve.ir.ops import app
+from presieve.ir.sorts import INT, strip
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
+from presieve.ir.walk import subterms
+from presieve.ir.wellformed import output_var
+from presieve.semantics.compile import State
+from presieve.semantics.values import Value, same
+from presieve.synthesis.space import Space
+from presieve.synthesis.tables import Need, difference
+from presieve.universe.classes import COMPARISONS, Classes, flow
+
+SHORT = 4
+"""Counts up to this one are reached by short tables."""
+
+LONGEST = 3000
+"""Rows of a witness, at most."""
+
+_Scale: TypeAlias = Mapping[int, int]
+"""From the constants of a counter to the lowered ones: strictly increasing, zero to zero."""
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """The lowered problem, and how its constants stand for those of the original one.
+
+    ``scales`` has the counters of the state, and whatever else meets their values.
+    """
+
+    original: Problem
+    problem: Problem
+    scales: Mapping[Var, _Scale]
+
+    def term(self, term: Term) -> Term:
+        """A term of the original problem, said of the lowered one."""
+        return _lowered(term, self.scales, None)
+
+    def raised(self, space: Space, lowered: Space, need: Need) -> Need | None:
+        """A witness of the original problem, whose space is ``space``, made of a lowered one: rows
+        are repeated until the counters have gone as far as the original constants ask for. None
+        where that takes more than :data:`LONGEST` rows, or shows nothing.
+        """
+        end = lowered.machine.run(need.table, need.key)
+        if end is None:
+            return None
+        fields = state_vars(self.original.fold, Scope.ACC)
+        counters = [(i, self.scales[v], end[i]) for i, v in enumerate(fields) if v in self.scales]
+        for above in product((True, False), repeat=len(counters)):
+            goals = {i: _raised(s, v, a) for (i, s, v), a in zip(counters, above, strict=True)}
+            longer = _repeated(space, need, goals)
+            if longer and difference(space, longer.table, longer.key, longer.index) == "result":
+                return longer
+        return None
+
+
+def _raised(scale: _Scale, value: Value, above: bool) -> int:
+    """The number that is as far above the original constant as ``value`` is above the lowered one,
+    or as far below the next.
+    """
+    assert isinstance(value, int)
+    offsets = [(new, old - new) for old, new in scale.items()]
+    if above:
+        return value + max(((n, d) for n, d in offsets if n <= value), default=min(offsets))[1]
+    return value + min(((n, d) for n, d in offsets if n >= value), default=max(offsets))[1]
+
+
+def _repeated(space: Space, need: Need, goals: Mapping[int, int]) -> Need | None:
+    """The table with rows repeated so that these fields end with these values, if there is one."""
+    counts = [1] * len(need.table)
+    for field, goal in goals.items():
+        choices = _repeatable(space, need, counts, field, goal)
+        if choices is None:
+            return None
+        if choices:
+            _, row, more = min(choices)
+            counts[row] += more
+        if sum(counts) > LONGEST:
+            return None
+    rows = tuple(r for r, n in zip(need.table, counts, strict=True) for _ in range(n))
+    return Need(rows, need.key, sum(counts[: need.index]))
+
+
+def _repeatable(
+    space: Space, need: Need, counts: Sequence[int], field: int, goal: int
+) -> list[tuple[tuple[int, bool], int, int]] | None:
+    """Rows whose repetition takes a field to its goal, with the number of repetitions, those that
+    change least first; none where it is there, None where no row does.
+    """
+    machine = space.machine
+    state: State | None = machine.start(need.key)
+    steps: list[tuple[int, int, int]] = []  # fields changed, the row's number, by how much
+    for i, (row, count) in enumerate(zip(need.table, counts, strict=True)):
+        for _ in range(count):
+            state = machine.step(state, row, need.key) if state else None
+        again = machine.step(state, row, need.key) if state else None
+        if state is None or again is None:
+            return None
+        changed = sum(not same(a, b) for a, b in zip(state, again, strict=True))
+        steps.append((changed, i, _number(again[field]) - _number(state[field])))
+    assert state is not None
+    gap = goal - _number(state[field])
+    if gap == 0:
+        return []
+    useful = [(c, i, gap // d) for c, i, d in steps if d and gap % d == 0 and gap // d > 0]
+    return [((c, i == need.index), i, n) for c, i, n in useful] or None
+
+
+def _number(value: Value) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def lower(problem: Problem, classes: Classes) -> Lowering | None:
+    """The problem with lowered constants, or None where it does not count far."""
+    fold = problem.fold
+    free = [fold.column(c.name) for c in fold.columns] + [fold.key(c.name) for c in fold.keys]
+    scales: dict[Var, _Scale] = {}
+    own = state_vars(fold, Scope.ACC)
+    for v in own:
+        family = [w for w in own if classes.together(v, w)]
+        steps = [n for w in family for n in _increments(w, _step(problem, w))]
+        if strip(v.sort) != INT or not steps or any(classes.together(v, x) for x in free):
+            continue
+        constants = [c for c in classes.constants(v) if isinstance(c, int)]
+        if max(map(abs, constants), default=0) > SHORT * gcd(*steps):
+            scales[v] = scale_of(constants, gcd(*steps))
+    if not scales:
+        return None
+    outputs = [output_var(o.name, o.sort) for o in fold.outputs]
+    for v, scale in list(scales.items()):
+        scales[Var(Scope.TWIN, v.name, v.sort)] = scale
+        scales |= {o: scale for o in outputs if classes.together(v, o)}
+    return Lowering(problem, _problem(problem, scales), scales)
+
+
+def _step(problem: Problem, v: Var) -> Term:
+    return next(f.step for f in problem.fold.fields if f.name == v.name)
+
+
+def _increments(v: Var, step: Term) -> Iterator[int]:
+    """The constants, other than zero, that a step adds to a field."""
+    for node in subterms(step):
+        if isinstance(node, App) and node.op in (Op.INT_ADD, Op.INT_SUB):
+            parts = [flow(a) for a in node.args]
+            if any(v in p for p in parts):
+                yield from (
+                    x.value
+                    for p in parts
+                    for x in p
+                    if isinstance(x, Lit) and isinstance(x.value, int) and x.value
+                )
+
+
+def scale_of(constants: Sequence[int], unit: int) -> _Scale:
+    """Constants moved closer to zero and to each other, with room between them as far as there was
+    any, and multiples of the unit of counting still multiples.
+    """
+    scale = {0: 0}
+    for sign in (1, -1):
+        last = 0
+        for c in sorted(abs(c) for c in constants if c * sign > 0):
+            gap = c - last
+            scale[sign * c] = scale[sign * last] + sign * min(gap, 2 * unit + gap % unit)
+            last = c
+    return scale
+
+
+def _problem(problem: Problem, scales: Mapping[Var, _Scale]) -> Problem:
+    fold = problem.fold
+    fields = []
+    for f, v in zip(fold.fields, state_vars(fold, Scope.ACC), strict=True):
+        init, step = (_lowered(t, scales, scales.get(v)) for t in (f.init, f.step))
+        fields.append(replace(f, init=init, step=step))
+    outputs = [
+        replace(o, term=_lowered(o.term, scales, scales.get(output_var(o.name, o.sort))))
+        for o in fold.outputs
+    ]
+    step_raises, finish_raises = (
+        _lowered(t, scales, None) for t in (fold.step_raises, fold.finish_raises)
+    )
+    smaller = replace(
+        fold,
+        fields=tuple(fields),
+        outputs=tuple(outputs),
+        step_raises=step_raises,
+        finish_raises=finish_raises,
+    )
+    return replace(problem, fold=smaller, where=_lowered(problem.where, scales, None))
+
+
+def _lowered(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) -> Term:
+    """The term with those literals lowered that meet a counter, or are (under ``scale``) one."""
+    if isinstance(term, Lit):
+        if scale is None or strip(term.sort) != INT or not isinstance(term.value, int):
+            return term
+        return Lit(term.sort, scale.get(term.value, term.value))
+    if not isinstance(term, App):
+        return term
+    match term.op:
+        case Op.ITE:
+            inside = [None, scale, scale]
+        case Op.SOME | Op.GET:
+            inside = [scale]
+        case op if op in COMPARISONS:
+            met = [
+                s for a in term.args for x in flow(a) if isinstance(x, Var) and (s := scales.get(x))
+            ]
+            inside = [met[0] if met else None] * len(term.args)
+        case _:
+            inside = [None] * len(term.args)
+    args = [_lowered(a, scales, s) for a, s in zip(term.args, inside, strict=True)]
+    return app(term.op, *args)
