@@ -19,6 +19,8 @@ def make(random: Random, program: Program) -> str:
         return _by_key(random, random.choice(keys), outs)
     outs += [k for k in keys if random.random() < 0.08]
     roll = random.random()
+    if roll < 0.05:
+        return _chosen(random, random.choice(outs))
     if roll < 0.5:
         return _atom(random, random.choice(outs))
     if roll < 0.82:
@@ -55,8 +57,27 @@ def _by_key(random: Random, key: Out, outs: list[Out]) -> str:
     )
 
 
+def _chosen(random: Random, o: Out) -> str:
+    """A condition on a value that is chosen by another condition."""
+    a, b = (_constant(random, o) for _ in range(2))
+    test, other = _atom(random, o), _atom(random, o)
+    relation = random.choice(_ORDERS if o.kind != "boolean" else ("=", "<>"))
+    return random.choice(
+        (
+            f"coalesce({o.text}, {a}) {relation} {b}",
+            f"nullif({o.text}, {a}) {relation} {b}",
+            f"nvl2({o.text}, {test}, {other})",
+            f"IF({test}, {o.text}, {a}) {relation} {b}",
+            f"CASE WHEN {test} THEN {o.text} WHEN {other} THEN {a} END {relation} {b}",
+            f"CASE WHEN {test} THEN 1 ELSE 0 END = 1",
+        )
+    )
+
+
 def _wrapped(random: Random, o: Out) -> str:
     text = _atom(random, o)
+    if random.random() < 0.06:
+        text = _chosen(random, o)
     if random.random() < 0.1:
         return f"({text} OR {_atom(random, o)})"
     return f"({text})" if random.random() < 0.3 or " AND " in text else text
