@@ -10,6 +10,7 @@ import pytest
 
 from presieve.bench import compare, compare_tell
 from presieve.bench.compare import OURS, Engine, answers, engines, implies, read
+from presieve.bench.magicpush import preconditions
 from presieve.bench.published.engine import Options
 from presieve.bench.published.engine import search as published_search
 from presieve.bench.suite import Benchmark, benchmarks, load
@@ -127,3 +128,31 @@ def test_markdown() -> None:
     assert (
         "| published | published | 150 of 150 | 0 | 0 | 0 | - | 1.60 | 3.78 | 116.50 | - |" in text
     )
+
+
+def test_room_for_magicpush() -> None:
+    """Whether anything was bought: exactly. Least scores: with the filter kept. Two best scores
+    need two rows, and a number of events depends on how many rows there are.
+    """
+    names = ("Jdata_1", "Ada3_1", "Top2_1", "EventAggregationUdf_2", "Chicago_3")
+    found = answers([Engine(OURS, None)], [benchmark(n) for n in names], 20.0, ["grouped"])
+    kinds = [preconditions(a.problem, a.prefilter).kind for a in found if a.problem is not None]
+    assert kinds == ["exact", "partial", "none", "none", "none"]
+    assert compare_tell.room(found, OURS) == {"grouped": {"exact": 1, "partial": 1}}
+
+
+def test_a_filter_on_order_refutes_magicpush() -> None:
+    """The last price within a window depends on the order of rows."""
+    problem = read(benchmark("HighLowAggregator_1"), "grouped")
+    assert problem is not None
+    assert not preconditions(problem, SQL_TRUE).order
+
+
+def test_a_prefilter_that_matters_refutes_magicpush() -> None:
+    problem = read(benchmark("Jdata_1"), "grouped")
+    assert problem is not None
+    column = problem.fold.column("type")
+    met = preconditions(problem, app(Op.SQL_EQ, column, int_lit(4)))
+    assert (met.kind, met.insensitive) == ("exact", True)
+    wrong = preconditions(problem, app(Op.SQL_GT, column, int_lit(4)))
+    assert not wrong.partial or not wrong.insensitive

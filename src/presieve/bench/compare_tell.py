@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from presieve.bench.compare import Answer, implies
+from presieve.bench.magicpush import preconditions
 from presieve.errors import UsageError
 
 _VERDICTS = ("solved", "weaker", "wrong", "timeout")
@@ -72,6 +73,20 @@ def _is_looser(answer: Answer, ours: Answer | None) -> bool:
     if ours is None or answer.problem is None or "none" in (answer.kind, ours.kind):
         return False
     return not implies(answer.problem, answer.prefilter, ours.prefilter)
+
+
+def room(answers: Sequence[Answer], own: str) -> dict[str, dict[str, int]]:
+    """For each mode, for how many of the problems that our engine pushes a filter below MagicPush's
+    conditions leave room for the same pre-filter: exactly, or with the filter kept.
+    """
+    found: dict[str, dict[str, int]] = {}
+    for a in answers:
+        if a.engine == own and a.problem is not None:
+            counts = found.setdefault(a.mode, {"exact": 0, "partial": 0})
+            kind = "none" if a.kind == "none" else preconditions(a.problem, a.prefilter).kind
+            if kind != "none":
+                counts[kind] += 1
+    return found
 
 
 def published(path: Path) -> list[Row]:

@@ -135,11 +135,15 @@ def _side_by_side(
     from presieve.bench.compare import OURS
 
     rows = compare_tell.rows(answers, OURS)
-    line = compare_tell.summary(rows, answers, timeout)
+    room = compare_tell.room(answers, OURS)
+    line = {**compare_tell.summary(rows, answers, timeout), "magicpush": room}
     if json:
         output.as_json(line)
     else:
         compare_tell.show([*rows, *compare_tell.published(figures)], output.console())
+        for mode, kinds in room.items():
+            told = ", ".join(f"{n} {kind}" for kind, n in kinds.items())
+            print(f"MagicPush's conditions leave room, {mode}: {told} (published: 5, 17)")
     if ledger is not None:
         book.append(ledger, "engines", line)
     if any(a.verdict == "wrong" for a in answers):
