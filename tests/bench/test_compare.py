@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from presieve.bench import compare, compare_tell
-from presieve.bench.compare import OURS, Engine, answers, engines, implies, read
+from presieve.bench.compare import OURS, SPACER, Engine, answers, engines, implies, read
 from presieve.bench.magicpush import preconditions
+from presieve.bench.published import spacer
 from presieve.bench.published.engine import Options
 from presieve.bench.published.engine import search as published_search
 from presieve.bench.suite import Benchmark, benchmarks, load
@@ -35,7 +36,7 @@ def test_both_engines() -> None:
     assert [(a.kind, a.verdict) for a in found] == [("exact", "solved")] * 2
     ours, theirs = compare_tell.rows(found, OURS)
     assert (ours.looser, theirs.looser) == (None, 0)
-    assert (theirs.of, theirs.solved, theirs.weaker, theirs.wrong, theirs.timeout) == (
+    assert (theirs.of, theirs.solved, theirs.weaker, theirs.wrong, theirs.unanswered) == (
         1,
         1,
         0,
@@ -60,7 +61,7 @@ def test_a_wrong_answer_counts_as_wrong(monkeypatch: pytest.MonkeyPatch) -> None
 def test_timeouts_and_weaker_answers() -> None:
     hasty = Engine("hasty", Options(timeout=0.01))
     (late,) = answers([hasty], [benchmark("Jdata_1")], 20.0, ["grouped"])
-    assert (late.verdict, late.kind) == ("timeout", "none")
+    assert (late.verdict, late.kind) == ("unanswered", "none")
     (weaker,) = answers(engines(Options(), both=False), [benchmark("Jdata_3")], 20.0, ["grouped"])
     assert (weaker.verdict, weaker.kind) == ("weaker", "split")
 
@@ -102,7 +103,7 @@ def test_what_was_published() -> None:
     rows = {r.engine: r for r in compare_tell.published(PUBLISHED)}
     whole, spacer = rows["published"], rows["published, Spacer"]
     assert (whole.solved, whole.of, whole.median) == (150, 150, 1.605)
-    assert (spacer.solved, spacer.timeout) == (92, 1)
+    assert (spacer.solved, spacer.unanswered) == (92, 58)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,3 +157,41 @@ def test_a_prefilter_that_matters_refutes_magicpush() -> None:
     assert (met.kind, met.insensitive) == ("exact", True)
     wrong = preconditions(problem, app(Op.SQL_GT, column, int_lit(4)))
     assert not wrong.partial or not wrong.insensitive
+
+
+def test_spacer() -> None:
+    """It knows a weakest residual for the least scores, a stronger one for the two best scores,
+    and nothing of sums of doubles.
+    """
+    names = ("Ada3_1", "Top2_1", "UDAF_2", "Chicago_3")
+    found = answers([SPACER], [benchmark(n) for n in names], 20.0, ["grouped"])
+    assert [(a.kind, a.verdict) for a in found] == [
+        ("split", "solved"),
+        ("partial", "weaker"),
+        ("none", "unanswered"),
+        ("none", "unanswered"),
+    ]
+
+
+def test_what_spacer_says_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two predicates that are always true break the end of every group."""
+
+    def anything(script: str, seconds: float) -> str:
+        declared = [x.split(" ", 1)[1] for x in script.splitlines() if x.startswith("(declare-fun")]
+        found = []
+        for text in declared:
+            name, rest = text.split(" ", 1)
+            sorts = rest[1 : rest.index(")")].split()
+            parameters = " ".join(f"(x{i} {s})" for i, s in enumerate(sorts))
+            found.append(f"(define-fun {name} ({parameters}) Bool true)")
+        return "\n".join(found)
+
+    problem = read(benchmark("Jdata_1"), "grouped")
+    assert problem is not None
+    pushdown = published_search(problem, Options()).pushdown
+    assert pushdown is not None
+    honest = spacer.infer(problem, pushdown.prefilter, pushdown.residual, 20.0)
+    assert honest.residual in ("weakest", "stronger")
+    monkeypatch.setattr(spacer, "solve_horn", anything)
+    told = spacer.infer(problem, pushdown.prefilter, pushdown.residual, 20.0)
+    assert told.residual == "unchecked"

@@ -17,7 +17,7 @@ from presieve.bench.compare import Answer, implies
 from presieve.bench.magicpush import preconditions
 from presieve.errors import UsageError
 
-_VERDICTS = ("solved", "weaker", "wrong", "timeout")
+_VERDICTS = ("solved", "weaker", "wrong", "unanswered")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Row:
     solved: int
     weaker: int
     wrong: int
-    timeout: int
+    unanswered: int
     median: float
     mean: float
     slowest: float
@@ -49,7 +49,7 @@ def rows(answers: Sequence[Answer], own: str) -> list[Row]:
         if best and engine != own:
             looser = sum(_is_looser(a, best.get((a.benchmark.name, a.mode))) for a in some)
         counts = {v: sum(a.verdict == v for a in some) for v in _VERDICTS}
-        seconds = [a.seconds for a in some if a.verdict != "timeout"] or [0.0]
+        seconds = [a.seconds for a in some if a.verdict != "unanswered"] or [0.0]
         found.append(
             Row(
                 engine,
@@ -58,7 +58,7 @@ def rows(answers: Sequence[Answer], own: str) -> list[Row]:
                 counts["solved"],
                 counts["weaker"],
                 counts["wrong"],
-                counts["timeout"],
+                counts["unanswered"],
                 median(seconds),
                 fmean(seconds),
                 max(seconds),
@@ -107,7 +107,7 @@ def published(path: Path) -> list[Row]:
             int(r["answered"]),
             0,
             0,
-            int(r["timeout"]),
+            int(r["of"]) - int(r["answered"]),
             float(r["median_s"]),
             float(r["mean_s"]),
             float(r["slowest_s"]),
@@ -140,7 +140,7 @@ def markdown(found: Sequence[Row]) -> str:
 
 def _cells(r: Row) -> Iterator[str]:
     yield from (r.engine, r.mode, f"{r.solved} of {r.of}")
-    yield from (str(n) for n in (r.weaker, r.wrong, r.timeout))
+    yield from (str(n) for n in (r.weaker, r.wrong, r.unanswered))
     yield "-" if r.looser is None else str(r.looser)
     yield from (f"{s:.2f}" for s in (r.median, r.mean, r.slowest))
     yield "-" if r.calls is None else f"{r.calls:.0f}"

@@ -33,6 +33,7 @@ class EngineOption(StrEnum):
 
     PRESIEVE = "presieve"
     PUBLISHED = "published"
+    SPACER = "spacer"
     ALL = "all"
 
 
@@ -66,7 +67,8 @@ def synth(
         Path | None, typer.Option(metavar="FILE", help="Draw the cumulative curve.")
     ] = None,
     engine: Annotated[
-        EngineOption, typer.Option(help="Our search, the published algorithms, or both.")
+        EngineOption,
+        typer.Option(help="Our search, the published one, both, or a Horn solver."),
     ] = EngineOption.PRESIEVE,
     ablation: Annotated[
         AblationOption, typer.Option(help="What the published search does without.")
@@ -104,6 +106,8 @@ def synth(
 
         options = Options(ablation.value, enlarge, timeout)
         engines = compare.engines(options, both=engine is EngineOption.ALL)
+        if engine is EngineOption.SPACER:
+            engines = [compare.SPACER]
         with output.quiet():
             answers = compare.answers(engines, chosen, timeout, modes, log.print)
         _side_by_side(answers, suite.parent / "published.csv", timeout, ledger, json=json)

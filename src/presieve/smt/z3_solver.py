@@ -99,3 +99,15 @@ def _fraction(value: Any) -> Fraction:
     if z3.is_algebraic_value(value):
         return _fraction(value.approx(20))
     return Fraction(0)
+
+
+def solve_horn(script: str, seconds: float) -> str | None:
+    """Constrained Horn clauses to z3's Spacer: definitions of the unknown predicates as SMT-LIB
+    text; None where it finds none in time. Whoever uses them checks them.
+    """
+    solver = z3.SolverFor("HORN", ctx=z3.Context())
+    solver.set("timeout", max(1, int(seconds * 1000)))
+    solver.from_string(script)
+    if solver.check() != z3.sat:
+        return None
+    return str(solver.model().sexpr())
