@@ -46,6 +46,24 @@ def test_judged(where: str, published: str, kind: str, right: bool) -> None:
     assert found.typical == found.seconds[0] > 0
 
 
+@pytest.mark.parametrize(
+    ("where", "published", "kind", "counted", "right"),
+    [
+        ("n >= 1", "exact", "split", True, True),
+        ("n > 0 OR n < -3 AND n <> -5", "exact", "split", True, True),
+        ("n >= 2", "exact", "partial", False, False),
+        ("n >= 1 AND n <> 5", "exact", "split", False, False),
+        ("n >= 1", "split", "split", False, True),
+        ("true", "exact", "exact", True, True),
+    ],
+)
+def test_a_residual_that_only_looks_for_the_start_counts_as_exact(
+    where: str, published: str, kind: str, counted: bool, right: bool
+) -> None:
+    (found,) = measure([counting(where, published)], ["global"], runs=1)
+    assert (found.answer.kind, found.counts_as_exact, found.right) == (kind, counted, right)
+
+
 def test_a_ledger_keeps_its_lines(tmp_path: Path) -> None:
     path = tmp_path / "new" / "ledger.jsonl"
     ledger.append(path, "one", {"median": 0.5})

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_, or_
 from random import Random
 
-from presieve.ir.fold import Mode, Problem
+from presieve.ir.fold import Mode
 from presieve.ir.ops import app
-from presieve.ir.terms import SQL_FALSE, Op, Scope, Term
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, Var
+from presieve.ir.wellformed import output_var
 from presieve.semantics.compile import State, agree, predicates
+from presieve.semantics.operators import Undefined
+from presieve.semantics.values import Value
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver
 from presieve.synthesis import residual
 from presieve.synthesis.lowering import Lowering
 from presieve.synthesis.mining import Pair, background_pairs, clause_term, masks, mine, walk_pairs
 from presieve.synthesis.prover import Prover, Setup
+from presieve.synthesis.residual import Choice, Part
 from presieve.synthesis.space import Space
 from presieve.synthesis.tables import Table
 from presieve.universe.leaves import leaves as all_leaves
@@ -95,13 +100,16 @@ def keeps(space: Space, prefilter: Term) -> Callable[[State, State], bool]:
 
 def accepts(space: Space, post: Term) -> Callable[[State, State], bool]:
     """A filter on the output as a function of outputs and key."""
+    test = predicates([app(Op.SQL_IS_TRUE, post)], _post_names(space))
+    return lambda outputs, key: bool(test(outputs, key)[0])
+
+
+def _post_names(space: Space) -> list[tuple[Scope, list[str]]]:
     fold = space.problem.fold
-    names = [
+    return [
         (Scope.OUT, [o.name for o in fold.outputs]),
         (Scope.KEY, [c.name for c in fold.keys]),
     ]
-    test = predicates([app(Op.SQL_IS_TRUE, post)], names)
-    return lambda outputs, key: bool(test(outputs, key)[0])
 
 
 def refute(
@@ -131,15 +139,16 @@ def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
         clauses = mine(seen, evidence.background, len(pairs), reduced=reduced)
         if len(clauses) > MAX_CLAUSES:
             continue
-        options = _options(proved, prefilter)
+        parts = _parts(evidence.proved, prefilter)
+        standins = [x for p in residual.every(parts) for x in p.standins]
         setup = Setup(
-            Runs(proved, [prefilter, *evidence.leaves, *(v for o in options for v in o)]),
+            Runs(proved, [prefilter, *evidence.leaves, *standins]),
             prefilter,
             evidence.leaves,
             clauses,
             proved.where,
             proved.where,
-            options,
+            parts,
         )
         prover = Prover(setup, evidence.solver(), evidence.effort)
         if prover.houdini() and prover.final():
@@ -147,44 +156,101 @@ def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
     return Open()
 
 
-def _options(problem: Problem, prefilter: Term) -> list[list[Term]]:
-    """What may stand for the clauses of the filter as residual. Where no row is kept, a last clause
-    is added that is false: the filter may never hold. Under GROUP BY it does not, as no group is
-    left; without, the result of no row at all may well be accepted.
+def _parts(space: Space, prefilter: Term) -> Part:
+    """The parts of the filter, with what may stand for them in the residual. Where no row is kept,
+    a last one is false: the filter may never hold. Under GROUP BY it does not, as no group is left;
+    without, the result of no row at all may well be accepted.
     """
+    where = space.problem.where
     if prefilter != SQL_FALSE:
-        return residual.options_of(problem.where)
-    grouped = problem.mode is Mode.GROUPED
-    return [*([] if grouped else residual.options_of(problem.where)), [SQL_FALSE]]
+        return residual.parts_of(where, _start(space))
+    if space.problem.mode is Mode.GROUPED:
+        return residual.parts_of(SQL_TRUE, {}, never=True)
+    return residual.parts_of(where, _start(space), never=True)
+
+
+def _start(space: Space) -> dict[Var, Value]:
+    """The outputs before any row, for one of the keys."""
+    machine, key = space.machine, space.keys[0]
+    try:
+        outputs = machine.finish(machine.start(key), key)
+    except (TypeError, Undefined):
+        return {}
+    names = [output_var(o.name, o.sort) for o in space.problem.fold.outputs]
+    return dict(zip(names, outputs, strict=True)) if outputs is not None else {}
 
 
 def _finish(
     evidence: Evidence, prefilter: Term, setup: Setup, prover: Prover, pairs: Sequence[Pair]
 ) -> Proof:
     """Choose the residual and keep only the clauses that the proof rests on."""
-    space = evidence.space
-    outputs = _outputs(space, pairs)
-    original = accepts(space, space.problem.where)
-    verdicts = [original(out, key) for out, key in outputs]
+    space, parts = evidence.space, setup.parts
+    assert parts is not None
 
-    def consistent(post: Term) -> bool:
-        test = accepts(space, evidence.sampled(post))
-        pairs = zip(outputs, verdicts, strict=True)
-        return all(test(out, key) == verdict for (out, key), verdict in pairs)
+    def proves(choice: Choice) -> bool:
+        return prover.holds(prover.choosing(choice))
 
-    chosen = _never(space, setup, prover) if prefilter == SQL_FALSE else None
+    chosen: Choice | None = None
+    start: Choice = tuple(p.itself for p in residual.every(parts))
+    if prefilter == SQL_FALSE:
+        chosen, start = _never(space, parts, proves), (*start[:-1], None)
     if chosen is None:
-        chosen = residual.choose(setup.variants, consistent, prover)
+        seen = Seen.of(evidence, parts, _outputs(space, pairs))
+        chosen = residual.choose(parts, start, seen.agrees, proves)
     needed = prover.minimised(prover.choosing(chosen))
     invariant = tuple(clause_term(setup.leaves, setup.clauses[j]) for j in needed)
-    return Proof(prefilter, residual.assemble(setup.variants, chosen), invariant)
+    return Proof(prefilter, residual.assemble(parts, chosen), invariant)
 
 
-def _never(space: Space, setup: Setup, prover: Prover) -> list[int | None] | None:
+def _never(space: Space, parts: Part, proves: Callable[[Choice], bool]) -> Choice | None:
     """The choice of a residual that is false, where the filter never holds."""
-    chosen: list[int | None] = [None] * (len(setup.variants) - 1) + [0]
+    last = parts.parts[-1].number
+    chosen = tuple(p.itself if p.number in (0, last) else None for p in residual.every(parts))
     grouped = space.problem.mode is Mode.GROUPED
-    return chosen if grouped or prover.holds(prover.choosing(chosen)) else None
+    return chosen if grouped or proves(chosen) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Which parts of the filter, and which of their stand-ins, are true of which outputs: sets as
+    bit masks, by the number of the part. ``accepted`` is that of the filter.
+    """
+
+    parts: Part
+    masks: Sequence[Sequence[int]]
+    accepted: int
+    all: int
+
+    @classmethod
+    def of(cls, evidence: Evidence, parts: Part, outputs: Sequence[tuple[State, State]]) -> Seen:
+        """By evaluating all of them on all outputs, each with its key."""
+        space = evidence.space
+        each = [[*p.standins, p.term] for p in residual.every(parts)]
+        terms = [app(Op.SQL_IS_TRUE, evidence.sampled(t)) for group in each for t in group]
+        terms.append(app(Op.SQL_IS_TRUE, space.problem.where))
+        test = predicates(terms, _post_names(space))
+        masks = [0] * len(terms)
+        for i, (out, key) in enumerate(outputs):
+            for j, value in enumerate(test(out, key)):
+                masks[j] |= bool(value) << i
+        rest = iter(masks)
+        grouped = [[next(rest) for _ in group] for group in each]
+        return cls(parts, grouped, masks[-1], (1 << len(outputs)) - 1)
+
+    def agrees(self, chosen: Choice) -> bool:
+        """Whether the residual accepts what the filter accepts."""
+        return self._true(self.parts, chosen) == self.accepted
+
+    def _true(self, part: Part, chosen: Choice) -> int:
+        choice = chosen[part.number]
+        if choice is None:
+            return self.all
+        if choice < part.itself or part.op is None:
+            return self.masks[part.number][choice]
+        below = [self._true(p, chosen) for p in part.parts]
+        if part.op is Op.SQL_AND:
+            return reduce(and_, below, self.all)
+        return reduce(or_, below, 0)
 
 
 def _outputs(space: Space, pairs: Sequence[Pair]) -> list[tuple[State, State]]:

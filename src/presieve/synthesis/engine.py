@@ -35,7 +35,7 @@ from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.tables import Finding, Need, Table, difference, explore, note_insertions
 from presieve.universe.boxes import Cell, cover, excluding, predicate
 
-_ROUNDS = 8
+_ROUNDS = 12
 _LENGTHS = range(1, 5)
 _RANDOM_WALKS = 150
 _WALKED = 30

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from presieve.ir.terms import Term
+from presieve.ir.terms import Op, Term
 from presieve.semantics.scan import may_lose
-from presieve.smt.runs import Run, Runs
+from presieve.smt.runs import EncEnv, Run, Runs
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
 from presieve.smt.text import s_and, s_implies, s_not, s_or
 from presieve.synthesis.mining import Clause
+from presieve.synthesis.residual import Choice, Part, every
 
 STEP, FINAL, RESIDUAL, CRASH, ERASED = "!step", "!final", "!residual", "!crash", "!erased"
 LOST = "!lost"
@@ -23,8 +24,8 @@ GOALS = (STEP, FINAL, RESIDUAL, CRASH, ERASED)
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a prover is built from. ``variants`` are, per clause of the filter, weaker and weaker
-    stand-ins for the residual.
+    """What a prover is built from. ``parts`` are those of the filter with their stand-ins, where
+    the residual is to be chosen.
     """
 
     runs: Runs
@@ -33,7 +34,7 @@ class Setup:
     clauses: Sequence[Clause]
     where: Term
     residual: Term
-    variants: Sequence[Sequence[Term]] = ()
+    parts: Part | None = None
 
 
 class Prover:
@@ -92,15 +93,27 @@ class Prover:
         kept = encoder.name(runs.passes(t, setup.residual))
         agrees = encoder.name(runs.result_agrees(s, t, accepted, kept))
         encoder.fact(s_implies(FINAL, s_and([matters, s_not(agrees)])))
-        out = runs.outputs(t)
-        choices = []
-        for i, options in enumerate(setup.variants):
-            for j, option in enumerate(options):
-                encoder.lines.append(f"(declare-const h{i}.{j} Bool)")
-                choices.append(s_implies(f"h{i}.{j}", runs.is_true(option, out)))
-        passed = encoder.name(s_and([runs.present(t), *choices]))
+        if setup.parts is None:
+            return
+        chosen = self._write_part(setup.parts, runs.outputs(t))
+        passed = encoder.name(s_and([runs.present(t), chosen]))
         agrees = encoder.name(runs.result_agrees(s, t, accepted, passed))
         encoder.fact(s_implies(RESIDUAL, s_and([matters, s_not(agrees)])))
+
+    def _write_part(self, part: Part, out: EncEnv) -> str:
+        """That what is chosen for a part of the filter is true; a switch for each choice."""
+        runs = self._setup.runs
+        encoder = runs.encoder
+        switches = [f"h{part.number}.{j}" for j in range(part.itself + 1)]
+        encoder.lines += [f"(declare-const {switch} Bool)" for switch in switches]
+        choices = [runs.is_true(option, out) for option in part.standins]
+        if part.op is None:
+            choices.append(runs.is_true(part.term, out))
+        else:
+            join = s_and if part.op is Op.SQL_AND else s_or
+            choices.append(join([self._write_part(below, out) for below in part.parts]))
+        meant = zip(switches, choices, strict=True)
+        return encoder.name(s_and(s_implies(switch, choice) for switch, choice in meant))
 
     # --- questions --------------------------------------------------------------------------
 
@@ -141,12 +154,13 @@ class Prover:
         """With the residual of the setup, both pipelines agree at the end of every group."""
         return self.holds([FINAL])
 
-    def choosing(self, chosen: Sequence[int | None]) -> list[str]:
-        """The goal of agreeing with chosen variants as residual (None: the clause is dropped)."""
+    def choosing(self, chosen: Choice) -> list[str]:
+        """The goal of agreeing with what is chosen for the parts of the filter as residual."""
+        assert self._setup.parts is not None
         switches = [
-            f"h{i}.{j}" if chosen[i] == j else f"(not h{i}.{j})"
-            for i, options in enumerate(self._setup.variants)
-            for j in range(len(options))
+            f"h{p.number}.{j}" if chosen[p.number] == j else f"(not h{p.number}.{j})"
+            for p in every(self._setup.parts)
+            for j in range(p.itself + 1)
         ]
         return [RESIDUAL, *switches]
 

@@ -1,68 +1,198 @@
-"""Untrusted. Weaker stand-ins for the clauses of a filter, and the choice among them.
+"""Untrusted. Weaker stand-ins for the parts of a filter, and the choice among them.
 
 By the decoupling theorem (FORMULAS 4, i) the residual is a unary problem: it must agree with the
-filter on the outputs of pre-filtered tables. Clauses are weakened one after the other, the
-cheapest stand-in first: nothing, a test for NULL, ``<>``, a one-sided comparison, the clause.
+filter on the outputs of pre-filtered tables. Every part of the filter, also below OR, gets the
+cheapest stand-in that can be proved (ADR 10). In order of cost: nothing, ``IS NOT NULL``, ``<>``
+(first from what the output is before any row), a one-sided comparison, the part itself. A stand-in
+is implied by its part, whatever the outputs are, so that a residual is never stronger than its
+filter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
-from presieve.ir.terms import SQL_FALSE, SQL_TRUE, App, Lit, Op, Scope, Term, Var
-from presieve.ir.walk import variables
-from presieve.synthesis.prover import Prover
+from presieve.ir.terms import (
+    SQL_FALSE,
+    SQL_TRUE,
+    App,
+    Lit,
+    Op,
+    Scope,
+    Term,
+    Var,
+    lit,
+    literal_value,
+)
+from presieve.ir.walk import subterms, variables
+from presieve.semantics.interpret import evaluate
+from presieve.semantics.values import Value
 
-_ONE_SIDED = {Op.SQL_EQ: (Op.SQL_GE, Op.SQL_LE)}
-_STRICT = {Op.SQL_GT, Op.SQL_LT}
+_NULL_IN_NULL_OUT = {Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE}
 
 
-def variants(clause: Term) -> list[Term]:
-    """Predicates implied by a clause, from weak and cheap to the clause itself."""
-    found = [
-        app(Op.SQL_NOT, app(Op.SQL_IS_NULL, v))
-        for v in variables(clause)
-        if v.scope is Scope.OUT and isinstance(v.sort, Option)
-    ]
-    match clause:
-        case App(op, (Var() as v, Lit() as bound)) if strip(v.sort) != BOOL:
-            if op in _STRICT and strip(v.sort) != FLOAT:
-                found.append(app(Op.SQL_NOT, app(Op.SQL_EQ, v, bound)))
-            found += [app(other, v, bound) for other in _ONE_SIDED.get(op, ())]
-    return [*dict.fromkeys(x for x in found if x != clause), clause]
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a filter: ``parts`` joined by ``op`` (AND or OR), or a leaf, of which ``op`` is
+    None. ``standins`` may be put in its place, cheapest first. ``number`` counts in pre-order.
+    """
+
+    number: int
+    term: Term
+    standins: tuple[Term, ...]
+    op: Op | None = None
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def itself(self) -> int:
+        """The choice of no stand-in."""
+        return len(self.standins)
+
+
+Choice = tuple[int | None, ...]
+"""For each part, by number, the index of its stand-in, :attr:`Part.itself`, or None: nothing."""
+
+
+def parts_of(where: Term, start: Mapping[Var, Value], *, never: bool = False) -> Part:
+    """A filter as the conjunction of its parts; ``start`` are the outputs before any row.
+
+    ``never``: with a last part that is false.
+    """
+    clauses = [*sql_conjuncts(where), *([SQL_FALSE] if never else [])]
+    numbers = iter(range(1_000_000))
+    return _conjunction(clauses, next(numbers), numbers, start)
+
+
+def _conjunction(
+    clauses: Sequence[Term], number: int, numbers: Iterator[int], start: Mapping[Var, Value]
+) -> Part:
+    parts = tuple(_part(c, numbers, start) for c in clauses)
+    return Part(number, sql_conjunction(clauses), (), Op.SQL_AND, parts)
+
+
+def _part(term: Term, numbers: Iterator[int], start: Mapping[Var, Value]) -> Part:
+    number = next(numbers)
+    standins = tuple(_standins(term, start))
+    match term:
+        case App(Op.SQL_AND | Op.SQL_OR as op, args):
+            parts = tuple(_part(a, numbers, start) for a in args)
+            return Part(number, term, standins, op, parts)
+    return Part(number, term, standins)
+
+
+def every(part: Part) -> Iterator[Part]:
+    """The part and all below it, by number."""
+    yield part
+    for below in part.parts:
+        yield from every(below)
+
+
+def assemble(part: Part, chosen: Choice) -> Term:
+    """The residual that a choice stands for."""
+    choice = chosen[part.number]
+    if choice is None:
+        return SQL_TRUE
+    if choice < part.itself:
+        return part.standins[choice]
+    if part.op is None:
+        return part.term
+    below = [assemble(p, chosen) for p in part.parts]
+    if part.op is Op.SQL_AND:
+        return sql_conjunction(below)
+    return SQL_TRUE if SQL_TRUE in below else app(Op.SQL_OR, *below)
 
 
 def choose(
-    options: Sequence[Sequence[Term]],
-    consistent: Callable[[Term], bool],
-    prover: Prover,
-) -> list[int | None]:
-    """For each clause the index of its stand-in, or None where it can go.
+    whole: Part, start: Choice, fits: Callable[[Choice], bool], proves: Callable[[Choice], bool]
+) -> Choice:
+    """The cheapest choice that can be proved, part after part, the whole before what is in it.
 
-    A clause that is just false is left out. ``consistent`` says whether a residual agrees with the
-    filter on all outputs seen; the solver has the last word. Raises nothing: with no stand-in
-    proven, the clause stays.
+    ``start`` is right. ``fits`` says whether a residual agrees with the filter on all outputs seen,
+    which is cheap, and ``proves`` that it does on all there are.
     """
-    chosen: list[int | None] = [None if o == [SQL_FALSE] else len(o) - 1 for o in options]
-    for i, option in enumerate(options):
-        for candidate in [None, *range(len(option) - 1)]:
-            trial = [*chosen[:i], candidate, *chosen[i + 1 :]]
-            if not consistent(assemble(options, trial)):
-                continue
-            if prover.holds(prover.choosing(trial)):
+    hoped = _descend(whole, start, fits)
+    if hoped == start or proves(hoped):
+        return hoped
+    return _descend(whole, start, lambda trial: fits(trial) and proves(trial))
+
+
+def _descend(part: Part, chosen: Choice, accepted: Callable[[Choice], bool]) -> Choice:
+    """The choice with the parts of one part replaced, where a replacement is accepted."""
+    for below in part.parts:
+        if chosen[below.number] is None:
+            continue
+        # one true disjunct makes all of them true: that was tried with the disjunction
+        nothing = () if part.op is Op.SQL_OR else (None,)
+        for choice in (*nothing, *range(len(below.standins))):
+            trial = (*chosen[: below.number], choice, *chosen[below.number + 1 :])
+            if accepted(trial):
                 chosen = trial
                 break
+        else:
+            chosen = _descend(below, chosen, accepted)
     return chosen
 
 
-def assemble(options: Sequence[Sequence[Term]], chosen: Sequence[int | None]) -> Term:
-    """The residual that a choice stands for."""
-    parts = [o[j] for o, j in zip(options, chosen, strict=True) if j is not None]
-    return sql_conjunction(parts) if parts else SQL_TRUE
+# --- stand-ins ----------------------------------------------------------------------------------
 
 
-def options_of(where: Term) -> list[list[Term]]:
-    """The variants of every clause of a filter."""
-    return [variants(c) for c in sql_conjuncts(where)]
+def _standins(term: Term, start: Mapping[Var, Value]) -> Iterator[Term]:
+    """Predicates that a part implies, from weak and cheap on, without the part itself."""
+    found: dict[Term, None] = {}
+    outputs = [v for v in variables(term) if v.scope is Scope.OUT]
+    for v in outputs:
+        if _null(v) and not _may_hold(term, v, None):
+            found.setdefault(app(Op.SQL_NOT, app(Op.SQL_IS_NULL, v)))
+    for v in outputs:
+        for value in _values(term, v, start):
+            if not any(_may_hold(term, v, x) for x in (value, *_null(v))):
+                found.setdefault(app(Op.SQL_NOT, app(Op.SQL_EQ, v, lit(strip(v.sort), value))))
+    match term:
+        case App(Op.SQL_EQ, (Var() as v, Lit() as bound)) if strip(v.sort) != BOOL:
+            found |= {app(Op.SQL_GE, v, bound): None, app(Op.SQL_LE, v, bound): None}
+    return (x for x in found if x != term)
+
+
+def _values(term: Term, v: Var, start: Mapping[Var, Value]) -> Iterator[bool | int | float | str]:
+    """Values of an output that a part may exclude: that before any row, and constants it meets."""
+    base = strip(v.sort)
+    if base == BOOL:
+        return
+    if isinstance(value := start.get(v), int | float | str):
+        yield value
+    for node in subterms(term) if base != FLOAT else ():
+        match node:
+            case App(_, (Var() as other, Lit() as bound)) if other == v and bound.value is not None:
+                yield literal_value(bound)  # type: ignore[misc]
+
+
+def _null(v: Var) -> tuple[None, ...]:
+    return (None,) if isinstance(v.sort, Option) else ()
+
+
+def _may_hold(term: Term, v: Var, value: Value) -> bool:
+    """Whether a predicate can be true where one output has this value, whatever the others are."""
+    return _possible(term, v, value)[0]
+
+
+def _possible(term: Term, v: Var, value: Value) -> tuple[bool, bool]:
+    """Whether a predicate can be true, and whether it can be false."""
+    match term:
+        case App(Op.SQL_AND, args):
+            found = [_possible(a, v, value) for a in args]
+            return all(t for t, _ in found), any(f for _, f in found)
+        case App(Op.SQL_OR, args):
+            found = [_possible(a, v, value) for a in args]
+            return any(t for t, _ in found), all(f for _, f in found)
+        case App(Op.SQL_NOT, (inner,)):
+            holds, fails = _possible(inner, v, value)
+            return fails, holds
+    if all(w == v for w in variables(term)):
+        result = evaluate(term, {(v.scope, v.name): value})
+        return result is True, result is False
+    if value is None and isinstance(term, App) and term.op in _NULL_IN_NULL_OUT and v in term.args:
+        return False, False
+    return True, True
