@@ -63,7 +63,7 @@ class Evidence:
     space: Space
     tables: Sequence[tuple[Table, State]]
     solver: Callable[[], Solver]
-    effort: Effort
+    effort: Callable[[], Effort]
     proved: Space
     lowering: Lowering | None = None
 

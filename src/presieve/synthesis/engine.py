@@ -17,19 +17,16 @@ from random import Random
 from presieve.errors import Declined
 from presieve.ir.fold import Mode, Problem, nonempty
 from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
-from presieve.ir.pushdown import Kind, Pushdown, Strength, Witness
-from presieve.ir.sorts import Option
+from presieve.ir.pushdown import Pushdown, Strength, Witness
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, Var, lit
 from presieve.ir.walk import substitute, variables
 from presieve.ir.wellformed import output_var
 from presieve.semantics.compile import State
-from presieve.smt.encode import same_encoding
-from presieve.smt.runs import EncEnv, Runs
-from presieve.smt.solver import Effort, Solver, Unsat
-from presieve.smt.text import s_not
+from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import bmc, walks
-from presieve.synthesis.candidate import Evidence, Open, Proof, Wrong, attempt, keeps, refute
+from presieve.synthesis.candidate import Evidence, Open, Proof, Wrong, attempt, refute
+from presieve.synthesis.kinds import pushdown_kind
 from presieve.synthesis.lowering import Lowering, lower
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.tables import Finding, Need, Table, difference, explore, note_insertions
@@ -37,7 +34,10 @@ from presieve.universe.boxes import Cell, cover, excluding, predicate
 
 _ROUNDS = 12
 _LENGTHS = range(1, 5)
-_RANDOM_WALKS = 150
+_RANDOM_WALKS = 75
+_SWEEPS = 4
+_MOST = 0.6
+"""Of the time that is left, what a stage may take that others come after."""
 _WALKED = 30
 """Tables to begin with that walks of a lowered problem find."""
 
@@ -64,12 +64,11 @@ class _Search:
 
     def __init__(self, problem: Problem, chosen: Sequence[Term], budget: float) -> None:
         self.started = time.perf_counter()
-        self.budget = budget
         self.solvers: list[Solver] = []
         self.proved = self.space = Space(problem, chosen=tuple(chosen))
         self.lowering: Lowering | None = None
-        self.deadline = self.started + budget
-        self.random = Random(0)
+        self.deadline = self.until = self.started + budget
+        self.random, self.walking = Random(0), Random(5)
         self.finding = Finding()
 
     def solver(self) -> Solver:
@@ -78,27 +77,32 @@ class _Search:
         self.solvers.append(solver)
         return solver
 
-    @property
     def effort(self) -> Effort:
-        """What one call may cost: never more than what is left of the budget."""
-        left = self.budget - (time.perf_counter() - self.started)
-        return Effort(seconds=max(0.05, left))
+        """What one call may cost: never more than what is left of the stage's time."""
+        return Effort(seconds=self.until - time.perf_counter())
 
     @property
     def out_of_time(self) -> bool:
-        """Whether the budget is used up."""
-        return time.perf_counter() - self.started > self.budget
+        """Whether the stage's time is used up."""
+        return time.perf_counter() > self.until
+
+    def begin(self, part: float) -> None:
+        """Begin a stage that may take this part of what is left of the budget."""
+        now = time.perf_counter()
+        self.until = now + part * (self.deadline - now)
 
     # --- stages -------------------------------------------------------------------------------
 
     def run(self) -> tuple[Proof | None, Strength]:
         """All stages: on the lowered problem where the filter counts far, then as it is."""
         if self.lower():
+            self.begin(_MOST)
             self.explore()
             proof, strength = self.prove()
             if proof is not None:
                 return proof, self._raised(strength)
             self.space, self.lowering, self.finding = self.proved, None, Finding()
+        self.begin(_MOST)
         self.explore()
         return self.prove()
 
@@ -123,23 +127,29 @@ class _Search:
         """Accepted tables and needed cells, by running; with the solver's help for a first one."""
         walked = walks.accepted_tables(self.space, Random(4)) if self.lowering else ()
         seeds = list(islice(walked, _WALKED))
-        self.finding = explore(self.space, self.random, self.deadline, seeds)
+        self.finding = explore(self.space, self.random, self.until, seeds)
         if self.finding.accepted:
             return
         for rows in _LENGTHS:
-            seed = bmc.accepted_table(self.space, rows, self.solver(), self.effort)
+            if self.out_of_time:
+                return
+            seed = bmc.accepted_table(self.space, rows, self.solver(), self.effort())
             if seed and isinstance(self.space.machine.outcome(*seed), tuple):
-                self.finding = explore(self.space, self.random, self.deadline, [seed])
+                self.finding = explore(self.space, self.random, self.until, [seed])
                 return
 
     def evidence(self) -> Evidence:
-        """Tables to learn invariants from: accepted ones, their witnesses, and random ones."""
+        """Tables to learn invariants from: accepted ones, their witnesses, random ones, and those
+        that are not the same to both runs.
+        """
         tables: dict[tuple[Table, State], None] = dict.fromkeys(self.finding.accepted)
         tables |= dict.fromkeys((n.table, n.key) for n in self.finding.kept.values())
         random = Random(2)
         for i in range(_RANDOM_WALKS):
             table = tuple(self.space.random_row(random) for _ in range(1 + i % 7))
             tables.setdefault((table, random.choice(self.space.keys)))
+        parted = walks.parted_tables(self.space, random, self.finding.kept)
+        tables |= dict.fromkeys(islice(parted, _RANDOM_WALKS))
         return Evidence(
             self.space, list(tables), self.solver, self.effort, self.proved, self.lowering
         )
@@ -151,26 +161,46 @@ class _Search:
     def prove(self) -> tuple[Proof | None, Strength]:
         """Candidate after candidate, each weaker by a cell that turned out to be needed."""
         for _ in range(_ROUNDS):
+            if self.lowering:
+                self._sweep()
             prefilter = self.candidate()
-            if (prefilter == SQL_TRUE and not self._always_accepted()) or self.out_of_time:
+            if prefilter == SQL_TRUE and not self._always_accepted():
                 return None, "universe"
-            wrong = walks.wrong_table(self.space, prefilter, Random(5)) if self.lowering else None
-            if wrong and self.learn(prefilter, *wrong):
-                continue
             evidence = self.evidence()
             match attempt(evidence, prefilter):
                 case Proof() as proof:
                     return proof, "strongest" if self.finding.witnessed else "universe"
                 case Wrong(table, key):
-                    learned = self.learn(prefilter, table, key)
+                    learned = self.learn(table, key)
+                    self._sweep()
                 case Open():
-                    learned = self._model_check(prefilter)
-            if not learned:
-                return self._fallback(evidence, prefilter), "universe"
-        return None, "universe"
+                    learned = self._sweep() or self._model_check(prefilter)
+            if not learned or self.out_of_time:
+                return self._fallback(), "universe"
+        return self._fallback(), "universe"
+
+    def _sweep(self) -> bool:
+        """Learn from random walks until they have nothing more to tell. True if they had."""
+        before = len(self.finding.kept)
+        for _ in range(_SWEEPS):
+            known = len(self.finding.kept)
+            for table, key in walks.wrong_tables(
+                self.space, self.walking, lambda: self.finding.kept
+            ):
+                if self.out_of_time:
+                    break
+                self.learn(table, key)
+            if len(self.finding.kept) == known:
+                break
+        return len(self.finding.kept) > before
+
+    def _is_kept(self, row: State, key: State) -> bool:
+        """Whether the candidate keeps a row."""
+        return self.space.cell_of(row, key) in self.finding.kept
 
     def keep_all(self) -> tuple[Proof | None, Strength]:
         """The proof that every row may be kept, for conjuncts over keys to go below with."""
+        self.until = self.deadline
         result = attempt(self.evidence(), SQL_TRUE)
         strongest = (
             self.space.size <= MAX_CELLS and self.finding.witnessed and self.candidate() == SQL_TRUE
@@ -188,15 +218,14 @@ class _Search:
         outcomes = (self.space.machine.outcome(t, k) for t in tables for k in keys[:2])
         return all(isinstance(o, tuple) for o in outcomes)
 
-    def learn(self, prefilter: Term, table: Table, key: State) -> bool:
+    def learn(self, table: Table, key: State) -> bool:
         """Blame a dropped row of a wrong table: leave dropped rows out one by one until the result
         changes. True if that taught a new needed cell, or that the candidate makes tables raise:
         then every cell stays that is known to keep a table from it.
         """
-        kept = keeps(self.space, prefilter)
         finding, rows, i = self.finding, list(table), 0
         while i < len(rows):
-            if kept(rows[i], key):
+            if self._is_kept(rows[i], key):
                 i += 1
                 continue
             now = tuple(rows)
@@ -219,23 +248,31 @@ class _Search:
     def _model_check(self, prefilter: Term) -> bool:
         where = self.space.problem.where
         for rows in _LENGTHS:
-            found = bmc.wrong_table(self.space, prefilter, where, rows, self.solver(), self.effort)
+            if self.out_of_time:
+                return False
+            found = bmc.wrong_table(
+                self.space, prefilter, where, rows, self.solver(), self.effort()
+            )
             if found and refute(self.space, prefilter, where, [found]):
-                return self.learn(prefilter, *found)
+                return self.learn(*found)
         return False
 
-    def _fallback(self, evidence: Evidence, prefilter: Term) -> Proof | None:
+    def _fallback(self) -> Proof | None:
         """The candidate resists: exclude single boxes of dropped cells, and join what is proved."""
-        kept = self.finding.kept
+        self.begin(_MOST)
+        evidence, kept = self.evidence(), self.finding.kept
         dropped = [c for c in self.space.cells if c not in kept]
         boxes = cover(self.space.partitions, dropped, kept)
         proofs: list[Proof] = []
         for box in boxes if len(boxes) > 1 else []:
+            if self.out_of_time:
+                break
             result = attempt(evidence, excluding(self.space.partitions, box))
             if isinstance(result, Proof):
                 proofs.append(result)
         if len(proofs) < 2:
             return proofs[0] if proofs else None
+        self.begin(_MOST)
         joined = attempt(evidence, sql_conjunction(p.prefilter for p in proofs))
         return joined if isinstance(joined, Proof) else proofs[0]
 
@@ -345,38 +382,3 @@ def _pushdown(
         strength = "universe"  # a witness in a group that the filter rejects by its key is none
     witnesses = tuple(search.witnesses()) if strength == "strongest" else ()
     return Pushdown(kind, strength, prefilter, residual, invariant, witnesses)
-
-
-def pushdown_kind(
-    problem: Problem, prefilter: Term, residual: Term, solver: Solver
-) -> tuple[Kind, Term]:
-    """What a pre-filter with its residual is, and the residual as that kind has it."""
-    if prefilter == residual == SQL_FALSE:
-        return "empty", SQL_FALSE
-    if sql_conjuncts(residual) == ():
-        return "exact", SQL_TRUE
-    if prefilter == SQL_TRUE:
-        return "none", problem.where
-    if _equivalent(problem, residual, solver):
-        return "partial", problem.where
-    return "split", residual
-
-
-def _equivalent(problem: Problem, residual: Term, solver: Solver) -> bool:
-    """Whether residual and filter have the same of three truth values on all conceivable outputs.
-
-    Otherwise the residual, which accepts what the filter accepts, is strictly weaker in the order
-    false < NULL < true: ``x < 5`` is weaker than ``x IS NOT NULL AND x < 5``.
-    """
-    runs = Runs(problem, [residual])
-    env: EncEnv = dict(runs.keys)
-    for i, o in enumerate(problem.fold.outputs):
-        env[Scope.OUT, o.name] = runs.encoder.declare(f"o.{i}", o.sort)
-    values = [runs.encoder.term(_three_valued(p), env) for p in (problem.where, residual)]
-    runs.encoder.fact(s_not(same_encoding(*values)))
-    solver.add(runs.encoder.take())
-    return isinstance(solver.check([], Effort(seconds=2.0)), Unsat)
-
-
-def _three_valued(predicate: Term) -> Term:
-    return predicate if isinstance(predicate.sort, Option) else app(Op.SOME, predicate)

@@ -67,7 +67,7 @@ def judge(
     def effort() -> Effort:
         return Effort(seconds=max(0.05, deadline - time.perf_counter()))
 
-    evidence = Evidence(space, tables, Z3Solver, effort(), space)
+    evidence = Evidence(space, tables, Z3Solver, effort, space)
     clauses = _prove(evidence, prefilter, residual)
     if clauses is not None:
         return Invariant(clauses)

@@ -6,13 +6,13 @@ is checked again by the independent checker.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from presieve.ir.terms import Op, Term
 from presieve.semantics.scan import may_lose
 from presieve.smt.runs import EncEnv, Run, Runs
-from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
+from presieve.smt.solver import Answer, Effort, Sat, Solver, Unknown, Unsat
 from presieve.smt.text import s_and, s_implies, s_not, s_or
 from presieve.synthesis.mining import Clause
 from presieve.synthesis.residual import Choice, Part, every
@@ -40,11 +40,10 @@ class Setup:
 class Prover:
     """See the module. ``active`` are the indices of the clauses still believed."""
 
-    def __init__(self, setup: Setup, solver: Solver, effort: Effort) -> None:
+    def __init__(self, setup: Setup, solver: Solver, effort: Callable[[], Effort]) -> None:
         self._setup = setup
         self._solver = solver
         self._effort = effort
-        self._thorough = replace(effort, small_core=True)
         self.active = list(range(len(setup.clauses)))
         self._write()
 
@@ -117,13 +116,18 @@ class Prover:
 
     # --- questions --------------------------------------------------------------------------
 
-    def _ask(self, goal: Sequence[str], effort: Effort | None = None) -> Answer:
+    def _ask(self, goal: Sequence[str], part: int = 1, *, small_core: bool = False) -> Answer:
+        """One call; of the effort that is left it may take one ``part``-th."""
+        left = self._effort()
+        if left.seconds <= 0:
+            return Unknown("out of time")
+        effort = Effort(left.work // part, left.seconds / part, small_core)
         switches = set(self.active)
         clauses = [
             f"k{j}" if j in switches else f"(not k{j})" for j in range(len(self._setup.clauses))
         ]
         off = [f"(not {g})" for g in GOALS if g not in goal]
-        return self._solver.check([*clauses, *off, *goal], effort or self._effort)
+        return self._solver.check([*clauses, *off, *goal], effort)
 
     def houdini(self) -> bool:
         """Drop clauses until the rest is inductive. False where that cannot be established, or
@@ -143,9 +147,8 @@ class Prover:
 
     def _one_by_one(self) -> bool:
         """The joint question was too hard: ask for each clause alone, and drop what stays open."""
-        small = Effort(self._effort.work // 10, self._effort.seconds / 10)
         while True:
-            bad = {j for j in self.active if not isinstance(self._ask([f"o{j}"], small), Unsat)}
+            bad = {j for j in self.active if not isinstance(self._ask([f"o{j}"], 10), Unsat)}
             if not bad:
                 return isinstance(self._ask([CRASH]), Unsat)
             self.active = [j for j in self.active if j not in bad]
@@ -173,15 +176,15 @@ class Prover:
 
         Where all clauses together show that no error is erased, those that it takes stay too.
         """
-        waiting = self._core(self._ask(goal, self._thorough))
-        waiting |= self._core(self._ask([CRASH], self._thorough))
-        erased = self._ask([ERASED], self._thorough)
+        waiting = self._core(self._ask(goal, small_core=True))
+        waiting |= self._core(self._ask([CRASH], small_core=True))
+        erased = self._ask([ERASED], small_core=True)
         if isinstance(erased, Unsat):
             waiting |= self._core(erased)
         needed: set[int] = set()
         while waiting:
             needed |= waiting
-            found = [self._core(self._ask([f"o{j}"], self._thorough)) for j in sorted(waiting)]
+            found = [self._core(self._ask([f"o{j}"], small_core=True)) for j in sorted(waiting)]
             waiting = {j for core in found for j in core} - needed
         return sorted(needed)
 

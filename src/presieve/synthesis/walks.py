@@ -7,15 +7,14 @@ its least: something smaller comes along.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from random import Random
 
-from presieve.ir.terms import Term
 from presieve.semantics.compile import State, agree
-from presieve.synthesis.candidate import keeps
 from presieve.synthesis.space import Space
 from presieve.synthesis.tables import Table
+from presieve.universe.boxes import Cell, cover, holds
 
 WALKS = 300
 """Walks for one question."""
@@ -23,26 +22,42 @@ WALKS = 300
 LENGTH = 14
 """Rows of a walk."""
 
-_CELLS = (2, 7)
+FEW = 8
+"""Rows of a table to learn invariants from, at most."""
+
+_CELLS = (1, 6)
 """Regions of rows that one walk draws from, at least and at most."""
 
 
-def _walks(space: Space, random: Random) -> Iterator[tuple[State, list[State]]]:
-    """For every walk its key and its rows."""
+def walks(
+    space: Space, random: Random, focus: Sequence[Sequence[Cell]] = ()
+) -> Iterator[tuple[State, list[State]]]:
+    """For every walk its key and its rows. Each draws from a cell of one of the ``focus`` too, of
+    each in turn.
+    """
     cells = {key: space.cells_of(key) for key in space.keys}
-    for _ in range(WALKS):
+    for i in range(WALKS):
         key = random.choice(space.keys)
         number = min(len(cells[key]), random.randint(*_CELLS))
         chosen = random.sample(cells[key], number)
+        if focus:
+            chosen.append(random.choice(focus[i % len(focus)]))
         rows = [row for cell in chosen for row in space.rows_in(cell, random, 2)]
         if rows:
             yield key, random.choices(rows, k=LENGTH)
 
 
+def dropped(space: Space, kept: Collection[Cell]) -> list[list[Cell]]:
+    """The cells that are not kept, in boxes: each is dropped for a reason of its own."""
+    others = [c for c in space.cells if c not in kept]
+    boxes = cover(space.partitions, others, kept)
+    return [[c for c in others if holds(box, c)] for box in boxes]
+
+
 def accepted_tables(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
     """Tables that the filter accepts: of every walk the shortest."""
     machine = space.machine
-    for key, rows in _walks(space, random):
+    for key, rows in walks(space, random):
         state: State | None = machine.start(key)
         for i, row in enumerate(rows):
             state = machine.step(state, row, key)  # type: ignore[arg-type]
@@ -53,22 +68,47 @@ def accepted_tables(space: Space, random: Random) -> Iterator[tuple[Table, State
                 break
 
 
-def wrong_table(space: Space, prefilter: Term, random: Random) -> tuple[Table, State] | None:
-    """A table on which the filter gives another result where the pre-filter goes first."""
-    machine, kept = space.machine, keeps(space, prefilter)
+def parted_tables(
+    space: Space, random: Random, kept: Collection[Cell]
+) -> Iterator[tuple[Table, State]]:
+    """Tables of up to :data:`FEW` rows on which dropping the rows that are not kept leaves another
+    state: of every walk the longest.
+    """
+    machine = space.machine
+    for key, rows in walks(space, random, dropped(space, kept)):
+        state: State | None = machine.start(key)
+        twin, empty, apart = state, True, 0
+        for i, row in enumerate(rows[:FEW]):
+            state = machine.step(state, row, key)  # type: ignore[arg-type]
+            if twin is not None and space.cell_of(row, key) in kept:
+                twin, empty = machine.step(twin, row, key), False
+            if state is None or twin is None:
+                break
+            if not empty and state != twin:
+                apart = i + 1
+        if apart:
+            yield tuple(rows[:apart]), key
+
+
+def wrong_tables(
+    space: Space, random: Random, kept: Callable[[], Collection[Cell]]
+) -> Iterator[tuple[Table, State]]:
+    """Tables on which the filter gives another result where only rows of the cells that are
+    ``kept`` go in: of every walk the shortest. What is kept may grow between two of them.
+    """
+    machine = space.machine
     result = cache(machine.result)
-    for key, rows in _walks(space, random):
+    for key, rows in walks(space, random, dropped(space, kept())):
         state: State | None = machine.start(key)
         twin, empty = state, True
         for i, row in enumerate(rows):
             state = machine.step(state, row, key)  # type: ignore[arg-type]
             if state is None:
                 break
-            if twin is not None and kept(row, key):
+            if twin is not None and space.cell_of(row, key) in kept():
                 twin, empty = machine.step(twin, row, key), False
             if empty or state != twin:
                 before, after = result(state, False, key), result(twin, empty, key)
-                if agree(before, after):
-                    continue
-                return tuple(rows[: i + 1]), key
-    return None
+                if not agree(before, after):
+                    yield tuple(rows[: i + 1]), key
+                    break

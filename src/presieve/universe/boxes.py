@@ -35,11 +35,12 @@ def cover(
     while left:
         box = _grow(partitions, left[0], banned)
         boxes.append(box)
-        left = [c for c in left if not _holds(box, c)]
+        left = [c for c in left if not holds(box, c)]
     return _without_redundant(boxes, wanted)
 
 
-def _holds(box: Box, cell: Cell) -> bool:
+def holds(box: Box, cell: Cell) -> bool:
+    """Whether a cell lies in a box."""
     return all(i in side for i, side in zip(cell, box, strict=True))
 
 
@@ -58,7 +59,7 @@ def _without_redundant(boxes: list[Box], wanted: Collection[Cell]) -> list[Box]:
     kept = list(boxes)
     for box in boxes:
         others = [b for b in kept if b is not box]
-        if all(any(_holds(b, c) for b in others) for c in wanted if _holds(box, c)):
+        if all(any(holds(b, c) for b in others) for c in wanted if holds(box, c)):
             kept = others
     return kept
 
