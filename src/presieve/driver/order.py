@@ -57,13 +57,13 @@ def order_of(solution: Solution, seconds: float) -> Order:
 class Question:
     """The order of rows of one problem; ``known`` are assumptions that hold anyway.
 
-    ``schema`` is what rows of a witness show.
+    ``schema`` is what rows of a witness show; ``seconds`` is :data:`SECONDS` unless given.
     """
 
     problem: Problem
     schema: Sequence[SchemaColumn]
     known: Collection[Assumption] = ()
-    seconds: float = SECONDS
+    seconds: float | None = None
     _answer: Order | None = field(default=None, init=False, compare=False)
 
     def answer(self) -> Order:
@@ -77,7 +77,8 @@ class Question:
         from presieve.synthesis.order import Independent, decide
         from presieve.synthesis.permute import Exchange
 
-        match decide(self.problem, self.seconds):
+        seconds = SECONDS if self.seconds is None else self.seconds
+        match decide(self.problem, seconds):
             case Exchange() as found:
                 witness = self._witness(found)
                 return told.dependent(witness) if witness else told.unknown()
