@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from random import Random
 
 from presieve.ir.fold import Problem
@@ -34,6 +34,8 @@ from presieve.synthesis.space import Space
 _PAIRS = 1500
 _ASKED = 12
 """Pairs of rows for which the solver is asked whether no single row does the same."""
+_CANDIDATES = 32
+"""Single rows that are tried before that."""
 
 Pair = tuple[State, State]
 
@@ -105,7 +107,7 @@ def _same(machine: Machine, rows: list[State], others: list[State]) -> bool:
 def _smaller(space: Space, pairs: Iterable[Pair]) -> bool:
     """No pair of rows is known of which no single row gives the output."""
     asked = 0
-    for pair in pairs:
+    for pair in islice(pairs, _ASKED * _CANDIDATES):
         wanted = _outputs(space.machine, list(pair))
         if wanted is None or any(
             _same(space.machine, list(pair), [row]) for row in _candidates(space.problem, pair)
@@ -127,7 +129,7 @@ def _candidates(problem: Problem, pair: Pair) -> Iterable[State]:
         if strip(column.sort) in (INT, FLOAT) and a is not None and b is not None:
             summed = [a + b]  # type: ignore[operator]
         choices.append([a, b, *summed])
-    return product(*choices)
+    return islice(product(*choices), _CANDIDATES)
 
 
 def _no_row(problem: Problem, wanted: State) -> bool:
