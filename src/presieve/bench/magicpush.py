@@ -14,7 +14,7 @@ What is not refuted counts as met, as in the published estimate: this is an uppe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 from random import Random
@@ -31,8 +31,8 @@ from presieve.smt.solver import Effort, Unsat
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.space import Space
 
-_PAIRS = 1500
-_ASKED = 12
+_PAIRS = 3000
+_ASKED = 40
 """Pairs of rows for which the solver is asked whether no single row does the same."""
 _CANDIDATES = 32
 """Single rows that are tried before that."""
@@ -104,15 +104,21 @@ def _same(machine: Machine, rows: list[State], others: list[State]) -> bool:
     return all(same(x, y) for x, y in zip(a, b, strict=True))
 
 
-def _smaller(space: Space, pairs: Iterable[Pair]) -> bool:
+def _smaller(space: Space, pairs: Sequence[Pair]) -> bool:
     """No pair of rows is known of which no single row gives the output."""
     asked = 0
-    for pair in islice(pairs, _ASKED * _CANDIDATES):
+    known = {_outputs(space.machine, [row]) for pair in pairs for row in pair}
+    for pair in pairs:
         wanted = _outputs(space.machine, list(pair))
-        if wanted is None or any(
-            _same(space.machine, list(pair), [row]) for row in _candidates(space.problem, pair)
+        if (
+            wanted is None
+            or wanted in known
+            or any(
+                _same(space.machine, list(pair), [row]) for row in _candidates(space.problem, pair)
+            )
         ):
             continue
+        known.add(wanted)
         asked += 1
         if _no_row(space.problem, wanted):
             return False
