@@ -60,6 +60,7 @@ def solved(name: str, mode: Mode, ablation: Ablation = "none") -> Pushdown | Non
         ("Jdata_1", "global", "split", "type = 4", "not (bought = 0)"),
         ("Chicago_1", "grouped", "partial", 'gender = "M" OR gender = "F"', "men AND women"),
         ("Chicago_3", "global", "partial", 'gender = "M" OR gender = "F"', "not (men) OR women"),
+        ("Top2_2", "grouped", "split", "score >= 100.0", "best = 100.0 AND second = 100.0"),
         ("Ada3_1", "grouped", "split", "score1 < 50 OR score2 < 50", "low1 < 50 AND low2 < 50"),
         ("UDAF_2", "grouped", "split", "amount > 500.0", None),
     ],
@@ -176,3 +177,16 @@ def test_clauses_mean_the_same() -> None:
         for values in product((True, False, None), repeat=3):
             env = {(Scope.OUT, n): v for n, v in zip("abc", values, strict=True)}
             assert evaluate(term, env) is evaluate(rebuilt, env)
+
+
+def test_no_zero_that_a_scan_loses() -> None:
+    """``closing >= 0`` is asked of a double: a scan would lose -0.0 to ``price >= 0.0``."""
+    flow = Flow(problem("ReturnPriceAggregator_9", "grouped"))
+    said = {words(t) for t in base_conditions(flow, trends(flow.problem, Z3Solver(), Effort()))}
+    assert any("price >= -0.0" in text for text in said)
+    assert not any("price >= 0.0" in text for text in said)
+
+
+def test_a_double_that_may_be_nan_grows() -> None:
+    known = trends(problem("Top2_2", "grouped"), Z3Solver(), Effort())
+    assert known["best"] == "grows"

@@ -124,12 +124,14 @@ def trends(problem: Problem, solver: Solver, effort: Effort) -> dict[str, Trend]
 
 
 def _ordered(field: Field, op: Op) -> Term:
-    """The old value of a field (ACC) against the new one (TWIN), where there is an old one."""
+    """The old value of a field (ACC) against the new one (TWIN), where there is an old one. What
+    has not changed (NaN among it) is ordered.
+    """
     old, new = (Var(scope, field.name, field.sort) for scope in (Scope.ACC, Scope.TWIN))
     if strip(field.sort) == BOOL:
         a, b = (old, new) if op is Op.PY_LE else (new, old)
         return app(Op.IMPLIES, holds(a), holds(b))
-    ordered = guarded(op, old, new)
+    ordered = app(Op.OR, guarded(op, old, new), app(Op.SAME, old, new))
     there = present(old)
     return ordered if there is None else app(Op.IMPLIES, there, ordered)
 

@@ -22,7 +22,8 @@ from presieve.bench.published.flow import Flow, Trend, nullable_columns
 from presieve.errors import SortError
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_disjunction, sql_disjuncts
-from presieve.ir.terms import Lit, Op, Term, Var, literal_value
+from presieve.ir.sorts import FLOAT, strip
+from presieve.ir.terms import Lit, Op, Term, Var, lit, literal_value
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import output_var
 from presieve.smt.runs import Runs
@@ -88,6 +89,16 @@ def _disjunctions(flow: Flow, trends: dict[str, Trend]) -> list[RowAtom]:
     ]
 
 
+def _zero(op: Op, constant: Lit) -> Lit:
+    """Of both zeros the one with which a file scan loses neither (:mod:`presieve.semantics.scan`);
+    to the comparison itself they are one.
+    """
+    if strip(constant.sort) != FLOAT or literal_value(constant) != 0:
+        return constant
+    signs = {Op.SQL_GE: -0.0, Op.SQL_LE: 0.0}
+    return lit(constant.sort, signs[op]) if op in signs else constant
+
+
 def _is_tautology(terms: Iterable[Term]) -> bool:
     """Together the literals leave nothing out but NULL and NaN."""
     literals = {x for t in terms for x in sql_disjuncts(t)}
@@ -131,7 +142,9 @@ def _images(flow: Flow, trends: dict[str, Trend], clause: Clause) -> Iterator[Te
     tests for NULL, are left out.
     """
     found = [t for literal in clause for t in _image(flow, trends, literal)]
-    if found:
+    if len(clause) == 1:
+        yield from found
+    elif found:
         yield sql_disjunction(dict.fromkeys(found))
 
 
@@ -161,6 +174,6 @@ def _said_of(feeder: Term, op: Op, constant: Lit, trend: Trend) -> Iterator[Term
             if chosen is Op.SQL_NOT:
                 yield app(Op.SQL_NOT, app(Op.SQL_EQ, feeder, constant))
             else:
-                yield app(chosen, feeder, constant)
+                yield app(chosen, feeder, _zero(chosen, constant))
         except SortError:
             return
