@@ -19,10 +19,10 @@ from presieve.bench.published.conditions import Conditions, Filter
 from presieve.bench.published.residual import find_residual
 
 Ablation = Literal["none", "no-bounds", "no-repair", "two-phase", "no-pruning"]
-"""What is left out: bounds before the invariant is looked for; repair by failing rows (atoms are
-dropped one at a time); both, and learning from residuals that fail (two-phase: pre-filters are
-enumerated with the filter as residual, then residuals); everything that one candidate could learn
-from another one or from the end of its own search (no-pruning).
+"""What is left out. no-bounds: bounds before the invariant is looked for. no-repair: repair by
+failing rows; atoms are dropped one at a time. two-phase: both, the lower bound, and learning from
+residuals that fail: pre-filters are enumerated with the filter as residual, then residuals.
+no-pruning: bounds, repair, and all that one candidate could take over from another.
 """
 
 
@@ -68,7 +68,8 @@ class Search:
         self._heap.push([frozenset(range(len(conditions.universes.rows)))])
         while (prefilter := self._heap.pop()) is not None:
             self.candidates += 1
-            here = bounds
+            # an independent full solve shares nothing with those before it
+            here = initial(conditions) if ablation == "no-pruning" else bounds
             if ablation in ("none", "no-repair"):
                 repairs = ablation == "none"
                 found = weaken_via_bounds(conditions, prefilter, bounds, repairs=repairs)
@@ -84,7 +85,7 @@ class Search:
             if isinstance(invariant, Infeasible):
                 self._backtrack(invariant)
                 continue
-            learns = ablation not in ("two-phase", "no-pruning")
+            learns = ablation != "two-phase"
             residual = find_residual(conditions, invariant, learns=learns)
             if residual is not None:
                 return Solution(prefilter, residual, invariant)
@@ -93,7 +94,9 @@ class Search:
 
     def _start(self) -> Bounds:
         """The bounds to start from: without a lower one where nothing may be pruned by it."""
-        if self._ablation in ("two-phase", "no-pruning"):
+        if self._ablation == "no-pruning":
+            return Bounds(frozenset(), frozenset())
+        if self._ablation == "two-phase":
             atoms = range(len(self._conditions.universes.states))
             upper = frozenset(i for i in atoms if self._conditions.holds_at_init(i))
             return Bounds(frozenset(), upper)
