@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from random import Random
 
 from presieve.errors import Declined
-from presieve.ir.fold import Mode, Problem, nonempty
-from presieve.ir.ops import app, negate, sql_conjunction, sql_conjuncts
+from presieve.ir.fold import Problem
+from presieve.ir.ops import sql_conjunction
 from presieve.ir.pushdown import Pushdown, Strength, Witness
-from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, Var, lit
-from presieve.ir.walk import substitute, variables
-from presieve.ir.wellformed import output_var
+from presieve.ir.terms import SQL_TRUE, Term, lit
 from presieve.semantics.compile import State
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
@@ -28,6 +26,7 @@ from presieve.synthesis import bmc, walks
 from presieve.synthesis.candidate import Evidence, Open, Proof, Wrong, attempt, refute
 from presieve.synthesis.kinds import pushdown_kind
 from presieve.synthesis.lowering import Lowering, lower
+from presieve.synthesis.overkeys import put_below, split
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.tables import Finding, Need, Table, difference, explore, note_insertions
 from presieve.universe.boxes import Cell, cover, excluding, predicate
@@ -295,7 +294,7 @@ def _literals(values: State, sorts: list[object]) -> tuple[Term, ...]:
 
 def synthesize(problem: Problem, budget: float = 10.0) -> Found:
     """The strongest pre-filter and the weakest residual that could be proved within the budget."""
-    keys_only, rest = _split(problem)
+    keys_only, rest = split(problem)
     search = _Search(rest, keys_only, budget)
     declined: tuple[Declined, ...] = ()
     proof: Proof | None = None
@@ -319,7 +318,7 @@ def synthesize(problem: Problem, budget: float = 10.0) -> Found:
 
 def needed_cells(problem: Problem, budget: float) -> frozenset[Cell]:
     """The cells that runs show to be needed, without any proof."""
-    keys_only, rest = _split(problem)
+    keys_only, rest = split(problem)
     search = _Search(rest, keys_only, budget)
     search.lower()
     search.explore()
@@ -339,42 +338,11 @@ def _found(
     return Found(problem, pushdown, declined, calls, seconds, cells, needs)
 
 
-def _split(problem: Problem) -> tuple[list[Term], Problem]:
-    """The conjuncts over keys alone, which go below as they are, and the problem of the others.
-
-    Without groups there are none: no group can disappear.
-    """
-    shown = _shown_keys(problem)
-    clauses = [substitute(c, shown) for c in sql_conjuncts(problem.where)]
-    keys_only = [c for c in clauses if problem.mode is Mode.GROUPED and _over_keys(c)]
-    rest = sql_conjunction(c for c in clauses if c not in keys_only)
-    return keys_only, replace(problem, where=rest)
-
-
-def _shown_keys(problem: Problem) -> dict[Var, Term]:
-    """Output columns that merely show a grouping column, as that column."""
-    return {
-        output_var(o.name, o.sort): o.term
-        for o in problem.fold.outputs
-        if isinstance(o.term, Var) and o.term.scope is Scope.KEY
-    }
-
-
-def _over_keys(clause: Term) -> bool:
-    found = variables(clause)
-    return bool(found) and all(v.scope is Scope.KEY for v in found)
-
-
 def _pushdown(
     search: _Search, problem: Problem, keys_only: list[Term], proof: Proof, strength: Strength
 ) -> Pushdown | None:
-    """Put the conjuncts over keys back: they go below the fold as they are."""
-    prefilter, invariant = proof.prefilter, proof.invariant
-    if keys_only and prefilter != SQL_FALSE:
-        prefilter = sql_conjunction([*keys_only, prefilter])
-        chosen = app(Op.SQL_IS_TRUE, sql_conjunction(keys_only))
-        dropped = app(Op.IMPLIES, negate(chosen), negate(nonempty(Scope.TWIN)))
-        invariant = (dropped, *(app(Op.IMPLIES, chosen, t) for t in invariant))
+    """Put the conjuncts over keys back, and say what it is."""
+    prefilter, invariant = put_below(keys_only, proof.prefilter, proof.invariant)
     kind, residual = pushdown_kind(problem, prefilter, proof.residual, search.solver())
     if kind == "none":
         return None
