@@ -33,6 +33,7 @@ from presieve.universe.boxes import Cell, cover, excluding, predicate
 
 _ROUNDS = 12
 _LENGTHS = range(1, 5)
+_SEEDS = range(1, 7)
 _RANDOM_WALKS = 75
 _SWEEPS = 4
 _MOST = 0.6
@@ -129,7 +130,7 @@ class _Search:
         self.finding = explore(self.space, self.random, self.until, seeds)
         if self.finding.accepted:
             return
-        for rows in _LENGTHS:
+        for rows in _SEEDS:
             if self.out_of_time:
                 return
             seed = bmc.accepted_table(self.space, rows, self.solver(), self.effort())
