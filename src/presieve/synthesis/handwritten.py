@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from presieve.ir.fold import Problem
@@ -15,12 +15,13 @@ from presieve.semantics.values import Value
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis import bmc
-from presieve.synthesis.candidate import MAX_CLAUSES, Evidence, Wrong, keeps, refute
-from presieve.synthesis.mining import clause_term, masks, mine, walk_pairs
+from presieve.synthesis import bmc, walks
+from presieve.synthesis.candidate import MAX_CLAUSES, Evidence, Wrong, accepts, keeps, refute
+from presieve.synthesis.lowering import Lowering, lower
+from presieve.synthesis.mining import clause_term, mine, walk_pairs
 from presieve.synthesis.prover import FINAL, Prover, Setup
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
-from presieve.synthesis.tables import Finding, Table, explore
+from presieve.synthesis.tables import Finding, Need, Table, explore
 
 _LENGTHS = range(1, 6)
 _RANDOM_TABLES = 1500
@@ -67,16 +68,55 @@ def judge(
     def effort() -> Effort:
         return Effort(seconds=max(0.05, deadline - time.perf_counter()))
 
-    evidence = Evidence(space, tables, Z3Solver, effort, space)
-    clauses = _prove(evidence, prefilter, residual)
+    lowering = lower(problem, space.classes)
+    near = _near(space, lowering, residual)
+    if lowering:
+        few = list(_tables(near, deadline))
+        evidence = Evidence(near, few, Z3Solver, effort, space, lowering)
+        clauses = _prove(evidence, prefilter, residual)
+        if clauses is not None:
+            return Invariant(clauses)
+    clauses = _prove(Evidence(space, tables, Z3Solver, effort, space), prefilter, residual)
     if clauses is not None:
         return Invariant(clauses)
+    wrong = _walked(space, near, lowering, prefilter, residual)
+    if wrong is not None:
+        return _shrunk(space, prefilter, residual, wrong)
     for rows in _LENGTHS:
         found = bmc.wrong_table(space, prefilter, residual, rows, Z3Solver(), effort())
         wrong = refute(space, prefilter, residual, [found]) if found else None
         if wrong is not None:
             return _shrunk(space, prefilter, residual, wrong)
     return Undecided("no invariant was found, and no table on which the two differ")
+
+
+def _near(space: Space, lowering: Lowering | None, residual: Term) -> Space:
+    """The space of the lowered problem, where the filter counts far."""
+    if lowering is None:
+        return space
+    prefilter, *_ = space.extra
+    return Space(lowering.problem, (prefilter, lowering.term(residual)))
+
+
+def _walked(
+    space: Space, near: Space, lowering: Lowering | None, prefilter: Term, residual: Term
+) -> Wrong | None:
+    """A wrong table that random walks lead to, of the lowered problem first where there is one."""
+    rest = lowering.term(residual) if lowering else residual
+    kept, pushed = keeps(near, prefilter), replace(near.machine, accepts=accepts(near, rest))
+    for table, key in walks.refuting_tables(near, Random(6), kept, pushed):
+        if lowering is None:
+            return Wrong(table, key)
+
+        def still(few: Table, key: State = key) -> bool:
+            return refute(near, prefilter, rest, [(few, key)]) is not None
+
+        few = _fewest(table, still)
+        longer = [(n.table, n.key) for n in lowering.longer(space, near, Need(few, key, 0))]
+        wrong = refute(space, prefilter, residual, longer)
+        if wrong is not None:
+            return wrong
+    return None
 
 
 def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
@@ -99,14 +139,15 @@ def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
 
 def _prove(evidence: Evidence, prefilter: Term, residual: Term) -> tuple[Term, ...] | None:
     space = evidence.space
+    problem = evidence.proved.problem
     pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
-    seen = masks(space, evidence.leaves, pairs)
+    seen = evidence.seen(pairs)
     for reduced in (True, False):
         clauses = mine(seen, evidence.background, len(pairs), reduced=reduced)
         if len(clauses) > MAX_CLAUSES:
             continue
-        runs = Runs(space.problem, [prefilter, residual, *evidence.leaves])
-        setup = Setup(runs, prefilter, evidence.leaves, clauses, space.problem.where, residual)
+        runs = Runs(problem, [prefilter, residual, *evidence.leaves])
+        setup = Setup(runs, prefilter, evidence.leaves, clauses, problem.where, residual)
         solver: Solver = evidence.solver()
         prover = Prover(setup, solver, evidence.effort)
         if prover.houdini() and prover.final():

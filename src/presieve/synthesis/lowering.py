@@ -53,21 +53,29 @@ class Lowering:
         return _lowered(term, self.scales, None)
 
     def raised(self, space: Space, lowered: Space, need: Need) -> Need | None:
-        """A witness of the original problem, whose space is ``space``, made of a lowered one: rows
-        are repeated until the counters have gone as far as the original constants ask for. None
+        """A witness of the original problem, whose space is ``space``, made of a lowered one. None
         where that takes more than :data:`LONGEST` rows, or shows nothing.
+        """
+        for longer in self.longer(space, lowered, need):
+            if difference(space, longer.table, longer.key, longer.index) == "result":
+                return longer
+        return None
+
+    def longer(self, space: Space, lowered: Space, need: Need) -> Iterator[Need]:
+        """The table with rows repeated until the counters have gone as far as the original
+        constants ask for, in each way of reading them, where that takes no more than
+        :data:`LONGEST` rows.
         """
         end = lowered.machine.run(need.table, need.key)
         if end is None:
-            return None
+            return
         fields = state_vars(self.original.fold, Scope.ACC)
         counters = [(i, self.scales[v], end[i]) for i, v in enumerate(fields) if v in self.scales]
         for above in product((True, False), repeat=len(counters)):
             goals = {i: _raised(s, v, a) for (i, s, v), a in zip(counters, above, strict=True)}
             longer = _repeated(space, need, goals)
-            if longer and difference(space, longer.table, longer.key, longer.index) == "result":
-                return longer
-        return None
+            if longer:
+                yield longer
 
 
 def _raised(scale: _Scale, value: Value, above: bool) -> int:

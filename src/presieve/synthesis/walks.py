@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from random import Random
 
-from presieve.semantics.compile import State, agree
+from presieve.semantics.compile import Machine, State, agree
 from presieve.synthesis.space import Space
 from presieve.synthesis.tables import Table
 from presieve.universe.boxes import Cell, cover, holds
@@ -112,3 +112,35 @@ def wrong_tables(
                 if not agree(before, after):
                     yield tuple(rows[: i + 1]), key
                     break
+
+
+def refuting_tables(
+    space: Space,
+    random: Random,
+    keeps: Callable[[State, State], bool],
+    pushed: Machine,
+) -> Iterator[tuple[Table, State]]:
+    """Tables on which a pushdown gives another result: of every walk the shortest. ``pushed`` is
+    the machine with the residual for its filter.
+    """
+    machine = space.machine
+    others = [c for c in space.cells if _drops(space, c, keeps, random)]
+    for key, rows in walks(space, random, [others] if others else []):
+        state: State | None = machine.start(key)
+        twin, empty = state, True
+        for i, row in enumerate(rows):
+            state = machine.step(state, row, key)  # type: ignore[arg-type]
+            if state is None:
+                break
+            if twin is not None and keeps(row, key):
+                twin, empty = machine.step(twin, row, key), False
+            before, after = machine.result(state, False, key), pushed.result(twin, empty, key)
+            if not agree(before, after):
+                yield tuple(rows[: i + 1]), key
+                break
+
+
+def _drops(space: Space, cell: Cell, keeps: Callable[[State, State], bool], random: Random) -> bool:
+    """Whether a pre-filter drops rows of a cell."""
+    key = space.keys[0]
+    return any(not keeps(row, key) for row in space.rows_in(cell, random, 2))
