@@ -48,7 +48,7 @@ def table(title: str, rows: Sequence[Mapping[str, object]] | str) -> None:
         console().print(f"{title}: {rows or 'no rows'}")
         return
     names = list(dict.fromkeys(name for row in rows for name in row))
-    shown = Table(*names, title=title, title_justify="left")
+    shown = Table(*names, title=title, title_justify="left", min_width=len(title))
     for row in rows:
         shown.add_row(*(Text(_cell(row.get(name))) for name in names))
     console().print(shown)
