@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test check format bench fuzz matrix proofs
+.PHONY: help setup demo test check format bench differential fuzz matrix proofs
 
 help:
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -32,6 +32,9 @@ format: .venv/.ready ## let ruff rewrite what it can
 
 bench: .venv/.ready ## the published benchmarks; a line for benchmarks/ledger.jsonl
 	@$(VENV)/presieve bench synth --ledger benchmarks/ledger.jsonl --svg benchmarks/synth.svg $(ARGS)
+
+differential: .venv/.ready ## the published benchmarks on millions of groups, their proofs by cvc5
+	@$(VENV)/python -m tests.differential --ledger benchmarks/ledger.jsonl $(ARGS)
 
 fuzz: .venv/.ready ## random folds, filters and tables; ARGS are those of tests/fuzz
 	@$(java) $(VENV)/python -m tests.fuzz $(ARGS)
