@@ -15,7 +15,8 @@ from presieve.semantics.interpret import evaluate
 from presieve.semantics.operators import Undefined
 from presieve.semantics.values import Value
 from presieve.smt.cvc5_solver import Cvc5Solver
-from presieve.smt.encode import Encoder, Env, same_encoding
+from presieve.smt.encode import Encoder, Env
+from presieve.smt.encodings import same_encoding
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
 from presieve.smt.text import s_not
 from presieve.smt.z3_solver import Z3Solver

@@ -15,7 +15,8 @@ from presieve.ir.terms import Lit
 from presieve.semantics.values import Value, belongs, same
 from presieve.smt.cvc5_solver import Cvc5Solver
 from presieve.smt.decode import decode
-from presieve.smt.encode import Encoder, same_encoding
+from presieve.smt.encode import Encoder
+from presieve.smt.encodings import same_encoding
 from presieve.smt.solver import Effort, Sat, Solver, Unknown, Unsat
 from presieve.smt.z3_solver import Z3Solver
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from presieve.errors import DeclineSignal
 from presieve.semantics.types import SORTS, UNSUPPORTED, decimal_type
-from presieve.sql.catalyst import JSON_TYPES
+from presieve.sql.catalyst_tree import JSON_TYPES
 
 JsonNode: TypeAlias = dict[str, Any]
 Tree: TypeAlias = list[JsonNode]

@@ -25,7 +25,7 @@ from presieve.ir.terms import Scope, Term, lit
 from presieve.semantics.compile import Machine, State
 from presieve.semantics.interpret import holds
 from presieve.semantics.values import same
-from presieve.smt.encode import same_encoding
+from presieve.smt.encodings import same_encoding
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Unsat
 from presieve.smt.z3_solver import Z3Solver

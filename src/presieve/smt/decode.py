@@ -11,7 +11,7 @@ from fractions import Fraction
 
 from presieve.ir.sorts import BOOL, TEXTS, Option, Sort
 from presieve.semantics.values import Value, belongs
-from presieve.smt.encode import Enc, OptionEnc, TupleEnc
+from presieve.smt.encodings import Enc, OptionEnc, TupleEnc
 from presieve.smt.floats import FloatEnc
 from presieve.smt.solver import Solver
 

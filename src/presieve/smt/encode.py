@@ -9,7 +9,6 @@ and validity without quantifiers carries over); dates, timestamps and decimals i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -17,54 +16,39 @@ from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Option, Sort, Tuple, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import literals, subterms
 from presieve.smt import floats
+from presieve.smt.encodings import (
+    ORDER_OPS,
+    Enc,
+    OptionEnc,
+    TupleEnc,
+    as_number,
+    as_text,
+    choose,
+    kleene,
+    order,
+    py_equal,
+    same_encoding,
+    sql_equal,
+)
 from presieve.smt.floats import FloatEnc
 from presieve.smt.text import (
     FALSE,
     TRUE,
     s_and,
-    s_eq,
     s_floordiv,
     s_implies,
     s_int,
-    s_ite,
     s_not,
     s_or,
     s_real,
 )
 
-
-@dataclass(frozen=True, slots=True)
-class OptionEnc:
-    """Whether a value is there, and the value (any, where it is not)."""
-
-    present: str
-    value: Enc
-
-
-@dataclass(frozen=True, slots=True)
-class TupleEnc:
-    """The components."""
-
-    items: tuple[Enc, ...]
-
-
-Enc: TypeAlias = str | FloatEnc | OptionEnc | TupleEnc
 Env: TypeAlias = Mapping[tuple[Scope, str], Enc]
 
 _LONG = 48
 """Texts longer than this get a name, so that shared terms are written once."""
 
 _INT_OPS = {Op.INT_ADD: "+", Op.INT_SUB: "-", Op.INT_MUL: "*", Op.INSTANT: "-"}
-_ORDER_OPS = {
-    Op.PY_LT: "<",
-    Op.PY_LE: "<=",
-    Op.PY_GT: ">",
-    Op.PY_GE: ">=",
-    Op.SQL_LT: "<",
-    Op.SQL_LE: "<=",
-    Op.SQL_GT: ">",
-    Op.SQL_GE: ">=",
-}
 _SQL_FLOATS = {
     Op.SQL_FLOAT_ADD: Op.FLOAT_ADD,
     Op.SQL_FLOAT_SUB: Op.FLOAT_SUB,
@@ -208,22 +192,22 @@ class Encoder:
 
     def _apply(self, op: Op, encs: list[Enc], args: tuple[Term, ...], sort: Sort) -> Enc:
         if op in _LOGIC:
-            return _LOGIC[op]([_text(e) for e in encs])
+            return _LOGIC[op]([as_text(e) for e in encs])
         if op.name.startswith("SQL_"):
             return self._sql(op, encs, args)
         return self._value(op, encs, args, sort)
 
     def _value(self, op: Op, encs: list[Enc], args: tuple[Term, ...], sort: Sort) -> Enc:
-        if op in _ORDER_OPS:
-            return _order(op, encs[0], encs[1], sql=False)
+        if op in ORDER_OPS:
+            return order(op, encs[0], encs[1], sql=False)
         if op in _INT_OPS:
-            return f"({_INT_OPS[op]} {_text(encs[0])} {_text(encs[1])})"
+            return f"({_INT_OPS[op]} {as_text(encs[0])} {as_text(encs[1])})"
         if op in floats.ARITHMETIC:
             arguments = [e for e in encs if isinstance(e, FloatEnc)]
             return self._float(op, arguments)
         match op, encs:
             case Op.ITE, [condition, then, other]:
-                return choose(_text(condition), then, other)
+                return choose(as_text(condition), then, other)
             case Op.SAME, [a, b]:
                 return same_encoding(a, b)
             case Op.SOME, [a]:
@@ -239,7 +223,7 @@ class Encoder:
                 assert isinstance(index, Lit)
                 return items[int(index.value or 0)]
             case Op.PY_EQ, [a, b]:
-                return _py_equal(a, b)
+                return py_equal(a, b)
             case Op.INT_NEG, [str() as a]:
                 return f"(- {a})"
             case Op.INT_FLOORDIV, [str() as a, str() as b]:
@@ -270,24 +254,24 @@ class Encoder:
         pairs = [e if isinstance(e, OptionEnc) else OptionEnc(TRUE, e) for e in encs]
         there = s_and(p.present for p in pairs)
         values = [p.value for p in pairs]
-        if op in _ORDER_OPS:
-            a, b = (_as_number(v, x.sort) for v, x in zip(values, args, strict=True))
-            return OptionEnc(there, _order(op, a, b, sql=True))
+        if op in ORDER_OPS:
+            a, b = (as_number(v, x.sort) for v, x in zip(values, args, strict=True))
+            return OptionEnc(there, order(op, a, b, sql=True))
         if op in _SQL_FLOATS:
             numbers = [v for v in values if isinstance(v, FloatEnc)]
             return OptionEnc(there, self._float(_SQL_FLOATS[op], numbers))
         texts = [v if isinstance(v, str) else FALSE for v in values]
         match op:
             case Op.SQL_AND:
-                return _kleene(pairs, absorbing=False)
+                return kleene(pairs, absorbing=False)
             case Op.SQL_OR:
-                return _kleene(pairs, absorbing=True)
+                return kleene(pairs, absorbing=True)
             case Op.SQL_NOT:
                 return OptionEnc(there, s_not(texts[0]))
             case Op.SQL_EQ:
-                return OptionEnc(there, _sql_equal(values[0], values[1]))
+                return OptionEnc(there, sql_equal(values[0], values[1]))
             case Op.SQL_EQ_NULLSAFE:
-                both = s_and([there, _sql_equal(values[0], values[1])])
+                both = s_and([there, sql_equal(values[0], values[1])])
                 neither = s_and(s_not(p.present) for p in pairs)
                 return OptionEnc(TRUE, s_or([both, neither]))
             case Op.SQL_IS_NULL:
@@ -317,83 +301,3 @@ def _is_float_arithmetic(node: Term) -> bool:
     return isinstance(node, App) and (
         node.op in floats.ARITHMETIC or node.op in _SQL_FLOATS or node.op is Op.INT_TO_FLOAT
     )
-
-
-def _text(enc: Enc) -> str:
-    assert isinstance(enc, str)
-    return enc
-
-
-def _order(op: Op, a: Enc, b: Enc, *, sql: bool) -> str:
-    """Order of two values; SQL's puts NaN above every number, Python's has none for it."""
-    sign = _ORDER_OPS[op]
-    if isinstance(a, FloatEnc) and isinstance(b, FloatEnc):
-        return floats.sql_order(sign, a, b) if sql else floats.py_order(sign, a, b)
-    return f"({sign} {_text(a)} {_text(b)})"
-
-
-def _as_number(enc: Enc, sort: Sort) -> Enc:
-    """SQL orders booleans: false is below true."""
-    return f"(ite {_text(enc)} 1 0)" if strip(sort) == BOOL else enc
-
-
-def _kleene(pairs: list[OptionEnc], *, absorbing: bool) -> OptionEnc:
-    """AND (absorbing false) and OR (absorbing true) of three-valued arguments."""
-    values = [_text(p.value) for p in pairs]
-    hits = [
-        s_and([p.present, v if absorbing else s_not(v)]) for p, v in zip(pairs, values, strict=True)
-    ]
-    hit = s_or(hits)
-    present = s_or([hit, s_and(p.present for p in pairs)])
-    return OptionEnc(present, hit if absorbing else s_not(hit))
-
-
-def choose(condition: str, a: Enc, b: Enc) -> Enc:
-    """If-then-else on encodings of one sort."""
-    match a, b:
-        case OptionEnc(p, x), OptionEnc(q, y):
-            return OptionEnc(s_ite(condition, p, q), choose(condition, x, y))
-        case TupleEnc(xs), TupleEnc(ys):
-            return TupleEnc(tuple(choose(condition, x, y) for x, y in zip(xs, ys, strict=True)))
-        case FloatEnc(), FloatEnc():
-            return floats.ite(condition, a, b)
-        case str(), str():
-            return s_ite(condition, a, b)
-    raise AssertionError("branches of different sorts")
-
-
-def _lift_equality(a: Enc, b: Enc, values: Callable[[Enc, Enc], str]) -> str:
-    match a, b:
-        case OptionEnc(p, x), OptionEnc(q, y):
-            inner = _lift_equality(x, y, values)
-            return s_and([s_eq(p, q), s_implies(p, inner)])
-        case TupleEnc(xs), TupleEnc(ys):
-            pairs = zip(xs, ys, strict=True)
-            return s_and(_lift_equality(x, y, values) for x, y in pairs)
-    return values(a, b)
-
-
-def same_encoding(a: Enc, b: Enc) -> str:
-    """Two encodings of one sort denote one and the same value."""
-
-    def base(x: Enc, y: Enc) -> str:
-        if isinstance(x, FloatEnc) and isinstance(y, FloatEnc):
-            return floats.same(x, y)
-        return s_eq(_text(x), _text(y))
-
-    return _lift_equality(a, b, base)
-
-
-def _py_equal(a: Enc, b: Enc) -> str:
-    def base(x: Enc, y: Enc) -> str:
-        if isinstance(x, FloatEnc) and isinstance(y, FloatEnc):
-            return floats.py_order("=", x, y)
-        return s_eq(_text(x), _text(y))
-
-    return _lift_equality(a, b, base)
-
-
-def _sql_equal(a: Enc, b: Enc) -> str:
-    if isinstance(a, FloatEnc) and isinstance(b, FloatEnc):
-        return floats.sql_order("=", a, b)
-    return s_eq(_text(a), _text(b))

@@ -15,7 +15,8 @@ from presieve.ir.sorts import BOOL
 from presieve.ir.terms import NONEMPTY, Op, Scope, Term
 from presieve.ir.walk import variables
 from presieve.semantics.types import bounds
-from presieve.smt.encode import Enc, Encoder, OptionEnc, choose, same_encoding
+from presieve.smt.encode import Encoder
+from presieve.smt.encodings import Enc, OptionEnc, choose, same_encoding
 from presieve.smt.text import TRUE, s_and, s_int, s_not, s_or, s_xor
 
 EncEnv = dict[tuple[Scope, str], Enc]

@@ -9,7 +9,6 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
@@ -18,6 +17,16 @@ from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term
 from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES
 from presieve.sql import coerce, conditional
+from presieve.sql.catalyst_tree import (
+    PACKAGE,
+    Context,
+    Node,
+    Typed,
+    build,
+    one_type,
+    shape,
+    type_of,
+)
 from presieve.sql.choice import Choice
 from presieve.sql.coerce import (
     NULL,
@@ -35,51 +44,7 @@ from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, cast, decimal
 from presieve.sql.temporal import parse_date, parse_timestamp
 
-PACKAGE = "org.apache.spark.sql.catalyst.expressions."
-
-JSON_TYPES = {
-    "boolean": "boolean",
-    "byte": "tinyint",
-    "short": "smallint",
-    "integer": "int",
-    "long": "bigint",
-    "double": "double",
-    "string": "string",
-    "binary": "binary",
-    "date": "date",
-    "timestamp": "timestamp",
-    "timestamp_ntz": "timestamp_ntz",
-    "void": "void",
-}
-"""From ``DataType.json`` to ``simpleString``. Strings with a collation have another name there."""
-
 WIDTHS = ("tinyint", "smallint", "int", "bigint")
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One node of the tree with its children and the rest of its fields."""
-
-    name: str
-    children: tuple[Node, ...]
-    fields: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """An operand and its Spark type, as ``simpleString``."""
-
-    operand: Operand
-    type: str
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What names mean. ``common`` is what the enclosing ``With`` defines."""
-
-    attributes: Mapping[int, Term]
-    timezone: str
-    common: Typed | None = field(default=None)
 
 
 def expression(
@@ -92,40 +57,15 @@ def expression(
     has another shape than Spark 4.3 gives it.
     """
     try:
-        node, rest = _build(tree, 0, 0)
+        node, rest = build(tree, 0, 0)
         if rest != len(tree):
-            raise _shape("nodes are left over")
+            raise shape("nodes are left over")
         term = coerce.expression(
             _convert(node, Context(attributes, timezone)).operand, "an expression"
         )
     except DeclineSignal as signal:
         return signal.declined
     return SQL_TRUE if term == TRUE else SQL_FALSE if term == FALSE else term
-
-
-MAX_DEPTH = 100
-
-
-def _shape(what: str) -> DeclineSignal:
-    return DeclineSignal("catalyst", f"Spark's expression has an unknown shape: {what}")
-
-
-def _build(tree: Sequence[Mapping[str, object]], at: int, depth: int) -> tuple[Node, int]:
-    """The node at ``at`` with all below it, and where the next one begins."""
-    if at >= len(tree):
-        raise _shape("nodes are missing")
-    if depth > MAX_DEPTH:
-        raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
-    fields = tree[at]
-    name, count = fields.get("class"), fields.get("num-children")
-    if not isinstance(name, str) or not isinstance(count, int) or count < 0:
-        raise _shape("a node has no class")
-    children: list[Node] = []
-    at += 1
-    for _ in range(count):
-        child, at = _build(tree, at, depth + 1)
-        children.append(child)
-    return Node(name, tuple(children), fields), at
 
 
 def _convert(node: Node, context: Context) -> Typed:
@@ -135,50 +75,40 @@ def _convert(node: Node, context: Context) -> Typed:
         raise DeclineSignal("sql-unsupported", f"{short.rsplit('.', 1)[-1]} is not supported")
     arity, convert = rule
     if arity is not None and len(node.children) != arity:
-        raise _shape(f"{short} has {len(node.children)} children")
+        raise shape(f"{short} has {len(node.children)} children")
     return convert(node, context)
 
 
 # --- leaves ---------------------------------------------------------------------------------
 
 
-def _type(node: Node) -> str:
-    declared = node.fields.get("dataType")
-    if isinstance(declared, str):
-        if declared in JSON_TYPES:
-            return JSON_TYPES[declared]
-        if decimal_type(declared):
-            return declared
-    raise DeclineSignal("column-type", f"values of type {declared} are not supported")
-
-
 def _attribute(node: Node, context: Context) -> Typed:
-    type_ = _type(node)
+    type_ = type_of(node)
     expr_id = node.fields.get("exprId")
     number = expr_id.get("id") if isinstance(expr_id, Mapping) else None
     if not isinstance(number, int):
-        raise _shape("an attribute has no number")
+        raise shape("an attribute has no number")
     term = context.attributes.get(number)
     name = node.fields.get("name")
     if term is None:
         raise DeclineSignal("unknown-column", f"{name} is no known column here")
     if sort_of(type_) != strip(term.sort):
-        raise _shape(f"{name} is known as another type than {type_}")
+        raise shape(f"{name} is known as another type than {type_}")
     return Typed(term, type_)
 
 
 def _literal(node: Node, context: Context) -> Typed:
-    type_ = _type(node)
+    type_ = type_of(node)
     value = node.fields.get("value")
     if value is None:
         null = Constant("void", None)
         return Typed(null if type_ == "void" else cast(null, type_, context.timezone), type_)
     if not isinstance(value, str):
-        raise _shape("a literal is no string")
+        raise shape("a literal is no string")
     try:
         return Typed(_constant(type_, value, context.timezone), type_)
     except (ValueError, ArithmeticError):
-        raise _shape(f"{value!r} is no {type_}") from None
+        raise shape(f"{value!r} is no {type_}") from None
 
 
 def _constant(type_: str, text: str, timezone: str) -> Operand:
@@ -206,7 +136,7 @@ def _constant(type_: str, text: str, timezone: str) -> Operand:
             return Constant("timestamp", parse_timestamp(text, timezone))
         case "timestamp_ntz":
             return Constant("timestamp_ntz", int(text))  # the one type that is not shown as text
-    raise _shape(f"{text!r} is no {type_}")
+    raise shape(f"{text!r} is no {type_}")
 
 
 # --- operators ------------------------------------------------------------------------------
@@ -215,7 +145,7 @@ def _constant(type_: str, text: str, timezone: str) -> Operand:
 def _pair(node: Node, context: Context) -> tuple[Typed, Typed]:
     left, right = (_convert(child, context) for child in node.children)
     if left.type != right.type:
-        raise _shape(f"{left.type} meets {right.type}")
+        raise shape(f"{left.type} meets {right.type}")
     return left, right
 
 
@@ -262,10 +192,10 @@ def _is_nan(node: Node, context: Context) -> Typed:
 
 def _in(node: Node, context: Context) -> Typed:
     if len(node.children) < 2:
-        raise _shape("In has no list")
+        raise shape("In has no list")
     value, *options = (_convert(child, context) for child in node.children)
     if any(option.type != value.type for option in options):
-        raise _shape("In mixes types")
+        raise shape("In mixes types")
     operands = [option.operand for option in options]
     return Typed(membership(value.operand, operands, context.timezone), "boolean")
 
@@ -275,7 +205,7 @@ def _cast(node: Node, context: Context) -> Typed:
     are decimals with more digits before the point.
     """
     (child,) = node.children
-    target = _type(node)
+    target = type_of(node)
     inner = _convert(child, context)
     if inner.type == target:
         return inner
@@ -302,11 +232,11 @@ def _cast(node: Node, context: Context) -> Typed:
 def _case(node: Node, context: Context) -> Typed:
     """Conditions and values in turn, then perhaps what is left."""
     if len(node.children) < 2:
-        raise _shape("CaseWhen has no branch")
+        raise shape("CaseWhen has no branch")
     found = [_convert(child, context) for child in node.children]
     otherwise = found.pop() if len(found) % 2 else None
     whens = [(c.operand, v.operand) for c, v in zip(found[::2], found[1::2], strict=True)]
-    type_ = _one_type([*found[1::2], *([otherwise] if otherwise else [])])
+    type_ = one_type([*found[1::2], *([otherwise] if otherwise else [])])
     other = otherwise.operand if otherwise else NULL
     return Typed(conditional.case(whens, other, context.timezone), type_)
 
@@ -314,20 +244,13 @@ def _case(node: Node, context: Context) -> Typed:
 def _coalesce(node: Node, context: Context) -> Typed:
     found = [_convert(child, context) for child in node.children]
     meant = conditional.coalesce([f.operand for f in found], context.timezone)
-    return Typed(meant, _one_type(found))
+    return Typed(meant, one_type(found))
 
 
 def _null_if(node: Node, context: Context) -> Typed:
     condition, value = (_convert(child, context) for child in node.children)
     meant = conditional.case([(condition.operand, NULL)], value.operand, context.timezone)
     return Typed(meant, value.type)
-
-
-def _one_type(found: Sequence[Typed]) -> str:
-    types = {f.type for f in found}
-    if len(types) != 1:
-        raise _shape(f"branches of the types {', '.join(sorted(types))}")
-    return types.pop()
 
 
 def _function(name: str, type_: str) -> Rule:
@@ -348,14 +271,14 @@ def _with(node: Node, context: Context) -> Typed:
     """One shared subexpression. References do not say to which, so there must be only one."""
     child, definition = node.children
     if definition.name != PACKAGE + "CommonExpressionDef" or context.common is not None:
-        raise _shape("With defines several expressions")
+        raise shape("With defines several expressions")
     common = _convert(definition.children[0], context)
     return _convert(child, Context(context.attributes, context.timezone, common))
 
 
 def _reference(node: Node, context: Context) -> Typed:
-    if context.common is None or context.common.type != _type(node):
-        raise _shape("a reference to no common expression")
+    if context.common is None or context.common.type != type_of(node):
+        raise shape("a reference to no common expression")
     return context.common
 
 

@@ -24,7 +24,7 @@ from presieve.ir.fold import Fold, Problem
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
 from presieve.semantics.compile import State
-from presieve.smt.encode import same_encoding
+from presieve.smt.encodings import same_encoding
 from presieve.smt.runs import EncEnv, Run, Runs
 from presieve.smt.solver import Effort, Sat, Solver, Unsat
 from presieve.smt.text import FALSE, TRUE, s_and, s_not, s_or, s_xor

@@ -7,7 +7,7 @@ from presieve.ir.ops import app, sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.ir.sorts import Option
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term
-from presieve.smt.encode import same_encoding
+from presieve.smt.encodings import same_encoding
 from presieve.smt.runs import EncEnv, Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.text import s_not

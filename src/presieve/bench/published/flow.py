@@ -15,7 +15,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, Option, is_ordered, strip
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms, variables
-from presieve.smt.encode import OptionEnc
+from presieve.smt.encodings import OptionEnc
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.text import s_and, s_not, s_or

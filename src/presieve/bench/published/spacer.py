@@ -17,7 +17,7 @@ from presieve.ir.fold import Problem
 from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Option, Sort, Tuple
 from presieve.ir.terms import FALSE, Scope, Term
 from presieve.semantics.scan import may_lose
-from presieve.smt.encode import Enc, OptionEnc, TupleEnc, same_encoding
+from presieve.smt.encodings import Enc, OptionEnc, TupleEnc, same_encoding
 from presieve.smt.floats import FloatEnc
 from presieve.smt.runs import EncEnv, Run, Runs
 from presieve.smt.solver import Effort, Unsat

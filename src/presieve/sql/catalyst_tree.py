@@ -1,0 +1,105 @@
+"""Trusted. The tree of one expression of Catalyst.
+
+It is read from what ``TreeNode.toJSON`` of Spark 4.3 writes: the nodes in pre-order, each with
+``class``, ``num-children`` and its fields.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from presieve.errors import DeclineSignal
+from presieve.ir.terms import Term
+from presieve.semantics.types import decimal_type
+from presieve.sql.coerce import Operand
+
+PACKAGE = "org.apache.spark.sql.catalyst.expressions."
+
+JSON_TYPES = {
+    "boolean": "boolean",
+    "byte": "tinyint",
+    "short": "smallint",
+    "integer": "int",
+    "long": "bigint",
+    "double": "double",
+    "string": "string",
+    "binary": "binary",
+    "date": "date",
+    "timestamp": "timestamp",
+    "timestamp_ntz": "timestamp_ntz",
+    "void": "void",
+}
+"""From ``DataType.json`` to ``simpleString``. Strings with a collation have another name there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node of the tree with its children and the rest of its fields."""
+
+    name: str
+    children: tuple[Node, ...]
+    fields: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """An operand and its Spark type, as ``simpleString``."""
+
+    operand: Operand
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What names mean. ``common`` is what the enclosing ``With`` defines."""
+
+    attributes: Mapping[int, Term]
+    timezone: str
+    common: Typed | None = field(default=None)
+
+
+MAX_DEPTH = 100
+"""How deep expressions may nest."""
+
+
+def shape(what: str) -> DeclineSignal:
+    """Of a tree that is not as Spark 4.3 writes it."""
+    return DeclineSignal("catalyst", f"Spark's expression has an unknown shape: {what}")
+
+
+def build(tree: Sequence[Mapping[str, object]], at: int, depth: int) -> tuple[Node, int]:
+    """The node at ``at`` with all below it, and where the next one begins."""
+    if at >= len(tree):
+        raise shape("nodes are missing")
+    if depth > MAX_DEPTH:
+        raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
+    fields = tree[at]
+    name, count = fields.get("class"), fields.get("num-children")
+    if not isinstance(name, str) or not isinstance(count, int) or count < 0:
+        raise shape("a node has no class")
+    children: list[Node] = []
+    at += 1
+    for _ in range(count):
+        child, at = build(tree, at, depth + 1)
+        children.append(child)
+    return Node(name, tuple(children), fields), at
+
+
+def type_of(node: Node) -> str:
+    """The Spark type that a node declares. Raises :class:`DeclineSignal`."""
+    declared = node.fields.get("dataType")
+    if isinstance(declared, str):
+        if declared in JSON_TYPES:
+            return JSON_TYPES[declared]
+        if decimal_type(declared):
+            return declared
+    raise DeclineSignal("column-type", f"values of type {declared} are not supported")
+
+
+def one_type(found: Sequence[Typed]) -> str:
+    """The type that all of them have. Raises :class:`DeclineSignal`."""
+    types = {f.type for f in found}
+    if len(types) != 1:
+        raise shape(f"branches of the types {', '.join(sorted(types))}")
+    return types.pop()
