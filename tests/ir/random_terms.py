@@ -75,6 +75,7 @@ SQL_COMPARISONS = (
 INT_BINARY = (Op.INT_ADD, Op.INT_SUB, Op.INT_MUL, Op.INT_FLOORDIV, Op.INT_MOD)
 FLOAT_BINARY = (Op.FLOAT_ADD, Op.FLOAT_SUB, Op.FLOAT_MUL, Op.FLOAT_DIV)
 SQL_FLOAT = (Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL)
+SQL_INT = (Op.SQL_INT_ADD, Op.SQL_INT_SUB, Op.SQL_INT_MUL)
 
 Choice = tuple[tuple[Op, ...], tuple[Sort, ...]]
 
@@ -128,6 +129,8 @@ def _choices(draw: st.DrawFn, sort: Sort) -> list[Choice]:
         found.append(((Op.INSTANT,), (TIMESTAMP_NTZ, INT)))
     elif sort == Option(FLOAT):
         found += [(SQL_FLOAT, (_nullable(draw, FLOAT), _nullable(draw, FLOAT)))]
+    elif sort == Option(INT):
+        found += [(SQL_INT, (_nullable(draw, INT), _nullable(draw, INT)))]
     if isinstance(sort, Tuple):
         found.append(((Op.TUPLE,), sort.of))
     if isinstance(sort, Option):

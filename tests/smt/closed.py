@@ -94,6 +94,7 @@ _FIXED: dict[Op, tuple[Sort, ...]] = {
 }
 _BOOLS: st.SearchStrategy[Sort] = st.sampled_from([BOOL, Option(BOOL)])
 _FLOATS: st.SearchStrategy[Sort] = st.sampled_from([FLOAT, Option(FLOAT)])
+_INTS: st.SearchStrategy[Sort] = st.sampled_from([INT, Option(INT)])
 _SQL_LOGIC = (Op.SQL_AND, Op.SQL_OR)
 _SQL_COMPARE = (
     Op.SQL_EQ,
@@ -104,6 +105,7 @@ _SQL_COMPARE = (
     Op.SQL_GE,
 )
 _SQL_FLOAT = (Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL)
+_SQL_INT = (Op.SQL_INT_ADD, Op.SQL_INT_SUB, Op.SQL_INT_MUL)
 
 
 def argument_sorts(draw: st.DrawFn, op: Op) -> tuple[Sort, ...]:
@@ -114,6 +116,8 @@ def argument_sorts(draw: st.DrawFn, op: Op) -> tuple[Sort, ...]:
         return tuple(draw(st.lists(_BOOLS, min_size=1, max_size=3)))
     if op in _SQL_FLOAT:
         return (draw(_FLOATS), draw(_FLOATS))
+    if op in _SQL_INT:
+        return (draw(_INTS), draw(_INTS))
     if op in _SQL_COMPARE:
         base = draw(st.sampled_from(BASES))
         sides = st.sampled_from([base, Option(base)])
@@ -185,6 +189,7 @@ _PRODUCERS: dict[Sort, list[Op]] = {
         *(*_SQL_LOGIC, *_SQL_COMPARE, Op.SQL_NOT, Op.SQL_IS_NULL, Op.SQL_IS_NAN),
     ],
     Option(FLOAT): list(_SQL_FLOAT),
+    Option(INT): list(_SQL_INT),
     TIMESTAMP: [Op.INSTANT],
 }
 

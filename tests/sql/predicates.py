@@ -151,8 +151,27 @@ def _floats() -> st.SearchStrategy[Term]:
     )
 
 
+def _sums() -> st.SearchStrategy[Term]:
+    """Integers computed of columns and literals."""
+    column, literal = _columns(INT), _literals(INT, null=False)
+    ops = st.sampled_from((Op.SQL_INT_ADD, Op.SQL_INT_SUB))
+    few = st.integers(-99, 99).map(lambda n: lit(INT, n))
+    return (
+        st.builds(app, ops, column, column)
+        | st.builds(app, ops, column, literal)
+        | st.builds(app, ops, literal, column)
+        | st.builds(app, ops, st.builds(app, ops, column, column), column)
+        | st.builds(app, ops, column, st.builds(app, ops, column, column))
+        | st.builds(app, st.just(Op.SQL_INT_MUL), column, few)
+        | st.builds(app, ops, st.builds(app, st.just(Op.SQL_INT_MUL), few, column), column)
+        | st.builds(app, st.just(Op.SQL_INT_MUL), st.builds(app, ops, column, column), few)
+    )
+
+
 def values(sort: Sort) -> st.SearchStrategy[Term]:
-    """Terms of a sort: columns, literals and, of doubles, arithmetic."""
+    """Terms of a sort: columns, literals and, of doubles and integers, arithmetic."""
+    if sort == INT:
+        return _columns(INT) | _literals(INT) | _sums()
     return _floats() if sort == FLOAT else _columns(sort) | _literals(sort)
 
 
@@ -167,7 +186,7 @@ def _comparisons(draw: st.DrawFn) -> Term:
 def _lists(draw: st.DrawFn) -> Term:
     """What becomes an IN list."""
     sort = draw(st.sampled_from(list(NASTY)))
-    subject = draw(_columns(sort))
+    subject = draw(_sums() if sort == INT and draw(st.booleans()) else _columns(sort))
     options = draw(st.lists(_literals(sort), min_size=1, max_size=4))
     return app(Op.SQL_OR, *(app(Op.SQL_EQ, subject, option) for option in options))
 

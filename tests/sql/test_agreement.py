@@ -36,7 +36,8 @@ from presieve.ir.sorts import (
     Decimal,
     strip,
 )
-from presieve.ir.terms import Scope, Term, lit
+from presieve.ir.terms import App, Op, Scope, Term, lit
+from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.types import bounds
 from presieve.semantics.values import Value, bytes_of, date_of, decimal_of, instant_of, same
@@ -227,6 +228,12 @@ p IN (0.5, 90.50) | p IN (1, 5) | p NOT IN (0.01, 5, NULL) | p BETWEEN -2.5 AND 
 p >= CAST(5 AS DECIMAL(4,1)) | p > CAST(0.5 AS decimal(36,2)) | p <=> NULL | NOT p < q | p IS NULL
 p < CAST(NULL AS decimal(5,2)) | z IN (3000000000, 5) | z = 18446744073709551617BD | z <= 5
 w > 5 | w >= 0.000000000000000001 | w IN (0, 1) | w < 99999999999999999999.5
+CAST(l AS DECIMAL(20,0)) + CAST(m AS DECIMAL(20,0)) > 9223372036854775807 | l <> m
+CAST(l AS DECIMAL(19,0)) - CAST(i AS DECIMAL(30,0)) <= -9223372036854775808BD | h = t
+CAST(t AS DECIMAL(20,0)) * 3BD + CAST(h AS DECIMAL(20)) IN (5, 128, NULL) | l >= 5
+CAST(l AS DECIMAL(20,0)) * -7BD < CAST(m AS DECIMAL(20,0)) - 99BD | 1 > 2
+CAST(l AS DECIMAL(20,0)) + CAST(m AS DECIMAL(20,0)) BETWEEN CAST(i AS DECIMAL(20,0)) AND 7
+CAST(l AS DECIMAL(20,0)) + CAST(m AS DECIMAL(20,0)) IS NULL | CAST(l AS DECIMAL(38)) > 5BD
 IF(b, x, 0) > 5 | IF(x > 1, l, NULL) <> 5 | IF(NULL, 1, 2) = 2 | IF(b, x, y) = IF(x > y, y, 1)
 CASE WHEN x > 1 THEN 1 ELSE 0 END = 1 | NOT CASE WHEN l > 0 THEN 1 WHEN b THEN 2 END >= 2
 CASE l WHEN 1 THEN 'a' WHEN NULL THEN 'b' WHEN -1 THEN s END = 'a' | CASE WHEN b THEN x > 1 END
@@ -255,6 +262,52 @@ def test_written_conditions_mean_in_spark_what_they_parse_to(table: DataFrame) -
         assert not isinstance(term, Declined), f"{text}: {term}"
         terms[text] = term
     check(table, terms)
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_integers_neither_overflow_nor_round(
+    spark: SparkSession, table: DataFrame, ansi: str
+) -> None:
+    """As conditions, as filters, and read back from Spark's tree."""
+    terms = {emit_checked(t, NAMES, "UTC"): t for t in collected(450) if computes(t)}
+    assert len(terms) > 20
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    try:
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+        attributes = known(table)
+        check(table, terms)
+        for text, term in list(terms.items())[:12]:
+            read = expression(analyzed(table, text), attributes, "UTC")
+            assert not isinstance(read, Declined), f"{text}: {read}"
+            assert normalized(read) == normalized(term), text
+            kept = {row[0] for row in table.filter(text).select("id").collect()}
+            assert kept == {i for i, row in enumerate(DATA) if our_cell(term, row) is True}, text
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", str(before))
+
+
+def computes(term: Term) -> bool:
+    """Whether integers are computed in it."""
+    found = (Op.SQL_INT_ADD, Op.SQL_INT_SUB, Op.SQL_INT_MUL)
+    return any(isinstance(t, App) and t.op in found for t in subterms(term))
+
+
+def test_sums_of_bigints_as_they_are_do_overflow(spark: SparkSession, table: DataFrame) -> None:
+    """The wrong twin, which is declined: without the casts Spark wraps around."""
+    plain, exact = "m + m < m", "CAST(m AS DECIMAL(20,0)) + CAST(m AS DECIMAL(20,0)) < m"
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    try:
+        spark.conf.set("spark.sql.ansi.enabled", "false")
+        wrapped = {row[0] for row in table.filter(plain).select("id").collect()}
+        meant = {row[0] for row in table.filter(exact).select("id").collect()}
+        tree = analyzed(table, plain)
+        attributes = known(table)
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", str(before))
+    assert meant == {i for i, row in enumerate(DATA) if int(str(row["m"])) < 0}
+    assert wrapped != meant
+    assert isinstance(parse_predicate(plain, NAMES, "UTC"), Declined)
+    assert isinstance(expression(tree, attributes, "UTC"), Declined)
 
 
 def analyzed(table: DataFrame, text: str) -> list[dict[str, object]]:

@@ -104,6 +104,10 @@ def _sql_float(s: Sorts) -> Sort | None:
     return option(FLOAT) if len(s) == 2 and all(strip(x) == FLOAT for x in s) else None
 
 
+def _sql_int(s: Sorts) -> Sort | None:
+    return option(INT) if len(s) == 2 and all(strip(x) == INT for x in s) else None
+
+
 def _sql_is_true(s: Sorts) -> Sort | None:
     return BOOL if len(s) == 1 and strip(s[0]) == BOOL else None
 
@@ -152,6 +156,9 @@ RULES: dict[Op, Rule] = {
     Op.SQL_FLOAT_ADD: _sql_float,
     Op.SQL_FLOAT_SUB: _sql_float,
     Op.SQL_FLOAT_MUL: _sql_float,
+    Op.SQL_INT_ADD: _sql_int,
+    Op.SQL_INT_SUB: _sql_int,
+    Op.SQL_INT_MUL: _sql_int,
     Op.SQL_IS_TRUE: _sql_is_true,
 }
 

@@ -117,6 +117,9 @@ class Op(Enum):
     SQL_FLOAT_ADD = "sql-float+"
     SQL_FLOAT_SUB = "sql-float-"
     SQL_FLOAT_MUL = "sql-float*"
+    SQL_INT_ADD = "sql-int+"  # exact, whatever the size: NULL only where an argument is
+    SQL_INT_SUB = "sql-int-"
+    SQL_INT_MUL = "sql-int*"
     SQL_IS_TRUE = "sql-true?"  # from three values to two: NULL counts as not true
 
 

@@ -43,6 +43,9 @@ _INFIX = {
     Op.SQL_FLOAT_ADD: " + ",
     Op.SQL_FLOAT_SUB: " - ",
     Op.SQL_FLOAT_MUL: " * ",
+    Op.SQL_INT_ADD: " + ",
+    Op.SQL_INT_SUB: " - ",
+    Op.SQL_INT_MUL: " * ",
 }
 _LOOSE = {Op.AND, Op.OR, Op.IMPLIES, Op.SQL_AND, Op.SQL_OR, Op.ITE}
 

@@ -122,6 +122,9 @@ MEANINGS: dict[Op, Meaning] = {
     Op.SQL_FLOAT_ADD: _strict(lambda a, b: a + b),
     Op.SQL_FLOAT_SUB: _strict(lambda a, b: a - b),
     Op.SQL_FLOAT_MUL: _strict(lambda a, b: a * b),
+    Op.SQL_INT_ADD: _strict(lambda a, b: a + b),
+    Op.SQL_INT_SUB: _strict(lambda a, b: a - b),
+    Op.SQL_INT_MUL: _strict(lambda a, b: a * b),
     Op.SQL_IS_TRUE: lambda x: x is True,
 }
 """Every operator but ITE, which is lazy and lives in the interpreter."""

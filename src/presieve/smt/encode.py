@@ -54,6 +54,7 @@ _SQL_FLOATS = {
     Op.SQL_FLOAT_SUB: Op.FLOAT_SUB,
     Op.SQL_FLOAT_MUL: Op.FLOAT_MUL,
 }
+_SQL_INTS = {Op.SQL_INT_ADD: "+", Op.SQL_INT_SUB: "-", Op.SQL_INT_MUL: "*"}
 
 
 class Encoder:
@@ -257,6 +258,8 @@ class Encoder:
         if op in ORDER_OPS:
             a, b = (as_number(v, x.sort) for v, x in zip(values, args, strict=True))
             return OptionEnc(there, order(op, a, b, sql=True))
+        if op in _SQL_INTS:
+            return OptionEnc(there, f"({_SQL_INTS[op]} {as_text(values[0])} {as_text(values[1])})")
         if op in _SQL_FLOATS:
             numbers = [v for v in values if isinstance(v, FloatEnc)]
             return OptionEnc(there, self._float(_SQL_FLOATS[op], numbers))

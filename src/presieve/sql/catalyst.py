@@ -16,7 +16,7 @@ from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term
 from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES
-from presieve.sql import coerce, conditional
+from presieve.sql import coerce, conditional, exact
 from presieve.sql.catalyst_tree import (
     PACKAGE,
     Context,
@@ -28,20 +28,10 @@ from presieve.sql.catalyst_tree import (
     type_of,
 )
 from presieve.sql.choice import Choice
-from presieve.sql.coerce import (
-    NULL,
-    AsDouble,
-    AsInstant,
-    Constant,
-    Operand,
-    arithmetic,
-    compare,
-    flat,
-    membership,
-    truth,
-)
+from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, cast, decimal
+from presieve.sql.operands import NULL, AsDecimal, AsDouble, AsInstant, Constant, Operand
 from presieve.sql.temporal import parse_date, parse_timestamp
 
 WIDTHS = ("tinyint", "smallint", "int", "bigint")
@@ -159,13 +149,16 @@ def _comparison(op: Op) -> Rule:
 
 def _arithmetic(op: Op) -> Rule:
     def convert(node: Node, context: Context) -> Typed:
-        left, right = _pair(node, context)
-        if left.type != "double":
+        left, right = (_convert(child, context) for child in node.children)
+        if left.type == right.type == "double":
+            return Typed(arithmetic(op, left.operand, right.operand, context.timezone), "double")
+        if not isinstance(left.operand, AsDecimal) and not isinstance(right.operand, AsDecimal):
             raise DeclineSignal(
                 "sql-unsupported",
                 f"arithmetic on {left.type} is not supported, since it can raise or round",
             )
-        return Typed(arithmetic(op, left.operand, right.operand, context.timezone), "double")
+        result = exact.arithmetic(op, left.operand, right.operand)
+        return Typed(result, f"decimal({result.digits},0)")
 
     return 2, convert
 
@@ -215,6 +208,8 @@ def _cast(node: Node, context: Context) -> Typed:
         return Typed(cast(operand, target, zone if isinstance(zone, str) else ""), target)
     if isinstance(operand, AsDouble | AsInstant):
         raise DeclineSignal("sql-unsupported", f"a cast to {target} of a cast to {inner.type}")
+    if isinstance(operand, AsDecimal):
+        return Typed(exact.widened(operand, target), target)
     if (inner.type, target) == ("timestamp_ntz", "timestamp") and not isinstance(operand, Choice):
         if node.fields.get("timeZoneId") == context.timezone:
             return Typed(AsInstant(operand), target)
@@ -226,6 +221,8 @@ def _cast(node: Node, context: Context) -> Typed:
             return Typed(operand, target)
         if target == "double" and not isinstance(operand, Choice) and strip(operand.sort) == INT:
             return Typed(AsDouble(operand), "double")
+        if wanted:
+            return Typed(exact.widened(operand, target, inner.type), target)
     raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
 
 

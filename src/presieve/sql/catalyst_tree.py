@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from presieve.errors import DeclineSignal
 from presieve.ir.terms import Term
 from presieve.semantics.types import decimal_type
-from presieve.sql.coerce import Operand
+from presieve.sql.operands import Operand
 
 PACKAGE = "org.apache.spark.sql.catalyst.expressions."
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import decimal
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
@@ -21,7 +19,6 @@ from presieve.ir.sorts import (
     DATE,
     FLOAT,
     INT,
-    STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     Decimal,
@@ -31,7 +28,19 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import App, Lit, Op, Term, lit, none_lit
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES, text_of, units_of
+from presieve.sql import exact
 from presieve.sql.choice import Choice, each
+from presieve.sql.operands import (
+    KIND_SORTS,
+    AsDecimal,
+    AsDouble,
+    AsInstant,
+    Constant,
+    Operand,
+    mismatch,
+    shown,
+    sort_name,
+)
 from presieve.sql.temporal import (
     instant_of_wall,
     midnight,
@@ -42,80 +51,9 @@ from presieve.sql.temporal import (
     wall_of_instant,
 )
 
-Scalar: TypeAlias = bool | int | float | str | decimal.Decimal | None
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """A literal that has not met its partner yet.
-
-    ``kind`` is ``int`` (of any width), ``decimal``, ``double``, ``string``, ``binary``,
-    ``boolean``, ``date``, ``timestamp``, ``timestamp_ntz`` or ``void`` (NULL). ``whole``: digits
-    before the point that the type of a decimal has, or Spark takes an integer of the type to have,
-    besides those of the value.
-    """
-
-    kind: str
-    value: Scalar
-    whole: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class AsDouble:
-    """An integer expression that Spark casts to double, which rounds beyond 2**53."""
-
-    term: Term
-
-
-@dataclass(frozen=True, slots=True)
-class AsInstant:
-    """A timestamp_ntz expression that Spark casts to timestamp, in the session's time zone."""
-
-    term: Term
-
-
-Operand: TypeAlias = Term | Choice | Constant | AsDouble | AsInstant
-
-NULL = Constant("void", None)
 EXACT = 2**53
 """Doubles hold every integer strictly between -2**53 and 2**53, and rounding an int64 to double is
 monotone, so comparing with one of these gives the same answer before and after rounding."""
-
-KIND_SORTS: dict[str, Sort] = {
-    "int": INT,
-    "double": FLOAT,
-    "string": STRING,
-    "binary": BINARY,
-    "boolean": BOOL,
-    "date": DATE,
-    "timestamp": TIMESTAMP,
-    "timestamp_ntz": TIMESTAMP_NTZ,
-}
-
-TYPE_NAMES: dict[Sort, str] = {
-    INT: "bigint",
-    **{sort: kind for kind, sort in KIND_SORTS.items() if sort != INT},
-}
-"""The Spark type that values of a sort have where nothing else says."""
-
-
-def sort_name(sort: Sort) -> str:
-    """What a person calls the sort."""
-    base = strip(sort)
-    if isinstance(base, Decimal):
-        return f"a decimal with {base.scale} digits after the point"
-    names = {INT: "an integer", FLOAT: "a double", STRING: "a string", BOOL: "a boolean"}
-    times = {DATE: "a date", TIMESTAMP: "a timestamp", TIMESTAMP_NTZ: "a timestamp_ntz"}
-    return {**names, **times, BINARY: "a binary"}.get(base, "a tuple")
-
-
-def shown(constant: Constant) -> str:
-    """The constant in a message."""
-    value = constant.value
-    if constant.kind == "void":
-        return "NULL"
-    text = repr(value) if isinstance(value, str) else str(value)
-    return f"the {constant.kind} literal {text}"
 
 
 def utf8(text: str) -> str:
@@ -124,14 +62,6 @@ def utf8(text: str) -> str:
         return text_of(text.encode())
     except UnicodeEncodeError:
         raise DeclineSignal("sql-literal", "half of a surrogate pair in a string") from None
-
-
-def _mismatch(constant: Constant, sort: Sort) -> DeclineSignal:
-    return DeclineSignal(
-        "sql-types",
-        f"{sort_name(sort)} meets {shown(constant)}, which cannot be compared exactly; "
-        "write a literal of the column's own type",
-    )
 
 
 def fit(constant: Constant, sort: Sort, timezone: str) -> Lit:
@@ -168,7 +98,7 @@ def fit(constant: Constant, sort: Sort, timezone: str) -> Lit:
         case "timestamp", int() if base == TIMESTAMP_NTZ:
             return lit(TIMESTAMP_NTZ, wall_of_instant(value, timezone))
     if KIND_SORTS.get(constant.kind) != base or isinstance(value, decimal.Decimal):
-        raise _mismatch(constant, base)
+        raise mismatch(constant, base)
     return lit(base, value)
 
 
@@ -183,7 +113,7 @@ def _units(constant: Constant, value: int | decimal.Decimal, sort: Decimal) -> i
     whole = max(number.adjusted() + 1, constant.whole)
     units = units_of(number, sort.scale)
     if units is None or -exponent > sort.scale or whole + sort.scale > MAX_DIGITS:
-        raise _mismatch(constant, sort)
+        raise mismatch(constant, sort)
     return units
 
 
@@ -194,9 +124,9 @@ def _integer(constant: Constant, value: int | float | decimal.Decimal) -> int:
     """
     bound = EXACT if constant.kind == "double" else 2**63
     if not -bound <= value < bound or (constant.kind == "double" and value == -bound):
-        raise _mismatch(constant, INT)  # NaN and the infinities end here too
+        raise mismatch(constant, INT)  # NaN and the infinities end here too
     if value != int(value):
-        raise _mismatch(constant, INT)
+        raise mismatch(constant, INT)
     return int(value)
 
 
@@ -216,7 +146,7 @@ def settle(constant: Constant) -> Lit:
     if sort == INT and isinstance(constant.value, int):
         low, high = INT_RANGES["bigint"]
         if not low <= constant.value <= high:
-            raise _mismatch(constant, INT)
+            raise mismatch(constant, INT)
     return lit(sort, constant.value)
 
 
@@ -233,6 +163,8 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
         if isinstance(b, Constant):
             return a.term, _rounded(b)
         raise DeclineSignal("sql-types", "an integer column is compared as a double, which rounds")
+    if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
+        return exact.whole(a), exact.whole(b)
     if isinstance(a, AsInstant) and isinstance(b, Constant):
         return a.term, fit(b, TIMESTAMP_NTZ, timezone)
     if isinstance(a, AsInstant) or isinstance(b, AsInstant):
@@ -252,7 +184,7 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
 def _rounded(constant: Constant) -> Lit:
     """The partner of an integer cast to double. It must be a double that no rounding reaches."""
     if constant.kind not in ("double", "void"):
-        raise _mismatch(constant, FLOAT)
+        raise mismatch(constant, FLOAT)
     return fit(constant, INT, "UTC")
 
 
@@ -286,7 +218,7 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
     :class:`DeclineSignal`.
     """
     operands = (value, *options)
-    sorts = {strip(o.sort) for o in operands if not isinstance(o, Constant | AsDouble | AsInstant)}
+    sorts = {strip(o.sort) for o in operands if not isinstance(o, _NOT_YET)}
     kinds = {o.kind for o in operands if isinstance(o, Constant) and o.kind != "void"}
     if len(sorts) > 1 or (sorts != {FLOAT} and len(kinds) > 1 and not _join(sorts, kinds)):
         raise DeclineSignal("sql-types", "an IN list mixes types")
@@ -299,7 +231,8 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
     return flat(Op.SQL_OR, equalities)
 
 
-_BESIDE_BIGINT = MAX_DIGITS - 20
+_NOT_YET = (Constant, AsDecimal, AsDouble, AsInstant)
+_BESIDE_BIGINT = MAX_DIGITS - exact.BIGINT_DIGITS
 """Digits after the point beside those before it of a bigint, which Spark takes to be 20."""
 
 
@@ -308,8 +241,12 @@ def _join(sorts: set[Sort], kinds: set[str]) -> bool:
     return kinds == {"int", "decimal"} and any(isinstance(s, Decimal) for s in sorts)
 
 
-def arithmetic(op: Op, a: Operand, b: Operand, timezone: str) -> App:
-    """``a op b`` on doubles. Integers decline: they overflow. Raises :class:`DeclineSignal`."""
+def arithmetic(op: Op, a: Operand, b: Operand, timezone: str) -> App | AsDecimal:
+    """``a op b`` on doubles, and on integers cast to decimals (``op`` is that of doubles). Integers
+    decline: they overflow. Raises :class:`DeclineSignal`.
+    """
+    if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
+        return exact.arithmetic(op, a, b)
     left, right = pair(a, b, timezone)
     if strip(left.sort) != FLOAT:
         raise DeclineSignal(
@@ -326,7 +263,7 @@ def truth(operand: Operand) -> Term:
             return lit(BOOL, value)
         case Constant("void", _):
             return none_lit(BOOL)
-        case Constant() | AsDouble() | AsInstant():
+        case Constant() | AsDecimal() | AsDouble() | AsInstant():
             raise DeclineSignal("sql-types", "a condition is expected where a value is written")
         case Choice():
             raise DeclineSignal("sql-types", f"{sort_name(operand.sort)} is used as a condition")
@@ -338,6 +275,8 @@ def truth(operand: Operand) -> Term:
 def expression(operand: Operand, what: str) -> Term:
     """An operand that must be an expression of a known type. Raises :class:`DeclineSignal`."""
     match operand:
+        case AsDecimal():
+            raise DeclineSignal("sql-types", f"{what} of an integer cast to a decimal")
         case AsDouble():
             raise DeclineSignal("sql-types", f"{what} of an integer cast to double")
         case AsInstant():

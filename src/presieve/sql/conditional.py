@@ -14,18 +14,15 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, Sort, strip
 from presieve.ir.terms import Op, Term, none_lit
 from presieve.sql.choice import Choice, Value, branches, decide, each, extent, is_present
-from presieve.sql.coerce import (
+from presieve.sql.coerce import compare, expression, fit, settle, truth
+from presieve.sql.operands import (
     KIND_SORTS,
     NULL,
+    AsDecimal,
     AsDouble,
     AsInstant,
     Constant,
     Operand,
-    compare,
-    expression,
-    fit,
-    settle,
-    truth,
 )
 
 MAX_BRANCHES = 16
@@ -69,6 +66,8 @@ def null_test(operand: Operand) -> Term:
     """``operand IS NULL``. Raises :class:`DeclineSignal`."""
     if isinstance(operand, Choice):
         return each(operand, lambda v: app(Op.SQL_IS_NULL, v))
+    if isinstance(operand, AsDecimal):
+        return app(Op.SQL_IS_NULL, operand.term)
     return app(Op.SQL_IS_NULL, expression(operand, "IS NULL"))
 
 
@@ -105,7 +104,7 @@ def _value(operand: Operand) -> Value:
 
 def _common(operands: Sequence[Operand], timezone: str) -> list[Value]:
     """The operands in one sort, up to NULL, where Spark's common type changes none of them."""
-    if any(isinstance(o, AsDouble | AsInstant) for o in operands):
+    if any(isinstance(o, AsDecimal | AsDouble | AsInstant) for o in operands):
         raise DeclineSignal("sql-types", "the branches of a CASE are cast to one type")
     sorts = {strip(_value(o).sort) for o in operands if not isinstance(o, Constant)}
     constants = [o for o in operands if isinstance(o, Constant) and o.kind != "void"]

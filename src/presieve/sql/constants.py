@@ -15,7 +15,8 @@ from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP,
 from presieve.ir.terms import none_lit
 from presieve.semantics.types import MAX_DIGITS, bounds, decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES, decimal_of, text_of, units_of
-from presieve.sql.coerce import Constant, Operand, shown, utf8
+from presieve.sql.coerce import utf8
+from presieve.sql.operands import Constant, Operand, shown
 from presieve.sql.temporal import (
     instant_of_wall,
     midnight,

@@ -29,8 +29,10 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES, bytes_of
-from presieve.sql.coerce import TYPE_NAMES, flat
+from presieve.sql.coerce import flat
+from presieve.sql.exact import BIGINT_DIGITS
 from presieve.sql.names import InexpressibleError, quote
+from presieve.sql.operands import TYPE_NAMES
 from presieve.sql.parse import parse_predicate
 from presieve.sql.temporal import print_date, print_timestamp, print_timestamp_ntz
 
@@ -54,6 +56,11 @@ COMPARISONS = {
     Op.SQL_LE: "<=",
     Op.SQL_GT: ">",
     Op.SQL_GE: ">=",
+}
+_INTEGERS = {
+    Op.SQL_INT_ADD: ("+", Level.SUM),
+    Op.SQL_INT_SUB: ("-", Level.SUM),
+    Op.SQL_INT_MUL: ("*", Level.PRODUCT),
 }
 ARITHMETIC = {
     Op.SQL_FLOAT_ADD: ("+", Level.SUM),
@@ -118,6 +125,8 @@ def _text(term: Term) -> tuple[str, Level]:
             return f"{_inside(_text(value), Level.SUM)} IS NULL", Level.COMPARISON
         case App(Op.SQL_IS_NAN, (value,)):
             return f"isnan({_text(value)[0]})", Level.PRIMARY
+        case App(op, _) if op in _INTEGERS:
+            return _exact(term)[0]
         case App(op, (a, b)) if op in COMPARISONS:
             return _binary(a, COMPARISONS[op], b, Level.COMPARISON, Level.SUM)
         case App(op, (a, b)) if op in ARITHMETIC:
@@ -147,7 +156,34 @@ def _beside(term: Term, other: Term) -> tuple[str, Level]:
     """A NULL takes its type from the other side, where that has one."""
     if _is_null(term) and not _is_null(other):
         return "NULL", Level.PRIMARY
+    if _is_sum(other):
+        return _exact(term)[0]
     return _text(term)
+
+
+def _is_sum(term: Term) -> bool:
+    return isinstance(term, App) and term.op in _INTEGERS
+
+
+def _exact(term: Term) -> tuple[tuple[str, Level], int]:
+    """An integer as a decimal, and the digits of its type: of a sum one more than of its parts, so
+    that nothing overflows (:mod:`presieve.sql.exact`).
+    """
+    match term:
+        case Var(_, name, _):
+            digits = BIGINT_DIGITS
+            return (f"CAST({quote(name)} AS DECIMAL({digits},0))", Level.PRIMARY), digits
+        case Lit(_, int() as value):
+            text = _decimal(value, 0)
+            return (text, Level.PRIMARY), len(text.strip("-BD"))
+        case App(op, (a, b)) if op in _INTEGERS and not (isinstance(a, Lit) and isinstance(b, Lit)):
+            sign, level = _INTEGERS[op]
+            (left, more), (right, most) = _exact(a), _exact(b)
+            digits = 1 + (more + most if op is Op.SQL_INT_MUL else max(more, most))
+            if digits <= MAX_DIGITS:
+                above = Level(level + 1)
+                return (f"{_inside(left, level)} {sign} {_inside(right, above)}", level), digits
+    raise InexpressibleError("an integer without an exact text in Spark SQL")
 
 
 def _is_null(term: Term) -> bool:
@@ -204,8 +240,9 @@ def _subject(term: Term) -> Term:
 
 
 def _membership(run: list[Term], word: str) -> str:
-    literals = ", ".join(_text(t.args[1])[0] for t in run if isinstance(t, App))
-    return f"{_inside(_text(_subject(run[0])), Level.SUM)} {word} ({literals})"
+    subject = _subject(run[0])
+    literals = ", ".join(_beside(t.args[1], subject)[0] for t in run if isinstance(t, App))
+    return f"{_inside(_text(subject), Level.SUM)} {word} ({literals})"
 
 
 # --- literals -------------------------------------------------------------------------------

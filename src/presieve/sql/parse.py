@@ -9,6 +9,7 @@ left, ``IS``, ``IN`` and ``BETWEEN`` take everything before them up to ``NOT``):
     comparison  sum (= | == | <=> | <> | != | < | <= | > | >=) sum ...
     sum         product (+ | -) product ...      product: primary * primary ...
     primary     (condition), column, literal, isnan(x), isnull(x), isnotnull(x), CAST(literal AS t),
+                CAST(integer AS DECIMAL(p, 0)),
                 CASE [x] WHEN condition THEN condition ... [ELSE condition] END, and the functions
                 of :mod:`presieve.sql.conditional`
 """
@@ -22,19 +23,12 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
 from presieve.sql import conditional
-from presieve.sql.coerce import (
-    NULL,
-    Constant,
-    Operand,
-    arithmetic,
-    compare,
-    flat,
-    membership,
-    truth,
-)
+from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, TYPED, cast, number
+from presieve.sql.exact import widened
 from presieve.sql.lexer import Token, tokens
+from presieve.sql.operands import NULL, Constant, Operand
 
 COMPARISONS: dict[str, tuple[Op, bool]] = {
     "=": (Op.SQL_EQ, False),
@@ -362,7 +356,7 @@ class _Parser:
             raise DeclineSignal("sql-unsupported", "CAST to this type is not supported")
         self.expect(")")
         if not isinstance(operand, Constant):
-            raise DeclineSignal("sql-unsupported", "CAST is supported on literals only")
+            return widened(operand, type_)
         return cast(operand, type_, self.timezone)
 
     def type(self) -> str:

@@ -1,0 +1,103 @@
+"""Trusted. Integers of SQL cast to decimals, so that their sums neither overflow nor round.
+
+``CAST(a AS DECIMAL(20,0)) + CAST(b AS DECIMAL(20,0))`` is a DECIMAL(21,0), which holds every sum of
+two bigints, with ANSI mode on and off. Sources: ``Add``, ``Subtract`` and ``Multiply`` in
+Spark 4.3's ``arithmetic.scala``, and ``DecimalPrecisionTypeCoercion``.
+"""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable
+from operator import add
+
+from presieve.errors import DeclineSignal
+from presieve.ir.ops import app
+from presieve.ir.sorts import INT, Decimal, strip
+from presieve.ir.terms import Lit, Op, Term, Var, lit, none_lit
+from presieve.semantics.types import MAX_DIGITS, decimal_type
+from presieve.semantics.values import INT_RANGES
+from presieve.sql.operands import AsDecimal, Constant, Operand, mismatch
+
+BIGINT_DIGITS = 20
+"""What Spark takes a bigint to have, as a decimal."""
+
+_EXACT: dict[Op, tuple[Op, Callable[[int, int], int]]] = {
+    Op.SQL_FLOAT_ADD: (Op.SQL_INT_ADD, max),
+    Op.SQL_FLOAT_SUB: (Op.SQL_INT_SUB, max),
+    Op.SQL_FLOAT_MUL: (Op.SQL_INT_MUL, add),
+}
+"""What it is on integers, and the digits of the result's type but one by those of the arguments."""
+
+
+def arithmetic(op: Op, a: Operand, b: Operand) -> AsDecimal:
+    """``a op b`` (``op`` is that of doubles), where one is cast to a decimal. The result's type
+    holds every value. Raises :class:`DeclineSignal`.
+    """
+    meant, digits = _EXACT[op]
+    most = 1 + digits(_type_digits(a), _type_digits(b))
+    if most > MAX_DIGITS:
+        raise DeclineSignal("sql-unsupported", f"a decimal of more than {MAX_DIGITS} digits")
+    return AsDecimal(app(meant, whole(a), whole(b)), most)
+
+
+def widened(operand: Operand, type_: str, width: str = "bigint") -> AsDecimal:
+    """``CAST(operand AS type_)`` of an integer of a Spark type to a decimal that holds each of
+    them. Raises :class:`DeclineSignal`.
+    """
+    digits = decimal_type(type_)
+    if digits is not None and digits[1] == 0:
+        if isinstance(operand, AsDecimal) and operand.digits <= digits[0]:
+            return AsDecimal(operand.term, digits[0])
+        if isinstance(operand, Var) and strip(operand.sort) == INT and digits[0] >= _longest(width):
+            return AsDecimal(operand, digits[0])
+    raise DeclineSignal(
+        "sql-unsupported",
+        f"CAST to {type_} is supported on literals, and of integers to decimal(20,0)",
+    )
+
+
+def _longest(width: str) -> int:
+    return max(len(str(abs(end))) for end in INT_RANGES[width])
+
+
+def _type_digits(operand: Operand) -> int:
+    if isinstance(operand, AsDecimal):
+        return operand.digits
+    if isinstance(operand, Constant) and operand.kind != "void":
+        return _digits(operand)
+    raise DeclineSignal("sql-unsupported", "arithmetic on NULL")
+
+
+def whole(operand: Operand) -> Term:
+    """An integer beside one that is cast to a decimal."""
+    match operand:
+        case AsDecimal(term, _):
+            return term
+        case Constant("void", _):
+            return none_lit(INT)
+        case Lit(sort, None) if strip(sort) == Decimal(0):  # as Spark's tree has it
+            return none_lit(INT)
+        case Constant():
+            return lit(INT, _whole_number(operand))
+    raise DeclineSignal(
+        "sql-types", "an integer cast to a decimal meets something else; cast that too"
+    )
+
+
+def _whole_number(constant: Constant) -> int:
+    """An integer, or a decimal without digits after the point, of no more than Spark's digits."""
+    value = constant.value
+    if constant.kind == "decimal" and isinstance(value, decimal.Decimal):
+        if value.as_tuple().exponent == 0 and _digits(constant) <= MAX_DIGITS:
+            return int(value)
+    elif constant.kind == "int" and isinstance(value, int):
+        return value
+    raise mismatch(constant, INT)
+
+
+def _digits(constant: Constant) -> int:
+    """Of the type that Spark gives a whole number, at most; of an integer those of a bigint."""
+    if isinstance(constant.value, decimal.Decimal):
+        return max(len(constant.value.as_tuple().digits), constant.whole)
+    return max(len(str(constant.value)), BIGINT_DIGITS)
