@@ -11,7 +11,7 @@ from typing import Any
 from tests.differential.groups import Groups, modelled, witnessed
 from tests.differential.pool import FAR, Group, Pool, length
 from tests.differential.python import Python
-from tests.fuzz.execute import keeps
+from tests.fuzz.execute import Row, keeps
 from tests.lift.lifting import columns
 
 from presieve.bench.suite import Benchmark, Mode
@@ -19,7 +19,7 @@ from presieve.driver.inputs import Inputs, read_filter, read_inputs
 from presieve.driver.synthesize import Synthesis
 from presieve.errors import Declined
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
-from presieve.ir.terms import SQL_TRUE, Op, Term
+from presieve.ir.terms import SQL_TRUE, Op, Term, lit
 from presieve.semantics.compile import RAISED, Machine, compile_problem
 from presieve.semantics.interpret import Nothing, Outcome, Raised, Result, agree
 from presieve.semantics.values import Value
@@ -120,7 +120,7 @@ class Trial:
             group = source.next()
             if self._one(group, source):
                 sample.append(group)
-        self._twins(sample)
+        self._twins(sample, source.bank)
         self.tried.outputs = len(source.seen)
         self.tried.seconds = time.process_time() - started
         return self.tried
@@ -187,14 +187,24 @@ class Trial:
 
     # --- wrong twins ------------------------------------------------------------------------
 
-    def _twins(self, groups: Sequence[Group]) -> None:
+    def _twins(self, groups: Sequence[Group], bank: Sequence[Group]) -> None:
         """Answers that are stronger or weaker than the right one: is each seen to be wrong?"""
+        if self.certificate is None:  # nothing may be dropped: not even one row
+            rows = [n for n, lawful in enumerate(self.pool.lawful) if lawful]
+            for number in rows[:_TWIN_REGIONS]:
+                row = self.pool.rows[number]
+                twin = Pushdown(self._other_than(row), self.pushed.residual)
+                joined = [(*group, (number, 1)) for group in bank]
+                self._twin(f"without {row}", twin, [((number, 1),), *joined, *groups])
         for label, twin in self._wrong():
-            self.tried.twins += 1
-            if any(self._differs(group, twin) for group in groups):
-                self.tried.caught += 1
-            else:
-                self.tried.missed.append(label)
+            self._twin(label, twin, groups)
+
+    def _twin(self, label: str, twin: Pushdown, groups: Sequence[Group]) -> None:
+        self.tried.twins += 1
+        if any(self._differs(group, twin) for group in groups):
+            self.tried.caught += 1
+        else:
+            self.tried.missed.append(label)
 
     def _wrong(self) -> list[tuple[str, Pushdown]]:
         """The residual without one conjunct; the pre-filter without one region it must keep."""
@@ -212,9 +222,16 @@ class Trial:
             found.append((f"pre-filter without region {i + 1}", Pushdown(less, residual)))
         return found
 
+    def _other_than(self, row: Row) -> Term:
+        """True of all rows but this one."""
+        same = [
+            app(Op.SQL_EQ_NULLSAFE, v, lit(v.sort, row[n]))  # type: ignore[arg-type]
+            for n, v in self.inputs.input_names().items()
+        ]
+        return app(Op.SQL_NOT, sql_conjunction(same))
+
     def _differs(self, group: Group, twin: Pushdown) -> bool:
         original = self.python.outcome(group, self.where)
-        kept = group
         if twin.prefilter is self.pushed.prefilter:
             kept = tuple(s for s in group if self.pool.kept[s[0]])
         else:
