@@ -22,8 +22,6 @@ class Answer:
     benchmark: Benchmark
     prefilter: str
     residual: str | None
-    schema: str
-    returns: str
 
     def __str__(self) -> str:
         return self.benchmark.name
@@ -31,6 +29,14 @@ class Answer:
     @property
     def where(self) -> str:
         return self.benchmark.filter.where
+
+    @property
+    def schema(self) -> str:
+        return self.benchmark.schema
+
+    @property
+    def returns(self) -> str:
+        return self.benchmark.returns
 
     def job(self, mode: str = "grouped") -> Job:
         fold = self.benchmark.family.fold
@@ -46,11 +52,7 @@ def read() -> tuple[Answer, ...]:
 
 def _answer(line: dict[str, str]) -> Answer:
     benchmark = BENCHMARKS[line["benchmark"]]
-    schema, returns = benchmark.schema, benchmark.returns
-    if line["columns"]:
-        schema = schema.replace("bigint", line["columns"])
-        returns = returns.replace("bigint", line["columns"])
-    return Answer(benchmark, line["prefilter"], line["residual"] or None, schema, returns)
+    return Answer(benchmark, line["prefilter"], line["residual"] or None)
 
 
 ANSWERS = read()

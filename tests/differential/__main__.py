@@ -24,6 +24,10 @@ from presieve.bench.synth import search
 SUITE = Path(__file__).parents[2] / "benchmarks" / "families"
 
 
+BUDGET = 60.0
+"""Seconds for one search: several times what it takes, since the machine may be busy."""
+
+
 @dataclass(frozen=True)
 class Options:
     """What a worker needs."""
@@ -89,7 +93,7 @@ def _family(work: tuple[Options, str]) -> list[Line]:
 
 
 def _line(benchmark: Benchmark, options: Options, mode: Mode) -> Line:
-    answer = search(benchmark, mode)
+    answer = search(benchmark, mode, BUDGET)
     certificate = answer.certificate
     return Line(
         tried(benchmark, mode, answer, options.groups, options.seed),

@@ -46,8 +46,10 @@ class Groups:
         counts = self.pool.counts()
         self._near_counts = [n for n in counts if n <= FAR]
         self._far_counts = [n for n in counts if n > FAR]
-        self._averages = self.pool.averages(counts)
-        self._far_rows = self._lawful[:2] + self._dropped[:1]
+        plain = [*self._lawful[:2], *self._dropped[:1]]
+        self._far = self.pool.far(self._far_counts) or [
+            (number, n) for number in plain for n in self._far_counts
+        ]
 
     def accepted(self, group: Group, told: str) -> None:
         """Keep a group that the filter accepts; those with a new output in any case."""
@@ -66,8 +68,8 @@ class Groups:
             return self._changed()
         if draw < 0.65 and self._near_counts:
             return self._counted()
-        if draw < 0.70 and self._far_counts:
-            return self._far()
+        if draw < 0.70 and self._far:
+            return (self.random.choice(self._far), *self._plain())
         return self._plain()
 
     def _row(self) -> int:
@@ -95,11 +97,6 @@ class Groups:
         random.shuffle(segments)
         return _short(segments)
 
-    def _far(self) -> Group:
-        """One row very often, then a short group."""
-        number = self.random.choice(self._averages or self._far_rows)
-        return ((number, self.random.choice(self._far_counts)), *self._plain())
-
     def _changed(self) -> Group:
         """An accepted group with one to three changes."""
         random = self.random
@@ -112,7 +109,8 @@ class Groups:
         for _ in range(random.choice((1, 1, 2, 3))):
             random.choice(self._changes)(self, rest)
         if far and random.random() < 0.3:
-            far = ((far[0][0], random.choice(self._far_counts)),)
+            same = [segment for segment in self._far if segment[0] == far[0][0]]
+            far = (random.choice(same or far),)
         return (*far, *_short(rest))
 
     def _leave_out(self, rest: list[Segment]) -> None:

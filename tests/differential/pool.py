@@ -31,6 +31,9 @@ makes of such a beginning is kept; other segments are run anew."""
 
 _FARTHEST = 30_000_000
 _ROWS = 400
+_MEANS = 6
+_HALVES = 4_000_000
+"""Rows of a far group that is made of powers of one half, at most."""
 
 
 @dataclass
@@ -109,25 +112,27 @@ class Pool:
         whole = [v for v in values if isinstance(v, int) and 1 < v < _FARTHEST]
         return sorted({n for v in whole for n in (v - 1, v, v + 1) if n > 1})
 
-    def averages(self, counts: list[int]) -> list[int]:
+    def far(self, counts: list[int]) -> list[Segment]:
         """A few rows so many of which have a sum that the filter speaks of: those with the roundest
-        numbers, whose sums are exact.
+        numbers, whose sums are exact. ``counts`` are those that the filter speaks of.
         """
         sums = [literal_value(x) for x in literals(self.problem.where) if strip(x.sort) == FLOAT]
-        totals = [v for v in sums if isinstance(v, float) and 0 < v < 1e12]
-        means = {t / n for t in totals for n in counts if n > FAR}
+        totals = {v for v in sums if isinstance(v, float) and 0 < v < 1e12}
+        if not counts:
+            return []
+        span = (counts[0], min(2 * counts[-1], _HALVES))
+        means = sorted({t / n for t in totals for n in counts}, key=lambda v: (len(repr(v)), v))
+        pairs = [(value, n) for value in means[:_MEANS] for n in counts]
+        halves = [(0.5**k, t * 2**k) for t in totals for k in range(10)]
+        pairs += [(v, int(n)) for v, n in halves if n.is_integer() and span[0] <= n <= span[1]]
         found = []
         for c in self.inputs.schema:
             if value_sort(c.type) == FLOAT and self.rows:
-                base = self.rows[0]
-                found += [self.number({**base, c.name: v}) for v in sorted(means, key=_digits)[:6]]
-        return [n for n in dict.fromkeys(found) if self.lawful[n]]
+                row = self.rows[0]
+                found += [(self.number({**row, c.name: value}), n) for value, n in pairs]
+        return [(number, n) for number, n in found if self.lawful[number]]
 
 
 def length(group: Group) -> int:
     """How many rows a group has."""
     return sum(times for _, times in group)
-
-
-def _digits(value: float) -> tuple[int, float]:
-    return len(repr(value)), value

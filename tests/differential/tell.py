@@ -9,7 +9,7 @@ from typing import Any
 from tests.differential.replay import Replayed
 from tests.differential.trial import Tried
 
-from presieve.bench.suite import MODES, Mode
+from presieve.bench.suite import LOSES_GROUPS, MODES, Mode
 
 FEW = 50
 """A benchmark of which fewer groups pass the filter is told of: little is tried there."""
@@ -76,6 +76,8 @@ def _remarks(lines: Sequence[Line]) -> Iterator[str]:
             yield f"DIFFERS {name}: {failure}"
         if line.replayed is not None and line.replayed.why:
             yield f"NOT REPLAYED {name}: {line.replayed.why}"
+        if tried.kind == "none" and not (tried.mode == "grouped" and tried.name in LOSES_GROUPS):
+            yield f"nothing is pushed: {name}"
         if tried.kind != "empty" and tried.passed < FEW:
             yield f"few groups pass: {name}: {tried.passed}"
         for missed in tried.missed:

@@ -107,8 +107,8 @@ def measure(
     return list(_measured(both, answers, seconds))
 
 
-def search(benchmark: Benchmark, mode: Mode) -> Synthesis:
-    """What a user would get."""
+def search(benchmark: Benchmark, mode: Mode, budget: float = BUDGET) -> Synthesis:
+    """What a user would get within ``budget`` seconds of wall clock."""
     family = benchmark.family
     return synthesize(
         family.fold,
@@ -116,7 +116,7 @@ def search(benchmark: Benchmark, mode: Mode) -> Synthesis:
         schema=benchmark.schema,
         returns=benchmark.returns,
         mode=mode,
-        budget=BUDGET,
+        budget=budget,
     )
 
 
