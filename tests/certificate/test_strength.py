@@ -1,0 +1,86 @@
+"""What "strongest" claims: that no right pre-filter keeps fewer rows, whatever it is made of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from presieve.certificate import Certificate, Rejected, Verified, check
+from presieve.driver.inputs import TIMEZONE, read_inputs
+from presieve.driver.verify import verify
+from presieve.errors import Declined
+from presieve.ir.fold import Problem
+from presieve.ir.ops import app, sql_conjunction
+from presieve.ir.pushdown import Pushdown
+from presieve.ir.sorts import INT
+from presieve.ir.terms import SQL_TRUE, Op, Scope, Var, lit
+from presieve.semantics.interpret import Env, holds
+from presieve.sql.parse import parse_predicate
+from presieve.synthesis.engine import synthesize
+
+SCHEMA = "opened bigint NOT NULL, closed bigint NOT NULL"
+WHERE = "last > 10"
+
+
+class LastInOrder:
+    """When the last row was closed that was closed after it was opened."""
+
+    def zero(self) -> Any:
+        return None
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        return row["closed"] if row["opened"] < row["closed"] else acc
+
+    def finish(self, acc: Any) -> Any:
+        return acc
+
+
+def problem() -> Problem:
+    inputs = read_inputs(LastInOrder, SCHEMA, "last bigint", (), "grouped")
+    assert not isinstance(inputs, Declined)
+    where = parse_predicate(WHERE, inputs.output_names(), TIMEZONE)
+    assert not isinstance(where, Declined)
+    return inputs.problem(where, [])
+
+
+def of_regions() -> Pushdown:
+    """The best pre-filter that compares columns with constants alone."""
+    found = synthesize(problem()).pushdown
+    assert found is not None
+    return found
+
+
+def of_row(opened: int, closed: int) -> Env:
+    return {(Scope.ROW, "opened"): opened, (Scope.ROW, "closed"): closed}
+
+
+UNORDERED = of_row(7, 3)
+"""A row that no table needs."""
+
+
+def test_no_regions_of_single_columns_are_called_the_strongest() -> None:
+    """Constants say nothing of which of two columns is greater, so rows are kept for nothing."""
+    found = of_regions()
+    better = verify(
+        LastInOrder,
+        WHERE,
+        schema=SCHEMA,
+        returns="last bigint",
+        prefilter="opened < closed",
+        residual=WHERE,
+    )
+    assert better.status == "proved"
+    assert holds(found.prefilter, UNORDERED)
+    assert found.strength != "strongest"
+
+
+def test_a_table_for_each_region_is_not_enough_for_the_claim() -> None:
+    certificate = Certificate.of(problem(), of_regions())
+    assert isinstance(check(certificate), Verified)
+    verdict = check(replace(certificate, strength="strongest"))
+    assert isinstance(verdict, Rejected)
+    assert verdict.condition == "strength"
+    everything = tuple(replace(w, region=SQL_TRUE) for w in certificate.witnesses)
+    verdict = check(replace(certificate, strength="strongest", witnesses=everything))
+    assert isinstance(verdict, Rejected)
+    assert verdict.condition == "strength"
