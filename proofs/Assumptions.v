@@ -40,6 +40,7 @@ Print Assumptions forced_is_certified.
 Print Assumptions checked_forced_is_checked.
 Print Assumptions witness_is_kept.
 Print Assumptions region_is_needed.
+Print Assumptions strongest_of_all.
 Print Assumptions strongest_of_regions.
 Print Assumptions plain_conditions_hold.
 Print Assumptions group_vanishes.

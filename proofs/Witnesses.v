@@ -61,7 +61,19 @@ Section Witnesses.
   Definition whole (region Q : Key -> Row -> bool) : Prop :=
     forall k r k' r', region k r = true -> region k' r' = true -> Q k r = Q k' r'.
 
-  (** The claim "strongest": every row that [P] keeps lies in a region with a witness. No right
+  (** The claim "strongest": every row that [P] keeps makes a table of its group give another result.
+      No right pre-filter keeps fewer rows. *)
+  Theorem strongest_of_all P Q psi :
+    (forall k r, D k r -> P k r = true ->
+       exists X Y, shows (Witness k X r Y) (fun _ _ => true)) ->
+    right Q psi -> forall k r, D k r -> P k r = true -> Q k r = true.
+  Proof.
+    intros witnessed R k r lawful_r keep.
+    destruct (witnessed k r lawful_r keep) as (X & Y & S).
+    exact (witness_is_kept _ _ _ _ S R).
+  Qed.
+
+  (** The claim "regions": every row that [P] keeps lies in a region with a witness. No right
       pre-filter that takes those regions whole or not at all keeps fewer rows. *)
   Theorem strongest_of_regions P Q psi regions :
     (forall region, In region regions -> exists w, shows w region) ->

@@ -10,10 +10,8 @@ from presieve.driver.inputs import TIMEZONE, read_inputs
 from presieve.driver.verify import verify
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
-from presieve.ir.ops import app, sql_conjunction
 from presieve.ir.pushdown import Pushdown
-from presieve.ir.sorts import INT
-from presieve.ir.terms import SQL_TRUE, Op, Scope, Var, lit
+from presieve.ir.terms import SQL_TRUE, Scope
 from presieve.semantics.interpret import Env, holds
 from presieve.sql.parse import parse_predicate
 from presieve.synthesis.engine import synthesize

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from presieve.ir.fold import Problem
+from presieve.ir.pushdown import Witness
 from presieve.ir.terms import Term
 from presieve.semantics.scan import may_lose
 from presieve.smt.runs import EncEnv, Run, Runs
@@ -131,6 +132,21 @@ def without_witness(claim: Claim, regions: Iterable[Term]) -> str:
     runs.encoder.fact(_kept(runs, claim, row))
     for region in regions:
         runs.encoder.fact(s_not(runs.is_true(region, row)))
+    return runs.encoder.take()
+
+
+def without_need(claim: Claim, witnesses: Iterable[Witness]) -> str:
+    """Satisfiable if a row is kept that makes no difference to any of the witnesses' tables, when
+    it stands there in the place of the row in question, in a group of whatever key.
+    """
+    witnesses = tuple(witnesses)
+    literals = [value for w in witnesses for row in w.rows for value in row]
+    runs = Runs(claim.problem, [claim.prefilter, *literals])
+    row = runs.row("r")
+    runs.encoder.fact(_kept(runs, claim, row))
+    for w in witnesses:
+        rows = [runs.literal_row(values) for values in w.rows]
+        runs.encoder.fact(s_not(runs.needs(row, rows[: w.index], rows[w.index + 1 :])))
     return runs.encoder.take()
 
 

@@ -117,7 +117,7 @@ def _searched(
             if more:
                 declined = (*declined, *more)
                 continue
-        calls += CHECK_CALLS + (found.pushdown.strength == "strongest")
+        calls += CHECK_CALLS + (found.pushdown.strength != "universe")
         certificate = Certificate.of(found.problem, found.pushdown)
         checked = check(certificate, effort=Effort(seconds=max(budget, 1.0)))
         if isinstance(checked, Rejected):

@@ -26,8 +26,9 @@ class Synthesis:
 
     ``kind``: exact (residual is true), split (residual weaker than ``where``), partial (residual is
     ``where``), empty (``where`` can never hold), none (nothing to push). ``strength``: strongest
-    (every region that the pre-filter keeps has a concrete witness) or universe. ``declined`` says
-    what could not be handled. ``seconds`` is wall clock, without what :attr:`order` takes.
+    (no right pre-filter keeps fewer rows), regions (each region of rows that is kept must be) or
+    universe (the best of those tried). ``declined`` says what could not be handled. ``seconds`` is
+    wall clock, without what :attr:`order` takes.
     """
 
     kind: Kind

@@ -6,7 +6,7 @@ are built from these pieces, by the checker and by the search alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from presieve.ir.fold import Column, Fold, Mode, Problem
@@ -184,6 +184,28 @@ class Runs:
         accepted, accepted_twin = self.passes(run, where), self.passes(twin, where)
         agrees = self.result_agrees(run, twin, accepted, accepted_twin)
         return s_or([s_xor(a, b), s_and([s_not(a), s_not(b), s_not(agrees)])])
+
+    def needs(self, row: EncEnv, before: Sequence[EncEnv], after: Sequence[EncEnv]) -> str:
+        """A row between others tells: with and without it the pipeline gives different results, and
+        raises neither time. The others obey the assumptions.
+        """
+        facts = [a.term for a in self.problem.assumptions]
+        lawful = [self.encoder.boolean(f, other) for other in (*before, *after) for f in facts]
+        raised, start = self.through(self.initial(), before)
+        ends = [self.through(start, rows) for rows in ([row, *after], after)]
+        (late, run), (early, twin) = ends
+        ending = [s_and([self.present(r), self.finish_raises(r)]) for r in (run, twin)]
+        quiet = s_not(s_or([raised, late, early, *ending]))
+        accepted = [self.passes(r, self.problem.where) for r in (run, twin)]
+        alike = self.result_agrees(run, twin, *accepted)
+        return self.encoder.name(s_and([*lawful, quiet, s_not(alike)]))
+
+    def literal_row(self, values: Sequence[Term]) -> EncEnv:
+        """A row of these literals, in the order of the columns."""
+        env: EncEnv = dict(self.keys)
+        for column, value in zip(self.fold.columns, values, strict=True):
+            env[Scope.ROW, column.name] = self.encoder.term(value, {})
+        return env
 
     def passes(self, run: Run, post: Term) -> str:
         """The run has a result and the filter ``post`` keeps it."""

@@ -28,6 +28,7 @@ from presieve.synthesis.kinds import pushdown_kind
 from presieve.synthesis.lowering import Lowering, lower
 from presieve.synthesis.overkeys import put_below, split
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
+from presieve.synthesis.strength import shown_for_all
 from presieve.synthesis.tables import Finding, Need, Table, difference, explore, note_insertions
 from presieve.universe.boxes import Cell, cover, excluding, predicate
 
@@ -118,7 +119,7 @@ class _Search:
         assert self.lowering is not None
         for cell, need in self.finding.needs.items():
             real = self.lowering.raised(self.proved, self.space, need)
-            if strength != "strongest" or real is None:
+            if strength != "regions" or real is None:
                 return "universe"
             self.finding.needs[cell] = real
         return strength
@@ -169,7 +170,7 @@ class _Search:
             evidence = self.evidence()
             match attempt(evidence, prefilter):
                 case Proof() as proof:
-                    return proof, "strongest" if self.finding.witnessed else "universe"
+                    return proof, "regions" if self.finding.witnessed else "universe"
                 case Wrong(table, key):
                     learned = self.learn(table, key)
                     self._sweep()
@@ -207,7 +208,7 @@ class _Search:
         )
         return (
             result if isinstance(result, Proof) else None,
-            "strongest" if strongest else "universe",
+            "regions" if strongest else "universe",
         )
 
     def _always_accepted(self) -> bool:
@@ -276,10 +277,22 @@ class _Search:
         joined = attempt(evidence, sql_conjunction(p.prefilter for p in proofs))
         return joined if isinstance(joined, Proof) else proofs[0]
 
-    def witnesses(self) -> Iterable[Witness]:
-        """The witnesses of the needed cells, as literals."""
+    def shown_for_all(self, problem: Problem, prefilter: Term) -> list[Need] | None:
+        """Tables that show that each row which is kept must be, if such are found."""
+        self.until = self.deadline
+        space = Space(problem)
+        needs = [
+            n
+            for n in self.finding.needs.values()
+            if difference(space, n.table, n.key, n.index) == "result"
+        ]
+        return shown_for_all(space, prefilter, needs, self.solver(), self.effort)
+
+    def witnesses(self, needs: Iterable[Need]) -> Iterable[Witness]:
+        """These tables as literals, each with the region of its row."""
         fold = self.space.problem.fold
-        for cell, need in sorted(self.finding.needs.items()):
+        for need in needs:
+            cell = self.space.cell_of(need.table[need.index], need.key)
             region = sql_conjunction(
                 p.member(frozenset([i])) for p, i in zip(self.space.partitions, cell, strict=True)
             )
@@ -349,5 +362,10 @@ def _pushdown(
         return None
     if not all(search.space.is_chosen(n.key) for n in search.finding.needs.values()):
         strength = "universe"  # a witness in a group that the filter rejects by its key is none
-    witnesses = tuple(search.witnesses()) if strength == "strongest" else ()
+    needs = search.shown_for_all(problem, prefilter)
+    if needs is not None:
+        strength = "strongest"
+    elif strength == "regions":
+        needs = [n for _, n in sorted(search.finding.needs.items())]
+    witnesses = tuple(search.witnesses(needs or []))
     return Pushdown(kind, strength, prefilter, residual, invariant, witnesses)

@@ -49,7 +49,7 @@ def _is_better(computed: Found, plain: Found) -> bool:
     if rank(computed) != rank(plain) or plain.pushdown is None:
         return rank(computed) > rank(plain)
     no_more = len(computed.problem.assumptions) <= len(plain.problem.assumptions)
-    return no_more and plain.pushdown.strength == "universe"
+    return no_more and plain.pushdown.strength != "strongest"
 
 
 COMPUTED = "no-nan"
