@@ -15,6 +15,7 @@ from tests.fuzz.execute import Row, keeps
 from tests.lift.lifting import columns
 
 from presieve.bench.suite import Benchmark, Mode
+from presieve.certificate import Certificate
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
 from presieve.driver.synthesize import Synthesis
 from presieve.errors import Declined
@@ -76,6 +77,15 @@ class Pushdown:
 
     prefilter: Term
     residual: Term
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A pushdown that should be seen to be wrong, and groups to try besides those that were run."""
+
+    label: str
+    pushed: Pushdown
+    groups: tuple[Group, ...] = ()
 
 
 class Trial:
@@ -189,37 +199,38 @@ class Trial:
 
     def _twins(self, groups: Sequence[Group], bank: Sequence[Group]) -> None:
         """Answers that are stronger or weaker than the right one: is each seen to be wrong?"""
-        if self.certificate is None:  # nothing may be dropped: not even one row
-            rows = [n for n, lawful in enumerate(self.pool.lawful) if lawful]
-            for number in rows[:_TWIN_REGIONS]:
-                row = self.pool.rows[number]
-                twin = Pushdown(self._other_than(row), self.pushed.residual)
-                joined = [(*group, (number, 1)) for group in bank]
-                self._twin(f"without {row}", twin, [((number, 1),), *joined, *groups])
-        for label, twin in self._wrong():
-            self._twin(label, twin, groups)
+        known = self.certificate
+        wrong = self._none_wrong(bank) if known is None else self._wrong(known)
+        for twin in wrong:
+            self.tried.twins += 1
+            if any(self._differs(group, twin.pushed) for group in (*twin.groups, *groups)):
+                self.tried.caught += 1
+            else:
+                self.tried.missed.append(twin.label)
 
-    def _twin(self, label: str, twin: Pushdown, groups: Sequence[Group]) -> None:
-        self.tried.twins += 1
-        if any(self._differs(group, twin) for group in groups):
-            self.tried.caught += 1
-        else:
-            self.tried.missed.append(label)
-
-    def _wrong(self) -> list[tuple[str, Pushdown]]:
+    def _wrong(self, known: Certificate) -> list[Twin]:
         """The residual without one conjunct; the pre-filter without one region it must keep."""
-        if self.certificate is None:
-            return []
         prefilter, residual = self.pushed.prefilter, self.pushed.residual
         found = []
-        conjuncts = sql_conjuncts(residual) if self.certificate.kind != "empty" else ()
+        conjuncts = sql_conjuncts(residual) if known.kind != "empty" else ()
         for i in range(len(conjuncts)):
             rest = sql_conjunction([*conjuncts[:i], *conjuncts[i + 1 :]])
-            found.append((f"residual without conjunct {i + 1}", Pushdown(prefilter, rest)))
-        for i, witness in enumerate(self.certificate.witnesses[:_TWIN_REGIONS]):
+            found.append(Twin(f"residual without conjunct {i + 1}", Pushdown(prefilter, rest)))
+        for i, witness in enumerate(known.witnesses[:_TWIN_REGIONS]):
             outside = app(Op.SQL_NOT, app(Op.SQL_EQ_NULLSAFE, witness.region, SQL_TRUE))
             less = sql_conjunction([prefilter, outside])
-            found.append((f"pre-filter without region {i + 1}", Pushdown(less, residual)))
+            found.append(Twin(f"pre-filter without region {i + 1}", Pushdown(less, residual)))
+        return found
+
+    def _none_wrong(self, bank: Sequence[Group]) -> list[Twin]:
+        """Where nothing may be dropped: a pre-filter that drops one row; groups that hold it."""
+        rows = [number for number, lawful in enumerate(self.pool.lawful) if lawful]
+        found = []
+        for number in rows[:_TWIN_REGIONS]:
+            row = self.pool.rows[number]
+            pushed = Pushdown(self._other_than(row), self.pushed.residual)
+            groups = (((number, 1),), *((*group, (number, 1)) for group in bank))
+            found.append(Twin(f"without {row}", pushed, groups))
         return found
 
     def _other_than(self, row: Row) -> Term:
