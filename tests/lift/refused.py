@@ -102,7 +102,7 @@ def hidden_global(v: pd.Series) -> float:
 def appends(v: pd.Series) -> float:
     best = 0.0
     for x in v:
-        SEEN.append(x)  # unknown-call
+        SEEN.append(x)  # mutation
     return best
 
 
@@ -116,8 +116,99 @@ def appends_own(v: pd.Series) -> float:
 def writes_item(v: pd.Series) -> float:
     acc = [0]
     for x in v:
-        acc[0] = x  # mutation
+        LIST[0] = x  # mutation
     return acc[0]
+
+
+def writes_sorted(v: pd.Series) -> float:
+    acc = [0]
+    for x in v:
+        acc.sort()  # mutation
+    return acc[0]
+
+
+def writes_anywhere(v: pd.Series) -> float:
+    acc = [0, 0]
+    n = 0
+    for x in v:
+        acc[n] = x  # unsupported-expression
+        n = 1
+    return acc[0]
+
+
+def two_names(v: pd.Series) -> float:
+    acc = [0]
+    other = acc
+    for x in v:  # mutation
+        acc[0] = x
+    return other[0]
+
+
+def any_key(s: pd.Series) -> int:
+    counts = {}
+    for x in s:
+        counts[x] = 1  # mutation
+    return counts.get("a", 0)
+
+
+def size_of_any(s: pd.Series) -> int:
+    seen = set()
+    for x in s:
+        seen.add(x)
+    return len(seen)  # unsupported-operation
+
+
+def column_in_any(s: pd.Series) -> int:
+    seen = set()
+    again = 0
+    for x in s:
+        if x in seen:  # unsupported-operation
+            again += 1
+        seen.add(x)
+    return again
+
+
+def mixed_set(s: pd.Series) -> int:
+    seen = {1}
+    for x in s:
+        seen.add(True)  # unsupported-operation
+    return len(seen)
+
+
+def nan_in_set(s: pd.Series) -> bool:
+    seen = set()
+    for x in s:
+        seen.add(float("nan"))  # unsupported-operation
+    return bool(seen)
+
+
+def frozen_set(s: pd.Series) -> int:
+    seen = frozenset()
+    for x in s:
+        seen.add("a")  # always-raises
+    return len(seen)
+
+
+def changes_in_expression(s: pd.Series) -> int:
+    seen = set()
+    n = 0
+    for x in s:
+        n = seen.add("a") or n  # mutation
+    return n
+
+
+def flags_of_a_column(v: pd.Series) -> int:
+    flags = 0
+    for x in v:
+        flags |= x  # unsupported-operation
+    return flags
+
+
+def flags_and_numbers(s: pd.Series) -> int:
+    flags = 0
+    for x in s:  # mixed-types
+        flags = 4 if flags & 1 else 2
+    return flags
 
 
 def adds_item(v: pd.Series) -> float:

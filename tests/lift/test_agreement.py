@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.lift import decimal_folds, folds
+from tests.lift import container_folds, decimal_folds, folds
 from tests.lift.lifting import (
     assumed,
     columns,
@@ -77,6 +77,29 @@ CLASSES = [
         "price decimal(38,10), name string",
     ),
     Case(decimal_folds.Raising, "price decimal(5,2)", "n bigint"),
+    Case(container_folds.Items, "n int, s string", "count bigint, least int, text string"),
+    Case(container_folds.Nested, "s string", "a bigint, b bigint, s string, n bigint"),
+    Case(container_folds.Swap, "s string", "a bigint, b bigint"),
+    Case(container_folds.InTuple, "n int", "nones bigint, others bigint, last int"),
+    Case(container_folds.FixedKeys, "s string", "a bigint, b bigint"),
+    Case(container_folds.AskedKeys, "s string", "a bigint, b bigint"),
+    Case(container_folds.SomeKeys, "s string", "a bigint, b bigint, has boolean, any boolean"),
+    Case(container_folds.MissingKey, "s string", "a bigint, b bigint, has boolean, any boolean"),
+    Case(container_folds.Seen, "s string", "a boolean, both boolean, c boolean"),
+    Case(container_folds.SeenRequired, "s string", "a boolean, b boolean, c boolean"),
+    Case(
+        container_folds.Stages, "s string", "n bigint, other bigint, both boolean, differs boolean"
+    ),
+    Case(container_folds.Union, "s string", "n bigint, m bigint, part boolean, any boolean"),
+    Case(container_folds.Numbers, "n int, x double", "a boolean, b boolean, c boolean"),
+    Case(
+        container_folds.Flags,
+        "s string",
+        "f bigint, third boolean, low boolean, more bigint, big boolean",
+    ),
+    Case(
+        container_folds.FlagsAndMore, "s string, n int", "a boolean, b boolean, f int, odd boolean"
+    ),
 ]
 SERIES = [
     Case(folds.top2_second, "score double", "second double"),
@@ -117,6 +140,8 @@ SERIES = [
     Case(decimal_folds.against, "price decimal(38,20)", "n bigint"),
     Case(decimal_folds.against, "price decimal(3,0)", "n bigint"),
     Case(folds.missing, "x double, s string, f boolean", "n int"),
+    Case(container_folds.kinds, "s string", "n bigint"),
+    Case(container_folds.last_items, "s string, n int NOT NULL", "o string"),
 ]
 FRAMES = [
     Case(
@@ -192,7 +217,7 @@ _FLOATS = st.sampled_from(
     [0.0, -0.0, 1.0, 10.0, 10.000000000000002, -1.5, 2.0**53 + 2, 1e308, -1e308, 5e-324] + _SPECIAL  # noqa: RUF005
 ) | st.floats(width=64)
 _TEXTS = st.sampled_from(
-    ["", "a", "B", "time", "price", "error", "Sat", "x", "\U0001f600", "\ufffd"]
+    ["", "a", "b", "c", "B", "time", "price", "error", "Sat", "x", "\U0001f600", "\ufffd"]
 )
 _INSTANTS = st.sampled_from([0, 1, -1, 1577836800000000, 1577836799999999, 951782400000000])
 _DAYS = st.sampled_from([0, -1, 18321, 18320, 11016, -719162, 2932896])

@@ -86,7 +86,7 @@ class Pipeline:
             for row in rows:
                 acc = user.reduce(acc, UserRow(row))
             result = user.finish(acc) if hasattr(user, "finish") else acc
-        except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        except (TypeError, ValueError, ArithmeticError, LookupError):
             return RAISES
         outputs = result if isinstance(result, tuple) else (result,)
         return tuple(

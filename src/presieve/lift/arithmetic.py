@@ -16,6 +16,7 @@ from presieve.ir.terms import (
     literal_value,
 )
 from presieve.lift.build import as_float, as_int, ite, or_
+from presieve.lift.flags import bitwise
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.ranges import Ranges
 from presieve.lift.values import EXACT_INT, LITERAL, PLAIN, Scalar, Traits, Value, describe
@@ -52,8 +53,11 @@ def number(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
 
 def binary(
     m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
-) -> Scalar:
+) -> Value:
     """``left op right``."""
+    flags = bitwise(m, flow, op, left, right, node)
+    if flags is not None:
+        return flags
     a, b = number(m, flow, left, node), number(m, flow, right, node)
     if flow.ended:
         return Scalar(int_lit(0))

@@ -5,30 +5,35 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TypeAlias, cast
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, literal_value, string_lit
+from presieve.lift import sets
 from presieve.lift.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.build import and_, as_int, get, is_none, ite, or_
 from presieve.lift.compare import boolean, compare, truth
 from presieve.lift.decimals import decimal_of
 from presieve.lift.machine import Flow, Machine
+from presieve.lift.merge import merge
 from presieve.lift.names import is_calendar, is_function, scalar_constant
 from presieve.lift.values import (
     PLAIN,
+    DictV,
     FrameV,
     Known,
+    ListV,
     NoneV,
     Scalar,
     SeriesV,
+    SetV,
     SizeV,
     Traits,
     TupleV,
     Value,
     describe,
-    merge,
 )
 
 _CALENDAR = re.compile(
@@ -92,14 +97,43 @@ def _absolute(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
 
 def _length(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     _arity(m, args, 1, node)
-    match m.force(args[0], flow):
+    match flow.opened(m.force(args[0], flow)):
+        case SetV() as found:
+            return sets.size(m, found, node)
         case SeriesV() | FrameV():
             return m.force(SizeV(), flow)
-        case TupleV(items):
+        case TupleV(items) | ListV(items) | DictV(_, items):
             size = scalar_constant(len(items), m.columns.zone)
             assert size is not None
             return size
     raise m.decline("unsupported-operation", f"the length of {describe(args[0])}", node)
+
+
+def _set(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    """``set()``, of nothing or of what has its members written out."""
+    if not args:
+        return sets.EMPTY
+    _arity(m, args, 1, node)
+    found = sets.written_out(m, flow, flow.opened(args[0]), node)
+    if isinstance(found, SetV):
+        return replace(found, fixed=False)
+    raise m.decline("unknown-call", f"a set of {describe(args[0])}", node)
+
+
+def _frozenset(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    found = _set(m, flow, args, node)
+    assert isinstance(found, SetV)
+    return replace(found, fixed=True)
+
+
+def _list(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    _arity(m, args, 0, node)
+    return ListV(())
+
+
+def _dict(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    _arity(m, args, 0, node)
+    return DictV((), ())
 
 
 def _int(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
@@ -231,6 +265,10 @@ MODELS: tuple[tuple[tuple[str, ...], Model], ...] = (
     (("builtins.float",), _float),
     (("builtins.bool",), _bool),
     (("builtins.str",), _str),
+    (("builtins.set",), _set),
+    (("builtins.frozenset",), _frozenset),
+    (("builtins.list",), _list),
+    (("builtins.dict",), _dict),
     (("math.isnan", "numpy.isnan"), _math_isnan),
     (("math.isinf",), _math_isinf),
     (("decimal.Decimal",), _decimal),

@@ -17,7 +17,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Column
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import Op, Scope, Term, Var, float_lit
+from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit
 from presieve.lift.forms import Request
 from presieve.lift.values import Scalar, Traits
 from presieve.lift.zones import Zone
@@ -36,6 +36,8 @@ class Columns:
     zone: Zone
     read: set[str] = field(default_factory=set)
     assumptions: dict[tuple[str, str], Assumption] = field(default_factory=dict)
+    tracked: tuple[Lit, ...] = ()
+    """Constants that sets of all kinds of values must tell from others."""
 
     def value(self, name: str, *, numpy: bool = False) -> Scalar:
         """The value of a column in the current row, or of a grouping column, as Python sees it.

@@ -20,21 +20,25 @@ from presieve.ir.terms import (
 from presieve.lift.arithmetic import exact_as_float
 from presieve.lift.build import and_, as_float, as_int, get, is_none, or_
 from presieve.lift.decimals import compare_decimals
+from presieve.lift.flags import equal_flags
 from presieve.lift.machine import Flow, Machine
+from presieve.lift.merge import as_number, can_promote, promote
 from presieve.lift.names import constant
 from presieve.lift.values import (
+    BitsV,
+    DictV,
     Known,
     ListV,
+    MapV,
     NoneV,
     OptTupleV,
     Scalar,
+    SetV,
     SizeV,
     Traits,
     TupleV,
     Value,
-    can_promote,
     describe,
-    promote,
 )
 
 _ORDER: dict[type[ast.cmpop], Op] = {
@@ -54,10 +58,18 @@ def boolean(term: Term, *operands: Value) -> Scalar:
 
 def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
     """``bool(value)``. None, zero, the empty string, no bytes and the empty tuple are false."""
-    value = m.force(value, flow)
+    value = flow.opened(m.force(value, flow))
     match value:
         case NoneV():
             return FALSE
+        case BitsV(bits):
+            return flow.decided(or_(*bits))
+        case DictV(names, _):
+            return TRUE if names else FALSE
+        case MapV(_, _, present):
+            return flow.decided(or_(*present))
+        case SetV(_, present, others):
+            return flow.decided(or_(*present, others))
         case TupleV(items) | ListV(items):
             return TRUE if items else FALSE
         case OptTupleV(present, items):
@@ -93,7 +105,11 @@ def compare(
     m: Machine, flow: Flow, op: ast.cmpop, left: Value, right: Value, node: ast.AST
 ) -> Term:
     """``left op right`` as a truth value."""
-    left, right = m.force(left, flow), m.force(right, flow)
+    left, right = flow.opened(m.force(left, flow)), flow.opened(m.force(right, flow))
+    flags = equal_flags(left, right) if isinstance(op, ast.Eq | ast.NotEq) else None
+    if flags is not None:
+        return flow.decided(flags if isinstance(op, ast.Eq) else negate(flags))
+    left, right = (as_number(v) if isinstance(v, BitsV) else v for v in (left, right))
     if isinstance(left, SizeV) or isinstance(right, SizeV):
         return _compare_size(m, op, left, right, node)
     match op:
@@ -133,7 +149,9 @@ def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
             return TRUE
         case (NoneV(), Scalar(term, _)) | (Scalar(term, _), NoneV()):
             return is_none(term)
-        case (NoneV(), TupleV()) | (TupleV(), NoneV()):
+        case (NoneV(), (TupleV() | ListV() | DictV() | MapV() | SetV() | BitsV())):
+            return FALSE
+        case ((TupleV() | ListV() | DictV() | MapV() | SetV() | BitsV()), NoneV()):
             return FALSE
         case (NoneV(), OptTupleV(present, _)) | (OptTupleV(present, _), NoneV()):
             return negate(present)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from presieve.ir.ops import negate
-from presieve.ir.terms import FALSE, TRUE, Lit, Term, literal_value
+from presieve.ir.terms import FALSE, TRUE, Lit, Term
+from presieve.lift import objects, sets
 from presieve.lift.arithmetic import binary, unary
 from presieve.lift.build import and_, or_
 from presieve.lift.calls import build_date, calendar_constructor, call, unknown
 from presieve.lift.compare import boolean, compare, truth
 from presieve.lift.machine import Flow, Machine
+from presieve.lift.merge import merge
 from presieve.lift.names import constant, member
 from presieve.lift.tables import attribute, is_table_call, subscript, table
 from presieve.lift.values import (
@@ -18,13 +21,14 @@ from presieve.lift.values import (
     DictV,
     Known,
     ListV,
+    MapV,
     OptTupleV,
     Scalar,
+    SetV,
     TupleV,
     Unbound,
     Value,
     describe,
-    merge,
 )
 
 
@@ -77,6 +81,8 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
             return TupleV(tuple(evaluate(m, i, flow) for i in items))
         case ast.List(items):
             return ListV(tuple(evaluate(m, i, flow) for i in items))
+        case ast.Set(items):
+            return sets.display(m, flow, [evaluate(m, i, flow) for i in items], node)
         case ast.Dict(keys, items):
             return _dict(m, keys, items, flow, node)
         case ast.BoolOp(op, operands):
@@ -87,11 +93,11 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
             return unary(m, flow, op, evaluate(m, operand, flow), node)
         case ast.BinOp(left, op, right):
             a = evaluate(m, left, flow)
-            return binary(m, flow, op, a, evaluate(m, right, flow), node)
+            return combined(m, flow, op, a, evaluate(m, right, flow), node)
         case ast.Compare(left, ops, rights):
             return _chain(m, left, ops, rights, flow, node)
         case ast.IfExp(test, body, orelse):
-            return _conditional(m, test, body, orelse, flow)
+            return _conditional(m, test, body, orelse, flow, evaluate)
         case ast.Attribute(owner, name):
             return _attribute(m, owner, name, flow, node)
         case ast.Subscript(owner, index):
@@ -101,6 +107,18 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
         case _:
             kind = type(node).__name__
             raise m.decline("unsupported-expression", f"an expression of kind {kind}", node)
+
+
+def combined(
+    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
+) -> Value:
+    """``left op right``: numbers, flags and sets."""
+    found = flow.opened(left)
+    if isinstance(found, SetV) and isinstance(op, ast.BitOr):
+        other = sets.of_constants(m, flow.opened(right), node)
+        if isinstance(other, SetV):
+            return sets.united(m, found, other, node)
+    return binary(m, flow, op, left, right, node)
 
 
 def _name(m: Machine, name: str, flow: Flow, node: ast.expr) -> Value:
@@ -181,14 +199,39 @@ def _chain(
     for op, right in zip(ops, rights, strict=True):
         b = evaluate(m, right, here)
         operands.append(b)
-        result.append(compare(m, here, op, a, b, node))
+        result.append(_compared(m, here, op, a, b, node))
         a, here = b, here.branch(result[-1])
         if result[-1] == FALSE:
             break
     return boolean(flow.decided(and_(*result)), *operands)
 
 
-def _conditional(m: Machine, test: ast.expr, body: ast.expr, orelse: ast.expr, flow: Flow) -> Value:
+def _compared(m: Machine, flow: Flow, op: ast.cmpop, a: Value, b: Value, node: ast.expr) -> Term:
+    """One comparison, of whatever."""
+    left, right = flow.opened(a), flow.opened(b)
+    if isinstance(right, DictV | MapV) and isinstance(op, ast.In | ast.NotIn):
+        found = objects.contains(m, right, a, node)
+        return flow.decided(found if isinstance(op, ast.In) else negate(found))
+    if isinstance(left, SetV) or isinstance(right, SetV):
+        return flow.decided(sets.compared(m, op, left, right, node))
+    return compare(m, flow, op, a, b, node)
+
+
+def returned(m: Machine, node: ast.expr, flow: Flow) -> Value:
+    """The value that is returned, with contents for objects: nobody sees which object it is."""
+    if isinstance(node, ast.IfExp):
+        return _conditional(m, node.test, node.body, node.orelse, flow, returned)
+    return objects.frozen(m, flow, evaluate(m, node, flow), node, set())
+
+
+def _conditional(
+    m: Machine,
+    test: ast.expr,
+    body: ast.expr,
+    orelse: ast.expr,
+    flow: Flow,
+    evaluate: Callable[[Machine, ast.expr, Flow], Value],
+) -> Value:
     chosen = condition(m, test, flow)
     if isinstance(chosen, Lit):
         return evaluate(m, body if chosen == TRUE else orelse, flow)
@@ -213,27 +256,21 @@ def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.exp
 
 
 def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr) -> Value:
-    value = evaluate(m, owner, flow)
+    value = flow.opened(evaluate(m, owner, flow))
     key = evaluate(m, index, flow)
+    return item_of(m, flow, value, key, node)
+
+
+def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) -> Value:
+    """``value[key]`` for what is no reference."""
     if isinstance(value, OptTupleV):
         m.fail(flow, negate(value.present))
         value = TupleV(value.items)
     if isinstance(value, TupleV | ListV):
-        position = _position(m, key, node)
-        if not -len(value.items) <= position < len(value.items):
-            raise m.decline("always-raises", f"there is no item {position}", node)
-        return value.items[position]
-    return subscript(m, value, key, node)
-
-
-def _position(m: Machine, key: Value, node: ast.expr) -> int:
-    if isinstance(key, Scalar) and isinstance(key.term, Lit):
-        position = literal_value(key.term)
-        if type(position) is int:
-            return position
-    raise m.decline(
-        "unsupported-expression", "an item is taken at a position that is no constant", node
-    )
+        return value.items[objects.position(m, key, len(value.items), node)]
+    if isinstance(value, DictV | MapV):
+        return objects.item(m, flow, value, key, node)
+    return subscript(m, value, objects.frozen(m, flow, key, node, set()), node)
 
 
 def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
@@ -283,6 +320,12 @@ def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
     assert isinstance(node.func, ast.Attribute)
     owner = evaluate(m, node.func.value, flow)
     name = node.func.attr
+    if not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):
+        args = tuple(evaluate(m, a, flow) for a in node.args)
+        found = objects.method(m, flow, owner, name, args, node)
+        if found is not None:
+            return found
+    owner = flow.opened(owner)
     if name in ("append", "extend", "insert", "add", "update", "pop", "remove", "clear", "sort"):
         raise m.decline("mutation", f".{name}() changes {describe(owner)} in place", node)
     raise m.decline("unknown-call", f"the method .{name}() of {describe(owner)} is not known", node)
@@ -293,6 +336,10 @@ def _table_call(m: Machine, node: ast.Call, flow: Flow) -> Value:
     for keyword in node.keywords:
         if keyword.arg is None:
             raise m.decline("unsupported-expression", "a call with **", node)
-        named[keyword.arg] = evaluate(m, keyword.value, flow)
-    args = [evaluate(m, a, flow) for a in node.args]
+        named[keyword.arg] = _contents(m, keyword.value, flow)
+    args = [_contents(m, a, flow) for a in node.args]
     return table(m, args, named, node)
+
+
+def _contents(m: Machine, node: ast.expr, flow: Flow) -> Value:
+    return objects.frozen(m, flow, evaluate(m, node, flow), node, set())

@@ -12,9 +12,10 @@ from presieve.lift.build import default, ite, or_
 from presieve.lift.columns import Columns
 from presieve.lift.constants import constant_assumptions
 from presieve.lift.iteration import element
-from presieve.lift.loop import Loop, count_rows, live_fields, merge_exits, run_loop
+from presieve.lift.loop import Loop, count_rows, live_fields, merge_exits, run_loop, settled
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
 from presieve.lift.names import constant, names_of, own_names, parameters
+from presieve.lift.objects import boxed_variables, frozen_variables, holds_objects
 from presieve.lift.ranges import field_ranges
 from presieve.lift.returns import Returns, outputs
 from presieve.lift.source import Source
@@ -46,7 +47,9 @@ def lift_function(
     loop = _loop(m, node, flow) if isinstance(node, ast.For) else Loop((), FALSE, {})
     m.stage, m.raises, m.exits = Stage.AFTER, [before], []
     m.ranges = field_ranges((*loop.fields, count_rows()), m.ranges)
-    after = Flow({**flow.env, **_after(node), **loop.after}, (), flow.facts)
+    env = {**flow.env, **_after(node), **loop.after}
+    after = Flow(env, (), flow.facts, heap=dict(flow.heap))
+    boxed_variables(m, after)
     execute(m, body[at + 1 :] if loops else body, after)
     fold = _finish(m, after, loop, before, returns)
     columns.add_assumptions(constant_assumptions(function, source.node, m.names.used))
@@ -79,12 +82,16 @@ def _loop(m: Machine, node: ast.For, flow: Flow) -> Loop:
     assigned = assigned_names([node])
     # A name that is no variable of the function belongs to a comprehension or a nested function.
     known = [n for n in assigned if n in flow.env]
-    initial = {n: flow.env[n] for n in known if not isinstance(flow.env[n], Unbound)}
+    contents = frozen_variables(m, flow, node)
+    known += [n for n, v in flow.env.items() if holds_objects(v) and _may_change(node, n)]
+    names = [n for n in dict.fromkeys(known) if not isinstance(flow.env[n], Unbound)]
+    initial = {n: contents[n] for n in names}
     fresh: dict[str, Value] = {n: Unbound() for n in assigned}
 
     def step(start: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
         m.raises, m.exits = [], []
-        here = Flow({**flow.env, **fresh, **start}, (), flow.facts)
+        here = Flow({**flow.env, **fresh, **start}, (), flow.facts, heap=dict(flow.heap))
+        boxed_variables(m, here)
         with m.at(node.target):
             bind(m, node.target, row, here)
         execute(m, node.body, here)
@@ -98,6 +105,19 @@ def _loop(m: Machine, node: ast.For, flow: Flow) -> Loop:
 
     with m.at(node):
         return run_loop(initial, step, component_names(m.source.node))
+
+
+def _may_change(node: ast.For, name: str) -> bool:
+    """Whether a loop does more with an object than ask whether it holds something."""
+    asked = {
+        id(c)
+        for n in ast.walk(node)
+        if isinstance(n, ast.Compare) and all(isinstance(o, ast.In | ast.NotIn) for o in n.ops)
+        for c in n.comparators
+    }
+    return any(
+        isinstance(n, ast.Name) and n.id == name and id(n) not in asked for n in ast.walk(node)
+    )
 
 
 def _after(node: ast.stmt | None) -> dict[str, Value]:
@@ -136,6 +156,7 @@ def build_fold(m: Machine, exits: list[Exit], loop: Loop, before: Term, returns:
     m.columns.add_assumptions(assumptions)
     step_raises, finish_raises = or_(before, loop.raises), m.raised()
     roots = (step_raises, finish_raises, *(o.term for o in found))
+    settled([f.name for f in fields], *roots)
     live = tuple(_guarded(f, before) for f in live_fields(fields, roots))
     return Fold(
         m.source.node.name,

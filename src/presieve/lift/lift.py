@@ -7,15 +7,20 @@ import inspect
 from types import FunctionType
 
 from presieve.errors import Declined, DeclineSignal, Span
+from presieve.ir.terms import Lit
 from presieve.lift.columns import Columns
 from presieve.lift.forms import Form, FrameFunction, Lifted, Request, RowClass, SeriesFunction
 from presieve.lift.functions import lift_function
 from presieve.lift.names import parameters
 from presieve.lift.returns import Returns
 from presieve.lift.rowclass import is_row_class, lift_class
+from presieve.lift.sets import UntrackedSignal
 from presieve.lift.source import Source, function_source
 from presieve.lift.values import FrameV, KeyV, SeriesV, Value
 from presieve.lift.zones import Zone
+
+_MOST_TRACKED = 32
+"""Constants that sets are asked for, at most."""
 
 GROUPED_AGG_PANDAS = 202
 """``PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF``."""
@@ -28,7 +33,7 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     one of the codes of :mod:`presieve.lift.codes`.
     """
     try:
-        return _lift(_unwrap(obj), form, request)
+        return _tracking(_unwrap(obj), form, request)
     except DeclineSignal as signal:
         declined = signal.declined
         place = declined.span or _place(obj)
@@ -36,6 +41,19 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     except RecursionError:
         reason = "the function is nested too deeply to be analysed"
         return Declined("unsupported-expression", reason, _place(obj))
+
+
+def _tracking(obj: object, form: Form | None, request: Request) -> Lifted:
+    """Lift again and again, until sets tell all constants from others that are asked for."""
+    tracked: tuple[Lit, ...] = ()
+    while True:
+        try:
+            return _lift(obj, form, request, tracked)
+        except UntrackedSignal as signal:
+            if signal.constant in tracked or len(tracked) >= _MOST_TRACKED:
+                reason = "a set of values of several types, or too many, is asked for constants"
+                raise DeclineSignal("unsupported-operation", reason) from signal
+            tracked = (*tracked, signal.constant)
 
 
 def _place(obj: object) -> Span | None:
@@ -59,7 +77,7 @@ def _unwrap(obj: object) -> object:
     return function
 
 
-def _lift(obj: object, form: Form | None, request: Request) -> Lifted:
+def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, ...]) -> Lifted:
     if not request.returns:
         raise DeclineSignal("no-returns", "the output columns are not declared")
     missing = [k for k in request.keys if k not in {c.name for c in request.schema}]
@@ -67,7 +85,7 @@ def _lift(obj: object, form: Form | None, request: Request) -> Lifted:
         raise DeclineSignal("unknown-column", f"the input has no grouping column {missing[0]}")
     zone = Zone(request.timezone)
     if isinstance(form, RowClass) or (form is None and is_row_class(obj)):
-        columns = Columns(request, False, zone)
+        columns = Columns(request, False, zone, tracked=tracked)
         returns = Returns(request.returns, table=False, rows=True, pandas=False)
         fold, text = lift_class(obj, columns, returns)
         return Lifted(fold, tuple(columns.assumptions.values()), text)
@@ -75,7 +93,7 @@ def _lift(obj: object, form: Form | None, request: Request) -> Lifted:
         raise DeclineSignal("not-a-function", "a function written with def is expected")
     source = function_source(obj)
     form = form or _detect(obj, source, request)
-    columns = Columns(request, True, zone)
+    columns = Columns(request, True, zone, tracked=tracked)
     is_table = isinstance(form, FrameFunction)
     returns = Returns(request.returns, table=is_table, rows=False, pandas=True)
     fold = lift_function(obj, source, _inputs(obj, form, request, source), columns, returns)

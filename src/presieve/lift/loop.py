@@ -16,8 +16,10 @@ from presieve.ir.sorts import INT
 from presieve.ir.terms import Op, Scope, Term, Var, int_lit
 from presieve.ir.walk import variables
 from presieve.lift.machine import SIZE_FIELD, Exit, Flow, Machine, merge_envs, path_conditions
+from presieve.lift.merge import UNSETTLED, merge
+from presieve.lift.objects import frozen_variables
 from presieve.lift.shapes import Shape, flatten, join_shapes, leaves, shape_of, symbol
-from presieve.lift.values import Value, merge
+from presieve.lift.values import Value, mixed
 
 _ROUNDS = 20
 """Rounds of the search for sorts; each enlarges a sort, and sorts have few levels."""
@@ -63,7 +65,17 @@ def run_loop(initial: Mapping[str, Value], step: Step, names: Mapping[str, str])
             strict=True,
         )
     )
+    settled([f.name for f in built], raises, *(f.step for f in built))
     return Loop(built, raises, dict(start))
+
+
+def settled(fields: Iterable[str], *terms: Term) -> None:
+    """Declines ``mixed-types`` where the bits of a variable are asked for that has no flags."""
+    known = {*fields, SIZE_FIELD}
+    for v in variables(*terms):
+        if v.scope is Scope.ACC and v.name not in known:
+            name = v.name.removesuffix(UNSETTLED)
+            raise mixed(f"{name} is used as bit flags, and as a number that may be any")
 
 
 def _grow(name: str, shape: Shape, value: Value) -> Shape:
@@ -91,9 +103,10 @@ def merge_exits(m: Machine, exits: Sequence[Exit], flow: Flow) -> dict[str, Valu
         paths.append(flow)
     if not paths:
         raise m.decline("always-raises", "every row raises an error", m.source.node)
-    env = paths[-1].env
-    for here, path in zip(reversed(path_conditions(paths)), reversed(paths[:-1]), strict=True):
-        env = merge_envs(here, path.env, env)
+    envs = [frozen_variables(m, path, m.source.node) for path in paths]
+    env = envs[-1]
+    for here, other in zip(reversed(path_conditions(paths)), reversed(envs[:-1]), strict=True):
+        env = merge_envs(here, other, env)
     return env
 
 

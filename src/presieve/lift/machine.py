@@ -14,24 +14,26 @@ from presieve.ir.sorts import INT, Option
 from presieve.ir.terms import FALSE, TRUE, App, Op, Scope, Term, Var, int_lit
 from presieve.lift.build import and_, get, is_none, ite, or_
 from presieve.lift.columns import Columns
+from presieve.lift.merge import as_number, merge
 from presieve.lift.names import Names
 from presieve.lift.ranges import Ranges, column_ranges
 from presieve.lift.source import Source
 from presieve.lift.values import (
     NONE,
+    BitsV,
     Clash,
     ColumnV,
     IndexV,
     Known,
     NoneV,
     OptTupleV,
+    RefV,
     Scalar,
     SizeV,
     TupleV,
     Unbound,
     Value,
     describe,
-    merge,
 )
 
 SIZE_FIELD = "len()"
@@ -58,11 +60,18 @@ class Flow:
     conds: tuple[Term, ...] = ()
     facts: frozenset[Term] = frozenset()
     ended: bool = False
+    heap: dict[int, Value] = field(default_factory=dict)
+    """The contents of the lists, dicts and sets that variables refer to."""
 
     def branch(self, condition: Term) -> Flow:
         """A copy of this path that is taken where the condition holds."""
         conds = self.conds if condition == TRUE else (*self.conds, condition)
-        return Flow(dict(self.env), conds, self.facts | _facts(condition))
+        facts = self.facts | _facts(condition)
+        return Flow(dict(self.env), conds, facts, heap=dict(self.heap))
+
+    def opened(self, value: Value) -> Value:
+        """The contents of the object that a value refers to; everything else as it is."""
+        return self.heap[value.number] if isinstance(value, RefV) else value
 
     def learn(self, condition: Term) -> None:
         """The condition holds from here on, because an operation would have raised otherwise."""
@@ -116,6 +125,7 @@ class Machine:
     stage: Stage = Stage.BEFORE
     raises: list[Term] = field(default_factory=list)
     exits: list[Exit] = field(default_factory=list)
+    objects: int = 0
     ranges: Ranges = field(init=False)
 
     def __post_init__(self) -> None:
@@ -192,8 +202,11 @@ class Machine:
         if isinstance(value, NoneV):
             self.fail(flow, TRUE)
             return Scalar(int_lit(0))
+        if isinstance(value, BitsV):
+            return as_number(value)
         if not isinstance(value, Scalar):
-            raise self.decline("unsupported-operation", f"not supported on {describe(value)}", node)
+            reason = f"not supported on {describe(flow.opened(value))}"
+            raise self.decline("unsupported-operation", reason, node)
         self.fail(flow, is_none(value.term))
         return replace(value, term=get(value.term))
 
@@ -203,9 +216,14 @@ def join_flows(flow: Flow, condition: Term, then: Flow, other: Flow) -> None:
     if then.ended or other.ended:
         live = other if then.ended else then
         flow.env, flow.conds, flow.facts = live.env, live.conds, live.facts
+        flow.heap = live.heap
         flow.ended = then.ended and other.ended
         return
     flow.env = merge_envs(condition, then.env, other.env)
+    # An object that only one of the paths knows is reached on that path only.
+    both = then.heap.keys() & other.heap.keys()
+    joined = {n: _merge(condition, then.heap[n], other.heap[n]) for n in sorted(both)}
+    flow.heap = {**then.heap, **other.heap, **joined}
     flow.facts = (then.facts & other.facts) | flow.facts
     # A branch that is left early on some of its paths goes on under further conditions.
     start = len(flow.conds) + 1

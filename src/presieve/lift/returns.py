@@ -34,17 +34,8 @@ from presieve.ir.sorts import FLOAT, INT, Decimal, Option
 from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.build import and_, get, is_none, ite, or_, some, widen
 from presieve.lift.machine import Exit, Machine, path_conditions
-from presieve.lift.values import (
-    DictV,
-    NoneV,
-    Scalar,
-    TableV,
-    TupleV,
-    Value,
-    can_promote,
-    describe,
-    promote,
-)
+from presieve.lift.merge import as_number, can_promote, promote
+from presieve.lift.values import BitsV, DictV, NoneV, Scalar, TableV, TupleV, Value, describe
 from presieve.semantics.types import SchemaColumn, shown_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
@@ -106,7 +97,7 @@ def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[V
             return _by_name(m, found, items, names, node)
         case TupleV(items) if returns.rows and len(names) > 1:
             return _by_name(m, None, items, names, node)
-        case Scalar() | NoneV() if not returns.table and len(names) == 1:
+        case Scalar() | BitsV() | NoneV() if not returns.table and len(names) == 1:
             return (value,)
     wanted = "a table of one row" if returns.table else f"{len(names)} value(s)"
     raise m.decline("return-shape", f"{describe(value)} is returned, {wanted} is declared", node)
@@ -141,6 +132,8 @@ def _coerce(
 ) -> Term:
     sort = returns.sort_of(column)
     value = m.force(value, e.flow)
+    if isinstance(value, BitsV):
+        value = as_number(value)
     if isinstance(value, NoneV):
         term: Term = none_lit(sort.of)
     elif isinstance(value, Scalar):

@@ -18,6 +18,7 @@ from presieve.lift.functions import build_fold, component_names
 from presieve.lift.loop import merge_values, run_loop
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
 from presieve.lift.names import constant, names_of, own_names, parameters
+from presieve.lift.objects import boxed_variables
 from presieve.lift.returns import Returns
 from presieve.lift.source import Source, function_source
 from presieve.lift.statements import execute
@@ -139,6 +140,7 @@ class _Method:
             raise m.decline("unsupported-form", f"parameter {missing[0]} gets no value", node)
         m.stage, m.exits = stage, []
         flow = Flow(env)
+        boxed_variables(m, flow)
         execute(m, node.body, flow)
         if not flow.ended:
             m.exits.append(Exit(ExitKind.RETURN, flow, NONE, node.body[-1]))

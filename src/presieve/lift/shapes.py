@@ -6,23 +6,36 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import FLOAT, Decimal, Option, Sort, option, strip
-from presieve.ir.terms import FALSE, TRUE, Scope, Term, Var, none_lit
+from presieve.ir.sorts import BOOL, FLOAT, Decimal, Option, Sort, option, strip
+from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term, Var, literal_value, none_lit
 from presieve.lift.build import default, some, widen
+from presieve.lift.merge import (
+    as_bits,
+    as_dict,
+    as_map,
+    as_optional,
+    can_promote,
+    members_of,
+    promote,
+    widened,
+    width_of,
+)
 from presieve.lift.values import (
     NONE,
+    BitsV,
     Clash,
+    DictV,
+    ListV,
+    MapV,
     NoneV,
     OptTupleV,
     Scalar,
+    SetV,
     Traits,
     TupleV,
     Value,
-    as_optional,
-    can_promote,
     describe,
     mixed,
-    promote,
 )
 
 
@@ -37,6 +50,8 @@ class ScalarShape:
 
     sort: Sort
     traits: Traits
+    width: int | None = None
+    """Bits of what has been constants only, which may turn out to be flags."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +62,41 @@ class TupleShape:
     optional: bool
 
 
-Shape: TypeAlias = NoneShape | ScalarShape | TupleShape
+@dataclass(frozen=True, slots=True)
+class ListShape:
+    """A list of so many items."""
+
+    items: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DictShape:
+    """A dict of these keys, which may lack some unless ``certain``."""
+
+    names: tuple[str, ...]
+    items: tuple[Shape, ...]
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SetShape:
+    """A set of these constants, and of nothing else where ``closed``."""
+
+    members: tuple[Lit, ...]
+    closed: bool
+    fixed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BitsShape:
+    """Bit flags."""
+
+    width: int
+
+
+Shape: TypeAlias = (
+    NoneShape | ScalarShape | TupleShape | ListShape | DictShape | SetShape | BitsShape
+)
 
 
 def shape_of(value: Value) -> Shape:
@@ -56,7 +105,17 @@ def shape_of(value: Value) -> Shape:
         case NoneV():
             return NoneShape()
         case Scalar(term, traits):
-            return ScalarShape(term.sort, traits)
+            return ScalarShape(term.sort, traits, width_of(term))
+        case BitsV(bits):
+            return BitsShape(len(bits))
+        case ListV(items):
+            return ListShape(tuple(shape_of(v) for v in items))
+        case DictV(names, items):
+            return DictShape(names, tuple(shape_of(v) for v in items), True)
+        case MapV(names, items, _):
+            return DictShape(names, tuple(shape_of(v) for v in items), False)
+        case SetV(members, _, others, fixed):
+            return SetShape(members, others == FALSE, fixed)
         case TupleV(items):
             return TupleShape(tuple(shape_of(v) for v in items), False)
         case OptTupleV(_, items):
@@ -76,6 +135,19 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
             return a
         case (NoneShape(), ScalarShape(sort, traits)) | (ScalarShape(sort, traits), NoneShape()):
             return ScalarShape(option(sort), traits)
+        case (BitsShape(n), BitsShape(k)):
+            return BitsShape(max(n, k))
+        case (BitsShape(n), ScalarShape(_, _, k)) | (ScalarShape(_, _, k), BitsShape(n)):
+            if k is not None:
+                return BitsShape(max(n, k))
+        case ListShape(x), ListShape(y):
+            if len(x) != len(y):
+                raise mixed("a list grows or shrinks: keep the items that you need, one by one")
+            return ListShape(tuple(join_shapes(s, t) for s, t in zip(x, y, strict=True)))
+        case DictShape(), DictShape():
+            return _join_dicts(a, b)
+        case SetShape(x, p, f), SetShape(y, q, g) if f == g:
+            return SetShape(tuple(dict.fromkeys((*x, *y))), p and q, f)
         case (NoneShape(), TupleShape(items)) | (TupleShape(items), NoneShape()):
             return TupleShape(items, True)
         case ScalarShape(), ScalarShape():
@@ -84,6 +156,16 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
             items = tuple(join_shapes(s, t) for s, t in zip(x, y, strict=True))
             return TupleShape(items, p or q)
     raise mixed("a variable holds tuples of different lengths, or a tuple and a number or text")
+
+
+def _join_dicts(a: DictShape, b: DictShape) -> DictShape:
+    here = dict(zip(a.names, a.items, strict=True))
+    there = dict(zip(b.names, b.items, strict=True))
+    items = {**there, **here}
+    items |= {n: join_shapes(here[n], there[n]) for n in here if n in there}
+    names = tuple(dict.fromkeys((*a.names, *b.names)))
+    certain = a.certain and b.certain and set(a.names) == set(b.names)
+    return DictShape(names, tuple(items[n] for n in names), certain)
 
 
 def _join_scalars(a: ScalarShape, b: ScalarShape) -> ScalarShape:
@@ -100,7 +182,8 @@ def _join_scalars(a: ScalarShape, b: ScalarShape) -> ScalarShape:
             raise mixed(f"a variable is now {_name(x)}, now {_name(y)}")
         traits = Traits(False, base == FLOAT, kept.maybe_nan, traits.numpy)
     optional = isinstance(a.sort, Option) or isinstance(b.sort, Option)
-    return ScalarShape(option(base) if optional else base, traits)
+    width = None if a.width is None or b.width is None else max(a.width, b.width)
+    return ScalarShape(option(base) if optional else base, traits, width)
 
 
 def _name(sort: Sort) -> str:
@@ -114,10 +197,28 @@ def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
             return ()
         case ScalarShape(sort, _):
             return ((name, sort),)
+        case BitsShape(width):
+            return tuple((f"{name}.bit{i}", BOOL) for i in range(width))
+        case ListShape(items):
+            return tuple(leaf for i, s in enumerate(items) for leaf in leaves(s, f"{name}.{i}"))
+        case DictShape(names, items, certain):
+            there = [] if certain else [(f"{name}.{n}.present", BOOL) for n in names]
+            inner = [
+                leaf for n, s in zip(names, items, strict=True) for leaf in leaves(s, f"{name}.{n}")
+            ]
+            return (*there, *inner)
+        case SetShape(members, closed, _):
+            found = tuple((f"{name}.{i}.{_word(x)}", BOOL) for i, x in enumerate(members))
+            return found if closed else (*found, (f"{name}.others", BOOL))
         case TupleShape(items, optional):
             own = ((f"{name}.present", TRUE.sort),) if optional else ()
-            inner = (leaves(s, f"{name}.{i}") for i, s in enumerate(items))
-            return own + tuple(leaf for each in inner for leaf in each)
+            parts = (leaves(s, f"{name}.{i}") for i, s in enumerate(items))
+            return own + tuple(leaf for each in parts for leaf in each)
+
+
+def _word(member: Lit) -> str:
+    """A constant as a part of a field's name."""
+    return str(literal_value(member))
 
 
 def symbol(shape: Shape, names: list[str]) -> Value:
@@ -127,10 +228,25 @@ def symbol(shape: Shape, names: list[str]) -> Value:
             return NONE
         case ScalarShape(sort, traits):
             return Scalar(Var(Scope.ACC, names.pop(0), sort), traits)
+        case BitsShape(width):
+            return BitsV(_flags(names, width))
+        case ListShape(items):
+            return ListV(tuple(symbol(s, names) for s in items))
+        case DictShape(keys, items, certain):
+            here = (TRUE,) * len(keys) if certain else _flags(names, len(keys))
+            return as_dict(MapV(keys, tuple(symbol(s, names) for s in items), here))
+        case SetShape(members, closed, fixed):
+            here = _flags(names, len(members))
+            others = FALSE if closed else _flags(names, 1)[0]
+            return SetV(members, here, others, fixed)
         case TupleShape(items, optional):
             present = Var(Scope.ACC, names.pop(0), TRUE.sort) if optional else TRUE
             values = tuple(symbol(s, names) for s in items)
             return OptTupleV(present, values) if optional else TupleV(values)
+
+
+def _flags(names: list[str], count: int) -> tuple[Term, ...]:
+    return tuple(Var(Scope.ACC, names.pop(0), BOOL) for _ in range(count))
 
 
 def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
@@ -140,6 +256,20 @@ def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
             return ()
         case ScalarShape(sort, _):
             return (_to_sort(value, sort),)
+        case BitsShape(width):
+            flags = as_bits(value)
+            assert flags is not None
+            return widened(flags, width)
+        case ListShape(items):
+            assert isinstance(value, ListV)
+            return tuple(t for v, s in zip(value.items, items, strict=True) for t in flatten(v, s))
+        case DictShape():
+            assert isinstance(value, DictV | MapV)
+            return _flatten_dict(as_map(value), shape)
+        case SetShape(members, closed, _):
+            assert isinstance(value, SetV)
+            there = members_of(value, members)
+            return there if closed else (*there, value.others)
         case TupleShape(items, optional):
             if isinstance(value, NoneV):
                 blank = tuple(t for s in items for t in _blank(s))
@@ -148,6 +278,17 @@ def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
             inner = zip(value.items, items, strict=True)
             terms = tuple(t for v, s in inner for t in flatten(v, s))
             return (as_optional(value).present, *terms) if optional else terms
+
+
+def _flatten_dict(value: MapV, shape: DictShape) -> tuple[Term, ...]:
+    found = dict(zip(value.names, value.items, strict=True))
+    present = dict(zip(value.names, value.present, strict=True))
+    there = () if shape.certain else tuple(present.get(n, FALSE) for n in shape.names)
+    terms = (
+        flatten(found[n], s) if n in found else _blank(s)
+        for n, s in zip(shape.names, shape.items, strict=True)
+    )
+    return (*there, *(t for each in terms for t in each))
 
 
 def _blank(shape: Shape) -> tuple[Term, ...]:

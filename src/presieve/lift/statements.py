@@ -8,20 +8,26 @@ import builtins
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit
 from presieve.ir.walk import size
-from presieve.lift.arithmetic import binary
-from presieve.lift.expressions import condition, evaluate
+from presieve.lift.expressions import combined, condition, evaluate, item_of, returned
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
+from presieve.lift.objects import boxed, change, store
 from presieve.lift.values import (
     NONE,
     ColumnV,
     IndexV,
+    ListV,
     OptTupleV,
+    RefV,
     RowV,
     Scalar,
+    SetV,
     TupleV,
     Value,
     describe,
 )
+
+CHANGING = ("append", "extend", "insert", "add", "discard", "update", "pop", "remove", "clear")
+"""Methods that change their object and are a statement of their own."""
 
 _LARGEST = 5000
 """Nodes of a term's tree."""
@@ -41,18 +47,18 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Pass() | ast.Expr(ast.Constant()):
             return
         case ast.Assign(targets, value):
-            found = _bounded(m, evaluate(m, value, flow), node)
+            found = boxed(m, flow, _bounded(m, evaluate(m, value, flow), node))
             for target in targets:
                 bind(m, target, found, flow)
         case ast.AnnAssign(target, _, value):
             if value is not None:
-                bind(m, target, evaluate(m, value, flow), flow)
+                bind(m, target, boxed(m, flow, evaluate(m, value, flow)), flow)
         case ast.AugAssign(target, op, value):
             _augmented(m, target, op, value, flow, node)
         case ast.If(test, body, orelse):
             _branch(m, test, body, orelse, flow)
         case ast.Return(value):
-            result = NONE if value is None else evaluate(m, value, flow)
+            result = NONE if value is None else returned(m, value, flow)
             _leave(m, ExitKind.RETURN, flow, result, node)
         case ast.Continue():
             _leave(m, ExitKind.CONTINUE, flow, NONE, node)
@@ -63,6 +69,8 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Assert(test, _):
             holds = condition(m, test, flow)
             m.fail(flow, negate(holds))
+        case ast.Expr(ast.Call(ast.Attribute(owner, name), args, []) as value) if name in CHANGING:
+            _change(m, owner, name, args, flow, value)
         case ast.Expr(value):
             evaluate(m, value, flow)
         case _:
@@ -111,11 +119,44 @@ def _branch(
 def _augmented(
     m: Machine, target: ast.expr, op: ast.operator, value: ast.expr, flow: Flow, node: ast.stmt
 ) -> None:
-    if not isinstance(target, ast.Name):
-        raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
-    old = evaluate(m, ast.copy_location(ast.Name(target.id, ast.Load()), target), flow)
-    result = binary(m, flow, op, old, evaluate(m, value, flow), node)
-    bind(m, target, _bounded(m, result, node), flow)
+    match target:
+        case ast.Name(name):
+            old = evaluate(m, ast.copy_location(ast.Name(name, ast.Load()), target), flow)
+            result = _augmented_by(m, op, old, value, flow, node)
+            bind(m, target, result, flow)
+        case ast.Subscript(owner, index):
+            found, key = evaluate(m, owner, flow), evaluate(m, index, flow)
+            if not isinstance(found, RefV):
+                raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
+            old = m.force(item_of(m, flow, flow.opened(found), key, target), flow)
+            result = _augmented_by(m, op, old, value, flow, node)
+            store(m, flow, found, key, result, target)
+        case _:
+            raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
+
+
+def _augmented_by(
+    m: Machine, op: ast.operator, old: Value, value: ast.expr, flow: Flow, node: ast.stmt
+) -> Value:
+    """What ``old op= value`` leaves: the object itself where that is changed in place."""
+    new = evaluate(m, value, flow)
+    result = _bounded(m, combined(m, flow, op, old, new, node), node)
+    if isinstance(old, RefV):
+        if not isinstance(result, SetV):
+            raise m.decline("mutation", f"{describe(flow.opened(old))} is changed in place", node)
+        flow.heap[old.number] = result
+        return old
+    return result
+
+
+def _change(
+    m: Machine, owner: ast.expr, name: str, args: list[ast.expr], flow: Flow, node: ast.Call
+) -> None:
+    """A statement like ``seen.add(x)``."""
+    found = evaluate(m, owner, flow)
+    values = tuple(boxed(m, flow, evaluate(m, a, flow)) for a in args)
+    if not flow.ended:
+        change(m, flow, found, name, values, node)
 
 
 def _bounded(m: Machine, value: Value, node: ast.stmt) -> Value:
@@ -137,6 +178,9 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
     match target:
         case ast.Name(name):
             flow.env[name] = value
+        case ast.Subscript(owner, index):
+            found = evaluate(m, owner, flow)
+            store(m, flow, found, evaluate(m, index, flow), value, target)
         case ast.Tuple(targets) | ast.List(targets):
             items = _unpack(m, value, flow, target)
             if any(isinstance(t, ast.Starred) for t in targets):
@@ -146,15 +190,15 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
                 raise m.decline("always-raises", reason, target)
             for inner, item in zip(targets, items, strict=True):
                 bind(m, inner, item, flow)
-        case ast.Attribute() | ast.Subscript():
+        case ast.Attribute():
             raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", target)
         case _:
             raise m.decline("unsupported-statement", "this kind of assignment", target)
 
 
 def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value, ...]:
-    match value:
-        case TupleV(items):
+    match flow.opened(value):
+        case TupleV(items) | ListV(items):
             return items
         case OptTupleV(present, items):
             m.fail(flow, negate(present))

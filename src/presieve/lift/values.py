@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Decimal, Sort, strip
-from presieve.ir.terms import FALSE, TRUE, Term, none_lit
-from presieve.lift.build import as_float, as_instant, default, ite, some, widen
+from presieve.ir.sorts import Sort, strip
+from presieve.ir.terms import Lit, Term
 
 EXACT_INT = 2**53
 """Integers up to this magnitude are floats exactly."""
@@ -172,6 +171,41 @@ class DictV:
 
 
 @dataclass(frozen=True, slots=True)
+class MapV:
+    """A dict that may lack keys: it has a key where the term beside it holds."""
+
+    names: tuple[str, ...]
+    items: tuple[Value, ...]
+    present: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SetV:
+    """A set: it holds a constant where the term beside it does, and something else where ``others``
+    holds. ``fixed``: a frozenset.
+    """
+
+    members: tuple[Lit, ...]
+    present: tuple[Term, ...]
+    others: Term
+    fixed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BitsV:
+    """A non-negative integer by its bits, the lowest first; those beyond are zero."""
+
+    bits: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RefV:
+    """A list, dict or set in a variable: the number of the object, whose contents the path has."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class TableV:
     """A one-row result table; ``names`` is None where its columns have no names."""
 
@@ -207,6 +241,10 @@ Value: TypeAlias = (
     | IndexV
     | ListV
     | DictV
+    | MapV
+    | SetV
+    | BitsV
+    | RefV
     | TableV
     | Unbound
     | Clash
@@ -236,104 +274,16 @@ def describe(value: Value) -> str:
         case SeriesV() | FrameV():
             return "a whole table or column"
         case _:
-            return {"ListV": "a list", "DictV": "a dict", "TableV": "a table"}.get(
-                type(value).__name__, "a value that cannot be used like this"
-            )
+            kind = type(value).__name__
+            return _KINDS.get(kind, "a value that cannot be used like this")
 
 
-def can_promote(of: Sort, traits: Traits, to: Sort) -> bool:
-    """Whether such a value may stand for one of another sort, see :func:`promote`."""
-    if (of, to) == (INT, FLOAT):
-        return traits.literal
-    return (of, to) == (TIMESTAMP_NTZ, TIMESTAMP) and traits.ahead is not None
-
-
-def promote(value: Scalar) -> Scalar:
-    """An integer literal where a float is meant: Python computes the same with either. A naive
-    datetime constant where an instant is meant: Python sees instants as what clocks show.
-    """
-    if value.traits.ahead is not None:
-        return Scalar(as_instant(value.term, value.traits.ahead))
-    traits = Traits(maybe_int=True, numpy=value.traits.numpy)
-    return Scalar(as_float(value.term), traits)
-
-
-def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
-    """Both with one sort. Declines ``mixed-types`` where there is none."""
-    if a.base != b.base:
-        if isinstance(a.base, Decimal) and isinstance(b.base, Decimal):
-            scale = max(a.base.scale, b.base.scale)
-            a, b = Scalar(widen(a.term, scale), a.traits), Scalar(widen(b.term, scale), b.traits)
-        elif can_promote(a.base, a.traits, b.base):
-            a = promote(a)
-        elif can_promote(b.base, b.traits, a.base):
-            b = promote(b)
-        else:
-            raise mixed(f"{describe(a)} and {describe(b)} in one variable")
-    if a.term.sort != b.term.sort:
-        a, b = Scalar(some(a.term), a.traits), Scalar(some(b.term), b.traits)
-    return a, b
-
-
-def as_optional(value: TupleV | OptTupleV) -> OptTupleV:
-    """A tuple that is there, as one that may be absent."""
-    return value if isinstance(value, OptTupleV) else OptTupleV(TRUE, value.items)
-
-
-def _absent(items: tuple[Value, ...]) -> tuple[Value, ...]:
-    """Items of the same kinds that stand where there is no tuple."""
-    return tuple(_default(v) for v in items)
-
-
-def _default(value: Value) -> Value:
-    match value:
-        case Scalar(term, traits):
-            same = Traits(numpy=traits.numpy, literal=traits.literal, ahead=traits.ahead)
-            return Scalar(default(term.sort), same)
-        case TupleV(items):
-            return TupleV(_absent(items))
-        case OptTupleV(_, items):
-            return OptTupleV(FALSE, _absent(items))
-    return value
-
-
-def merge(condition: Term, a: Value, b: Value) -> Value:
-    """``a`` where the condition holds, else ``b``."""
-    if a == b or condition == TRUE:
-        return a
-    if condition == FALSE:
-        return b
-    match a, b:
-        case (Unbound(), _) | (_, Unbound()):
-            return Unbound()
-        case (Clash(), _):
-            return a
-        case (_, Clash()):
-            return b
-        case Scalar(), Scalar():
-            x, y = unify(a, b)
-            return Scalar(ite(condition, x.term, y.term), x.traits.join(y.traits))
-        case Scalar(), NoneV():
-            return Scalar(ite(condition, some(a.term), none_lit(a.base)), a.traits)
-        case NoneV(), Scalar():
-            return Scalar(ite(condition, none_lit(b.base), some(b.term)), b.traits)
-        case (TupleV(x), TupleV(y)) if len(x) == len(y):
-            return TupleV(_merge_items(condition, x, y))
-        case ((TupleV() | OptTupleV()), NoneV()):
-            some_a = as_optional(a)
-            items = _merge_items(condition, some_a.items, _absent(some_a.items))
-            return OptTupleV(ite(condition, some_a.present, FALSE), items)
-        case NoneV(), (TupleV() | OptTupleV()):
-            some_b = as_optional(b)
-            items = _merge_items(condition, _absent(some_b.items), some_b.items)
-            return OptTupleV(ite(condition, FALSE, some_b.present), items)
-        case ((TupleV() | OptTupleV()), (TupleV() | OptTupleV())):
-            p, q = as_optional(a), as_optional(b)
-            if len(p.items) == len(q.items):
-                items = _merge_items(condition, p.items, q.items)
-                return OptTupleV(ite(condition, p.present, q.present), items)
-    raise mixed(f"{describe(a)} and {describe(b)} in one variable")
-
-
-def _merge_items(condition: Term, a: tuple[Value, ...], b: tuple[Value, ...]) -> tuple[Value, ...]:
-    return tuple(merge(condition, x, y) for x, y in zip(a, b, strict=True))
+_KINDS = {
+    "ListV": "a list",
+    "DictV": "a dict",
+    "MapV": "a dict",
+    "SetV": "a set",
+    "BitsV": "bit flags",
+    "RefV": "a list, dict or set",
+    "TableV": "a table",
+}

@@ -1,0 +1,238 @@
+"""Trusted. Lists, dicts and sets, which are changed in place.
+
+A variable holds the number of an object, and each path its contents, so that two names of one
+object see the same changes. From row to row only contents are kept: an object that is held twice
+there is declined. What is changed must be a statement of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import negate
+from presieve.ir.sorts import INT, STRING
+from presieve.ir.terms import FALSE, TRUE, Lit, Term, literal_value, string_lit
+from presieve.lift.build import and_, or_
+from presieve.lift.compare import boolean, equal
+from presieve.lift.machine import Flow, Machine
+from presieve.lift.merge import as_dict, as_map, merge
+from presieve.lift.sets import added, compared, discarded, united, written_out
+from presieve.lift.values import (
+    NONE,
+    DictV,
+    ListV,
+    MapV,
+    OptTupleV,
+    RefV,
+    Scalar,
+    SetV,
+    TupleV,
+    Value,
+    describe,
+)
+
+# --- objects and contents -----------------------------------------------------------------------
+
+
+def boxed(m: Machine, flow: Flow, value: Value) -> Value:
+    """The value with objects of their own for the contents in it."""
+    match value:
+        case TupleV(items):
+            return TupleV(_all_boxed(m, flow, items))
+        case OptTupleV(present, items):
+            return OptTupleV(present, _all_boxed(m, flow, items))
+        case ListV(items):
+            contents: Value = ListV(_all_boxed(m, flow, items))
+        case DictV(names, items):
+            contents = DictV(names, _all_boxed(m, flow, items))
+        case MapV(names, items, present):
+            contents = MapV(names, _all_boxed(m, flow, items), present)
+        case SetV(_, _, _, False):
+            contents = value
+        case _:
+            return value
+    m.objects += 1
+    flow.heap[m.objects] = contents
+    return RefV(m.objects)
+
+
+def _all_boxed(m: Machine, flow: Flow, items: tuple[Value, ...]) -> tuple[Value, ...]:
+    return tuple(boxed(m, flow, i) for i in items)
+
+
+def boxed_variables(m: Machine, flow: Flow) -> None:
+    """Objects for the contents that variables hold."""
+    for name, value in flow.env.items():
+        flow.env[name] = boxed(m, flow, value)
+
+
+def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, seen: set[int]) -> Value:
+    """The value with contents for its objects. Declines ``mutation`` for one that is ``seen``."""
+
+    def inner(items: tuple[Value, ...]) -> tuple[Value, ...]:
+        return tuple(frozen(m, flow, i, node, seen) for i in items)
+
+    match value:
+        case RefV(number):
+            if number in seen:
+                reason = "a list, dict or set has two names here: a change is one to both"
+                raise m.decline("mutation", reason, node)
+            seen.add(number)
+            return frozen(m, flow, flow.heap[number], node, seen)
+        case TupleV(items):
+            return TupleV(inner(items))
+        case OptTupleV(present, items):
+            return OptTupleV(present, inner(items))
+        case ListV(items):
+            return ListV(inner(items))
+        case DictV(names, items):
+            return DictV(names, inner(items))
+        case MapV(names, items, present):
+            return MapV(names, inner(items), present)
+    return value
+
+
+def frozen_variables(m: Machine, flow: Flow, node: ast.AST) -> dict[str, Value]:
+    """The variables of a path, with contents for objects."""
+    seen: set[int] = set()
+    return {n: frozen(m, flow, v, node, seen) for n, v in flow.env.items()}
+
+
+def holds_objects(value: Value) -> bool:
+    """Whether the value is an object, or a tuple that holds one."""
+    match value:
+        case RefV():
+            return True
+        case TupleV(items) | OptTupleV(_, items):
+            return any(holds_objects(i) for i in items)
+    return False
+
+
+# --- items --------------------------------------------------------------------------------------
+
+
+def position(m: Machine, key: Value, size: int, node: ast.AST) -> int:
+    """The item at a constant position, from 0. Declines ``always-raises`` beyond the end."""
+    number = _constant(key)
+    if type(number) is not int:
+        reason = "an item is taken at a position that is no constant"
+        raise m.decline("unsupported-expression", reason, node)
+    if not -size <= number < size:
+        raise m.decline("always-raises", f"there is no item {number}", node)
+    return number % size
+
+
+def _constant(key: Value) -> object:
+    """The number or text that a key is, if it is a constant."""
+    if isinstance(key, Scalar) and isinstance(key.term, Lit) and key.base in (INT, STRING):
+        return literal_value(key.term)
+    return None
+
+
+def _hits(m: Machine, found: MapV, key: Value, node: ast.AST) -> list[Term]:
+    """Whether a key is each of those that a dict may have."""
+    name = _constant(key)
+    if name is not None:
+        return [TRUE if n == name else FALSE for n in found.names]
+    return [equal(m, key, Scalar(string_lit(n)), node) for n in found.names]
+
+
+def contains(m: Machine, found: DictV | MapV, key: Value, node: ast.AST) -> Term:
+    """``key in found``."""
+    whole = as_map(found)
+    hits = _hits(m, whole, key, node)
+    return or_(*(and_(h, p) for h, p in zip(hits, whole.present, strict=True)))
+
+
+def item(m: Machine, flow: Flow, found: DictV | MapV, key: Value, node: ast.AST) -> Value:
+    """``found[key]``: KeyError where the dict has no such key."""
+    whole = as_map(found)
+    m.fail(flow, negate(flow.decided(contains(m, found, key, node))))
+    hits = zip(_hits(m, whole, key, node), whole.items, strict=True)
+    possible = [(h, i) for h, i in hits if h != FALSE]
+    if not possible:
+        raise m.decline("always-raises", "the dict has no such key", node)
+    value = possible[-1][1]
+    for hit, kept in reversed(possible[:-1]):
+        value = merge(hit, kept, value)
+    return value
+
+
+def _get(m: Machine, found: DictV | MapV, key: Value, default: Value, node: ast.AST) -> Value:
+    """``found.get(key, default)``."""
+    whole = as_map(found)
+    value = default
+    hits = _hits(m, whole, key, node)
+    for hit, there, kept in zip(hits, whole.present, whole.items, strict=True):
+        value = merge(and_(hit, there), kept, value)
+    return value
+
+
+def store(m: Machine, flow: Flow, owner: Value, key: Value, value: Value, node: ast.AST) -> None:
+    """``owner[key] = value``, for a list at a constant position and for a dict."""
+    match owner, flow.opened(owner):
+        case RefV(number), ListV(items):
+            at = position(m, key, len(items), node)
+            flow.heap[number] = ListV((*items[:at], value, *items[at + 1 :]))
+        case RefV(number), (DictV() | MapV()) as found:
+            flow.heap[number] = _stored(m, flow, as_map(found), key, value, node)
+        case _:
+            raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
+
+
+def _stored(
+    m: Machine, flow: Flow, found: MapV, key: Value, value: Value, node: ast.AST
+) -> DictV | MapV:
+    name = _constant(key)
+    if isinstance(name, str) and name not in found.names:
+        return as_dict(MapV((*found.names, name), (*found.items, value), (*found.present, TRUE)))
+    hits = _hits(m, found, key, node)
+    if flow.decided(or_(*hits)) != TRUE:
+        reason = "a dict gets a key that is no constant: ask first whether it is one of a few"
+        raise m.decline("mutation", reason, node)
+    items = tuple(merge(h, value, i) for h, i in zip(hits, found.items, strict=True))
+    present = tuple(or_(p, h) for p, h in zip(found.present, hits, strict=True))
+    return as_dict(MapV(found.names, items, present))
+
+
+# --- methods ------------------------------------------------------------------------------------
+
+
+def method(
+    m: Machine, flow: Flow, owner: Value, name: str, args: tuple[Value, ...], node: ast.AST
+) -> Value | None:
+    """The result of a method that changes nothing; None where it is not known."""
+    match flow.opened(owner), name, args:
+        case (DictV() | MapV()) as found, "get", (key,):
+            return _get(m, found, key, NONE, node)
+        case (DictV() | MapV()) as found, "get", (key, default):
+            return _get(m, found, key, default, node)
+        case SetV() as found, "union", (other,):
+            return united(m, found, written_out(m, flow, flow.opened(other), node), node)
+        case SetV() as found, "issuperset", (other,):
+            among = written_out(m, flow, flow.opened(other), node)
+            return boolean(compared(m, ast.GtE(), found, among, node))
+        case SetV() as found, "issubset", (other,):
+            among = written_out(m, flow, flow.opened(other), node)
+            return boolean(compared(m, ast.LtE(), found, among, node))
+    return None
+
+
+def change(
+    m: Machine, flow: Flow, owner: Value, name: str, args: tuple[Value, ...], node: ast.AST
+) -> None:
+    """A method that changes its object. Declines ``mutation`` for all that are not known."""
+    found = flow.opened(owner)
+    changed: Value | None = None
+    if isinstance(found, SetV) and found.fixed:
+        raise m.decline("always-raises", f"a frozenset has no method .{name}()", node)
+    match found, name, args:
+        case SetV(), "add", (value,):
+            changed = added(m, flow, found, value, node)
+        case SetV(), "discard", (value,):
+            changed = discarded(m, flow, found, value, node)
+        case SetV(), "update", (other,):
+            changed = united(m, found, written_out(m, flow, flow.opened(other), node), node)
+    if changed is None or not isinstance(owner, RefV):
+        raise m.decline("mutation", f".{name}() changes {describe(found)} in place", node)
+    flow.heap[owner.number] = changed
