@@ -5,12 +5,12 @@ Written to be read, not to be fast; everything that wants speed is tested agains
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from presieve.ir.fold import Fold, Mode, Problem
-from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
+from presieve.ir.terms import Lit, Op, Scope, Term, Var, literal_value
 from presieve.semantics.operators import MEANINGS
 from presieve.semantics.values import Value, same
 
@@ -47,31 +47,28 @@ def evaluate(term: Term, env: Env) -> Value:
     known: dict[int, Value] = {}
 
     def go(t: Term) -> Value:
-        if id(t) in known:
-            return known[id(t)]
-        known[id(t)] = value = _step(t, env, go)
-        return value
+        if isinstance(t, Var):
+            return env[t.scope, t.name]
+        if isinstance(t, Lit):
+            return literal_value(t)
+        if id(t) not in known:
+            known[id(t)] = _apply(t.op, t.args, go)
+        return known[id(t)]
 
     return go(term)
 
 
-def _step(t: Term, env: Env, go: object) -> Value:
-    assert callable(go)
-    match t:
-        case Var(scope, name, _):
-            return env[scope, name]
-        case Lit():
-            return literal_value(t)
-        case App(Op.ITE, (condition, then, other)):
-            return go(then) if go(condition) else go(other)  # type: ignore[no-any-return]
-        case App(Op.AND, args):
-            return all(go(a) for a in args)
-        case App(Op.OR, args):
-            return any(go(a) for a in args)
-        case App(Op.IMPLIES, (a, b)):
-            return not go(a) or bool(go(b))
-        case App(op, args):
-            return MEANINGS[op](*(go(a) for a in args))  # type: ignore[no-any-return]
+def _apply(op: Op, args: tuple[Term, ...], go: Callable[[Term], Value]) -> Value:
+    if op is Op.ITE:
+        condition, then, other = args
+        return go(then) if go(condition) else go(other)
+    if op is Op.AND:
+        return all(go(a) for a in args)
+    if op is Op.OR:
+        return any(go(a) for a in args)
+    if op is Op.IMPLIES:
+        return not go(args[0]) or bool(go(args[1]))
+    return MEANINGS[op](*[go(a) for a in args])  # type: ignore[no-any-return]
 
 
 def key_env(keys: Mapping[str, Value]) -> dict[tuple[Scope, str], Value]:

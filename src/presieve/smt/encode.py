@@ -129,12 +129,12 @@ class Encoder:
 
     def term(self, term: Term, env: Env) -> Enc:
         """Any term, under an environment that says what its variables are."""
-        self._keep.append((env, term))  # ids below must stay theirs
-        for node in subterms(term):
-            key = (id(node), id(env))
-            if key not in self._memo:
-                self._memo[key] = self._named(self._node(node, env), node.sort)
-                self._keep.append(node)
+        if (id(term), id(env)) not in self._memo:
+            self._keep.append((env, term))  # ids below must stay theirs
+            for node in subterms(term):
+                key = (id(node), id(env))
+                if key not in self._memo:
+                    self._memo[key] = self._named(self._node(node, env), node.sort)
         return self._memo[id(term), id(env)]
 
     def _named(self, enc: Enc, sort: Sort) -> Enc:

@@ -17,8 +17,8 @@ class Z3Solver:
     A context takes milliseconds to make, so that the solvers of one search, and those of one check,
     share theirs (:meth:`fresh`): what ran before is then the same each time.
 
-    Assumptions and model values go through the C interface: z3's Python operators check and wrap
-    every argument, which costs more than the solving when there are hundreds of assumptions.
+    Assertions, assumptions and model values go through the C interface: z3's Python operators check
+    and wrap every argument, which costs more than the solving when there are hundreds of them.
     """
 
     name = "z3"
@@ -39,8 +39,10 @@ class Z3Solver:
 
     def add(self, script: str) -> None:
         """See :class:`presieve.smt.solver.Solver`."""
-        for assertion in self._parser.from_string(script):
-            self._solver.add(assertion)
+        assertions = self._parser.from_string(script)
+        for i in range(len(assertions)):
+            assertion = z3.Z3_ast_vector_get(self._ref, assertions.vector, i)
+            z3.Z3_solver_assert(self._ref, self._solver.solver, assertion)
 
     def check(self, assumptions: Sequence[str], effort: Effort) -> Answer:
         """See :class:`presieve.smt.solver.Solver`."""
