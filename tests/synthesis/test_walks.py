@@ -69,7 +69,7 @@ def test_accepted_tables_are_accepted(case: Case) -> None:
 @few
 def test_wrong_tables_are_wrong(case: Case) -> None:
     space = Space(problem_of(case))
-    kept = set(space.cells) - {min(engine.needed_cells(space.problem, 60.0))}
+    kept = set(space.cells) - {min(engine.synthesize(space.problem, 60.0).needs)}
     found = list(walks.wrong_tables(space, Random(3), lambda: kept))
     assert found
     for table, key in found:

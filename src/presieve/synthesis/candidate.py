@@ -19,7 +19,17 @@ from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver
 from presieve.synthesis import residual
 from presieve.synthesis.lowering import Lowering
-from presieve.synthesis.mining import Pair, background_pairs, clause_term, masks, mine, walk_pairs
+from presieve.synthesis.mining import (
+    FIRST_BACKGROUND,
+    Pair,
+    background_pairs,
+    clause_term,
+    masker,
+    masks,
+    mine,
+    walk_pairs,
+    with_reached,
+)
 from presieve.synthesis.prover import Prover, Setup
 from presieve.synthesis.residual import Choice, Part
 from presieve.synthesis.space import Space
@@ -28,6 +38,11 @@ from presieve.universe.leaves import leaves as all_leaves
 
 MAX_CLAUSES = 2500
 """More candidate clauses than this are not given to the solver at once."""
+
+
+_TURNS = 4
+"""Sets of clauses to try. What Houdini takes for reachable is a sample for the next one: it has the
+weaker clauses that hold there, too. The last one has those that follow from others, besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +88,29 @@ class Evidence:
         return all_leaves(self.proved.problem, self.proved.classes)
 
     @cached_property
+    def _masker(self) -> Callable[[Sequence[Pair]], list[int]]:
+        return masker(self.proved, self.leaves)
+
+    @cached_property
+    def _arbitrary(self) -> list[Pair]:
+        return background_pairs(self.proved, Random(1))
+
+    @cached_property
+    def few(self) -> list[int]:
+        """For each literal, those of some arbitrary pairs on which it holds."""
+        return self._masker(self._arbitrary[:FIRST_BACKGROUND])
+
+    @cached_property
     def background(self) -> list[int]:
         """For each literal, the arbitrary pairs on which it holds."""
-        pairs = background_pairs(self.proved, Random(1))
-        return masks(self.proved, self.leaves, pairs)
+        rest = self._masker(self._arbitrary[FIRST_BACKGROUND:])
+        return [a | b << FIRST_BACKGROUND for a, b in zip(self.few, rest, strict=True)]
 
     def seen(self, pairs: Sequence[Pair]) -> list[int]:
         """For each literal, the pairs that tables went through on which it holds."""
-        return masks(self.space, [self.sampled(leaf) for leaf in self.leaves], pairs)
+        if self.lowering:
+            return masks(self.space, [self.sampled(leaf) for leaf in self.leaves], pairs)
+        return self._masker(pairs)
 
     def sampled(self, term: Term) -> Term:
         """A term over state or outputs, as it is said of the tables."""
@@ -126,19 +156,44 @@ def refute(
     return None
 
 
-def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
-    """Prove a candidate with the filter itself as residual, then weaken the residual."""
-    space = evidence.space
-    wrong = refute(space, prefilter, space.problem.where, evidence.tables)
-    if wrong is not None:
-        return wrong
-    pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
-    seen = evidence.seen(pairs)
-    proved = evidence.proved.problem
-    for reduced in (True, False):
-        clauses = mine(seen, evidence.background, len(pairs), reduced=reduced)
+class Attempt:
+    """The attempt to prove one candidate, with the filter itself as residual that is weakened then.
+
+    It comes in two parts, as others may know sooner what is wrong with the candidate.
+    """
+
+    def __init__(self, evidence: Evidence, prefilter: Term) -> None:
+        self._evidence, self._prefilter = evidence, prefilter
+        self._turns = iter(range(_TURNS))
+        self._pairs: list[Pair] = []
+        self._seen: Sequence[int] = ()
+        self._total = 0
+
+    def begin(self) -> Proof | Wrong | Open:
+        """The tables that are known, then the likeliest clauses."""
+        evidence, prefilter, space = self._evidence, self._prefilter, self._evidence.space
+        wrong = refute(space, prefilter, space.problem.where, evidence.tables)
+        if wrong is not None:
+            return wrong
+        self._pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
+        self._seen, self._total = evidence.seen(self._pairs), len(self._pairs)
+        return self._turn(next(self._turns))
+
+    def go_on(self) -> Proof | Open:
+        """Other sets of clauses, as long as there are any."""
+        for turn in self._turns:
+            result = self._turn(turn)
+            if isinstance(result, Proof):
+                return result
+        return Open()
+
+    def _turn(self, turn: int) -> Proof | Open:
+        evidence, prefilter = self._evidence, self._prefilter
+        arbitrary = evidence.background if turn else evidence.few
+        clauses = mine(self._seen, arbitrary, self._total, reduced=turn < _TURNS - 1)
         if len(clauses) > MAX_CLAUSES:
-            continue
+            return Open()
+        proved = evidence.proved.problem
         parts = _parts(evidence.proved, prefilter)
         standins = [x for p in residual.every(parts) for x in p.standins]
         setup = Setup(
@@ -152,8 +207,16 @@ def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
         )
         prover = Prover(setup, evidence.solver(), evidence.effort)
         if prover.houdini() and prover.final():
-            return _finish(evidence, prefilter, setup, prover, pairs)
-    return Open()
+            return _finish(evidence, prefilter, setup, prover, self._pairs)
+        self._seen, self._total = with_reached(self._seen, self._total, prover.reached)
+        return Open()
+
+
+def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
+    """All of an attempt."""
+    whole = Attempt(evidence, prefilter)
+    begun = whole.begin()
+    return whole.go_on() if isinstance(begun, Open) else begun
 
 
 def _parts(space: Space, prefilter: Term) -> Part:

@@ -9,27 +9,44 @@ exactly that cell. Deterministic: every random choice has a fixed seed.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from random import Random
 
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.ops import sql_conjunction
-from presieve.ir.pushdown import Pushdown, Strength, Witness
-from presieve.ir.terms import SQL_TRUE, Term, lit
+from presieve.ir.pushdown import Pushdown, Strength
+from presieve.ir.terms import SQL_TRUE, Term
 from presieve.semantics.compile import State
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import bmc, walks
-from presieve.synthesis.candidate import Evidence, Open, Proof, Wrong, attempt, refute
+from presieve.synthesis.candidate import (
+    Attempt,
+    Evidence,
+    Open,
+    Proof,
+    Wrong,
+    attempt,
+    refute,
+)
 from presieve.synthesis.kinds import pushdown_kind
 from presieve.synthesis.lowering import Lowering, lower
 from presieve.synthesis.overkeys import put_below, split
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
-from presieve.synthesis.strength import shown_for_all
-from presieve.synthesis.tables import Finding, Need, Table, difference, explore, note_insertions
+from presieve.synthesis.strength import shown_for_all, written
+from presieve.synthesis.tables import (
+    Finding,
+    Need,
+    Table,
+    accepts_all,
+    difference,
+    explore,
+    need_near,
+    note_insertions,
+)
 from presieve.universe.boxes import Cell, cover, excluding, predicate
 
 _ROUNDS = 12
@@ -48,7 +65,7 @@ class Found:
     """The outcome of a search. ``pushdown`` is None where nothing can be pushed.
 
     ``cells`` are the regions that rows can be in, ``needs`` those that must stay as
-    far as runs have shown.
+    far as runs have shown, ``shown`` the runs that show it.
     """
 
     problem: Problem
@@ -58,18 +75,28 @@ class Found:
     seconds: float
     cells: frozenset[Cell] = frozenset()
     needs: frozenset[Cell] = frozenset()
+    shown: Mapping[Cell, Need] = field(default_factory=dict)
 
 
 class _Search:
-    """The search for one problem; holds what its stages share."""
+    """The search for one problem; holds what its stages share. ``stronger`` is what was found for
+    it under more assumptions: see :func:`synthesize`.
+    """
 
-    def __init__(self, problem: Problem, chosen: Sequence[Term], budget: float) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        chosen: Sequence[Term],
+        budget: float,
+        stronger: Found | None = None,
+    ) -> None:
         self.started = time.perf_counter()
         self.solvers: list[Solver] = []
         self.proved = self.space = Space(problem, chosen=tuple(chosen))
         self.lowering: Lowering | None = None
         self.deadline = self.until = self.started + budget
         self.random, self.walking = Random(0), Random(5)
+        self.stronger = stronger
         self.finding = Finding()
 
     def solver(self) -> Solver:
@@ -117,18 +144,25 @@ class _Search:
     def _raised(self, strength: Strength) -> Strength:
         """Make witnesses of the original problem of those of the lowered one, as far as it goes."""
         assert self.lowering is not None
-        for cell, need in self.finding.needs.items():
-            real = self.lowering.raised(self.proved, self.space, need)
-            if strength != "regions" or real is None:
+        if strength != "regions":
+            return strength
+        lowered = self.finding.needs.items()
+        raised = {c: self.lowering.raised(self.proved, self.space, need) for c, need in lowered}
+        real = {cell: need for cell, need in raised.items() if need is not None}
+        for cell in raised.keys() - real.keys():
+            need = need_near(self.proved, cell, real.values(), self.random)
+            if need is None:
                 return "universe"
-            self.finding.needs[cell] = real
+            real[cell] = need
+        self.finding.needs = real
         return strength
 
     def explore(self) -> None:
         """Accepted tables and needed cells, by running; with the solver's help for a first one."""
         walked = walks.accepted_tables(self.space, Random(4)) if self.lowering else ()
         seeds = list(islice(walked, _WALKED))
-        self.finding = explore(self.space, self.random, self.until, seeds)
+        known = self.stronger.shown if self.stronger and not self.lowering else {}
+        self.finding = explore(self.space, self.random, self.until, seeds, known)
         if self.finding.accepted:
             return
         for rows in _SEEDS:
@@ -136,7 +170,7 @@ class _Search:
                 return
             seed = bmc.accepted_table(self.space, rows, self.solver(), self.effort())
             if seed and isinstance(self.space.machine.outcome(*seed), tuple):
-                self.finding = explore(self.space, self.random, self.until, [seed])
+                self.finding = explore(self.space, self.random, self.until, [seed], known)
                 return
 
     def evidence(self) -> Evidence:
@@ -164,21 +198,32 @@ class _Search:
         for _ in range(_ROUNDS):
             if self.lowering:
                 self._sweep()
-            prefilter = self.candidate()
-            if prefilter == SQL_TRUE and not self._always_accepted():
+            if self._is_weaker():
                 return None, "universe"
-            evidence = self.evidence()
-            match attempt(evidence, prefilter):
-                case Proof() as proof:
-                    return proof, "regions" if self.finding.witnessed else "universe"
+            prefilter = self.candidate()
+            if prefilter == SQL_TRUE and not accepts_all(self.space):
+                return None, "universe"
+            tried = Attempt(self.evidence(), prefilter)
+            result = tried.begin()
+            learned = False
+            if isinstance(result, Open):
+                learned = self._sweep() or self._model_check(prefilter)
+                result = Open() if learned else tried.go_on()
+            match result:
+                case Proof():
+                    return result, "regions" if self.finding.witnessed else "universe"
                 case Wrong(table, key):
                     learned = self.learn(table, key)
                     self._sweep()
-                case Open():
-                    learned = self._sweep() or self._model_check(prefilter)
             if not learned or self.out_of_time:
-                return self._fallback(), "universe"
-        return self._fallback(), "universe"
+                break
+        return (None if self.stronger else self._fallback()), "universe"
+
+    def _is_weaker(self) -> bool:
+        """Whether a row must stay that could be dropped under more assumptions."""
+        if self.stronger is None:
+            return False
+        return not self.finding.kept.keys() & self.stronger.cells <= self.stronger.needs
 
     def _sweep(self) -> bool:
         """Learn from random walks until they have nothing more to tell. True if they had."""
@@ -210,14 +255,6 @@ class _Search:
             result if isinstance(result, Proof) else None,
             "regions" if strongest else "universe",
         )
-
-    def _always_accepted(self) -> bool:
-        """The filter has rejected nothing so far, so that it may be true of every group."""
-        random = Random(3)
-        tables = [tuple(self.space.random_row(random) for _ in range(1 + i % 5)) for i in range(60)]
-        keys = self.space.keys
-        outcomes = (self.space.machine.outcome(t, k) for t in tables for k in keys[:2])
-        return all(isinstance(o, tuple) for o in outcomes)
 
     def learn(self, table: Table, key: State) -> bool:
         """Blame a dropped row of a wrong table: leave dropped rows out one by one until the result
@@ -288,28 +325,15 @@ class _Search:
         ]
         return shown_for_all(space, prefilter, needs, self.solver(), self.effort)
 
-    def witnesses(self, needs: Iterable[Need]) -> Iterable[Witness]:
-        """These tables as literals, each with the region of its row."""
-        fold = self.space.problem.fold
-        for need in needs:
-            cell = self.space.cell_of(need.table[need.index], need.key)
-            region = sql_conjunction(
-                p.member(frozenset([i])) for p, i in zip(self.space.partitions, cell, strict=True)
-            )
-            rows = tuple(_literals(r, [c.sort for c in fold.columns]) for r in need.table)
-            yield Witness(
-                region, _literals(need.key, [c.sort for c in fold.keys]), rows, need.index
-            )
 
+def synthesize(problem: Problem, budget: float = 10.0, stronger: Found | None = None) -> Found:
+    """The strongest pre-filter and the weakest residual that could be proved within the budget.
 
-def _literals(values: State, sorts: list[object]) -> tuple[Term, ...]:
-    return tuple(lit(s, v) for v, s in zip(values, sorts, strict=True))  # type: ignore[arg-type]
-
-
-def synthesize(problem: Problem, budget: float = 10.0) -> Found:
-    """The strongest pre-filter and the weakest residual that could be proved within the budget."""
+    ``stronger`` is what was found for the same problem under more assumptions. Its witnesses hold
+    here, too, and the search ends as soon as a row turns out to be needed that is dropped there.
+    """
     keys_only, rest = split(problem)
-    search = _Search(rest, keys_only, budget)
+    search = _Search(rest, keys_only, budget, stronger)
     declined: tuple[Declined, ...] = ()
     proof: Proof | None = None
     strength: Strength = "universe"
@@ -330,15 +354,6 @@ def synthesize(problem: Problem, budget: float = 10.0) -> Found:
     return _found(search, problem, pushdown, declined)
 
 
-def needed_cells(problem: Problem, budget: float) -> frozenset[Cell]:
-    """The cells that runs show to be needed, without any proof."""
-    keys_only, rest = split(problem)
-    search = _Search(rest, keys_only, budget)
-    search.lower()
-    search.explore()
-    return frozenset(search.finding.needs)
-
-
 def _found(
     search: _Search,
     problem: Problem,
@@ -349,7 +364,8 @@ def _found(
     seconds = time.perf_counter() - search.started
     cells = frozenset(search.space.cells if search.space.size <= MAX_CELLS else ())
     needs = frozenset(search.finding.kept)
-    return Found(problem, pushdown, declined, calls, seconds, cells, needs)
+    shown = {} if search.lowering else search.finding.needs
+    return Found(problem, pushdown, declined, calls, seconds, cells, needs, shown)
 
 
 def _pushdown(
@@ -367,5 +383,5 @@ def _pushdown(
         strength = "strongest"
     elif strength == "regions":
         needs = [n for _, n in sorted(search.finding.needs.items())]
-    witnesses = tuple(search.witnesses(needs or []))
+    witnesses = tuple(written(search.space, needs or []))
     return Pushdown(kind, strength, prefilter, residual, invariant, witnesses)

@@ -14,7 +14,7 @@ from dataclasses import replace
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
 from presieve.synthesis.derived import derive
-from presieve.synthesis.engine import Found, needed_cells, synthesize
+from presieve.synthesis.engine import Found, synthesize
 
 _RANK: dict[Kind, int] = {"none": 0, "partial": 1, "split": 2, "exact": 3, "empty": 3}
 
@@ -86,9 +86,7 @@ def _without(best: Found, dropped: list[Assumption], budget: float) -> Found | N
     """The same pushdown without these assumptions, or None where it would be weaker."""
     kept = tuple(a for a in best.problem.assumptions if a not in dropped)
     relaxed = replace(best.problem, assumptions=kept)
-    if not needed_cells(relaxed, budget) & best.cells <= best.needs:
-        return None
-    found = synthesize(relaxed, budget)
+    found = synthesize(relaxed, budget, stronger=best)
     assert best.pushdown is not None
     calls = best.solver_calls + found.solver_calls
     same = found.needs & best.cells <= best.needs

@@ -25,6 +25,8 @@ Pair = tuple[State, State, State]
 """Original state and twin state (each with its flag last), and the key."""
 
 BACKGROUND = 1500
+"""Pairs of arbitrary states, and how many of them do for a first attempt."""
+FIRST_BACKGROUND = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +87,17 @@ def background_pairs(space: Space, random: Random) -> list[Pair]:
     pools = [_pool(space, Var(Scope.ACC, f.name, f.sort)) for f in fold.fields]
     shared = {s: [v for p, f in zip(pools, fold.fields, strict=True) if f.sort == s for v in p]
               for s in {f.sort for f in fold.fields}}  # fmt: skip
-    found: list[Pair] = []
-    for _ in range(BACKGROUND):
-        first = [random.choice(shared[f.sort]) for f in fold.fields]
-        second = [v if random.random() < 0.4 else random.choice(shared[f.sort])
-                  for v, f in zip(first, fold.fields, strict=True)]  # fmt: skip
-        flags = random.random() < 0.5, random.random() < 0.5
-        key = random.choice(space.keys)
-        found.append(((*first, flags[0]), (*second, flags[1]), key))
-    return found
+    columns, others = [], []
+    for f in fold.fields:
+        column, other = (random.choices(shared[f.sort], k=BACKGROUND) for _ in range(2))
+        columns.append(column)
+        others.append(
+            [v if random.random() < 0.4 else w for v, w in zip(column, other, strict=True)]
+        )
+    flags, twins = (random.choices((False, True), k=BACKGROUND) for _ in range(2))
+    keys = random.choices(space.keys, k=BACKGROUND)
+    runs = zip(*columns, flags, strict=True), zip(*others, twins, strict=True)
+    return list(zip(*runs, keys, strict=True))
 
 
 def _pool(space: Space, v: Var) -> list[Value]:
@@ -128,24 +132,50 @@ def _values(base: Sort, constants: Sequence[Value]) -> list[Value]:
 
 def masks(space: Space, leaves: Sequence[Term], pairs: Sequence[Pair]) -> list[int]:
     """For each literal, the set of pairs on which it is true. A leaf without a value is false."""
+    return masker(space, leaves)(pairs)
+
+
+def masker(space: Space, leaves: Sequence[Term]) -> Callable[[Sequence[Pair]], list[int]]:
+    """:func:`masks` of any pairs, compiled once."""
     fold = space.problem.fold
     fields = [*(f.name for f in fold.fields), NONEMPTY]
     names = [(Scope.ACC, fields), (Scope.TWIN, fields), (Scope.KEY, [c.name for c in fold.keys])]
     together = predicates(leaves, names)
     alone: list[Callable[..., State]] = []
-    found = [0] * len(leaves)
-    for i, pair in enumerate(pairs):
+
+    def values(pair: Pair) -> State:
         try:
-            values = together(*pair)
+            return together(*pair)
         except _NO_VALUE:  # one leaf has none: the others still say what they say
-            alone = alone or [predicates([leaf], names) for leaf in leaves]
-            values = tuple(_value_or_none(evaluate, pair) for evaluate in alone)
-        bit = 1 << i
-        for j, v in enumerate(values):
-            if v is True:
-                found[j] |= bit
-    full = (1 << len(pairs)) - 1
-    return [m for mask in found for m in (mask, full & ~mask)]
+            if not alone:
+                alone.extend(predicates([leaf], names) for leaf in leaves)
+            return tuple(_value_or_none(evaluate, pair) for evaluate in alone)
+
+    def evaluated(pairs: Sequence[Pair]) -> list[int]:
+        full = (1 << len(pairs)) - 1
+        columns = zip(*map(values, pairs), strict=True)
+        found = [_mask(column) for column in columns] if pairs else [0] * len(leaves)
+        return [m for mask in found for m in (mask, full & ~mask)]
+
+    return evaluated
+
+
+def with_reached(
+    seen: Sequence[int], total: int, reached: Sequence[Sequence[bool]]
+) -> tuple[list[int], int]:
+    """Samples, and how many there are, with pairs added of which only the leaves are known."""
+    masks = list(seen)
+    for values in reached:
+        for i, value in enumerate(values):
+            masks[2 * i + (not value)] |= 1 << total
+        total += 1
+    return masks, total
+
+
+def _mask(column: Iterable[Value]) -> int:
+    """Where the column is true, its first value as the lowest bit."""
+    digits = "".join(["1" if v is True else "0" for v in column])
+    return int(digits[::-1], 2)
 
 
 _NO_VALUE = (Undefined, TypeError, OverflowError)

@@ -18,8 +18,8 @@ from presieve.synthesis.mining import Clause
 from presieve.synthesis.residual import Choice, Part, every
 
 STEP, FINAL, RESIDUAL, CRASH, ERASED = "!step", "!final", "!residual", "!crash", "!erased"
-LOST = "!lost"
-GOALS = (STEP, FINAL, RESIDUAL, CRASH, ERASED)
+LOST, CALM = "!lost", "!calm"
+GOALS = (STEP, FINAL, RESIDUAL, CRASH, ERASED, CALM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +38,18 @@ class Setup:
 
 
 class Prover:
-    """See the module. ``active`` are the indices of the clauses still believed."""
+    """See the module. ``active`` are the indices of the clauses still believed. ``reached`` are the
+    pairs of states that made Houdini give clauses up: for each, which leaves are true of it.
+    """
 
     def __init__(self, setup: Setup, solver: Solver, effort: Callable[[], Effort]) -> None:
         self._setup = setup
         self._solver = solver
         self._effort = effort
         self.active = list(range(len(setup.clauses)))
+        self.reached: list[Sequence[bool]] = []
+        self._facts: set[int] = set()
+        self._goals = 0
         self._write()
 
     # --- the script -------------------------------------------------------------------------
@@ -66,16 +71,14 @@ class Prover:
             lines += [f"(declare-const b{i} Bool)", f"(assert (= b{i} {there}))"]
         broken = []
         for j, clause in enumerate(setup.clauses):
-            lines += [f"(declare-const {x}{j} Bool)" for x in ("k", "q", "o")]
+            lines += [f"(declare-const {x}{j} Bool)" for x in ("k", "q")]
             lines.append(f"(assert (=> k{j} {clause_text(clause, 'a')}))")
             lines.append(f"(assert (= q{j} {clause_text(clause, 'b')}))")
-            lines.append(f"(assert (=> o{j} (not q{j})))")
             broken.append(f"(and k{j} (not q{j}))")
         calm = s_not(runs.step_raises(s, row))
         crash = s_and([kept, runs.step_raises(t, row)])
         lines += [f"(declare-const {x} Bool)" for x in GOALS]
-        for j in range(len(setup.clauses)):
-            encoder.fact(s_implies(f"o{j}", calm))
+        encoder.fact(s_implies(CALM, calm))
         encoder.fact(s_implies(STEP, s_and([calm, s_or([crash, *broken])])))
         encoder.fact(s_implies(CRASH, s_and([calm, crash])))
         lost = s_and([runs.step_raises(s, row), s_not(crash)])
@@ -122,12 +125,19 @@ class Prover:
         if left.seconds <= 0:
             return Unknown("out of time")
         effort = Effort(left.work // part, left.seconds / part, small_core)
-        switches = set(self.active)
-        clauses = [
-            f"k{j}" if j in switches else f"(not k{j})" for j in range(len(self._setup.clauses))
-        ]
+        believed = [f"k{j}" for j in self.active]
         off = [f"(not {g})" for g in GOALS if g not in goal]
-        return self._solver.check([*clauses, *off, *goal], effort)
+        return self._solver.check([*believed, *off, *goal], effort)
+
+    def _breaks(self, clause: int, part: int = 1, *, small_core: bool = False) -> Answer:
+        """Whether a row that nothing raises on can break this clause."""
+        return self._ask([f"(not q{clause})", CALM], part, small_core=small_core)
+
+    def _believe(self, active: list[int]) -> None:
+        """Give up all other clauses, for good."""
+        given_up = set(self.active).difference(active)
+        self._solver.add("\n".join(f"(assert (not k{j}))" for j in sorted(given_up)))
+        self.active = active
 
     def houdini(self) -> bool:
         """Drop clauses until the rest is inductive. False where that cannot be established, or
@@ -143,15 +153,17 @@ class Prover:
             kept = [j for j, good in zip(self.active, values, strict=True) if good]
             if len(kept) == len(self.active):
                 return False
-            self.active = kept
+            leaves = range(len(self._setup.leaves))
+            self.reached.append(self._solver.booleans([f"b{i}" for i in leaves]))
+            self._believe(kept)
 
     def _one_by_one(self) -> bool:
         """The joint question was too hard: ask for each clause alone, and drop what stays open."""
         while True:
-            bad = {j for j in self.active if not isinstance(self._ask([f"o{j}"], 10), Unsat)}
+            bad = {j for j in self.active if not isinstance(self._breaks(j, 10), Unsat)}
             if not bad:
                 return isinstance(self._ask([CRASH]), Unsat)
-            self.active = [j for j in self.active if j not in bad]
+            self._believe([j for j in self.active if j not in bad])
 
     def final(self) -> bool:
         """With the residual of the setup, both pipelines agree at the end of every group."""
@@ -176,17 +188,33 @@ class Prover:
 
         Where all clauses together show that no error is erased, those that it takes stay too.
         """
-        waiting = self._core(self._ask(goal, small_core=True))
-        waiting |= self._core(self._ask([CRASH], small_core=True))
-        erased = self._ask([ERASED], small_core=True)
-        if isinstance(erased, Unsat):
-            waiting |= self._core(erased)
         needed: set[int] = set()
+        waiting = self._more([*goal], needed)
+        waiting |= self._more([CRASH], needed | waiting)
+        waiting |= self._more([ERASED], needed | waiting, optional=True)
         while waiting:
             needed |= waiting
-            found = [self._core(self._ask([f"o{j}"], small_core=True)) for j in sorted(waiting)]
-            waiting = {j for core in found for j in core} - needed
+            waiting = self._more([self._any_breaks(sorted(waiting)), CALM], needed)
         return sorted(needed)
+
+    def _any_breaks(self, clauses: Sequence[int]) -> str:
+        """A switch for the goal that one of these clauses breaks."""
+        self._goals += 1
+        name = f"!breaks{self._goals}"
+        broken = s_or(f"(not q{j})" for j in clauses)
+        self._solver.add(f"(declare-const {name} Bool)\n(assert (=> {name} {broken}))")
+        return name
+
+    def _more(self, goal: Sequence[str], needed: set[int], *, optional: bool = False) -> set[int]:
+        """The clauses that a proved goal takes besides those that are needed anyway, which from
+        now on are facts. Nothing for one that is ``optional`` and not proved.
+        """
+        self._solver.add("\n".join(f"(assert k{j})" for j in sorted(needed - self._facts)))
+        self._facts |= needed
+        answer = self._ask(goal, small_core=True)
+        if isinstance(answer, Unsat):
+            return self._core(answer) - needed
+        return set() if optional else set(self.active) - needed
 
     def _core(self, answer: Answer) -> set[int]:
         if not isinstance(answer, Unsat):

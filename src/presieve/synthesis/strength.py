@@ -11,6 +11,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, islice
 
+from presieve.ir.ops import sql_conjunction
+from presieve.ir.pushdown import Witness
+from presieve.ir.sorts import Sort
 from presieve.ir.terms import Scope, Term, lit
 from presieve.semantics.compile import RAISED, State, agree
 from presieve.smt.decode import decode
@@ -93,8 +96,8 @@ class _Question:
         self.chosen: list[Need] = []
         self.names: list[str] = []
 
-    def _literals(self, row: State) -> list[Term]:
-        return [lit(s, v) for s, v in zip(self._sorts, row, strict=True)]  # type: ignore[arg-type]
+    def _literals(self, row: State) -> tuple[Term, ...]:
+        return _literals(row, self._sorts)
 
     def add(self, need: Need) -> None:
         """One more table."""
@@ -170,3 +173,19 @@ def _places(needs: Sequence[Need]) -> Iterator[Need]:
                     for at in range(len(table) + 1):
                         rest: Table = (*table[:at], (), *table[at:])
                         yield Need(rest, need.key, at)
+
+
+def written(space: Space, needs: Iterable[Need]) -> Iterator[Witness]:
+    """These tables as literals, each with the region of its row."""
+    fold = space.problem.fold
+    for need in needs:
+        cell = space.cell_of(need.table[need.index], need.key)
+        region = sql_conjunction(
+            p.member(frozenset([i])) for p, i in zip(space.partitions, cell, strict=True)
+        )
+        rows = tuple(_literals(r, [c.sort for c in fold.columns]) for r in need.table)
+        yield Witness(region, _literals(need.key, [c.sort for c in fold.keys]), rows, need.index)
+
+
+def _literals(values: State, sorts: Sequence[Sort]) -> tuple[Term, ...]:
+    return tuple(lit(s, v) for s, v in zip(sorts, values, strict=True))  # type: ignore[arg-type]

@@ -7,10 +7,11 @@ table with it or the one without is accepted, so accepted tables are all one has
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from random import Random
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from presieve.ir.terms import literal_value
@@ -26,6 +27,8 @@ MUTATIONS = 600
 MAX_ACCEPTED = 60
 _PUMP_LIMIT = 3000
 _ROWS_TRIED = 4
+_KEYS_ALONE = 4
+_NEAR = 40
 _FEWEST_TRIES, _MOST_TRIES, _ALL_TRIES = 40, 240, 120_000
 """How often a row of one cell is put into a table, and of all cells together, about."""
 
@@ -80,12 +83,14 @@ def explore(
     random: Random,
     deadline: float,
     seeds: Sequence[tuple[Table, State]] = (),
+    known: Mapping[Cell, Need] = MappingProxyType({}),
 ) -> Finding:
     """Find accepted tables, then the cells whose rows are needed around them.
 
     What is found by the ``deadline`` (of ``time.perf_counter``), the last guard, is returned.
+    ``seeds`` are tables to look at first, ``known`` witnesses that need not be found again.
     """
-    finding = Finding()
+    finding = Finding(needs=dict(known))
 
     def offer(tables: Iterable[tuple[Table, State]], enough: int = MAX_ACCEPTED) -> None:
         for table, key in tables:
@@ -100,7 +105,19 @@ def explore(
     for table, key in finding.accepted:
         note_removals(space, finding, table, key)
     note_insertions(space, finding, finding.accepted, random, deadline)
+    _note_single(space, finding, random)
     return finding
+
+
+def _note_single(space: Space, finding: Finding, random: Random) -> None:
+    """Rows that the filter accepts alone: of equalities with constants there may be no others."""
+    for key in space.keys[:_KEYS_ALONE]:
+        for cell in space.cells_of(key):
+            if cell in finding.needs:
+                continue
+            for row in space.rows_in(cell, random, 1):
+                if difference(space, (row,), key, 0) == "result":
+                    finding.needs[cell] = Need((row,), key, 0)
 
 
 def _offer(space: Space, finding: Finding, table: Table, key: State) -> bool:
@@ -230,7 +247,7 @@ def _insert(
         if time.perf_counter() > deadline:
             return
         rows = space.rows_in(cell, random, _ROWS_TRIED)
-        for t in range(tries if rows else 0):
+        for t in range(min(tries, 2 * len(places) * len(rows))):
             # every second time where it worked before, else each place in turn
             index = t // 2 if t % 2 else n + t // 2
             turn, index = divmod(index, len(places))
@@ -241,3 +258,22 @@ def _insert(
                 finding.needs[cell] = Need(longer, place.key, place.at)
                 places.insert(0, places.pop(index))
                 break
+
+
+def need_near(space: Space, cell: Cell, known: Iterable[Need], random: Random) -> Need | None:
+    """A witness for one cell: a row of it put before, or after, all rows of a known witness."""
+    for row in space.rows_in(cell, random, _ROWS_TRIED):
+        for need in islice(known, _NEAR):
+            for at in (0, len(need.table)):
+                longer = (*need.table[:at], row, *need.table[at:])
+                if difference(space, longer, need.key, at) == "result":
+                    return Need(longer, need.key, at)
+    return None
+
+
+def accepts_all(space: Space) -> bool:
+    """The filter rejects none of some random groups, so that it may be true of every one."""
+    random = Random(3)
+    tables = [tuple(space.random_row(random) for _ in range(1 + i % 5)) for i in range(60)]
+    outcomes = (space.machine.outcome(t, k) for t in tables for k in space.keys[:2])
+    return all(isinstance(o, tuple) for o in outcomes)
