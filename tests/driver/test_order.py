@@ -171,10 +171,10 @@ def test_what_a_witness_shows() -> None:
     found = synthesized(job).order
     assert found.text == "the result depends on the order of rows"
     assert found.witness is not None
-    assert [r["v"] for r in found.witness.rows] == [1, 4]
-    assert found.witness.result == []
+    assert sorted(r["v"] for r in found.witness.rows) == [1, 4]
     assert found.witness.permuted == found.witness.rows[::-1]
-    assert found.witness.permuted_result == [{"g": found.witness.rows[0]["g"], "f": 4}]
+    results = [found.witness.result, found.witness.permuted_result]
+    assert sorted(results, key=len) == [[], [{"g": found.witness.rows[0]["g"], "f": 4}]]
     total = Job(orders.FloatTotal, "s < 2", DOUBLES, "s double", "rounding")
     witness = assert_witness(total.pipeline(), total.where, synthesized(total).order, ())
     assert sorted(str(r["x"]) for r in witness.rows) == ["0.1", "0.2", "0.3"]

@@ -224,7 +224,9 @@ class Orders:
         columns = self.space.problem.fold.columns
         for i in range(min(len(found.table), _SHORT)):
             for j, column in enumerate(columns):
-                for value in _plain_values(column.sort, found.cause):
+                regions = self.space.rows[j]
+                alike = regions.regions[regions.locate(found.table[i][j])].samples
+                for value in (*_plain_values(column.sort, found.cause), *alike):
                     if same(found.table[i][j], value):
                         break
                     row = (*found.table[i][:j], value, *found.table[i][j + 1 :])
