@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from multiprocessing import get_context
 from pathlib import Path
+from random import Random
 
 from tests.differential import tell
 from tests.differential.replay import SECONDS, replay
 from tests.differential.tell import Line
-from tests.differential.trial import SEED, tried
+from tests.differential.trial import SEED, Trial, tried
 
 from presieve.bench import ledger
 from presieve.bench.suite import MODES, Benchmark, Mode, benchmarks, load
@@ -49,6 +50,8 @@ def main() -> int:
         given.seed,
         given.cvc5_seconds,
     )
+    if given.spark:
+        return _on_spark(options)
     lines: list[Line] = []
     with given.log.open("w") as log:
         for line in _lines(options, given.jobs):
@@ -101,6 +104,33 @@ def _line(benchmark: Benchmark, options: Options, mode: Mode) -> Line:
     )
 
 
+_SPARK_GROUPS = 400
+"""Groups whose rows and outputs Spark is asked about."""
+
+
+def _on_spark(options: Options) -> int:
+    """Spark's reading of every condition; exit code 0 where it agrees."""
+    from tests.differential import on_spark
+
+    families = sorted({b.family.name for b in _chosen(options)})
+    told = on_spark.run((_trials(options, name) for name in families), options.seed)
+    print(f"{told.conditions} conditions on {told.rows} rows and outputs, {told.values} values")
+    print(f"{len(told.failures)} differences")
+    print("\n".join(told.failures[:20]))
+    return 1 if told.failures or not told.values else 0
+
+
+def _trials(options: Options, family: str) -> list[Trial]:
+    found = []
+    for benchmark in _chosen(options):
+        for mode in MODES:
+            if benchmark.family.name == family and mode in options.modes:
+                trial = Trial(benchmark, mode, search(benchmark, mode, BUDGET))
+                trial.run(_SPARK_GROUPS, Random(f"{options.seed} {trial}"))
+                found.append(trial)
+    return found
+
+
 def _chosen(options: Options) -> list[Benchmark]:
     names = options.names
     every = benchmarks(load(SUITE))
@@ -112,6 +142,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--only", default="", help="families or benchmarks, with commas between")
     parser.add_argument("--mode", choices=(*MODES, "both"), default="both")
     parser.add_argument("--groups", type=int, default=20_000, help="for one benchmark and mode")
+    parser.add_argument(
+        "--spark", action="store_true", help="ask Spark about each condition instead"
+    )
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--cvc5-seconds", type=float, default=SECONDS, help="for one obligation")

@@ -92,6 +92,10 @@ class Python:
         accepted = accepts(self._pool.problem, outputs, {}, post)
         return Result(outputs) if accepted else _NOTHING
 
+    def outputs(self) -> list[tuple[Value, ...]]:
+        """The outputs that were met last, whether a filter accepts them or not."""
+        return [x for x in self._finished.values() if not isinstance(x, Raised)]
+
     def _outputs(self, acc: Any) -> tuple[Value, ...] | Raised:
         """The output columns. An integer that does not fit its type counts as an error."""
         try:

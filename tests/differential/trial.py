@@ -92,6 +92,7 @@ class Trial:
     """A benchmark's pushdown, run beside the pipeline as written."""
 
     def __init__(self, benchmark: Benchmark, mode: Mode, answer: Synthesis) -> None:
+        self.benchmark, self.answer, self.mode = benchmark, answer, mode
         family = benchmark.family
         inputs = read_inputs(family.fold, benchmark.schema, benchmark.returns, (), mode)
         assert not isinstance(inputs, Declined), inputs
@@ -110,6 +111,9 @@ class Trial:
         self._machine: Machine = compile_problem(problem)
         self._tuples: list[tuple[Value, ...]] = []
         self._kept_by: dict[int, dict[int, bool]] = {}
+
+    def __str__(self) -> str:
+        return f"{self.benchmark.name} {self.mode}"
 
     def _term(self, what: str, text: str) -> Term:
         names = self.inputs.input_names() if what == "prefilter" else self.inputs.output_names()
