@@ -7,7 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
+import pytest
 from tests.backend.running import rewritten
+
+from presieve import optimize
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,3 +45,44 @@ def test_a_product_goes_below(spark: SparkSession, by_value: None, tmp_path: Pat
     boundary = rewritten(groups.filter("revenue > 1000"))
     assert (boundary.kind, boundary.prefilter) == ("exact", "price * qty > 1000.0D")
     assert [a["code"] for a in boundary.assumptions] == ["no-nan"]
+
+
+ENDS = (-(2**63), -1, 0, 1, 2, 2**62, 2**63 - 2, 2**63 - 1)
+VISITS = "shop string, opened bigint, at bigint, span bigint, kind string"
+
+
+def last_within(pdf: Any) -> Any:
+    last = None
+    for row in pdf.itertuples(index=False):
+        if row.kind == "visit" and row.opened < row.at < row.opened + row.span:
+            last = row.at
+    return pd.DataFrame({"shop": [pdf["shop"].iloc[0]], "last": [last]})
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_a_comparison_of_columns_goes_below(
+    spark: SparkSession, by_value: None, tmp_path: Path, ansi: str
+) -> None:
+    """At the ends of bigint too, where the sum does not fit; what names a constant is scanned."""
+    rows = [
+        (f"{a}{b}", a, b, c, kind)
+        for a in ENDS
+        for b in ENDS
+        for c in ENDS
+        for kind in ("visit", "call")
+    ]
+    before = str(spark.conf.get("spark.sql.ansi.enabled"))
+    try:
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+        spark.createDataFrame(rows, VISITS).write.parquet(str(tmp_path / "t"))
+        visits = spark.read.parquet(str(tmp_path / "t"))
+        groups = visits.groupBy("shop").applyInPandas(last_within, "shop string, last bigint")
+        boundary = rewritten(groups.filter("last > 1"))
+        plan = str(optimize(groups.filter("last > 1"))._jdf.queryExecution().executedPlan())
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", before)
+    assert boundary.prefilter == (
+        "opened < at AND CAST(at AS DECIMAL(20,0)) <"
+        " CAST(opened AS DECIMAL(20,0)) + CAST(span AS DECIMAL(20,0)) AND kind = 'visit'"
+    )
+    assert "EqualTo(kind,visit)" in plan.partition("PushedFilters")[2]

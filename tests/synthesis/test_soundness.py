@@ -12,6 +12,7 @@ from random import Random
 
 import pytest
 from tests.synthesis.cases import CASES, Case
+from tests.synthesis.compared import COMPARED
 from tests.synthesis.running import (
     RAISES,
     Pipeline,
@@ -31,7 +32,7 @@ from presieve.semantics.values import Value
 
 TABLES = 10_000
 REFERENCE_TABLES = 300
-named = pytest.mark.parametrize("case", CASES, ids=str)
+named = pytest.mark.parametrize("case", CASES + COMPARED, ids=str)
 
 
 def certificate(case: Case) -> Certificate:

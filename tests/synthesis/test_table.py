@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 from tests.synthesis.cases import CASES, NOTHING_TO_PUSH, Case
+from tests.synthesis.compared import COMPARED
 from tests.synthesis.running import Row, assumed, equal, pipeline_of, solved
 
 from presieve.certificate import Certificate, Verified, check
@@ -16,7 +17,8 @@ from presieve.ir.terms import SQL_TRUE, Op, Term
 from presieve.smt.solver import Effort
 from presieve.sql.emit import emit
 
-named = pytest.mark.parametrize("case", CASES, ids=str)
+EVERY = CASES + COMPARED
+named = pytest.mark.parametrize("case", EVERY, ids=str)
 
 
 def certificate(case: Case) -> Certificate:
@@ -103,7 +105,7 @@ def _without(prefilter: Term, region: Term) -> str:
     return emit(sql_conjunction([prefilter, outside]), "UTC")
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.strength == "strongest"], ids=str)
+@pytest.mark.parametrize("case", [c for c in EVERY if c.strength == "strongest"], ids=str)
 def test_every_region_that_is_kept_is_needed(case: Case) -> None:
     found = certificate(case)
     assert found.witnesses
@@ -125,7 +127,7 @@ def test_a_stronger_computed_column_is_refuted(prefilter: str) -> None:
     assert_refuted(case, prefilter)
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c.kind in ("split", "partial")], ids=str)
+@pytest.mark.parametrize("case", [c for c in EVERY if c.kind in ("split", "partial")], ids=str)
 def test_a_residual_that_checks_nothing_is_refuted(case: Case) -> None:
     assert_refuted(case, case.prefilter, "true")
 

@@ -1,9 +1,13 @@
 """Untrusted. Computed columns: what a step computes from the row alone becomes a column.
 
-``price * qty > 1000`` is no region of ``price`` or of ``qty``. The maximal float terms over one row
-are therefore replaced by columns of their own (FORMULAS 5, step 1), the smaller problem is solved
+``price * qty > 1000`` is no region of ``price`` or of ``qty``, nor is ``opened < closed``. The
+maximal float terms over one row, and its conditions that compare columns with each other, are
+therefore replaced by columns of their own (FORMULAS 5, step 1), the smaller problem is solved
 as any other, and the columns are put back as Spark SQL. What holds for every value of such a column
 holds for those that it can have; the checker proves the result over the original columns anyway.
+
+Computed columns take all combinations of values in the smaller problem; some occur on no row of the
+original one. So strength is shown anew, by tables of original rows.
 
 A product of numbers can be NaN (zero times infinity), so "no NaN" is an assumption on the computed
 column, as it is on others.
@@ -11,36 +15,45 @@ column, as it is on others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from presieve.ir.fold import Assumption, Column, Fold, Problem
 from presieve.ir.ops import app, conjunction, negate
-from presieve.ir.pushdown import Pushdown
-from presieve.ir.sorts import FLOAT, Option, strip
+from presieve.ir.pushdown import Pushdown, Witness
+from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import substitute, subterms, variables
 from presieve.semantics.infix import words
+from presieve.smt.solver import Effort
+from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis.conditions import as_sql, conditions, put_back, regrouped
 from presieve.synthesis.engine import Found
+from presieve.synthesis.originals import original_tables
+from presieve.synthesis.space import Space
+from presieve.synthesis.strength import shown_for_all, written
 
 _AS_SQL = {
     Op.FLOAT_ADD: Op.SQL_FLOAT_ADD,
     Op.FLOAT_SUB: Op.SQL_FLOAT_SUB,
     Op.FLOAT_MUL: Op.SQL_FLOAT_MUL,
 }
+_EFFORT = Effort(seconds=1.0)
+"""Of a question about strength."""
+
 _NAN = float_lit(float("nan"))
 
 
 @dataclass(frozen=True, slots=True)
 class Computed:
     """A computed column: its variable in the smaller problem, what Python computes, the same in
-    Spark SQL, and the optional assumption that it is a number.
+    Spark SQL, and the optional assumption that it is a number; None of a condition.
     """
 
     variable: Var
     python: Term
     sql: Term
-    number: Assumption
+    number: Assumption | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +69,40 @@ class Derivation:
         if found.pushdown is None:
             return found
         back = {c.variable: c.sql for c in self.computed}
-        numbers = {c.number: _number(c) for c in self.computed}
+        numbers = {c.number: _number(c) for c in self.computed if c.number}
         assumptions = tuple(numbers.get(a, a) for a in found.problem.assumptions)
         pushdown: Pushdown = replace(
             found.pushdown,
-            prefilter=substitute(found.pushdown.prefilter, back),
+            prefilter=put_back(found.pushdown.prefilter, back),
             strength="universe",
             witnesses=(),
         )
         problem = replace(self.original, assumptions=assumptions)
+        if all(c.number is None for c in self.computed):
+            pushdown = self._strengthened(problem, found.pushdown.witnesses, pushdown)
         return replace(found, problem=problem, pushdown=pushdown)
+
+    def _strengthened(
+        self, problem: Problem, witnesses: Sequence[Witness], pushdown: Pushdown
+    ) -> Pushdown:
+        """The pushdown with tables of original rows that show that none is stronger, if there are
+        such.
+        """
+        space, solver = Space(problem), Z3Solver()
+        conditions = {c.variable: c.python for c in self.computed}
+        tables = original_tables(
+            space, self.problem, conditions, witnesses, solver.fresh(), _EFFORT
+        )
+        needs = shown_for_all(space, pushdown.prefilter, tables, solver.fresh(), lambda: _EFFORT)
+        if needs is None:
+            return pushdown
+        shown = tuple(written(space, needs))
+        return replace(pushdown, strength="strongest", witnesses=shown)
 
 
 def _number(computed: Computed) -> Assumption:
     """The assumption, over the original columns."""
+    assert computed.number is not None
     term = computed.number.term
     if isinstance(computed.variable.sort, Option):
         return replace(computed.number, term=substitute(term, {computed.variable: computed.sql}))
@@ -83,9 +116,13 @@ def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation
     is that of the new ones.
     """
     fold = problem.fold
+    fields = tuple(replace(f, step=regrouped(f.step)) for f in fold.fields)
+    fold = replace(fold, fields=fields, step_raises=regrouped(fold.step_raises))
     terms = [*(f.step for f in fold.fields), fold.step_raises]
     found = dict.fromkeys(t for term in terms for t in _maximal(term))
     computed = [c for i, t in enumerate(found) if (c := _computed(i, t, code)) is not None]
+    compared = dict.fromkeys(t for term in terms for t in conditions(term))
+    computed += [c for i, t in enumerate(compared) if (c := _condition(i, t)) is not None]
     if not computed:
         return None
     views = {c.python: _view(c) for c in computed}
@@ -97,7 +134,7 @@ def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation
     ]
     read |= {v for a in kept for v in variables(a.term) if v.scope is Scope.ROW}
     smaller = _with_columns(replace(fold, fields=fields, step_raises=raises), read, computed)
-    assumptions = (*kept, *(c.number for c in computed))
+    assumptions = (*kept, *(c.number for c in computed if c.number))
     return Derivation(
         problem, replace(problem, fold=smaller, assumptions=assumptions), tuple(computed)
     )
@@ -106,12 +143,15 @@ def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation
 def numbers(problem: Problem, optional: Collection[str], code: str) -> tuple[Assumption, ...]:
     """The optional assumptions that what the steps compute from a row is a number."""
     found = derive(problem, optional, code)
-    return tuple(_number(c) for c in found.computed) if found else ()
+    return tuple(_number(c) for c in found.computed if c.number) if found else ()
 
 
 def _with_columns(fold: Fold, read: Collection[Var], computed: list[Computed]) -> Fold:
     columns = tuple(c for c in fold.columns if Var(Scope.ROW, c.name, c.sort) in read)
-    new = tuple(Column(c.variable.name, c.variable.sort, "double") for c in computed)
+    new = tuple(
+        Column(c.variable.name, c.variable.sort, "boolean" if c.number is None else "double")
+        for c in computed
+    )
     return replace(fold, columns=(*columns, *new))
 
 
@@ -145,6 +185,13 @@ def _computed(number: int, python: Term, code: str) -> Computed | None:
     else:
         term = negate(app(Op.IS_NAN, v))
     return Computed(v, python, sql, Assumption(code, text, term))
+
+
+def _condition(number: int, python: Term) -> Computed | None:
+    sql = as_sql(python)
+    if sql is None:
+        return None
+    return Computed(Var(Scope.ROW, f"$if{number}", BOOL), python, sql, None)
 
 
 def _view(computed: Computed) -> Term:

@@ -29,7 +29,7 @@ def candidates(problem: Problem, optional: Collection[str], budget: float) -> It
         yield synthesize_fewest(problem, optional, budget)
         return
     computed = smaller.restored(synthesize_fewest(smaller.problem, optional, budget))
-    told = rank(computed) == max(_RANK.values())
+    told = rank(computed) == max(_RANK.values()) or _is_best(computed, problem)
     if told:
         yield computed
     plain = synthesize_fewest(problem, optional, max(deadline - time.perf_counter(), _LEAST))
@@ -40,6 +40,13 @@ def candidates(problem: Problem, optional: Collection[str], budget: float) -> It
 
 _LEAST = 0.1
 """Seconds for the columns as they are, where computed ones have used up the budget."""
+
+
+def _is_best(computed: Found, problem: Problem) -> bool:
+    """Whether nothing is left to find without computed columns."""
+    no_more = len(computed.problem.assumptions) <= len(problem.assumptions)
+    strength = computed.pushdown.strength if computed.pushdown else "universe"
+    return no_more and strength == "strongest"
 
 
 def _is_better(computed: Found, plain: Found) -> bool:

@@ -1,0 +1,196 @@
+"""Untrusted. Conditions of a step that compare columns of one row with each other.
+
+``opened < closed`` is no region of either column. Such parts of a step, as large as they come, and
+what they are in Spark SQL; what compares one column with constants is left to regions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from presieve.ir.ops import app, sql_conjunction, sql_disjunction
+from presieve.ir.sorts import BOOL, FLOAT, INT, Option, Tuple, strip
+from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, Var
+from presieve.ir.walk import variables
+from presieve.sql.emit import emit
+from presieve.sql.names import InexpressibleError
+
+_COMPARED = {
+    Op.PY_EQ: Op.SQL_EQ,
+    Op.PY_LT: Op.SQL_LT,
+    Op.PY_LE: Op.SQL_LE,
+    Op.PY_GT: Op.SQL_GT,
+    Op.PY_GE: Op.SQL_GE,
+}
+_OPPOSITE = {
+    Op.SQL_LT: Op.SQL_GE,
+    Op.SQL_GE: Op.SQL_LT,
+    Op.SQL_GT: Op.SQL_LE,
+    Op.SQL_LE: Op.SQL_GT,
+}
+_INTEGERS = {
+    Op.INT_ADD: Op.SQL_INT_ADD,
+    Op.INT_SUB: Op.SQL_INT_SUB,
+    Op.INT_MUL: Op.SQL_INT_MUL,
+}
+
+
+def regrouped(term: Term) -> Term:
+    """The same with the conditions of one AND, or one OR, that compare columns side by side in one
+    of their own.
+    """
+    if not isinstance(term, App):
+        return term
+    args = tuple(regrouped(a) for a in term.args)
+    same = all(a is b for a, b in zip(args, term.args, strict=True))
+    whole = term if same else app(term.op, *args)
+    if term.op not in (Op.AND, Op.OR) or _is_pure(whole):
+        return whole
+    pure = [a for a in args if _is_pure(a)]
+    if len(pure) < 2:
+        return whole
+    return app(term.op, app(term.op, *pure), *(a for a in args if a not in pure))
+
+
+def conditions(term: Term) -> Iterator[Term]:
+    """The largest parts that compare columns with each other, and nothing else with constants."""
+    if _is_pure(term) and not _is_negation(term) and _has_text(term):
+        yield term
+    elif isinstance(term, App):
+        for a in term.args:
+            yield from conditions(a)
+
+
+def _is_negation(term: Term) -> bool:
+    """What it negates is the condition, which may stand elsewhere as it is."""
+    return isinstance(term, App) and term.op is Op.NOT
+
+
+def _has_text(term: Term) -> bool:
+    sql = as_sql(term)
+    try:
+        return sql is not None and bool(emit(sql, "UTC") and emit(negated(sql), "UTC"))
+    except InexpressibleError:
+        return False
+
+
+def _is_pure(term: Term) -> bool:
+    """Whether columns are compared with each other in every part, apart from tests for NULL."""
+    return _is_condition(term) and any(_is_relation(t) for t in _parts(term))
+
+
+def _is_condition(term: Term) -> bool:
+    parts = list(_parts(term))
+    return bool(parts) and all(_is_relation(t) or _tests_null(t) for t in parts)
+
+
+def _parts(term: Term) -> Iterator[Term]:
+    """The conditions that are combined by AND, OR and NOT."""
+    match term:
+        case App(Op.AND | Op.OR | Op.NOT | Op.IMPLIES, args):
+            for a in args:
+                yield from _parts(a)
+        case _:
+            yield term
+
+
+def _is_relation(term: Term) -> bool:
+    if not isinstance(term, App) or term.op not in _COMPARED:
+        return False
+    found = variables(term)
+    return len(found) > 1 and all(v.scope is Scope.ROW for v in found) and as_sql(term) is not None
+
+
+def _tests_null(term: Term) -> bool:
+    match term:
+        case App(Op.IS_NONE, (Var(Scope.ROW, _, _),)):
+            return True
+    return False
+
+
+# --- in Spark SQL ---------------------------------------------------------------------------------
+
+
+def as_sql(term: Term) -> Term | None:
+    """A predicate that is true where the condition is, and false or NULL elsewhere. None where
+    there is none.
+    """
+    match term:
+        case App(Op.AND | Op.OR as op, args):
+            parts = [as_sql(a) for a in args]
+            known = [p for p in parts if p is not None]
+            joined = sql_conjunction if op is Op.AND else sql_disjunction
+            return joined(known) if len(known) == len(parts) else None
+        case App(Op.IMPLIES, (a, b)):
+            return as_sql(app(Op.OR, app(Op.NOT, a), b))
+        case App(Op.NOT, (inner,)):
+            sql = as_sql(inner)
+            return None if sql is None else negated(sql)
+        case App(Op.IS_NONE, (Var() as v,)):
+            return app(Op.SQL_IS_NULL, v)
+        case App(op, (a, b)) if op in _COMPARED:
+            return _comparison(op, a, b)
+    return None
+
+
+def _comparison(op: Op, a: Term, b: Term) -> Term | None:
+    left, right = _value(a), _value(b)
+    if left is None or right is None:
+        return None
+    compared = app(_COMPARED[op], left, right)
+    if strip(left.sort) != FLOAT:
+        return compared
+    # NaN is equal to itself and above everything else in Spark, and neither in Python.
+    greater = left if op in (Op.PY_GT, Op.PY_GE) else right
+    return sql_conjunction([compared, app(Op.SQL_NOT, app(Op.SQL_IS_NAN, greater))])
+
+
+def _value(term: Term) -> Term | None:
+    """A value that is there, in Spark SQL: NULL where it is not."""
+    match term:
+        case Var(Scope.ROW, _, sort) if not isinstance(sort, Option | Tuple):
+            return term
+        case App(Op.GET, (Var(Scope.ROW, _, _) as v,)) if not isinstance(strip(v.sort), Tuple):
+            return v
+        case Lit(sort, value) if sort == INT and value is not None:
+            return term
+        case App(op, (a, b)) if op in _INTEGERS:
+            left, right = _value(a), _value(b)
+            return None if left is None or right is None else app(_INTEGERS[op], left, right)
+    return None
+
+
+def negated(sql: Term) -> Term:
+    """A predicate that is true where this one is not, NULL included."""
+    match sql:
+        case App(Op.SQL_AND, args):
+            return sql_disjunction(negated(a) for a in args)
+        case App(Op.SQL_OR, args):
+            return sql_conjunction(negated(a) for a in args)
+        case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL | Op.SQL_IS_NAN, _) as inner,)):
+            return inner
+        case App(Op.SQL_IS_NULL | Op.SQL_IS_NAN, _):
+            return app(Op.SQL_NOT, sql)
+        case App(op, (a, b)) if not any(isinstance(v.sort, Option) for v in variables(sql)):
+            if op in _OPPOSITE and strip(a.sort) != FLOAT:
+                return app(_OPPOSITE[op], a, b)
+            return app(Op.SQL_NOT, sql)
+    return app(Op.SQL_NOT, app(Op.SQL_EQ_NULLSAFE, sql, TRUE))
+
+
+def put_back(term: Term, back: dict[Var, Term]) -> Term:
+    """A predicate with computed columns as what they stand for. Of those that are conditions, what
+    negates one is true wherever the condition is not.
+    """
+    match term:
+        case Var():
+            return back.get(term, term)
+        case App(Op.SQL_NOT, (Var(_, _, sort) as v,)) if sort == BOOL and v in back:
+            return negated(back[v])
+        case App(Op.SQL_AND, args):
+            return sql_conjunction(put_back(a, back) for a in args)
+        case App(Op.SQL_OR, args):
+            return sql_disjunction(put_back(a, back) for a in args)
+        case App(op, args):
+            return app(op, *(put_back(a, back) for a in args))
+    return term
