@@ -53,6 +53,25 @@ def test_synth_for_people(capsys: pytest.CaptureFixture[str]) -> None:
         assert text in out
 
 
+def test_synth_tells_what_it_did(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["synth", *TOP_TWO, "--trace", "--json"]) == 0
+    steps = answer(capsys)["trace"]
+    assert [s["id"] for s in steps][:3] == ["1", "1.1", "1.2"]
+    tried = [s for s in steps if s["event"] == "residual" and "refuted" in s["text"]]
+    (shown,) = tried[0]["exhibits"]
+    (run,) = shown["runs"]
+    assert run["result"] == "kept"
+    assert len(run["rows"]) == 1
+    assert run["outputs"]["second"] is None
+    assert main(["synth", *TOP_TWO, "--trace"]) == 0
+    out = capsys.readouterr().out
+    texts = ["1 search", "pre-filter  P1 score >= 90.0D", "without  (score", "filtered out"]
+    texts += ["residual  second IS NOT NULL for second >= 90.0D: taken", "checker  accepted: split"]
+    for text in texts:
+        assert text in out
+    assert out.index("1 search") < out.index("strength  ")
+
+
 def test_synth_shows_that_the_order_of_rows_matters(capsys: pytest.CaptureFixture[str]) -> None:
     fold = [f"{JOBS}:LatestError", "--schema", "error boolean NOT NULL", "--returns", "e boolean"]
     assert main(["synth", *fold, "--where", "e"]) == 1

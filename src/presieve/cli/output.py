@@ -6,10 +6,15 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from typing import TYPE_CHECKING
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+if TYPE_CHECKING:
+    from presieve.report.trace import Trace
 
 WIDTH = 120
 """Columns where standard output is not a terminal."""
@@ -40,6 +45,15 @@ def fields(rows: Iterable[tuple[str, str]]) -> None:
     for name, value in rows:
         grid.add_row(name, Text(value))
     console().print(grid)
+
+
+def trace(told: Trace) -> None:
+    """What a search did, step by step. Texts are not read as markup."""
+    show = console()
+    for depth, label, text in told.lines():
+        line = Text.assemble((f"{label}  " if label else "", "bold" if depth < 2 else "dim"), text)
+        show.print(Padding(line, (0, 0, 0, 4 * depth), expand=False))
+    show.print()
 
 
 def table(title: str, rows: Sequence[Mapping[str, object]] | str) -> None:

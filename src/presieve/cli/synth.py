@@ -26,6 +26,9 @@ def command(
     policy: opt.PolicyOption = opt.Policy.DEFAULT,
     budget: opt.Budget = 10.0,
     json: opt.Json = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Tell first, in order, what the search did.")
+    ] = False,
     save: Annotated[
         Path | None, typer.Option(metavar="CERT.json", help="Write the certificate there.")
     ] = None,
@@ -46,12 +49,15 @@ def command(
             mode=mode.value,
             budget=budget,
             policy=policy.value,
+            trace=trace,
         )
     if save is not None and found.certificate is not None:
         found.certificate.save(save)
     if json:
         output.as_json(found.to_json())
     else:
+        if found.trace is not None:
+            output.trace(found.trace)
         output.fields(_fields(found, save))
     if found.kind == "none":
         raise typer.Exit(1)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.errors import Declined
@@ -14,6 +14,9 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind, Strength
 from presieve.ir.terms import SQL_TRUE, Term
 from presieve.smt.solver import Effort
+
+if TYPE_CHECKING:
+    from presieve.synthesis.story import Story
 
 Policy = Literal["default", "strict"]
 
@@ -70,8 +73,11 @@ def solve(
     budget: float = 10.0,
     policy: Policy = "default",
     discharged: Mapping[Assumption, str] = _NONE,
+    story: Story | None = None,
 ) -> Solution:
-    """Search, then check. ``budget`` is seconds of wall clock, the last guard.
+    """Search, then check. ``budget`` is seconds of processor time for the search, the last guard.
+
+    What is done is added to the ``story``, if there is one.
 
     ``discharged`` are assumptions that are known to hold, and how they are known. Under
     ``policy="strict"`` a solution that rests on another assumption, or that may erase an error, is
@@ -84,7 +90,7 @@ def solve(
         problem = strictly(problem, discharged)
         if any(a not in discharged for a in problem.assumptions):
             return _nothing(problem, refused, started, 0)
-    solution = _searched(problem, budget, policy, discharged, started)
+    solution = _searched(problem, budget, policy, discharged, started, story)
     if solution.verified is None:
         solution = replace(solution, declined=(*refused, *solution.declined))
     return replace(solution, known=dict(discharged))
@@ -100,14 +106,17 @@ def _searched(
     policy: Policy,
     discharged: Mapping[Assumption, str],
     started: float,
+    story: Story | None,
 ) -> Solution:
     """The first of the candidates that the checker, and the policy, accept."""
     # The search loads a solver, which importing this module must not.
     from presieve.synthesis.fewest import candidates
+    from presieve.synthesis.story import Checked, teller
 
+    tell = teller(story)
     declined: tuple[Declined, ...] = ()
     calls = 0
-    for found in candidates(problem, OPTIONAL, budget):
+    for found in candidates(problem, OPTIONAL, budget, tell):
         calls = max(calls, found.solver_calls)
         declined = (*declined, *found.declined)
         if found.pushdown is None:
@@ -123,9 +132,12 @@ def _searched(
         if isinstance(checked, Rejected):
             reason = f"the checker did not accept a proof ({checked.condition}: {checked.reason})"
             declined = (*declined, Declined("check", reason))
+            tell(Checked(found.problem, found.pushdown, checked.condition))
         elif policy == "strict" and checked.may_erase_error:
             declined = (*declined, Declined(ERASES, ERASED_TEXT))
+            tell(Checked(found.problem, found.pushdown, ERASES))
         else:
+            tell(Checked(found.problem, found.pushdown))
             return _solution(certificate, checked, found.declined, started, calls)
     return _nothing(problem, declined, started, calls)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from presieve.certificate import Certificate
 from presieve.driver.declare import Declared, read_declared, with_declared
@@ -18,6 +18,10 @@ from presieve.report.order import Order, unknown
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit_checked
 from presieve.sql.names import InexpressibleError
+
+if TYPE_CHECKING:
+    from presieve.report.trace import Trace
+    from presieve.synthesis.story import Story
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,16 @@ class Synthesis:
     seconds: float = 0.0
     solver_calls: int = 0
     _question: Question | None = field(default=None, repr=False, compare=False)
+    _story: Story | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def trace(self) -> Trace | None:
+        """What the search did, in order, where ``trace=True`` asked for that: ``print`` it. The
+        same input gives the same trace.
+        """
+        from presieve.report.tell import trace
+
+        return None if self._story is None else trace(self._story)
 
     @property
     def order(self) -> Order:
@@ -51,7 +65,11 @@ class Synthesis:
         return self._question.answer() if self._question else unknown("see what was declined")
 
     def to_json(self) -> dict[str, Any]:
-        """Everything in JSON's types; the certificate as its own JSON, or None."""
+        """Everything in JSON's types; the certificate as its own JSON, or None. ``trace`` is only
+        there where it was asked for.
+        """
+        trace = self.trace
+        traced = {"trace": trace.to_json()} if trace else {}
         return {
             "kind": self.kind,
             "prefilter": self.prefilter,
@@ -64,6 +82,7 @@ class Synthesis:
             "solver_calls": self.solver_calls,
             "order": self.order.to_json(),
             "certificate": self.certificate.to_json() if self.certificate else None,
+            **traced,
         }
 
 
@@ -78,13 +97,15 @@ def synthesize(
     budget: float = 10.0,
     policy: Policy = "default",
     declare: Declared = (),
+    trace: bool = False,
 ) -> Synthesis:
     """Find and prove the strongest filter on input rows, and the weakest that stays on the output.
 
     ``schema`` and ``returns`` are Spark DDL, ``where`` Spark SQL over keys and output columns.
-    ``budget`` is in seconds. ``declare`` are conditions that hold on every row, such as
-    ``"NOT isnan(score)"``: they discharge assumptions. Raises :class:`UsageError` for input that is
-    none; what cannot be handled comes back as kind ``none`` with the reasons in ``declined``.
+    ``budget`` is in seconds that the search computes. ``declare`` are conditions that hold on every
+    row, such as ``"NOT isnan(score)"``: they discharge assumptions. With ``trace`` the search is
+    told in :attr:`Synthesis.trace`. Raises :class:`UsageError` for input that is none; what cannot
+    be handled comes back as kind ``none`` with the reasons in ``declined``.
     """
     started = time.perf_counter()
     check_options(budget, policy)
@@ -97,9 +118,11 @@ def synthesize(
     facts = read_declared(declare, inputs.input_names(), TIMEZONE)
     bare = inputs.problem(term, [fact for _, fact in facts])
     problem, known = with_declared(bare, facts)
-    solution = solve(problem, budget=budget, policy=policy, discharged=known)
+    story: Story | None = [] if trace else None
+    solution = solve(problem, budget=budget, policy=policy, discharged=known, story=story)
     question = Question(asked(solution), inputs.schema, known)
-    return replace(_told(inputs, where, solution, started), _question=question)
+    told = _told(inputs, where, solution, started)
+    return replace(told, _question=question, _story=story)
 
 
 def check_options(budget: float, policy: str) -> None:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Any, Literal, TypeAlias
 
+from presieve.report.rows import row_text, rows_text
 from presieve.semantics.values import plain
 
 Rows: TypeAlias = Sequence[Mapping[str, object]]
@@ -18,7 +18,6 @@ Yield: TypeAlias = list[dict[str, object]] | str
 """What a pipeline yields for one group: no or one output row, or ``"raises"``."""
 
 Status = Literal["dependent", "independent", "unknown"]
-_SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +82,8 @@ class Order:
         """The text, then the witness: one line for each order."""
         yield self.text
         if self.witness:
-            yield f"rows {_rows(self.witness.rows)}: {_yield(self.witness.result)}"
-            yield f"rows {_rows(self.witness.permuted)}: {_yield(self.witness.permuted_result)}"
+            yield f"rows {rows_text(self.witness.rows)}: {_yield(self.witness.result)}"
+            yield f"rows {rows_text(self.witness.permuted)}: {_yield(self.witness.permuted_result)}"
 
 
 DEPENDENT: Mapping[str, str] = {
@@ -114,23 +113,7 @@ def unknown(why: str = "") -> Order:
     return Order("unknown", f"{UNKNOWN}: {why}" if why else UNKNOWN)
 
 
-def _rows(rows: Rows) -> str:
-    """Rows in their order, equal neighbours counted."""
-    runs = [(row, sum(1 for _ in same)) for row, same in groupby(map(_row, rows))]
-    shown = [row if n == 1 else f"{row} {n} times" for row, n in runs[:_SHOWN]]
-    return ", ".join([*shown, *(["..."] if len(runs) > _SHOWN else [])])
-
-
-def _row(row: Mapping[str, object]) -> str:
-    return "(" + ", ".join(f"{name} {_value(v)}" for name, v in row.items()) + ")"
-
-
 def _yield(result: Yield) -> str:
     if isinstance(result, str):
         return result
-    return ", ".join(map(_row, result)) or "filtered out"
-
-
-def _value(value: object) -> str:
-    shown = plain(value)
-    return "NULL" if shown is None else repr(shown) if isinstance(value, str) else str(shown)
+    return ", ".join(map(row_text, result)) or "filtered out"

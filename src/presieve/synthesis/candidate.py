@@ -17,7 +17,7 @@ from presieve.semantics.operators import Undefined
 from presieve.semantics.values import Value
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver
-from presieve.synthesis import residual
+from presieve.synthesis import clock, residual
 from presieve.synthesis.lowering import Lowering
 from presieve.synthesis.mining import (
     FIRST_BACKGROUND,
@@ -30,9 +30,11 @@ from presieve.synthesis.mining import (
     walk_pairs,
     with_reached,
 )
+from presieve.synthesis.passing import passing
 from presieve.synthesis.prover import Prover, Setup
-from presieve.synthesis.residual import Choice, Part
+from presieve.synthesis.residual import Choice, Part, Trial
 from presieve.synthesis.space import Space
+from presieve.synthesis.story import Group, Mined, Minimised, Settled, Tell, Tried, untold
 from presieve.synthesis.tables import Table
 from presieve.universe.leaves import leaves as all_leaves
 
@@ -81,6 +83,7 @@ class Evidence:
     effort: Callable[[], Effort]
     proved: Space
     lowering: Lowering | None = None
+    tell: Tell = untold
 
     @cached_property
     def leaves(self) -> list[Term]:
@@ -191,6 +194,8 @@ class Attempt:
         evidence, prefilter = self._evidence, self._prefilter
         arbitrary = evidence.background if turn else evidence.few
         clauses = mine(self._seen, arbitrary, self._total, reduced=turn < _TURNS - 1)
+        sizes = len(evidence.tables), self._total, len(evidence.leaves), len(clauses)
+        evidence.tell(Mined(*sizes, asked=len(clauses) <= MAX_CLAUSES))
         if len(clauses) > MAX_CLAUSES:
             return Open()
         proved = evidence.proved.problem
@@ -205,8 +210,12 @@ class Attempt:
             proved.where,
             parts,
         )
-        prover = Prover(setup, evidence.solver(), evidence.effort)
-        if prover.houdini() and prover.final():
+        prover = Prover(setup, evidence.solver(), evidence.effort, evidence.tell)
+        inductive = prover.houdini()
+        final = inductive and prover.final()
+        if evidence.tell is not untold:
+            evidence.tell(Settled(prover.terms(prover.active), final if inductive else None))
+        if final:
             return _finish(evidence, prefilter, setup, prover, self._pairs)
         self._seen, self._total = with_reached(self._seen, self._total, prover.reached)
         return Open()
@@ -259,10 +268,28 @@ def _finish(
         chosen, start = _never(space, parts, proves), (*start[:-1], None)
     if chosen is None:
         seen = Seen.of(evidence, parts, _outputs(space, pairs))
-        chosen = residual.choose(parts, start, seen.agrees, proves)
+        chosen, trials = residual.choose(parts, start, seen.agrees, proves)
+        if evidence.tell is not untold:
+            with clock.free():
+                for trial in trials:
+                    evidence.tell(_tried(evidence, prefilter, parts, trial))
     needed = prover.minimised(prover.choosing(chosen))
     invariant = tuple(clause_term(setup.leaves, setup.clauses[j]) for j in needed)
+    evidence.tell(Minimised(len(prover.active), invariant))
     return Proof(prefilter, residual.assemble(parts, chosen), invariant)
+
+
+def _tried(evidence: Evidence, prefilter: Term, parts: Part, trial: Trial) -> Tried:
+    """What was tried, with the first group of the problem, else of the lowered one, against it."""
+    tried = residual.assemble(parts, trial.whole)
+    told = Tried(trial.part.term, trial.standin, prefilter, tried, trial.judged)
+    spaces = [(evidence.proved, tried), (evidence.space, evidence.sampled(tried))]
+    for space, post in spaces if trial.judged == "refuted" else ():
+        accepted, where = accepts(space, post), accepts(space, space.problem.where)
+        for outputs, rows, key in passing(space, keeps(space, prefilter), evidence.tables):
+            if accepted(outputs, key) != where(outputs, key):
+                return replace(told, residual=post, group=Group(space.problem, key, rows))
+    return told
 
 
 def _never(space: Space, parts: Part, proves: Callable[[Choice], bool]) -> Choice | None:

@@ -28,7 +28,7 @@ from presieve.semantics.infix import words
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.conditions import as_sql, conditions, put_back, regrouped
-from presieve.synthesis.engine import Found
+from presieve.synthesis.found import Found
 from presieve.synthesis.originals import original_tables
 from presieve.synthesis.space import Space
 from presieve.synthesis.strength import shown_for_all, written

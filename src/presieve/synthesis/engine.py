@@ -9,8 +9,7 @@ exactly that cell. Deterministic: every random choice has a fixed seed.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from itertools import islice
 from random import Random
 
@@ -22,7 +21,8 @@ from presieve.ir.terms import SQL_TRUE, Term
 from presieve.semantics.compile import State
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis import bmc, walks
+from presieve.synthesis import bmc, clock, story, walks
+from presieve.synthesis.blame import blame
 from presieve.synthesis.candidate import (
     Attempt,
     Evidence,
@@ -32,8 +32,10 @@ from presieve.synthesis.candidate import (
     attempt,
     refute,
 )
+from presieve.synthesis.found import Found
 from presieve.synthesis.kinds import pushdown_kind
 from presieve.synthesis.lowering import Lowering, lower
+from presieve.synthesis.narrator import Narrator
 from presieve.synthesis.overkeys import put_below, split
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.strength import shown_for_all, written
@@ -45,9 +47,8 @@ from presieve.synthesis.tables import (
     difference,
     explore,
     need_near,
-    note_insertions,
 )
-from presieve.universe.boxes import Cell, cover, excluding, predicate
+from presieve.universe.boxes import cover, excluding, predicate
 
 _ROUNDS = 12
 _LENGTHS = range(1, 5)
@@ -58,24 +59,6 @@ _MOST = 0.6
 """Of the time that is left, what a stage may take that others come after."""
 _WALKED = 30
 """Tables to begin with that walks of a lowered problem find."""
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """The outcome of a search. ``pushdown`` is None where nothing can be pushed.
-
-    ``cells`` are the regions that rows can be in, ``needs`` those that must stay as
-    far as runs have shown, ``shown`` the runs that show it.
-    """
-
-    problem: Problem
-    pushdown: Pushdown | None
-    declined: tuple[Declined, ...]
-    solver_calls: int
-    seconds: float
-    cells: frozenset[Cell] = frozenset()
-    needs: frozenset[Cell] = frozenset()
-    shown: Mapping[Cell, Need] = field(default_factory=dict)
 
 
 class _Search:
@@ -89,15 +72,17 @@ class _Search:
         chosen: Sequence[Term],
         budget: float,
         stronger: Found | None = None,
+        tell: story.Tell = story.untold,
     ) -> None:
         self.started = time.perf_counter()
         self.solvers: list[Solver] = []
         self.proved = self.space = Space(problem, chosen=tuple(chosen))
         self.lowering: Lowering | None = None
-        self.deadline = self.until = self.started + budget
+        self.deadline = self.until = clock.now() + budget
         self.random, self.walking = Random(0), Random(5)
         self.stronger = stronger
         self.finding = Finding()
+        self.tell, self.narrator = tell, Narrator(tell)
 
     def solver(self) -> Solver:
         """A fresh solver, counted."""
@@ -107,16 +92,16 @@ class _Search:
 
     def effort(self) -> Effort:
         """What one call may cost: never more than what is left of the stage's time."""
-        return Effort(seconds=self.until - time.perf_counter())
+        return Effort(seconds=clock.guard(self.until - clock.now()))
 
     @property
     def out_of_time(self) -> bool:
         """Whether the stage's time is used up."""
-        return time.perf_counter() > self.until
+        return clock.now() > self.until
 
     def begin(self, part: float) -> None:
         """Begin a stage that may take this part of what is left of the budget."""
-        now = time.perf_counter()
+        now = clock.now()
         self.until = now + part * (self.deadline - now)
 
     # --- stages -------------------------------------------------------------------------------
@@ -130,6 +115,7 @@ class _Search:
             if proof is not None:
                 return proof, self._raised(strength)
             self.space, self.lowering, self.finding = self.proved, None, Finding()
+            self.narrator.lowered(self.proved.problem)
         self.begin(_MOST)
         self.explore()
         return self.prove()
@@ -139,6 +125,7 @@ class _Search:
         self.lowering = lower(self.proved.problem, self.proved.classes)
         if self.lowering:
             self.space = Space(self.lowering.problem, chosen=self.proved.chosen)
+            self.narrator.lowered(self.lowering.problem)
         return self.lowering is not None
 
     def _raised(self, strength: Strength) -> Strength:
@@ -149,9 +136,10 @@ class _Search:
         lowered = self.finding.needs.items()
         raised = {c: self.lowering.raised(self.proved, self.space, need) for c, need in lowered}
         real = {cell: need for cell, need in raised.items() if need is not None}
-        for cell in raised.keys() - real.keys():
+        for cell in [c for c in raised if c not in real]:
             need = need_near(self.proved, cell, real.values(), self.random)
             if need is None:
+                self.tell(story.Weaker("raised"))
                 return "universe"
             real[cell] = need
         self.finding.needs = real
@@ -185,8 +173,9 @@ class _Search:
             tables.setdefault((table, random.choice(self.space.keys)))
         parted = walks.parted_tables(self.space, random, self.finding.kept)
         tables |= dict.fromkeys(islice(parted, _RANDOM_WALKS))
+        space, lowering = self.space, self.lowering
         return Evidence(
-            self.space, list(tables), self.solver, self.effort, self.proved, self.lowering
+            space, list(tables), self.solver, self.effort, self.proved, lowering, self.tell
         )
 
     def candidate(self) -> Term:
@@ -195,28 +184,38 @@ class _Search:
 
     def prove(self) -> tuple[Proof | None, Strength]:
         """Candidate after candidate, each weaker by a cell that turned out to be needed."""
+        self.narrator.explored(self.space, self.finding)
         for _ in range(_ROUNDS):
             if self.lowering:
                 self._sweep()
             if self._is_weaker():
+                self.narrator.put_back(self.space, self.finding)
                 return None, "universe"
             prefilter = self.candidate()
             if prefilter == SQL_TRUE and not accepts_all(self.space):
+                self.narrator.put_back(self.space, self.finding, "nothing")
                 return None, "universe"
+            self.narrator.proposed(self.space, self.finding, prefilter)
             tried = Attempt(self.evidence(), prefilter)
             result = tried.begin()
             learned = False
             if isinstance(result, Open):
-                learned = self._sweep() or self._model_check(prefilter)
+                learned = self._sweep(prefilter) or self._model_check(prefilter)
                 result = Open() if learned else tried.go_on()
             match result:
+                case Proof() if self.finding.witnessed:
+                    return result, "regions"
                 case Proof():
-                    return result, "regions" if self.finding.witnessed else "universe"
+                    self.tell(story.Weaker("guards"))
+                    return result, "universe"
                 case Wrong(table, key):
+                    self.narrator.refuted(self.space, prefilter, table, key, "samples")
                     learned = self.learn(table, key)
                     self._sweep()
             if not learned or self.out_of_time:
                 break
+        why: story.Reason = "time" if self.out_of_time else "resists"
+        self.narrator.put_back(self.space, self.finding, why)
         return (None if self.stronger else self._fallback()), "universe"
 
     def _is_weaker(self) -> bool:
@@ -225,8 +224,11 @@ class _Search:
             return False
         return not self.finding.kept.keys() & self.stronger.cells <= self.stronger.needs
 
-    def _sweep(self) -> bool:
-        """Learn from random walks until they have nothing more to tell. True if they had."""
+    def _sweep(self, refuted: Term | None = None) -> bool:
+        """Learn from random walks until they have nothing more to tell. True if they had.
+
+        What is found first speaks against the candidate as it was before, if that is told.
+        """
         before = len(self.finding.kept)
         for _ in range(_SWEEPS):
             known = len(self.finding.kept)
@@ -235,18 +237,18 @@ class _Search:
             ):
                 if self.out_of_time:
                     break
+                if refuted is not None:
+                    self.narrator.refuted(self.space, refuted, table, key, "walks")
+                    refuted = None
                 self.learn(table, key)
             if len(self.finding.kept) == known:
                 break
         return len(self.finding.kept) > before
 
-    def _is_kept(self, row: State, key: State) -> bool:
-        """Whether the candidate keeps a row."""
-        return self.space.cell_of(row, key) in self.finding.kept
-
     def keep_all(self) -> tuple[Proof | None, Strength]:
         """The proof that every row may be kept, for conjuncts over keys to go below with."""
         self.until = self.deadline
+        self.tell(story.Proposed(SQL_TRUE))
         result = attempt(self.evidence(), SQL_TRUE)
         strongest = (
             self.space.size <= MAX_CELLS and self.finding.witnessed and self.candidate() == SQL_TRUE
@@ -257,31 +259,8 @@ class _Search:
         )
 
     def learn(self, table: Table, key: State) -> bool:
-        """Blame a dropped row of a wrong table: leave dropped rows out one by one until the result
-        changes. True if that taught a new needed cell, or that the candidate makes tables raise:
-        then every cell stays that is known to keep a table from it.
-        """
-        finding, rows, i = self.finding, list(table), 0
-        while i < len(rows):
-            if self._is_kept(rows[i], key):
-                i += 1
-                continue
-            now = tuple(rows)
-            cell = self.space.cell_of(rows[i], key)
-            change = difference(self.space, now, key, i)
-            if change == "result" and cell not in finding.needs:
-                finding.needs[cell] = Need(now, key, i)
-                around = [(now, key), (now[:i] + now[i + 1 :], key)]
-                note_insertions(self.space, finding, around, self.random, self.deadline)
-                return True
-            if change == "error":
-                finding.guards.setdefault(cell, Need(now, key, i))
-                i += 1
-            else:
-                del rows[i]
-        before = len(finding.kept)
-        finding.guarded = True
-        return len(finding.kept) > before
+        """See :func:`blame`."""
+        return blame(self.space, self.finding, (table, key), self.random, self.deadline)
 
     def _model_check(self, prefilter: Term) -> bool:
         where = self.space.problem.where
@@ -292,6 +271,7 @@ class _Search:
                 self.space, prefilter, where, rows, self.solver(), self.effort()
             )
             if found and refute(self.space, prefilter, where, [found]):
+                self.narrator.refuted(self.space, prefilter, *found, "solver")
                 return self.learn(*found)
         return False
 
@@ -302,16 +282,21 @@ class _Search:
         dropped = [c for c in self.space.cells if c not in kept]
         boxes = cover(self.space.partitions, dropped, kept)
         proofs: list[Proof] = []
+        self.tell(story.Boxes(len(boxes)))
         for box in boxes if len(boxes) > 1 else []:
             if self.out_of_time:
                 break
-            result = attempt(evidence, excluding(self.space.partitions, box))
+            part = excluding(self.space.partitions, box)
+            self.tell(story.Proposed(part))
+            result = attempt(evidence, part)
             if isinstance(result, Proof):
                 proofs.append(result)
         if len(proofs) < 2:
             return proofs[0] if proofs else None
         self.begin(_MOST)
-        joined = attempt(evidence, sql_conjunction(p.prefilter for p in proofs))
+        every = sql_conjunction(p.prefilter for p in proofs)
+        self.tell(story.Proposed(every))
+        joined = attempt(evidence, every)
         return joined if isinstance(joined, Proof) else proofs[0]
 
     def shown_for_all(self, problem: Problem, prefilter: Term) -> list[Need] | None:
@@ -326,20 +311,28 @@ class _Search:
         return shown_for_all(space, prefilter, needs, self.solver(), self.effort)
 
 
-def synthesize(problem: Problem, budget: float = 10.0, stronger: Found | None = None) -> Found:
+def synthesize(
+    problem: Problem,
+    budget: float = 10.0,
+    stronger: Found | None = None,
+    tell: story.Tell = story.untold,
+) -> Found:
     """The strongest pre-filter and the weakest residual that could be proved within the budget.
 
     ``stronger`` is what was found for the same problem under more assumptions. Its witnesses hold
     here, too, and the search ends as soon as a row turns out to be needed that is dropped there.
     """
     keys_only, rest = split(problem)
-    search = _Search(rest, keys_only, budget, stronger)
+    search = _Search(rest, keys_only, budget, stronger, tell)
     declined: tuple[Declined, ...] = ()
     proof: Proof | None = None
     strength: Strength = "universe"
     if not search.space.is_inhabited:
         return _found(search, problem, None, (Declined("premises", NO_ROWS),))
+    if keys_only:
+        tell(story.Keys(tuple(keys_only)))
     if search.space.size > MAX_CELLS:
+        tell(story.Weaker("regions"))
         declined = (Declined("space", f"{search.space.size} regions of rows are too many"),)
     else:
         proof, strength = search.run()
@@ -365,6 +358,7 @@ def _found(
     cells = frozenset(search.space.cells if search.space.size <= MAX_CELLS else ())
     needs = frozenset(search.finding.kept)
     shown = {} if search.lowering else search.finding.needs
+    search.tell(story.Ended(problem, pushdown))
     return Found(problem, pushdown, declined, calls, seconds, cells, needs, shown)
 
 
@@ -377,11 +371,12 @@ def _pushdown(
     if kind == "none":
         return None
     if not all(search.space.is_chosen(n.key) for n in search.finding.needs.values()):
+        search.tell(story.Weaker("keys"))
         strength = "universe"  # a witness in a group that the filter rejects by its key is none
     needs = search.shown_for_all(problem, prefilter)
     if needs is not None:
         strength = "strongest"
     elif strength == "regions":
         needs = [n for _, n in sorted(search.finding.needs.items())]
-    witnesses = tuple(written(search.space, needs or []))
-    return Pushdown(kind, strength, prefilter, residual, invariant, witnesses)
+    shown = tuple(written(search.space, needs or []))
+    return Pushdown(kind, strength, prefilter, residual, invariant, shown)

@@ -7,32 +7,42 @@ drop the rows that break it, it goes, and those rows stay.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
+from presieve.synthesis import clock
 from presieve.synthesis.derived import derive
-from presieve.synthesis.engine import Found, synthesize
+from presieve.synthesis.engine import synthesize
+from presieve.synthesis.found import Found
+from presieve.synthesis.story import Relaxed, Searched, Tell, Weaker, untold
 
 _RANK: dict[Kind, int] = {"none": 0, "partial": 1, "split": 2, "exact": 3, "empty": 3}
 
 
-def candidates(problem: Problem, optional: Collection[str], budget: float) -> Iterator[Found]:
+def candidates(
+    problem: Problem, optional: Collection[str], budget: float, tell: Tell = untold
+) -> Iterator[Found]:
     """What is found, the best first: over computed columns where the steps compute any and that
     pays, and over the columns as they are. Ask for the next one where one is not acceptable.
     """
-    deadline = time.perf_counter() + budget
+    deadline = clock.now() + budget
     smaller = derive(problem, optional, COMPUTED)
     if smaller is None:
-        yield synthesize_fewest(problem, optional, budget)
+        tell(Searched(problem))
+        yield synthesize_fewest(problem, optional, budget, tell)
         return
-    computed = smaller.restored(synthesize_fewest(smaller.problem, optional, budget))
+    tell(Searched(smaller.problem, computed=tuple((c.variable, c.sql) for c in smaller.computed)))
+    computed = smaller.restored(synthesize_fewest(smaller.problem, optional, budget, tell))
+    if computed.pushdown is not None and computed.pushdown.strength != "strongest":
+        tell(Weaker("computed"))
     told = rank(computed) == max(_RANK.values()) or _is_best(computed, problem)
     if told:
         yield computed
-    plain = synthesize_fewest(problem, optional, max(deadline - time.perf_counter(), _LEAST))
+    tell(Searched(problem))
+    left = max(deadline - clock.now(), _LEAST)
+    plain = synthesize_fewest(problem, optional, left, tell)
     calls = plain.solver_calls + computed.solver_calls
     both = [replace(f, solver_calls=calls) for f in (plain, computed)]
     yield from both[:1] if told else both[::-1] if _is_better(computed, plain) else both
@@ -68,20 +78,22 @@ def rank(found: Found) -> int:
     return _RANK[found.pushdown.kind] if found.pushdown else 0
 
 
-def synthesize_fewest(problem: Problem, optional: Collection[str], budget: float) -> Found:
+def synthesize_fewest(
+    problem: Problem, optional: Collection[str], budget: float, tell: Tell = untold
+) -> Found:
     """As :func:`synthesize`, then again without assumptions of the ``optional`` codes.
 
     First without all of them, then without one after the other.
     """
-    deadline = time.perf_counter() + budget
-    best = synthesize(problem, budget)
+    deadline = clock.now() + budget
+    best = synthesize(problem, budget, tell=tell)
     loose = [a for a in problem.assumptions if a.code in optional]
     attempts = [loose, *([a] for a in loose)] if len(loose) > 1 else [loose] if loose else []
     for dropped in attempts:
-        left = deadline - time.perf_counter()
+        left = deadline - clock.now()
         if best.pushdown is None or left <= 0:
             return best
-        better = _without(best, dropped, left)
+        better = _without(best, dropped, left, tell)
         if better is not None:
             best = better
             if dropped is loose:
@@ -89,16 +101,17 @@ def synthesize_fewest(problem: Problem, optional: Collection[str], budget: float
     return best
 
 
-def _without(best: Found, dropped: list[Assumption], budget: float) -> Found | None:
+def _without(best: Found, dropped: list[Assumption], budget: float, tell: Tell) -> Found | None:
     """The same pushdown without these assumptions, or None where it would be weaker."""
     kept = tuple(a for a in best.problem.assumptions if a not in dropped)
     relaxed = replace(best.problem, assumptions=kept)
-    found = synthesize(relaxed, budget, stronger=best)
+    tell(Searched(relaxed, tuple(dropped)))
+    found = synthesize(relaxed, budget, best, tell)
     assert best.pushdown is not None
     calls = best.solver_calls + found.solver_calls
     same = found.needs & best.cells <= best.needs
-    if found.pushdown is None or not same:
+    if found.pushdown is None or not same or rank(found) < rank(best):
+        tell(Relaxed(tuple(dropped), "weaker" if same else "rows"))
         return None
-    if rank(found) < rank(best):
-        return None
+    tell(Relaxed(tuple(dropped), "taken"))
     return replace(found, solver_calls=calls, seconds=best.seconds + found.seconds)

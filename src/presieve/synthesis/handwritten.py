@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
@@ -15,7 +14,7 @@ from presieve.semantics.values import Value
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis import bmc, walks
+from presieve.synthesis import bmc, clock, walks
 from presieve.synthesis.candidate import MAX_CLAUSES, Evidence, Wrong, accepts, keeps, refute
 from presieve.synthesis.lowering import Lowering, lower
 from presieve.synthesis.mining import clause_term, mine, walk_pairs
@@ -54,7 +53,7 @@ def judge(
     problem: Problem, prefilter: Term, residual: Term, budget: float
 ) -> Counterexample | Invariant | Undecided:
     """Try to refute by running, then to prove, then to refute by bounded model checking."""
-    deadline = time.perf_counter() + budget
+    deadline = clock.now() + budget
     space = Space(problem, (prefilter, residual))
     if not space.is_inhabited:
         return Undecided(NO_ROWS)
@@ -66,7 +65,7 @@ def judge(
         return _shrunk(space, prefilter, residual, wrong)
 
     def effort() -> Effort:
-        return Effort(seconds=max(0.05, deadline - time.perf_counter()))
+        return Effort(seconds=clock.guard(max(0.05, deadline - clock.now())))
 
     lowering = lower(problem, space.classes)
     near = _near(space, lowering, residual)

@@ -6,7 +6,6 @@ that do not; what is left takes a relation between two runs, or bounded model ch
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
@@ -17,6 +16,7 @@ from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis import clock
 from presieve.synthesis.bmc import exchanged_table
 from presieve.synthesis.commute import Relation, only_live, steps_commute
 from presieve.synthesis.permute import CAUSES, Exchange, Orders, clearer
@@ -43,10 +43,10 @@ def decide(problem: Problem, budget: float) -> Exchange | Independent | Undecide
 
     Tables obey the problem's assumptions, and a proof rests on them.
     """
-    deadline = time.perf_counter() + budget
+    deadline = clock.now() + budget
 
     def effort() -> Effort:
-        return Effort(seconds=max(0.05, deadline - time.perf_counter()))
+        return Effort(seconds=clock.guard(max(0.05, deadline - clock.now())))
 
     live = only_live(problem)
     space = Space(live, chosen=_groups(live))
@@ -64,7 +64,7 @@ def decide(problem: Problem, budget: float) -> Exchange | Independent | Undecide
         return found
     accepted = explore(space, Random(0), deadline).accepted
     found = orders.search(random, accepted, deadline)
-    if found is not None or time.perf_counter() > deadline:
+    if found is not None or clock.now() > deadline:
         return found or Undecided()
     walks = [
         t for t in (*islice(orders.tables(Random(2)), _WALKS), *accepted) if orders.are_lawful(*t)

@@ -7,7 +7,6 @@ some exchange on the way from one to the other makes the difference.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,6 +19,7 @@ from presieve.ir.terms import App, Op, literal_value
 from presieve.ir.walk import literals, subterms
 from presieve.semantics.compile import RAISED, State
 from presieve.semantics.values import Value, same
+from presieve.synthesis import clock
 from presieve.synthesis.space import Space
 from presieve.synthesis.tables import Table, pumped
 
@@ -161,7 +161,7 @@ class Orders:
             for order in _orders(table, random) if self.are_lawful(table, key) else ():
                 found = self._between(table, order, key)
                 best = clearer(best, found)
-            if time.perf_counter() > deadline or (best and best.cause == CAUSES[0]):
+            if clock.now() > deadline or (best and best.cause == CAUSES[0]):
                 break
         return best and self._plain(self._shrunk(best))
 

@@ -14,11 +14,13 @@ from presieve.semantics.scan import may_lose
 from presieve.smt.runs import EncEnv, Run, Runs
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unknown, Unsat
 from presieve.smt.text import s_and, s_implies, s_not, s_or
-from presieve.synthesis.mining import Clause
+from presieve.synthesis import clock
+from presieve.synthesis.mining import Clause, clause_term
 from presieve.synthesis.residual import Choice, Part, every
+from presieve.synthesis.story import Obligation, Round, Tell, untold
 
 STEP, FINAL, RESIDUAL, CRASH, ERASED = "!step", "!final", "!residual", "!crash", "!erased"
-LOST, CALM = "!lost", "!calm"
+LOST, KEPT, CALM = "!lost", "!kept", "!calm"
 GOALS = (STEP, FINAL, RESIDUAL, CRASH, ERASED, CALM)
 
 
@@ -42,10 +44,13 @@ class Prover:
     pairs of states that made Houdini give clauses up: for each, which leaves are true of it.
     """
 
-    def __init__(self, setup: Setup, solver: Solver, effort: Callable[[], Effort]) -> None:
+    def __init__(
+        self, setup: Setup, solver: Solver, effort: Callable[[], Effort], tell: Tell = untold
+    ) -> None:
         self._setup = setup
         self._solver = solver
         self._effort = effort
+        self._tell = tell
         self.active = list(range(len(setup.clauses)))
         self.reached: list[Sequence[bool]] = []
         self._facts: set[int] = set()
@@ -61,7 +66,9 @@ class Prover:
         lines = encoder.lines
         lines.append(f"(declare-const {LOST} Bool)")  # the scan's choice, where it has one
         lost = s_and([LOST, encoder.boolean(may_lose(setup.prefilter), row)])
-        kept = encoder.name(s_and([runs.is_true(setup.prefilter, row), s_not(lost)]))
+        kept = s_and([runs.is_true(setup.prefilter, row), s_not(lost)])
+        lines += [f"(declare-const {KEPT} Bool)", f"(assert (= {KEPT} {kept}))"]
+        kept = KEPT
         after = runs.step(s, row)
         after_twin = runs.either(kept, runs.step(t, row), t)
         before, later = runs.pair(s, t), runs.pair(after, after_twin)
@@ -155,6 +162,10 @@ class Prover:
                 return False
             leaves = range(len(self._setup.leaves))
             self.reached.append(self._solver.booleans([f"b{i}" for i in leaves]))
+            if self._tell is not untold:
+                with clock.free():
+                    passes = self._solver.booleans([KEPT])[0]
+                    self._tell_round(kept, "sync" if passes else "stutter")
             self._believe(kept)
 
     def _one_by_one(self) -> bool:
@@ -163,7 +174,20 @@ class Prover:
             bad = {j for j in self.active if not isinstance(self._breaks(j, 10), Unsat)}
             if not bad:
                 return isinstance(self._ask([CRASH]), Unsat)
-            self._believe([j for j in self.active if j not in bad])
+            kept = [j for j in self.active if j not in bad]
+            if self._tell is not untold:
+                self._tell_round(kept, "alone")
+            self._believe(kept)
+
+    def _tell_round(self, kept: Sequence[int], by: Obligation) -> None:
+        left = set(kept)
+        killed = self.terms([j for j in self.active if j not in left])
+        self._tell(Round(len(self.active), killed, by))
+
+    def terms(self, clauses: Sequence[int]) -> tuple[Term, ...]:
+        """Clauses as terms."""
+        setup = self._setup
+        return tuple(clause_term(setup.leaves, setup.clauses[j]) for j in clauses)
 
     def final(self) -> bool:
         """With the residual of the setup, both pipelines agree at the end of every group."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
@@ -105,22 +106,51 @@ def assemble(part: Part, chosen: Choice) -> Term:
     return SQL_TRUE if SQL_TRUE in below else app(Op.SQL_OR, *below)
 
 
+Judgement = Literal["refuted", "unproved", "taken"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A part of which something weaker was tried: the choice for it, and for all parts."""
+
+    part: Part
+    choice: int | None
+    whole: Choice
+    judged: Judgement
+
+    @property
+    def standin(self) -> Term | None:
+        """What was tried in its place."""
+        return None if self.choice is None else self.part.standins[self.choice]
+
+
 def choose(
     whole: Part, start: Choice, fits: Callable[[Choice], bool], proves: Callable[[Choice], bool]
-) -> Choice:
-    """The cheapest choice that can be proved, part after part, the whole before what is in it.
+) -> tuple[Choice, list[Trial]]:
+    """The cheapest choice that can be proved, part after part, the whole before what is in it; and
+    what was tried for it.
 
     ``start`` is right. ``fits`` says whether a residual agrees with the filter on all outputs seen,
     which is cheap, and ``proves`` that it does on all there are.
     """
-    hoped = _descend(whole, start, fits)
+    hopes: list[Trial] = []
+    hoped = _descend(whole, start, lambda c: "taken" if fits(c) else "refuted", hopes)
     if hoped == start or proves(hoped):
-        return hoped
-    return _descend(whole, start, lambda trial: fits(trial) and proves(trial))
+        return hoped, hopes
+    trials: list[Trial] = []
+
+    def judge(choice: Choice) -> Judgement:
+        if not fits(choice):
+            return "refuted"
+        return "taken" if proves(choice) else "unproved"
+
+    return _descend(whole, start, judge, trials), trials
 
 
-def _descend(part: Part, chosen: Choice, accepted: Callable[[Choice], bool]) -> Choice:
-    """The choice with the parts of one part replaced, where a replacement is accepted."""
+def _descend(
+    part: Part, chosen: Choice, judge: Callable[[Choice], Judgement], trials: list[Trial]
+) -> Choice:
+    """The choice with the parts of one part replaced, where a replacement is taken."""
     for below in part.parts:
         if chosen[below.number] is None:
             continue
@@ -128,11 +158,12 @@ def _descend(part: Part, chosen: Choice, accepted: Callable[[Choice], bool]) -> 
         nothing = () if part.op is Op.SQL_OR else (None,)
         for choice in (*nothing, *range(len(below.standins))):
             trial = (*chosen[: below.number], choice, *chosen[below.number + 1 :])
-            if accepted(trial):
+            trials.append(Trial(below, choice, trial, judge(trial)))
+            if trials[-1].judged == "taken":
                 chosen = trial
                 break
         else:
-            chosen = _descend(below, chosen, accepted)
+            chosen = _descend(below, chosen, judge, trials)
     return chosen
 
 

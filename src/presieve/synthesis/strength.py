@@ -11,14 +11,13 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, islice
 
-from presieve.ir.ops import sql_conjunction
 from presieve.ir.pushdown import Witness
-from presieve.ir.sorts import Sort
-from presieve.ir.terms import Scope, Term, lit
+from presieve.ir.terms import Scope, Term
 from presieve.semantics.compile import RAISED, State, agree
 from presieve.smt.decode import decode
 from presieve.smt.runs import EncEnv, Runs
 from presieve.smt.solver import Effort, Sat, Solver, Unsat
+from presieve.synthesis.as_terms import literals, region
 from presieve.synthesis.space import Space
 from presieve.synthesis.tables import Need, Table
 
@@ -97,7 +96,7 @@ class _Question:
         self.names: list[str] = []
 
     def _literals(self, row: State) -> tuple[Term, ...]:
-        return _literals(row, self._sorts)
+        return literals(row, self._sorts)
 
     def add(self, need: Need) -> None:
         """One more table."""
@@ -180,12 +179,6 @@ def written(space: Space, needs: Iterable[Need]) -> Iterator[Witness]:
     fold = space.problem.fold
     for need in needs:
         cell = space.cell_of(need.table[need.index], need.key)
-        region = sql_conjunction(
-            p.member(frozenset([i])) for p, i in zip(space.partitions, cell, strict=True)
-        )
-        rows = tuple(_literals(r, [c.sort for c in fold.columns]) for r in need.table)
-        yield Witness(region, _literals(need.key, [c.sort for c in fold.keys]), rows, need.index)
-
-
-def _literals(values: State, sorts: Sequence[Sort]) -> tuple[Term, ...]:
-    return tuple(lit(s, v) for s, v in zip(sorts, values, strict=True))  # type: ignore[arg-type]
+        rows = tuple(literals(r, [c.sort for c in fold.columns]) for r in need.table)
+        key = literals(need.key, [c.sort for c in fold.keys])
+        yield Witness(region(space, cell), key, rows, need.index)

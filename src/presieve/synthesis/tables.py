@@ -6,7 +6,6 @@ table with it or the one without is accepted, so accepted tables are all one has
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
@@ -17,6 +16,7 @@ from typing import Literal, TypeAlias
 from presieve.ir.terms import literal_value
 from presieve.ir.walk import literals
 from presieve.semantics.compile import RAISED, State, agree
+from presieve.synthesis import clock
 from presieve.synthesis.space import Space
 from presieve.universe.boxes import Cell
 
@@ -87,14 +87,14 @@ def explore(
 ) -> Finding:
     """Find accepted tables, then the cells whose rows are needed around them.
 
-    What is found by the ``deadline`` (of ``time.perf_counter``), the last guard, is returned.
+    What is found by the ``deadline`` (of the search's clock), the last guard, is returned.
     ``seeds`` are tables to look at first, ``known`` witnesses that need not be found again.
     """
     finding = Finding(needs=dict(known))
 
     def offer(tables: Iterable[tuple[Table, State]], enough: int = MAX_ACCEPTED) -> None:
         for table, key in tables:
-            if time.perf_counter() > deadline or len(finding.accepted) >= enough:
+            if clock.now() > deadline or len(finding.accepted) >= enough:
                 return
             _offer(space, finding, table, key)
 
@@ -162,7 +162,7 @@ def _thresholds(space: Space) -> set[int]:
 def _mutate(space: Space, finding: Finding, random: Random, deadline: float) -> None:
     """Walk from accepted tables to accepted neighbours: drop, add, replace or swap rows."""
     for _ in range(MUTATIONS if finding.accepted else 0):
-        if len(finding.accepted) >= MAX_ACCEPTED or time.perf_counter() > deadline:
+        if len(finding.accepted) >= MAX_ACCEPTED or clock.now() > deadline:
             return
         table, key = random.choice(finding.accepted)
         rows = list(table)
@@ -244,7 +244,7 @@ def _insert(
     cells = [c for c in space.cells_of(places[0].key) if c not in finding.needs]
     tries = max(_FEWEST_TRIES, min(_MOST_TRIES, _ALL_TRIES // max(1, len(cells))))
     for n, cell in enumerate(cells):
-        if time.perf_counter() > deadline:
+        if clock.now() > deadline:
             return
         rows = space.rows_in(cell, random, _ROWS_TRIED)
         for t in range(min(tries, 2 * len(places) * len(rows))):

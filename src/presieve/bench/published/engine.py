@@ -24,7 +24,7 @@ from presieve.ir.pushdown import Pushdown
 from presieve.ir.terms import Op, Term
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.engine import Found
+from presieve.synthesis.found import Found
 from presieve.synthesis.kinds import pushdown_kind
 
 _T = TypeVar("_T")

@@ -1,0 +1,31 @@
+"""Untrusted. Rows of a small table, on one line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import TypeAlias
+
+from presieve.semantics.values import plain
+
+Row: TypeAlias = Mapping[str, object]
+
+_SHOWN = 12
+
+
+def rows_text(rows: Sequence[Row]) -> str:
+    """Rows in their order, equal neighbours counted."""
+    runs = [(row, sum(1 for _ in same)) for row, same in groupby(map(row_text, rows))]
+    shown = [row if n == 1 else f"{row} {n} times" for row, n in runs[:_SHOWN]]
+    return ", ".join([*shown, *(["..."] if len(runs) > _SHOWN else [])])
+
+
+def row_text(row: Row) -> str:
+    """Names and values between parentheses."""
+    return "(" + ", ".join(f"{name} {value_text(v)}" for name, v in row.items()) + ")"
+
+
+def value_text(value: object) -> str:
+    """NULL as such, texts between quotes."""
+    shown = plain(value)
+    return "NULL" if shown is None else repr(shown) if isinstance(value, str) else str(shown)

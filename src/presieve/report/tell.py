@@ -1,0 +1,284 @@
+"""Untrusted. The words for what a search did: from its records to the steps of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import assert_never
+
+from presieve.ir.fold import Assumption, Mode, Problem
+from presieve.ir.pushdown import Pushdown, Strength
+from presieve.ir.terms import SQL_TRUE, Scope, Term
+from presieve.report import words
+from presieve.report.rows import value_text
+from presieve.report.trace import Exhibit, Run, Step, Trace
+from presieve.semantics.compile import State
+from presieve.semantics.infix import words as infix
+from presieve.semantics.interpret import Raised, holds, keep, key_env, run_fold
+from presieve.semantics.values import to_python
+from presieve.sql.emit import emit
+from presieve.sql.names import InexpressibleError
+from presieve.synthesis import story
+from presieve.synthesis.story import Event, Group, Needed
+
+TIMEZONE = "UTC"
+
+FOUND_BY: dict[story.By, str] = {
+    "samples": "one of the tables run so far",
+    "walks": "a random walk",
+    "solver": "the solver",
+}
+KILLED_BY: dict[story.Obligation, str] = {
+    "sync": "by a row that passes (Sync)",
+    "stutter": "by a row that is dropped (Stutter)",
+    "alone": "since, asked one by one, they stay open",
+}
+STRENGTHS: dict[Strength, str] = {
+    "strongest": "each row that is kept changes the result of one of the tables in the certificate",
+    "regions": "every region that is kept has a table that needs one of its rows",
+    "universe": "no stronger one was proved",
+}
+WEAKER: dict[story.Reason, str] = {
+    "guards": "some regions stay only because tables would raise without their rows",
+    "resists": "a stronger pre-filter was neither proved nor refuted",
+    "raised": "a table for fewer rows could not be made one for as many as the filter counts",
+    "keys": "a table that needs a region is of a group whose key the filter rejects",
+    "computed": "regions of computed columns have no tables of the columns themselves",
+    "regions": "there are too many regions of rows",
+    "nothing": "every region of rows is needed",
+    "time": "the budget is used up",
+}
+
+
+def trace(events: Iterable[Event]) -> Trace:
+    """What happened, as steps with numbers."""
+    teller = _Teller()
+    return Trace(tuple(step for event in events for step in teller.steps(event)))
+
+
+class _Teller:
+    """Tells events one after the other; remembers the numbers."""
+
+    def __init__(self) -> None:
+        self.search = self.step = self.candidate = self.round = 0
+        self.problem: Problem | None = None
+
+    def steps(self, event: Event) -> Iterator[Step]:
+        """The step of one event."""
+        if isinstance(event, story.Searched | story.Checked | story.Relaxed):
+            self.search, self.step = self.search + 1, 0
+        else:
+            self.step += 1
+        number = f"{self.search}.{self.step}" if self.step else f"{self.search}"
+        text, details, exhibits = self._told(event)
+        name = type(event).__name__.lower()
+        yield Step(number, _NAMES.get(name, name), text, details, exhibits)
+
+    @property
+    def name(self) -> str:
+        """Of the last candidate."""
+        return f"P{self.candidate}"
+
+    def _told(self, event: Event) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+        match event:
+            case story.Searched(problem, without, computed):
+                self.problem = problem
+                return _searched(problem, without, computed)
+            case story.Keys(conjuncts):
+                text = "over grouping columns alone, so they go below as they are"
+                return text, tuple(map(sql, conjuncts)), ()
+            case story.Lowered(problem):
+                return self._lowered(problem)
+            case story.Explored(accepted, regions, needed):
+                text = f"{count(accepted, 'table')} that the filter accepts, with others around "
+                text += f"them; {count(regions, 'region')} of rows, {len(needed)} of them needed"
+                return text, (), tuple(map(_needed, needed))
+            case story.Proposed(prefilter):
+                self.candidate += 1
+                return f"{self.name} {sql(prefilter)}", (), ()
+            case story.Refuted(prefilter, group, by):
+                text = f"{self.name} changes the result of a table, found by {FOUND_BY[by]}"
+                return text, (), (_refutation(prefilter, group),)
+            case story.PutBack(needed):
+                text = f"{count(len(needed), 'region')} of rows must stay"
+                return text, (), tuple(map(_needed, needed))
+            case story.Mined():
+                return self._mined(event)
+            case story.Round(asked, killed, by):
+                self.round += 1
+                text = f"{self.round}: of {asked} clauses {len(killed)} fall {KILLED_BY[by]}"
+                return text, _some(killed), ()
+            case story.Settled(clauses, final):
+                return self._settled(len(clauses), final), (), ()
+            case story.Tried():
+                return _tried(event)
+            case story.Minimised(clauses, invariant):
+                text = f"of {clauses} clauses the proof rests on {len(invariant)}"
+                return text, tuple(map(infix, invariant)), ()
+            case story.Boxes(number):
+                text = f"{self.name} resists: what it drops are {number} boxes, tried one by one"
+                return text, (), ()
+            case story.Weaker(reason):
+                return WEAKER[reason], (), ()
+            case story.Ended(_, pushdown):
+                return _ended(pushdown)
+            case story.Relaxed(without, outcome):
+                return _relaxed(without, outcome), (), ()
+            case story.Checked(_, pushdown, refused):
+                told = f"refused ({refused})" if refused else "accepted"
+                return f"{told}: {pushdown.kind}", _predicates(pushdown), ()
+        assert_never(event)
+
+    def _lowered(self, problem: Problem) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+        if problem == self.problem:
+            return "tables are of the problem itself again", (), ()
+        text = "the filter counts far, so that tables are of a problem that counts less far"
+        return text, (f"filter {sql(problem.where)}",), ()
+
+    def _mined(self, event: story.Mined) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+        self.round = 0
+        text = f"for {self.name}: {event.clauses} clauses over {count(event.leaves, 'leaf')} hold "
+        text += f"on all {event.pairs} pairs of states of {count(event.tables, 'table')}"
+        return text + ("" if event.asked else ", too many to ask the solver"), (), ()
+
+    def _settled(self, clauses: int, final: bool | None) -> str:
+        if final is None:
+            return f"no clauses are inductive for {self.name}, or rows that pass may raise"
+        proof = f"{clauses} clauses are inductive"
+        if final:
+            return f"{proof} and imply that {self.name}, with the filter above, changes no result"
+        return f"{proof} but do not imply that {self.name} changes no result"
+
+
+_NAMES = {
+    "searched": "search",
+    "proposed": "pre-filter",
+    "putback": "put back",
+    "mined": "invariant",
+    "settled": "proof",
+    "tried": "residual",
+    "weaker": "because",
+    "ended": "found",
+    "checked": "checker",
+}
+
+
+def _searched(
+    problem: Problem, without: tuple[Assumption, ...], computed: tuple[tuple[Term, Term], ...]
+) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    grouped = problem.mode is Mode.GROUPED
+    text = f"{problem.fold.name}, {'by group' if grouped else 'one group of all rows'}"
+    details = [f"filter {sql(problem.where)}"]
+    details += [f"with {sql(v)} for {sql(meaning)}" for v, meaning in computed]
+    details += [f"without assuming that {a.text}" for a in without]
+    details += [f"assuming that {a.text}" for a in problem.assumptions]
+    return text, tuple(details), ()
+
+
+def _tried(event: story.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    instead = "nothing" if event.standin is None else sql(event.standin)
+    text = f"{instead} for {sql(event.part)}: {event.judged}"
+    if event.group is None:
+        return text, (), ()
+    shown = _run("rows that pass", event.group, event.group.rows, event.residual)
+    exhibit = Exhibit(f"the filter rejects what residual {sql(event.residual)} keeps", (shown,))
+    return text, (), (exhibit,)
+
+
+def _ended(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    if pushdown is None:
+        return f"none. {words.KINDS['none']}", (), ()
+    strength = f"{pushdown.strength}: {STRENGTHS[pushdown.strength]}"
+    text = f"{pushdown.kind}. {words.KINDS[pushdown.kind]}"
+    return text, (*_predicates(pushdown), f"strength {strength}"), ()
+
+
+def _predicates(pushdown: Pushdown) -> tuple[str, ...]:
+    return f"pre-filter {sql(pushdown.prefilter)}", f"residual {sql(pushdown.residual)}"
+
+
+def _relaxed(without: tuple[Assumption, ...], outcome: str) -> str:
+    outcomes = {
+        "rows": "rows that obey it would have to stay, so that it is kept",
+        "weaker": "the answer would be weaker, so that it is kept",
+        "taken": "the answer is no weaker, so that it is dropped",
+    }
+    return f"without assuming that {' or '.join(a.text for a in without)}: {outcomes[outcome]}"
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def _needed(needed: Needed) -> Exhibit:
+    """The table with and without the row."""
+    group, at = needed.group, needed.index
+    without = group.rows[:at] + group.rows[at + 1 :]
+    why = "else a table raises" if needed.raises else "its rows change a result"
+    runs = (_run("with", group, group.rows), _run("without", group, without))
+    region = "any row" if needed.region == SQL_TRUE else sql(needed.region)
+    return Exhibit(f"{region}: {why}{_where(group)}", runs)
+
+
+def _refutation(prefilter: Term, group: Group) -> Exhibit:
+    """The table as it is, and what the candidate keeps of it."""
+    fold = group.problem.fold
+    names = [c.name for c in fold.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in group.rows]
+    passed = keep(prefilter, rows, dict(zip((c.name for c in fold.keys), group.key, strict=True)))
+    kept = tuple(tuple(row[n] for n in names) for row in passed)
+    runs = (_run("all rows", group, group.rows), _run("rows that pass", group, kept))
+    return Exhibit(f"two results{_where(group)}", runs)
+
+
+def _where(group: Group) -> str:
+    keys = (
+        f"{c.name} {value_text(to_python(v, c.sort))}"
+        for c, v in zip(group.problem.fold.keys, group.key, strict=True)
+    )
+    told = ", ".join(keys)
+    return f" (in the group {told})" if told else ""
+
+
+def _run(label: str, group: Group, rows: tuple[State, ...], post: Term | None = None) -> Run:
+    """What the problem's fold, and then the filter (or ``post``), makes of rows."""
+    problem, fold = group.problem, group.problem.fold
+    shown = [
+        {c.name: to_python(v, c.sort) for c, v in zip(fold.columns, row, strict=True)}
+        for row in rows
+    ]
+    if not rows and problem.mode is Mode.GROUPED:
+        return Run(label, shown, None, "no group")
+    values = [{c.name: v for c, v in zip(fold.columns, row, strict=True)} for row in rows]
+    keys = {c.name: v for c, v in zip(fold.keys, group.key, strict=True)}
+    outputs = run_fold(fold, values, keys)
+    if isinstance(outputs, Raised):
+        return Run(label, shown, None, "raises")
+    named = list(zip(fold.outputs, outputs, strict=True))
+    env = {**key_env(keys), **{(Scope.OUT, o.name): v for o, v in named}}
+    result = "kept" if holds(problem.where if post is None else post, env) else "filtered out"
+    return Run(label, shown, {o.name: to_python(v, o.sort) for o, v in named}, result)
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def sql(term: Term) -> str:
+    """A predicate as Spark SQL, or in our own words where it has no text."""
+    try:
+        return emit(term, TIMEZONE)
+    except InexpressibleError:
+        return infix(term)
+
+
+def count(number: int, what: str) -> str:
+    """``2 tables``."""
+    plural = {"leaf": "leaves"}.get(what, f"{what}s")
+    return f"{number} {what if number == 1 else plural}"
+
+
+_LISTED = 3
+
+
+def _some(terms: tuple[Term, ...]) -> tuple[str, ...]:
+    """The first few of them."""
+    listed = tuple(map(infix, terms[:_LISTED]))
+    return (*listed, f"and {len(terms) - _LISTED} more") if len(terms) > _LISTED else listed

@@ -1,0 +1,130 @@
+"""Untrusted. A search told in order, for those who want to know why it found what it found.
+
+The search records what it did (:mod:`presieve.synthesis.story`); what tables give is not taken from
+it but run again here, on the reference interpreter.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from presieve.report.rows import row_text, rows_text
+from presieve.report.text import WIDTH
+from presieve.semantics.values import plain
+
+SHOWN = 3
+"""Regions of one step whose tables are shown in text; JSON has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A small table, and what somebody gets for it: ``outputs`` of the fold where it has any, and
+    ``result``: "kept", "filtered out", "no group" or "raises".
+    """
+
+    label: str
+    rows: list[dict[str, object]]
+    outputs: dict[str, object] | None
+    result: str
+
+    def to_json(self) -> dict[str, Any]:
+        """In JSON's types, dates and timestamps as text; NaN and infinities as strings."""
+        return {
+            "label": self.label,
+            "rows": plain(self.rows),
+            "outputs": plain(self.outputs) if self.outputs is not None else None,
+            "result": self.result,
+        }
+
+    def __str__(self) -> str:
+        rows = rows_text(self.rows) or "no rows"
+        gives = self.result if self.outputs is None else f"{row_text(self.outputs)} {self.result}"
+        return f"{rows} -> {gives}"
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """Tables side by side, and what they show."""
+
+    text: str
+    runs: tuple[Run, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """In JSON's types."""
+        return {"text": self.text, "runs": [r.to_json() for r in self.runs]}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing that the search did.
+
+    ``id`` is "2" for the second search and "2.3" for the third thing in it; ``event`` is the kind
+    of the step, ``text`` says what was done, ``details`` are further lines.
+    """
+
+    id: str
+    event: str
+    text: str
+    details: tuple[str, ...] = ()
+    exhibits: tuple[Exhibit, ...] = ()
+
+    @property
+    def depth(self) -> int:
+        """0 for a search, 1 for what is done in it."""
+        return self.id.count(".")
+
+    def to_json(self) -> dict[str, Any]:
+        """In JSON's types."""
+        return {
+            "id": self.id,
+            "event": self.event,
+            "text": self.text,
+            "details": list(self.details),
+            "exhibits": [e.to_json() for e in self.exhibits],
+        }
+
+
+Line: TypeAlias = tuple[int, str, str]
+"""Depth, a label (or ""), and text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What a search did, in order. The same input gives the same trace; it tells no times."""
+
+    steps: Sequence[Step]
+
+    def to_json(self) -> list[dict[str, Any]]:
+        """In JSON's types: one object for each step."""
+        return [s.to_json() for s in self.steps]
+
+    def lines(self) -> Iterator[Line]:
+        """All there is to show, not wrapped yet."""
+        for step in self.steps:
+            yield step.depth, f"{step.id} {step.event}", step.text
+            for detail in step.details:
+                yield step.depth + 1, "", detail
+            for exhibit in step.exhibits[:SHOWN]:
+                yield step.depth + 1, "", exhibit.text
+                for run in exhibit.runs:
+                    yield step.depth + 2, run.label, str(run)
+            if len(step.exhibits) > SHOWN:
+                yield step.depth + 1, "", f"and {len(step.exhibits) - SHOWN} more"
+
+    def __str__(self) -> str:
+        return "\n".join(wrapped for line in self.lines() for wrapped in _wrapped(*line))
+
+
+def _wrapped(depth: int, label: str, text: str) -> list[str]:
+    indent = "    " * depth
+    return textwrap.wrap(
+        f"{label}  {text}" if label else text,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=indent + "  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
