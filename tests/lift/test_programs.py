@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.lift.container_programs import ContainerPrograms
 from tests.lift.lifting import assumed, interpreted, request, run_class, run_frame
 from tests.lift.programs import COLUMNS, Programs
 
@@ -79,9 +80,29 @@ def check_programs(
     seed: int, form: RowClass | FrameFunction, folder: Path, count: int, tables: int
 ) -> int:
     """How many of the programs were lifted; each was run on so many tables."""
-    source, dice = Programs(seed), random.Random(seed)
+    source = Programs(seed)
     write = source.program if isinstance(form, RowClass) else source.function
-    made = [write(f"F{i}") for i in range(count)]
+    lifted = check_sources([write(f"F{i}") for i in range(count)], seed, form, folder, tables)
+    assert lifted > count // 5
+    return lifted
+
+
+@pytest.mark.parametrize("seed", [3, 14, 92])
+def test_random_programs_with_containers(seed: int, tmp_path: Path) -> None:
+    source = ContainerPrograms(seed)
+    made = [source.program(f"F{i}") for i in range(2 * PROGRAMS)]
+    assert check_sources(made, seed, RowClass(), tmp_path, 20) > PROGRAMS // 4
+
+
+def check_sources(
+    made: list[tuple[str, tuple[str, str]]],
+    seed: int,
+    form: RowClass | FrameFunction,
+    folder: Path,
+    tables: int,
+) -> int:
+    """How many of these programs were lifted; each was run on so many tables."""
+    dice = random.Random(seed)
     text = "\n".join(["import pandas as pd", *(text for text, _ in made)])
     module = _load(folder / f"programs_{seed}_{type(form).__name__}.py", text)
     lifted = 0
@@ -101,5 +122,4 @@ def check_programs(
             size = dice.choice([1, 1, 2, 3, 5])
             rows = [{n: dice.choice(VALUES[n]) for n in COLUMNS} for _ in range(size)]
             _check(obj, found, asked, rows)
-    assert lifted > count // 5
     return lifted

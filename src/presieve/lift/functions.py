@@ -156,7 +156,8 @@ def build_fold(m: Machine, exits: list[Exit], loop: Loop, before: Term, returns:
     m.columns.add_assumptions(assumptions)
     step_raises, finish_raises = or_(before, loop.raises), m.raised()
     roots = (step_raises, finish_raises, *(o.term for o in found))
-    settled([f.name for f in fields], *roots)
+    with m.at(m.source.node):
+        settled([f.name for f in fields], *roots)
     live = tuple(_guarded(f, before) for f in live_fields(fields, roots))
     return Fold(
         m.source.node.name,

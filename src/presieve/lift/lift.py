@@ -52,7 +52,7 @@ def _tracking(obj: object, form: Form | None, request: Request) -> Lifted:
         except UntrackedSignal as signal:
             if signal.constant in tracked or len(tracked) >= _MOST_TRACKED:
                 reason = "a set of values of several types, or too many, is asked for constants"
-                raise DeclineSignal("unsupported-operation", reason) from signal
+                raise DeclineSignal("unsupported-operation", reason, signal.span) from signal
             tracked = (*tracked, signal.constant)
 
 

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import replace
 
-from presieve.errors import PresieveError
+from presieve.errors import PresieveError, Span
 from presieve.ir.ops import app, negate
 from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Term, float_lit, int_lit, literal_value
 from presieve.lift.build import and_, as_int, or_
@@ -36,9 +36,9 @@ EMPTY = SetV((), (), FALSE)
 class UntrackedSignal(PresieveError):
     """A constant is asked for that the sets so far do not tell from others: lift once more."""
 
-    def __init__(self, constant: Lit) -> None:
+    def __init__(self, constant: Lit, span: Span) -> None:
         super().__init__("a constant that is not tracked")
-        self.constant = constant
+        self.constant, self.span = constant, span
 
 
 def display(m: Machine, flow: Flow, items: Iterable[Value], node: ast.AST) -> SetV:
@@ -72,7 +72,7 @@ def added(m: Machine, flow: Flow, found: SetV, value: Value, node: ast.AST) -> S
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
         member = _member(m, value.term, node)
         members = _of_one_sort(m, (*found.members, member), node)
-        _tells(found, members)
+        _tells(m, found, members, node)
         present = members_of(found, members)
         new = tuple(TRUE if x == member else p for x, p in zip(members, present, strict=True))
         return SetV(members, new, found.others, found.fixed)
@@ -83,7 +83,7 @@ def added(m: Machine, flow: Flow, found: SetV, value: Value, node: ast.AST) -> S
     members = _of_one_sort(m, wanted, node)
     if isinstance(value, Scalar) and any(x.sort != value.base for x in members):
         raise m.decline("unsupported-operation", "a set of values of different types", node)
-    _tells(found, members)
+    _tells(m, found, members, node)
     present = members_of(found, members)
     hits = [equal(m, value, Scalar(x), node) for x in members]
     # A value that the path knows to be one of these is nothing else.
@@ -111,11 +111,11 @@ def _of_one_sort(m: Machine, members: Iterable[Lit], node: ast.AST) -> tuple[Lit
     return found
 
 
-def _tells(found: SetV, members: Iterable[Lit]) -> None:
+def _tells(m: Machine, found: SetV, members: Iterable[Lit], node: ast.AST) -> None:
     """A set that may hold other values must tell these constants from them."""
     for member in members:
         if found.others != FALSE and member not in found.members:
-            raise UntrackedSignal(member)
+            raise UntrackedSignal(member, m.source.span(node))
 
 
 def _tracked(m: Machine, value: Value) -> tuple[Lit, ...]:
@@ -151,7 +151,7 @@ def discarded(m: Machine, flow: Flow, found: SetV, value: Value, node: ast.AST) 
     if found.others != FALSE and not (isinstance(value, Scalar) and isinstance(value.term, Lit)):
         raise m.decline("mutation", "a value that is no constant leaves a set", node)
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
-        _tells(found, [_member(m, value.term, node)])
+        _tells(m, found, [_member(m, value.term, node)], node)
     hits = [_same(m, value, x, node) for x in found.members]
     present = (and_(p, negate(h)) for p, h in zip(found.present, hits, strict=True))
     return SetV(found.members, tuple(present), found.others, found.fixed)
@@ -176,8 +176,8 @@ def united(m: Machine, a: SetV, other: Value, node: ast.AST) -> SetV:
 
 def _together(m: Machine, a: SetV, b: SetV, node: ast.AST) -> tuple[Lit, ...]:
     members = _of_one_sort(m, (*a.members, *b.members), node)
-    _tells(a, members)
-    _tells(b, members)
+    _tells(m, a, members, node)
+    _tells(m, b, members, node)
     return members
 
 
@@ -187,7 +187,7 @@ def _together(m: Machine, a: SetV, b: SetV, node: ast.AST) -> tuple[Lit, ...]:
 def holds(m: Machine, found: SetV, value: Value, node: ast.AST) -> Term:
     """``value in found``."""
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
-        _tells(found, [_member(m, value.term, node)])
+        _tells(m, found, [_member(m, value.term, node)], node)
     elif found.others != FALSE:
         reason = "whether a value that is no constant is in a set of values that are none"
         raise m.decline("unsupported-operation", reason, node)
