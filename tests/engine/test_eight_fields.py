@@ -249,6 +249,7 @@ CASES: tuple[Case, ...] = (
         prefilter="value < 0 OR status IN ('fail', 'warn') OR ts > 5",
         twins=(("status IN ('fail', 'warn') OR ts > 5", None),),
         longest=40,
+        strength="regions",
         **REPORTS,
     ),
     Case(

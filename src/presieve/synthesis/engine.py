@@ -118,11 +118,17 @@ class _Search:
             self.narrator.lowered(self.proved.problem)
         self.begin(_MOST)
         self.explore()
+        if not self.finding.accepted and self.lower(sums=True):
+            self.explore()
+            proof, strength = self.prove()
+            if proof is not None:
+                return proof, self._raised(strength)
+            self.space, self.lowering, self.finding = self.proved, None, Finding()
         return self.prove()
 
-    def lower(self) -> bool:
+    def lower(self, *, sums: bool = False) -> bool:
         """Take samples from the lowered problem from now on, if there is one."""
-        self.lowering = lower(self.proved.problem, self.proved.classes)
+        self.lowering = lower(self.proved.problem, self.proved.classes, sums=sums)
         if self.lowering:
             self.space = Space(self.lowering.problem, chosen=self.proved.chosen)
             self.narrator.lowered(self.lowering.problem)

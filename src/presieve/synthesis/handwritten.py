@@ -67,7 +67,7 @@ def judge(
     def effort() -> Effort:
         return Effort(seconds=clock.guard(max(0.05, deadline - clock.now())))
 
-    lowering = lower(problem, space.classes)
+    lowering = lower(problem, space.classes, sums=True)
     near = _near(space, lowering, residual)
     if lowering:
         few = list(_tables(near, deadline))
