@@ -251,6 +251,34 @@ class FlagsAndMore:
         return (flags == 11, flags != 1, flags, odd)
 
 
+class Halved:
+    """Flags that only a shift shows to be flags."""
+
+    def zero(self):
+        return 21
+
+    def reduce(self, acc, row):
+        return acc >> 1 if row["s"] is None else acc
+
+    def finish(self, acc):
+        return (acc, acc == 5, acc & 1 == 1)
+
+
+class Odd:
+    """An integer of which a bit is asked for before it is set."""
+
+    def zero(self):
+        return 4
+
+    def reduce(self, acc, row):
+        if acc == 4 and row["s"] == "a":
+            return acc | 1
+        return acc
+
+    def finish(self, acc):
+        return (acc, acc == 5, bool(acc))
+
+
 def kinds(s: pd.Series) -> int:
     """Sets and dicts of a function, changed in its loop."""
     seen = set()

@@ -19,11 +19,12 @@ class ContainerPrograms:
     def program(self, name: str) -> tuple[str, tuple[str, str]]:
         """One class as source text, and the Spark types of its two outputs."""
         d = self.pick("{}", "{'a': 0, 'b': 1}", "{'a': 0}", "{'': 2, 'b': 0, 'a': 1}", "dict()")
+        f = self.pick("0", "0", "1", "5", "-1")
         s = self.pick("set()", "set()", "{'a'}", "set(['b', ''])", "frozenset()")
         lines = [
             f"class {name}:",
             "    def zero(self):",
-            f"        return ([{self.number(0)}, 0], {d}, {s}, {self.pick('0', '0', '1', '5')})",
+            f"        return ([{self.number(0)}, 0], {d}, {s}, {f})",
             "    def reduce(self, acc, row):",
             *self.names(),
             *("        " + line for line in self.block(3)),

@@ -97,6 +97,8 @@ CLASSES = [
         "s string",
         "f bigint, third boolean, low boolean, more bigint, big boolean",
     ),
+    Case(container_folds.Halved, "s string", "f bigint, five boolean, odd boolean"),
+    Case(container_folds.Odd, "s string", "f bigint, five boolean, any boolean"),
     Case(
         container_folds.FlagsAndMore, "s string, n int", "a boolean, b boolean, f int, odd boolean"
     ),

@@ -63,7 +63,7 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
         case NoneV():
             return FALSE
         case BitsV(bits):
-            return flow.decided(or_(*bits))
+            return value.mark() if value.unsettled else flow.decided(or_(*bits))
         case DictV(names, _):
             return TRUE if names else FALSE
         case MapV(_, _, present):

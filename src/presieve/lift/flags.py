@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import BOOL
@@ -48,7 +49,7 @@ def bitwise(
         return None
     width = max(len(a.bits), len(b.bits))
     pairs = zip(widened(a, width), widened(b, width), strict=True)
-    return _plain(BitsV(tuple(join(x, y) for x, y in pairs)))
+    return _plain(BitsV(tuple(join(x, y) for x, y in pairs), a.unsettled | b.unsettled))
 
 
 def _is_truth(value: Value) -> bool:
@@ -66,18 +67,18 @@ def _shifted(op: ast.operator, left: Value, right: Value) -> Value | None:
     if bits is None or type(by) is not int or by < 0:
         return None
     if isinstance(op, ast.RShift):
-        return _plain(BitsV(bits.bits[by:]))
+        return _plain(replace(bits, bits=bits.bits[by:]))
     if len(bits.bits) + by > MOST_BITS:
         return None
-    return _plain(BitsV(((FALSE,) * by + bits.bits) if bits.bits else ()))
+    return _plain(replace(bits, bits=(*(FALSE,) * by, *bits.bits)))
 
 
 def _plain(value: BitsV) -> Value:
     """A constant where all bits are known."""
-    if all(isinstance(b, Lit) for b in value.bits):
+    if not value.unsettled and all(isinstance(b, Lit) for b in value.bits):
         return Scalar(as_number(value).term, LITERAL)
-    last = max(i for i, b in enumerate(value.bits) if b != FALSE)
-    return BitsV(value.bits[: last + 1])
+    last = max((i for i, b in enumerate(value.bits) if b != FALSE), default=-1)
+    return replace(value, bits=value.bits[: last + 1])
 
 
 def equal_flags(left: Value, right: Value) -> Term | None:
@@ -87,6 +88,8 @@ def equal_flags(left: Value, right: Value) -> Term | None:
     a, b = as_bits(left), as_bits(right)
     if a is None or b is None:
         return None
+    if a.unsettled or b.unsettled:
+        return (a if a.unsettled else b).mark()
     width = max(len(a.bits), len(b.bits))
     pairs = zip(widened(a, width), widened(b, width), strict=True)
     return and_(*(negate(_xor(x, y)) for x, y in pairs))

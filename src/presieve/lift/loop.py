@@ -16,10 +16,10 @@ from presieve.ir.sorts import INT
 from presieve.ir.terms import Op, Scope, Term, Var, int_lit
 from presieve.ir.walk import variables
 from presieve.lift.machine import SIZE_FIELD, Exit, Flow, Machine, merge_envs, path_conditions
-from presieve.lift.merge import UNSETTLED, merge
+from presieve.lift.merge import merge
 from presieve.lift.objects import frozen_variables
 from presieve.lift.shapes import Shape, flatten, join_shapes, leaves, shape_of, symbol
-from presieve.lift.values import Value, mixed
+from presieve.lift.values import UNSETTLED, Value, mixed
 
 _ROUNDS = 20
 """Rounds of the search for sorts; each enlarges a sort, and sorts have few levels."""
@@ -74,7 +74,7 @@ def settled(fields: Iterable[str], *terms: Term) -> None:
     known = {*fields, SIZE_FIELD}
     for v in variables(*terms):
         if v.scope is Scope.ACC and v.name not in known:
-            name = v.name.removesuffix(UNSETTLED)
+            name = v.name.partition(UNSETTLED)[0]
             raise mixed(f"{name} is used as bit flags, and as a number that may be any")
 
 

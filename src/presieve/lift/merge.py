@@ -6,7 +6,7 @@ from functools import reduce
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
-from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Decimal, Sort
+from presieve.ir.sorts import FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Decimal, Sort
 from presieve.ir.terms import (
     FALSE,
     TRUE,
@@ -41,9 +41,6 @@ from presieve.lift.values import (
 
 MOST_BITS = 52
 """Bits of an integer that is used as flags, at most."""
-
-UNSETTLED = "$bits"
-"""End of the name that stands for the bits of a variable whose sort is not known yet."""
 
 
 def can_promote(of: Sort, traits: Traits, to: Sort) -> bool:
@@ -83,27 +80,26 @@ def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
 def as_number(bits: BitsV) -> Scalar:
     """Bit flags as the integer that they are."""
     parts = [ite(b, int_lit(1 << i), int_lit(0)) for i, b in enumerate(bits.bits) if b != FALSE]
+    if bits.unsettled:
+        parts.append(ite(bits.mark(), int_lit(1), int_lit(0)))
     if all(isinstance(p, Lit) for p in parts):
         return Scalar(int_lit(sum(int(literal_value(p) or 0) for p in parts if isinstance(p, Lit))))
     return Scalar(reduce(lambda a, b: app(Op.INT_ADD, a, b), parts))
 
 
 def as_bits(value: Value) -> BitsV | None:
-    """Bit flags, or an integer constant that may stand for some; None for everything else.
-
-    A variable that has held constants only, so far, may turn out to hold flags: until its sort is
-    known it has a bit that no field has.
-    """
+    """Bit flags, or an integer constant that may stand for some; None for everything else."""
     match value:
         case BitsV():
             return value
         case Scalar(Var(Scope.ACC, name, sort), traits) if sort == INT and traits.literal:
-            return BitsV((Var(Scope.ACC, name + UNSETTLED, BOOL),))
+            return BitsV((), frozenset([name]))
         case Scalar(App(Op.ITE, (condition, then, other)), traits) if traits.literal:
             a, b = as_bits(Scalar(then, traits)), as_bits(Scalar(other, traits))
             return None if a is None or b is None else _merge_bits(condition, a, b)
         case Scalar(Lit(sort, int() as number), _) if sort == INT and 0 <= number < 1 << MOST_BITS:
-            return BitsV(tuple(TRUE if b == "1" else FALSE for b in reversed(f"{number:b}")))
+            width = number.bit_length()
+            return BitsV(tuple(TRUE if number >> i & 1 else FALSE for i in range(width)))
     return None
 
 
@@ -207,7 +203,7 @@ def _merge_items(condition: Term, a: tuple[Value, ...], b: tuple[Value, ...]) ->
 def _merge_bits(condition: Term, a: BitsV, b: BitsV) -> BitsV:
     width = max(len(a.bits), len(b.bits))
     pairs = zip(widened(a, width), widened(b, width), strict=True)
-    return BitsV(tuple(ite(condition, s, t) for s, t in pairs))
+    return BitsV(tuple(ite(condition, s, t) for s, t in pairs), a.unsettled | b.unsettled)
 
 
 def widened(value: BitsV, width: int) -> tuple[Term, ...]:

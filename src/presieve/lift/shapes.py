@@ -106,7 +106,7 @@ def shape_of(value: Value) -> Shape:
             return NoneShape()
         case Scalar(term, traits):
             return ScalarShape(term.sort, traits, width_of(term))
-        case BitsV(bits):
+        case BitsV(bits, _):
             return BitsShape(len(bits))
         case ListV(items):
             return ListShape(tuple(shape_of(v) for v in items))
@@ -258,7 +258,8 @@ def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
             return (_to_sort(value, sort),)
         case BitsShape(width):
             flags = as_bits(value)
-            assert flags is not None
+            if flags is None or flags.unsettled:
+                raise mixed("an integer is used as bit flags, and as a number that may be any")
             return widened(flags, width)
         case ListShape(items):
             assert isinstance(value, ListV)

@@ -7,14 +7,21 @@ only. A tuple that may be None carries the condition "it is there" beside the co
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import Sort, strip
-from presieve.ir.terms import Lit, Term
+from presieve.ir.sorts import BOOL, Sort, strip
+from presieve.ir.terms import Lit, Scope, Term, Var
 
 EXACT_INT = 2**53
 """Integers up to this magnitude are floats exactly."""
+
+
+UNSETTLED = "$bits"
+"""In the name of what stands for the bits of a variable whose sort is not known yet."""
+
+_QUESTIONS = count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,9 +200,21 @@ class SetV:
 
 @dataclass(frozen=True, slots=True)
 class BitsV:
-    """A non-negative integer by its bits, the lowest first; those beyond are zero."""
+    """A non-negative integer by its bits, the lowest first; those beyond are zero.
+
+    ``unsettled`` are variables that have held constants only, so far, and may turn out to hold
+    flags: while there are any, the bits mean nothing yet.
+    """
 
     bits: tuple[Term, ...]
+    unsettled: frozenset[str] = frozenset()
+
+    def mark(self) -> Term:
+        """What stands for a question about unsettled flags: a variable that no fold has, another
+        one each time, since nothing is known of the answers.
+        """
+        name = min(self.unsettled)
+        return Var(Scope.ACC, f"{name}{UNSETTLED}{next(_QUESTIONS)}", BOOL)
 
 
 @dataclass(frozen=True, slots=True)
