@@ -1,0 +1,206 @@
+"""Grouping columns in folds and filters: conjuncts over keys alone go below as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.engine.checks import Case, assert_answer, assert_same_results, assert_twins_refuted
+
+
+class Best:
+    """The largest value."""
+
+    def zero(self) -> Any:
+        return None
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        x = row["x"]
+        return x if acc is None or x > acc else acc
+
+
+class Named:
+    """The largest value, and the group that it is of."""
+
+    def zero(self) -> Any:
+        return (None, None)
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        x = row["x"]
+        return (row["g"], x) if acc[1] is None or x > acc[1] else acc
+
+
+class AtHome:
+    """The largest value in the region that the group is named after."""
+
+    def zero(self) -> Any:
+        return None
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        if row["region"] != row["g"]:
+            return acc
+        x = row["x"]
+        return x if acc is None or x > acc else acc
+
+
+class OverLimit:
+    """How many values are over the limit of their group."""
+
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        if row["g"] == "a":
+            return acc + 1 if row["x"] > 10 else acc
+        return acc + 1 if row["x"] > 100 else acc
+
+
+class AboveKey:
+    """The largest value above a number that the group has."""
+
+    def zero(self) -> Any:
+        return None
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        x = row["x"]
+        if x <= row["k"]:
+            return acc
+        return x if acc is None or x > acc else acc
+
+
+GROUPS: dict[str, Sequence[object]] = {
+    "g": ["a", "b", "x", "", None],
+    "x": [9, 10, 11, 99, 100, 101, 200, 201, -1],
+}
+PLAIN: dict[str, Any] = {"schema": "g string, x bigint NOT NULL", "pools": GROUPS}
+
+CASES: tuple[Case, ...] = (
+    Case(
+        name="a key and an output",
+        fold=Best,
+        where="g = 'a' AND m > 100",
+        returns="m bigint",
+        kind="exact",
+        prefilter="g = 'a' AND x > 100",
+        residual="true",
+        twins=(("g = 'a' AND x > 101", None), ("x > 100", "true")),
+        **PLAIN,
+    ),
+    Case(
+        name="several keys and an output",
+        fold=Best,
+        where="g IN ('a', 'b') AND g <> 'c' AND m > 100",
+        returns="m bigint",
+        kind="exact",
+        prefilter="g IN ('a', 'b') AND g <> 'c' AND x > 100",
+        residual="true",
+        twins=(("g IN ('a') AND x > 100", None), ("g IN ('a', 'b')", "m > 99")),
+        **PLAIN,
+    ),
+    Case(
+        name="a bound for each key",
+        fold=Best,
+        where="(g = 'a' AND m > 100) OR (g = 'b' AND m > 200)",
+        returns="m bigint",
+        kind="exact",
+        prefilter="x > 100 AND (x > 200 OR g = 'a') AND g IN ('a', 'b')",
+        residual="true",
+        twins=(("x > 200 AND g IN ('a', 'b')", None), ("x > 100 AND g IN ('a', 'b')", "true")),
+        **PLAIN,
+    ),
+    Case(
+        name="a number among two keys",
+        fold=Best,
+        where="k >= 5 AND m > 100",
+        schema="g string, k bigint, x bigint NOT NULL",
+        returns="m bigint",
+        keys="g,k",
+        kind="exact",
+        prefilter="k >= 5 AND x > 100",
+        residual="true",
+        pools={**GROUPS, "k": [4, 5, 6, None]},
+        twins=(("k > 5 AND x > 100", None), ("x > 100", "true")),
+    ),
+    Case(
+        name="an output that shows the key",
+        fold=Named,
+        where="m > 100 AND name = 'a'",
+        returns="name string, m bigint",
+        kind="exact",
+        prefilter="x > 100 AND g = 'a'",
+        residual="true",
+        twins=(("x > 100 AND g = 'b'", None), ("x > 100", "true")),
+        **PLAIN,
+    ),
+    Case(
+        name="a limit for each key",
+        fold=OverLimit,
+        where="n >= 3",
+        returns="n bigint",
+        kind="partial",
+        prefilter="x > 10 AND (x > 100 OR g = 'a')",
+        twins=(("x > 100", None), ("x > 10", "n >= 2")),
+        **PLAIN,
+    ),
+    Case(
+        name="a limit for each key, of one key",
+        fold=OverLimit,
+        where="n >= 3 AND g = 'a'",
+        returns="n bigint",
+        kind="split",
+        prefilter="g = 'a' AND x > 10 AND (x > 100 OR g = 'a')",
+        residual="n >= 3",
+        twins=(("g = 'a' AND x > 100", None), ("x > 10", "n >= 3")),
+        **PLAIN,
+    ),
+    Case(
+        name="a column against the key",
+        fold=AtHome,
+        where="m > 100",
+        schema="g string, region string, x bigint NOT NULL",
+        returns="m bigint",
+        kind="split",
+        prefilter="x > 100 AND (region IS NULL OR g IS NOT NULL)"
+        " AND (region IS NOT NULL OR g IS NULL)",
+        residual="m IS NOT NULL",
+        pools={**GROUPS, "region": ["a", "b", "", None]},
+        twins=(("x > 100 AND region IS NOT NULL", None), ("x > 100", "true")),
+        strength="regions",
+    ),
+    Case(
+        name="a number against the key",
+        fold=AboveKey,
+        where="m > 100",
+        schema="k bigint NOT NULL, x bigint NOT NULL",
+        returns="m bigint",
+        keys="k",
+        kind="split",
+        prefilter="x > 100",
+        residual="m IS NOT NULL",
+        pools={"k": [9, 99, 100, 101, 150], "x": [10, 99, 100, 101, 102, 151, 200]},
+        twins=(("x > 100 AND k < 100", None), ("x > 100", "true")),
+        strength="regions",
+    ),
+)
+named = pytest.mark.parametrize("case", CASES, ids=str)
+
+
+@named
+def test_answer(case: Case) -> None:
+    assert_answer(case)
+
+
+@named
+def test_random_tables(case: Case) -> None:
+    assert_same_results(case)
+
+
+@named
+def test_wrong_twins(case: Case) -> None:
+    assert_twins_refuted(case)
+
+
+def test_an_output_compared_with_the_key_stays_above() -> None:
+    schema = "k bigint NOT NULL, x bigint NOT NULL"
+    assert_answer(Case("", Best, "m > k", schema, "m bigint", "none", keys="k"))
