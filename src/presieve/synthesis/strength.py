@@ -25,7 +25,7 @@ _MAX_ROWS = 130
 """Rows of a table that is given to the solver, at most."""
 
 _MAX_TABLES = 12
-_TRIED = 400
+_TRIED = 600
 """Tables that one row is put into, at most."""
 
 
@@ -41,8 +41,6 @@ def shown_for_all(
     """
     short = sorted((n for n in needs if len(n.table) <= _MAX_ROWS), key=lambda n: len(n.table))
     chosen = _cover(space, short)
-    if not chosen:
-        return None
     asked = _Question(space, prefilter, short, solver)
     for need in chosen:
         asked.add(need)
@@ -92,6 +90,7 @@ class _Question:
         self._runs = Runs(space.problem, [prefilter, *literals])
         self._row = self._runs.row("r")
         self._runs.encoder.fact(self._runs.is_true(prefilter, self._row))
+        solver.add(self._runs.encoder.take())
         self.chosen: list[Need] = []
         self.names: list[str] = []
 
@@ -157,8 +156,8 @@ def _telling(space: Space, needs: Sequence[Need], row: State, key: State) -> Nee
 
 
 def _places(needs: Sequence[Need]) -> Iterator[Need]:
-    """The places of the rows in question, and the row alone; then all places in those tables, and
-    in the same with up to two rows fewer.
+    """The places of the rows in question, and the row alone; then the ends and the middle of those
+    tables, and of the same with up to two rows fewer.
     """
     yield from needs
     for key in dict.fromkeys(need.key for need in needs):
@@ -169,7 +168,7 @@ def _places(needs: Sequence[Need]) -> Iterator[Need]:
             for table in combinations(need.table, max(len(need.table) - fewer, 0)):
                 if table not in seen:
                     seen.add(table)
-                    for at in range(len(table) + 1):
+                    for at in sorted({0, len(table) // 2, len(table)}):
                         rest: Table = (*table[:at], (), *table[at:])
                         yield Need(rest, need.key, at)
 
