@@ -85,4 +85,5 @@ def test_a_comparison_of_columns_goes_below(
         "opened < at AND CAST(at AS DECIMAL(20,0)) <"
         " CAST(opened AS DECIMAL(20,0)) + CAST(span AS DECIMAL(20,0)) AND kind = 'visit'"
     )
+    assert boundary.strength == "strongest"
     assert "EqualTo(kind,visit)" in plan.partition("PushedFilters")[2]

@@ -25,6 +25,39 @@ class LastWithin:
         return acc
 
 
+class LastVisit:
+    """The same of visits alone. Where a bound of one is not known, it raises."""
+
+    def zero(self) -> Any:
+        return None
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        if row["kind"] == "visit" and row["opened"] < row["at"] < row["opened"] + row["span"]:
+            return row["at"]
+        return acc
+
+    def finish(self, acc: Any) -> Any:
+        return acc
+
+
+class UpsAndTies:
+    """How many rows rise, and how many stay where they are."""
+
+    def zero(self) -> Any:
+        return 0, 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        ups, ties = acc
+        if row["here"] < row["there"]:
+            return ups + 1, ties
+        if row["here"] == row["there"]:
+            return ups, ties + 1
+        return acc
+
+    def finish(self, acc: Any) -> Any:
+        return acc
+
+
 class LateRows:
     """How many rows were not closed after they were opened; where one of both is not known, none
     was.
@@ -106,6 +139,33 @@ COMPARED: tuple[Case, ...] = (
         WITHIN,
         "last > 10",
         {"opened": ENDS, "at": ENDS, "span": ENDS},
+    ),
+    Case(
+        "last visit",
+        LastVisit,
+        "last > 10",
+        "g string, opened bigint, at bigint, span bigint, kind string",
+        "last bigint",
+        "partial",
+        f"{WITHIN} AND kind = 'visit'",
+        "last > 10",
+        {
+            "opened": [None, *ENDS],
+            "at": [None, *ENDS],
+            "span": [None, *ENDS],
+            "kind": ["visit", "x", None],
+        },
+    ),
+    Case(
+        "ups and ties",
+        UpsAndTies,
+        "ups >= 2 AND ties >= 1",
+        "g string, here bigint, there bigint NOT NULL",
+        "ups bigint NOT NULL, ties bigint NOT NULL",
+        "split",
+        "here < there OR here = there",
+        "ups >= 2 AND ties <> 0",
+        {"here": [None, *ENDS], "there": ENDS},
     ),
     Case(
         "late rows",

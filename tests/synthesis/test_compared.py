@@ -4,16 +4,24 @@ from __future__ import annotations
 
 import pytest
 from tests.synthesis.compared import COMPARED, WITHIN
-from tests.synthesis.running import solved
+from tests.synthesis.running import pipeline_of, solved
 from tests.synthesis.test_table import assert_refuted
 
 from presieve.driver.synthesize import synthesize
+from presieve.ir.ops import app, conjunction, negate
+from presieve.ir.sorts import BOOL, INT, Option
+from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var
+from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis.correlated import facts
 
 BY_NAME = {c.name: c for c in COMPARED}
 SUM = "CAST(opened AS DECIMAL(20,0)) + CAST(span AS DECIMAL(20,0))"
 MOST = 2**63 - 1
 
 TWINS = [
+    ("last visit", f"{WITHIN} AND kind = 'visit' AND {SUM} <= {MOST}"),
+    ("ups and ties", "here < there"),
+    ("ups and ties", "CAST(here AS DECIMAL(20,0)) + 1BD <= CAST(there AS DECIMAL(20,0))"),
     ("last within", f"opened < at AND CAST(at AS DECIMAL(20,0)) < {SUM} - 1BD"),
     ("last within", f"CAST(at AS DECIMAL(20)) - 1BD > CAST(opened AS DECIMAL(20)) AND {WITHIN}"),
     # what is left of it where the sum must fit into a bigint
@@ -78,3 +86,18 @@ def test_what_has_no_exact_text_is_no_condition() -> None:
         returns="n bigint",
     )
     assert "*" not in found.prefilter
+
+
+def test_what_conditions_exclude_is_known() -> None:
+    """Not both ``here < there`` and ``here = there``, and neither without a value; no more."""
+    here, there = Var(Scope.ROW, "here", Option(INT)), Var(Scope.ROW, "there", INT)
+    less, same = (Var(Scope.ROW, n, BOOL) for n in ("$less", "$same"))
+    meant: dict[Var, Term] = {
+        less: app(Op.SQL_IS_TRUE, app(Op.SQL_LT, here, there)),
+        same: app(Op.SQL_IS_TRUE, app(Op.SQL_EQ, here, there)),
+    }
+    problem = pipeline_of(BY_NAME["ups and ties"]).inputs.problem(SQL_TRUE, [])
+    known = {f.term for f in facts(problem, meant, [here, there], Z3Solver())}
+    absent = app(Op.IS_NONE, here)
+    never: list[tuple[Term, Term]] = [(less, same), (less, absent), (same, absent)]
+    assert known == {negate(conjunction(pair)) for pair in never}

@@ -116,7 +116,8 @@ def test_ten_thousand_tables(case: Case) -> None:
         dropped += len(rows) - len(kept)
     assert results > TABLES // 300, "the tables must reach the filter"
     assert dropped > TABLES // 10
-    assert raised == 0
+    erases = any(a["code"] == "may-erase-error" for a in solved(case).assumptions)
+    assert raised == 0 or erases
 
 
 @named

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from presieve.ir.ops import app, sql_conjunction, sql_disjunction
+from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, Tuple, strip
 from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, Var
 from presieve.ir.walk import variables
@@ -188,7 +188,8 @@ def put_back(term: Term, back: dict[Var, Term]) -> Term:
         case App(Op.SQL_NOT, (Var(_, _, sort) as v,)) if sort == BOOL and v in back:
             return negated(back[v])
         case App(Op.SQL_AND, args):
-            return sql_conjunction(put_back(a, back) for a in args)
+            parts = [p for a in args for p in sql_conjuncts(put_back(a, back))]
+            return sql_conjunction(dict.fromkeys(parts))
         case App(Op.SQL_OR, args):
             return sql_disjunction(put_back(a, back) for a in args)
         case App(op, args):

@@ -6,8 +6,9 @@ therefore replaced by columns of their own (FORMULAS 5, step 1), the smaller pro
 as any other, and the columns are put back as Spark SQL. What holds for every value of such a column
 holds for those that it can have; the checker proves the result over the original columns anyway.
 
-Computed columns take all combinations of values in the smaller problem; some occur on no row of the
-original one. So strength is shown anew, by tables of original rows.
+Computed columns take combinations of values in the smaller problem that occur on no row of the
+original one, but for those that :mod:`presieve.synthesis.correlated` excludes. So strength is shown
+anew, by tables of original rows.
 
 A product of numbers can be NaN (zero times infinity), so "no NaN" is an assumption on the computed
 column, as it is on others.
@@ -15,7 +16,7 @@ column, as it is on others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from presieve.ir.fold import Assumption, Column, Fold, Problem
@@ -28,6 +29,7 @@ from presieve.semantics.infix import words
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.conditions import as_sql, conditions, put_back, regrouped
+from presieve.synthesis.correlated import CORRELATED, facts
 from presieve.synthesis.found import Found
 from presieve.synthesis.originals import original_tables
 from presieve.synthesis.space import Space
@@ -70,7 +72,8 @@ class Derivation:
             return found
         back = {c.variable: c.sql for c in self.computed}
         numbers = {c.number: _number(c) for c in self.computed if c.number}
-        assumptions = tuple(numbers.get(a, a) for a in found.problem.assumptions)
+        known = [a for a in found.problem.assumptions if a.code != CORRELATED]
+        assumptions = tuple(numbers.get(a, a) for a in known)
         pushdown: Pushdown = replace(
             found.pushdown,
             prefilter=put_back(found.pushdown.prefilter, back),
@@ -89,7 +92,7 @@ class Derivation:
         such.
         """
         space, solver = Space(problem), Z3Solver()
-        conditions = {c.variable: c.python for c in self.computed}
+        conditions = _meanings(self.computed)
         tables = original_tables(
             space, self.problem, conditions, witnesses, solver.fresh(), _EFFORT
         )
@@ -134,10 +137,17 @@ def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation
     ]
     read |= {v for a in kept for v in variables(a.term) if v.scope is Scope.ROW}
     smaller = _with_columns(replace(fold, fields=fields, step_raises=raises), read, computed)
-    assumptions = (*kept, *(c.number for c in computed if c.number))
+    meant, columns = _meanings(computed), [v for v in read if v.scope is Scope.ROW]
+    known = facts(problem, meant, columns, Z3Solver()) if meant else ()
+    assumptions = (*kept, *(c.number for c in computed if c.number), *known)
     return Derivation(
         problem, replace(problem, fold=smaller, assumptions=assumptions), tuple(computed)
     )
+
+
+def _meanings(computed: Iterable[Computed]) -> dict[Var, Term]:
+    """What the conditions among the columns say of an original row."""
+    return {c.variable: app(Op.SQL_IS_TRUE, c.sql) for c in computed if c.number is None}
 
 
 def numbers(problem: Problem, optional: Collection[str], code: str) -> tuple[Assumption, ...]:

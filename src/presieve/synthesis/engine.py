@@ -186,7 +186,7 @@ class _Search:
 
     def candidate(self) -> Term:
         """The strongest pre-filter that nothing seen so far speaks against."""
-        return predicate(self.space.partitions, self.finding.kept)
+        return predicate(self.space.partitions, self.finding.kept, self.space.absent)
 
     def prove(self) -> tuple[Proof | None, Strength]:
         """Candidate after candidate, each weaker by a cell that turned out to be needed."""

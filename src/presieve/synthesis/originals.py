@@ -11,7 +11,9 @@ from collections.abc import Mapping, Sequence
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app
 from presieve.ir.pushdown import Witness
-from presieve.ir.terms import Lit, Op, Scope, Term, Var, literal_value
+from presieve.ir.sorts import Option
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
+from presieve.ir.walk import subterms, variables
 from presieve.semantics.compile import State
 from presieve.smt.decode import decode
 from presieve.smt.runs import Runs
@@ -48,6 +50,15 @@ def original_tables(
     return [n for n in tables if difference(space, n.table, n.key, n.index) == "result"]
 
 
+def _read(problem: Problem) -> set[Var]:
+    """The columns that are read for more than to see whether they are NULL."""
+    fold = problem.fold
+    nodes = [n for t in (*(f.step for f in fold.fields), fold.step_raises) for n in subterms(t)]
+    apps = [n for n in nodes if isinstance(n, App) and n.op is not Op.IS_NONE]
+    whole = [f.step for f in fold.fields if isinstance(f.step, Var)]
+    return {a for n in apps for a in n.args if isinstance(a, Var)}.union(whole)
+
+
 def _rows(
     problem: Problem,
     smaller: Problem,
@@ -56,22 +67,30 @@ def _rows(
     solver: Solver,
     effort: Effort,
 ) -> dict[tuple[Term, ...], State]:
-    """An original row for each of the smaller problem's, where there is one."""
+    """An original row for each of the smaller problem's, where there is one: with the same values
+    if possible, else with others in columns of which only conditions read the value.
+    """
+    free = {v for v in variables(*computed.values()) if isinstance(v.sort, Option)}
+    free -= _read(smaller)
     runs = Runs(problem, [*computed.values(), *(v for row in wanted for v in row)])
     row = runs.row("r")
     columns = [smaller.fold.column(c.name) for c in smaller.fold.columns]
     found: dict[tuple[Term, ...], State] = {}
     for i, values in enumerate(wanted):
-        same = [
-            runs.encoder.boolean(app(Op.SAME, computed.get(c, c), v), row)
-            for c, v in zip(columns, values, strict=True)
+        pairs = list(zip(columns, values, strict=True))
+        same = [app(Op.SAME, computed.get(c, c), v) for c, v in pairs]
+        alike = [
+            app(Op.SAME, app(Op.IS_NONE, c), app(Op.IS_NONE, v)) if c in free else t
+            for t, (c, v) in zip(same, pairs, strict=True)
         ]
-        runs.encoder.lines.append(f"(declare-const want{i} Bool)")
-        runs.encoder.fact(f"(=> want{i} {s_and(same)})")
-        solver.add(runs.encoder.take())
-        if isinstance(solver.check([f"want{i}"], effort), Sat):
-            found[values] = tuple(
-                decode(row[Scope.ROW, c.name], c.sort, solver, runs.encoder.points)
-                for c in problem.fold.columns
-            )
+        for name, terms in ((f"same{i}", same), (f"alike{i}", alike)):
+            runs.encoder.lines.append(f"(declare-const {name} Bool)")
+            runs.encoder.fact(f"(=> {name} {s_and(runs.encoder.boolean(t, row) for t in terms)})")
+            solver.add(runs.encoder.take())
+            if isinstance(solver.check([name], effort), Sat):
+                found[values] = tuple(
+                    decode(row[Scope.ROW, c.name], c.sort, solver, runs.encoder.points)
+                    for c in problem.fold.columns
+                )
+                break
     return found

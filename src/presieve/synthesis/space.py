@@ -10,8 +10,8 @@ from random import Random
 from typing import TypeVar
 
 from presieve.ir.fold import Mode, Problem
-from presieve.ir.terms import Scope, Term
-from presieve.ir.walk import variables
+from presieve.ir.terms import App, Op, Scope, Term
+from presieve.ir.walk import subterms, variables
 from presieve.semantics.compile import Machine, State, compile_problem, predicates
 from presieve.semantics.interpret import holds, key_env
 from presieve.semantics.values import Value
@@ -97,6 +97,23 @@ class Space:
         return possible_cells(self.partitions)
 
     @cached_property
+    def absent(self) -> frozenset[Cell]:
+        """Cells that no row is in, since what is assumed relates columns."""
+        facts = [a.term for a in self.problem.assumptions if _tells_regions(a.term)]
+        if not facts:
+            return frozenset()
+        names = (Scope.ROW, [c.name for c in self.problem.fold.columns])
+        test = predicates(facts, [names])
+        regions = [p.regions for p in self.rows]
+        firsts = [[r.samples[0] if r.samples else None for r in column] for column in regions]
+        found = []
+        for cell in self.cells:
+            row = tuple(column[i] for column, i in zip(firsts, cell, strict=False))
+            if not all(test(row)):
+                found.append(cell)
+        return frozenset(found)
+
+    @cached_property
     def is_inhabited(self) -> bool:
         """Whether the assumptions leave a value for every column: else there are no rows at all."""
         columns = (*self.rows, *self.key_columns)
@@ -180,6 +197,20 @@ class Space:
             if not self.problem.assumptions or self.is_lawful(row, self.keys[0]):
                 break
         return row
+
+
+_OF_REGIONS = frozenset({Op.AND, Op.OR, Op.NOT, Op.IS_NONE, Op.IS_NAN, Op.GET})
+
+
+def _tells_regions(fact: Term) -> bool:
+    """Whether a fact about several columns is true of all rows of a cell or of none."""
+    inside = (t.op for t in subterms(fact) if isinstance(t, App))
+    found = variables(fact)
+    return (
+        len(found) > 1
+        and all(v.scope is Scope.ROW for v in found)
+        and all(op in _OF_REGIONS for op in inside)
+    )
 
 
 def _plainest_first(values: Iterable[Value]) -> list[Value]:

@@ -64,14 +64,18 @@ def _without_redundant(boxes: list[Box], wanted: Collection[Cell]) -> list[Box]:
     return kept
 
 
-def predicate(partitions: Sequence[Partition], needed: Collection[Cell]) -> Term:
-    """A predicate that keeps exactly the needed cells among the possible ones."""
+def predicate(
+    partitions: Sequence[Partition], needed: Collection[Cell], absent: Collection[Cell] = ()
+) -> Term:
+    """A predicate that keeps exactly the needed cells among the possible ones. Whether it keeps
+    the ``absent`` ones does not matter.
+    """
     cells = possible_cells(partitions)
     kept = set(needed)
-    dropped = [c for c in cells if c not in kept]
+    dropped = [c for c in cells if c not in kept and c not in absent]
     if not dropped:
         return SQL_TRUE
-    if len(dropped) == len(cells):
+    if not any(c in kept for c in cells):
         return SQL_FALSE
     as_union = sql_disjunction(
         sql_conjunction(p.member(side) for p, side in zip(partitions, box, strict=True))
