@@ -40,7 +40,7 @@ def test_right_answers(name: str, mode: Mode) -> None:
     assert found.groups >= GROUPS
     assert min(found.passed, found.told, found.vanished, found.dropped) > 10
     assert (found.twins, found.missed) == (found.caught, [])
-    assert found.twins > 1
+    assert found.twins > 0
 
 
 def test_groups_that_break_an_assumption_are_counted_apart() -> None:
