@@ -48,7 +48,9 @@ def same(a: Value, b: Value) -> bool:
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
     if isinstance(a, float) and isinstance(b, float):
-        return float_bits(a) == float_bits(b)
+        if a != b:
+            return a != a and b != b
+        return a != 0 or float_bits(a) == float_bits(b)
     return type(a) is type(b) and a == b
 
 

@@ -30,6 +30,7 @@ T = TypeVar("T")
 _KEYS_TRIED = 12
 _KEYS_SEEN = 2000
 _TRIES = 100
+_POOL = 4
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,16 @@ class Space:
         if not self.problem.assumptions:
             return rows
         return [r for r in rows if self.is_lawful(r, self.keys[0])]
+
+    @cached_property
+    def _pools(self) -> dict[Cell, list[State]]:
+        return {}
+
+    def pool(self, cell: Cell) -> list[State]:
+        """A few rows of a cell, always the same."""
+        if cell not in self._pools:
+            self._pools[cell] = self.rows_in(cell, Random(len(self._pools)), _POOL)
+        return self._pools[cell]
 
     @cached_property
     def _choices(self) -> list[list[Region]]:

@@ -28,6 +28,7 @@ MAX_ACCEPTED = 60
 _PUMP_LIMIT = 3000
 _ROWS_TRIED = 4
 _KEYS_ALONE = 4
+_POOL = 400
 _NEAR = 40
 _FEWEST_TRIES, _MOST_TRIES, _ALL_TRIES = 40, 240, 120_000
 """How often a row of one cell is put into a table, and of all cells together, about."""
@@ -132,10 +133,16 @@ def _offer(space: Space, finding: Finding, table: Table, key: State) -> bool:
 
 
 def _random_tables(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
+    """Of one row to six. After some hundred rows they are made of those, which is faster."""
     yield (), space.keys[0]
+    pool: list[State] = []
     for i in range(RANDOM_TABLES):
         length = 1 + i % 6
-        table = tuple(space.random_row(random) for _ in range(length))
+        if len(pool) < _POOL:
+            table = tuple([space.random_row(random) for _ in range(length)])
+            pool += table
+        else:
+            table = tuple(random.choices(pool, k=length))
         yield table, random.choice(space.keys)
 
 
@@ -194,13 +201,14 @@ def note_removals(space: Space, finding: Finding, table: Table, key: State) -> N
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Between two rows of an accepted table: the state before it, and what is to come."""
+    """Between two rows of an accepted table: the state before it, what is to come, and the end."""
 
     table: Table
     key: State
     at: int
     state: State
     rest: Table
+    end: State | None
     outcome: object
 
 
@@ -214,11 +222,11 @@ def _places(
     machine = space.machine
     found: dict[Cell, list[_Place]] = {}
     for table, key in tables:
-        outcome = machine.outcome(table, key)
+        end, outcome = machine.run(table, key), machine.outcome(table, key)
         for at in sorted({0, len(table), len(table) // 2}):
             state = machine.run(table[:at], key)
             if state is not None:
-                place = _Place(table, key, at, state, table[at:], outcome)
+                place = _Place(table, key, at, state, table[at:], end, outcome)
                 found.setdefault(space.own(key), []).append(place)
     for places in found.values():
         random.shuffle(places)
@@ -252,7 +260,13 @@ def _insert(
             index = t // 2 if t % 2 else n + t // 2
             turn, index = divmod(index, len(places))
             place, row = places[index], rows[(t // 2 + turn) % len(rows)]
-            state = machine.resume(place.state, (row, *place.rest), place.key)
+            # The two zeros count as one state here: what they tell apart is for the solver to find.
+            state = machine.step(place.state, row, place.key)
+            if state == place.state:
+                continue
+            state = state and machine.resume(state, place.rest, place.key)
+            if state is not None and state == place.end:
+                continue
             if not agree(machine.result(state, False, place.key), place.outcome):
                 longer = (*place.table[: place.at], row, *place.rest)
                 finding.needs[cell] = Need(longer, place.key, place.at)

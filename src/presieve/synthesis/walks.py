@@ -42,7 +42,7 @@ def walks(
         chosen = random.sample(cells[key], number)
         if focus:
             chosen.append(random.choice(focus[i % len(focus)]))
-        rows = [row for cell in chosen for row in space.rows_in(cell, random, 2)]
+        rows = [row for cell in chosen for row in space.pool(cell)]
         if rows:
             yield key, random.choices(rows, k=LENGTH)
 
