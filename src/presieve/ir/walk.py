@@ -8,41 +8,32 @@ from presieve.ir.ops import app
 from presieve.ir.terms import App, Lit, Scope, Term, Var
 
 
-def subterms(term: Term) -> Iterator[Term]:
+def subterms(*terms: Term) -> Iterator[Term]:
     """Every distinct subterm object, arguments before the terms that use them."""
     seen: set[int] = set()
-    stack: list[tuple[Term, bool]] = [(term, False)]
-    while stack:
-        node, expanded = stack.pop()
-        if expanded:
-            yield node
-            continue
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        stack.append((node, True))
-        if isinstance(node, App):
-            stack.extend((a, False) for a in reversed(node.args))
+    for term in terms:
+        stack: list[tuple[Term, bool]] = [(term, False)]
+        while stack:
+            node, expanded = stack.pop()
+            if expanded:
+                yield node
+            elif id(node) not in seen:
+                seen.add(id(node))
+                if isinstance(node, App):
+                    stack.append((node, True))
+                    stack += [(a, False) for a in reversed(node.args)]
+                else:
+                    yield node
 
 
 def variables(*terms: Term) -> tuple[Var, ...]:
     """The variables that occur, each once, in order of first occurrence."""
-    found: dict[Var, None] = {}
-    for term in terms:
-        for node in subterms(term):
-            if isinstance(node, Var):
-                found.setdefault(node)
-    return tuple(found)
+    return tuple(dict.fromkeys(n for n in subterms(*terms) if isinstance(n, Var)))
 
 
 def literals(*terms: Term) -> tuple[Lit, ...]:
     """The literals that occur, each once, in order of first occurrence."""
-    found: dict[Lit, None] = {}
-    for term in terms:
-        for node in subterms(term):
-            if isinstance(node, Lit):
-                found.setdefault(node)
-    return tuple(found)
+    return tuple(dict.fromkeys(n for n in subterms(*terms) if isinstance(n, Lit)))
 
 
 def rewrite(term: Term, leaf: Callable[[Var], Term]) -> Term:

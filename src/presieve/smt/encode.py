@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Option, Sort, Tuple, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
-from presieve.ir.walk import literals, subterms
+from presieve.ir.walk import subterms
 from presieve.smt import floats
 from presieve.smt.encodings import (
     ORDER_OPS,
@@ -65,7 +65,8 @@ class Encoder:
     """
 
     def __init__(self, relevant: Sequence[Term]) -> None:
-        found = literals(*relevant)
+        nodes = list(subterms(*relevant))
+        found = dict.fromkeys(n for n in nodes if isinstance(n, Lit))
         texts = sorted({str(x.value) for x in found if _is(x, *TEXTS) and x.value is not None})
         self.points = {text: Fraction(i) for i, text in enumerate(texts)}
         self.lines: list[str] = []
@@ -73,7 +74,7 @@ class Encoder:
         self._memo: dict[tuple[int, int], Enc] = {}
         self._keep: list[object] = []
         numbers = [literal_value(x) for x in found if _is(x, FLOAT)]
-        arithmetic = any(_is_float_arithmetic(n) for t in relevant for n in subterms(t))
+        arithmetic = any(_is_float_arithmetic(n) for n in nodes)
         self.lines += floats.prelude([x for x in numbers if isinstance(x, float)], arithmetic)
         self._bounded = bool(self.lines)
 

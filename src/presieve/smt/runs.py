@@ -57,6 +57,7 @@ class Runs:
         self.problem = problem
         self.encoder = Encoder(all_terms(problem, extra))
         self.keys: EncEnv = {}
+        self._met: dict[tuple[int, int], tuple[Run, EncEnv, EncEnv]] = {}
         for i, column in enumerate(problem.fold.keys):
             self.keys[Scope.KEY, column.name] = self._column(f"key.{i}", column)
         for assumption in problem.assumptions if problem.mode is Mode.GROUPED else ():
@@ -110,7 +111,7 @@ class Runs:
 
     def step(self, run: Run, row: EncEnv) -> Run:
         """The run after one more row (meaningful where :meth:`step_raises` is false)."""
-        here = {**row, **run.env}
+        here = self._here(run, row)
         env: EncEnv = dict(self.keys)
         for f in self.fold.fields:
             env[Scope.ACC, f.name] = self.encoder.term(f.step, here)
@@ -127,7 +128,16 @@ class Runs:
 
     def step_raises(self, run: Run, row: EncEnv) -> str:
         """Python raises on this row."""
-        return self.encoder.boolean(self.fold.step_raises, {**row, **run.env})
+        return self.encoder.boolean(self.fold.step_raises, self._here(run, row))
+
+    def _here(self, run: Run, row: EncEnv) -> EncEnv:
+        """A run and the row it comes to. One object for both, so that what is said of it twice is
+        written once.
+        """
+        pair = id(run), id(row)
+        if pair not in self._met:
+            self._met[pair] = (run, row, {**row, **run.env})
+        return self._met[pair][2]
 
     def finish_raises(self, run: Run) -> str:
         """Python raises when the group ends."""
