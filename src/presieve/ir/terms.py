@@ -18,6 +18,8 @@ from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort
 class Scope(Enum):
     """Where a variable's value comes from."""
 
+    __hash__ = object.__hash__  # there is one object of each; Enum's own is slow
+
     ROW = "row"  # a column of the input row, as Spark SQL sees it
     KEY = "key"  # a grouping column: one value for the whole group
     ACC = "acc"  # a field of the accumulator of the original run
@@ -65,6 +67,8 @@ class Op(Enum):
     ``PY_*`` mean what CPython does, ``SQL_*`` what Spark SQL does (three-valued where it can be
     NULL); the rest are plain mathematics. ``>`` and ``not <=`` stay different: they differ on NaN.
     """
+
+    __hash__ = object.__hash__
 
     # two-valued logic and values
     NOT = "not"

@@ -71,8 +71,7 @@ class Encoder:
         self.points = {text: Fraction(i) for i, text in enumerate(texts)}
         self.lines: list[str] = []
         self._names = 0
-        self._memo: dict[tuple[int, int], Enc] = {}
-        self._keep: list[object] = []
+        self._memos: dict[int, tuple[Env, dict[int, Enc], list[Term]]] = {}
         numbers = [literal_value(x) for x in found if _is(x, FLOAT)]
         arithmetic = any(_is_float_arithmetic(n) for n in nodes)
         self.lines += floats.prelude([x for x in numbers if isinstance(x, float)], arithmetic)
@@ -130,15 +129,28 @@ class Encoder:
 
     def term(self, term: Term, env: Env) -> Enc:
         """Any term, under an environment that says what its variables are."""
-        if (id(term), id(env)) not in self._memo:
-            self._keep.append((env, term))  # ids below must stay theirs
-            for node in subterms(term):
-                key = (id(node), id(env))
-                if key not in self._memo:
-                    self._memo[key] = self._named(self._node(node, env), node.sort)
-        return self._memo[id(term), id(env)]
+        if id(env) not in self._memos:
+            self._memos[id(env)] = (env, {}, [])  # ids must stay theirs, also those of the terms
+        _, memo, kept = self._memos[id(env)]
+        if id(term) not in memo:
+            kept.append(term)
+            waiting = [term]
+            while waiting:
+                node = waiting[-1]
+                before = len(waiting)
+                if isinstance(node, App) and id(node) not in memo:
+                    waiting += [a for a in reversed(node.args) if id(a) not in memo]
+                if len(waiting) == before:
+                    waiting.pop()
+                    if id(node) not in memo:
+                        memo[id(node)] = self._named(self._node(node, env, memo), node.sort)
+        return memo[id(term)]
 
     def _named(self, enc: Enc, sort: Sort) -> Enc:
+        if isinstance(enc, str):
+            if len(enc) <= _LONG:
+                return enc
+            return self.name(enc, "Bool" if sort == BOOL else "Real" if sort in TEXTS else "Int")
         match enc:
             case OptionEnc(present, value):
                 of = sort.of if isinstance(sort, Option) else sort
@@ -150,19 +162,13 @@ class Encoder:
                 )
             case FloatEnc(nan, value, negzero):
                 return FloatEnc(self.name(nan), self.name(value, "Real"), self.name(negzero))
-            case _:
-                kind = "Bool" if sort == BOOL else "Real" if sort in TEXTS else "Int"
-                return self.name(enc, kind)
 
-    def _node(self, node: Term, env: Env) -> Enc:
-        match node:
-            case Var(scope, name, _):
-                return env[scope, name]
-            case Lit():
-                return self._literal(node)
-            case App(op, args, sort):
-                encs = [self._memo[id(a), id(env)] for a in args]
-                return self._apply(op, encs, args, sort)
+    def _node(self, node: Term, env: Env, memo: Mapping[int, Enc]) -> Enc:
+        if isinstance(node, App):
+            return self._apply(node.op, [memo[id(a)] for a in node.args], node.args, node.sort)
+        if isinstance(node, Var):
+            return env[node.scope, node.name]
+        return self._literal(node)
 
     def _literal(self, node: Lit) -> Enc:
         if isinstance(node.sort, Option):
