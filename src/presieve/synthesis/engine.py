@@ -86,7 +86,7 @@ class _Search:
 
     def solver(self) -> Solver:
         """A fresh solver, counted."""
-        solver = self.solvers[0].fresh() if self.solvers else Z3Solver()
+        solver = self.solvers[0].fresh() if self.solvers else Z3Solver(quick=True)
         self.solvers.append(solver)
         return solver
 
