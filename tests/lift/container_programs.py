@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import random
+import re
 
 TYPES = ("bigint", "boolean")
 _TEXTS = ("'a'", "'b'", "'c'", "''")
+
+
+def _one_name(text: str) -> str:
+    for other, name in (("m", "l"), ("e", "d"), ("t", "s")):
+        text = re.sub(rf"\b{other}\b", name, text)
+    return text
 
 
 class ContainerPrograms:
@@ -18,13 +25,10 @@ class ContainerPrograms:
 
     def program(self, name: str) -> tuple[str, tuple[str, str]]:
         """One class as source text, and the Spark types of its two outputs."""
-        d = self.pick("{}", "{'a': 0, 'b': 1}", "{'a': 0}", "{'': 2, 'b': 0, 'a': 1}", "dict()")
-        f = self.pick("0", "0", "1", "5", "-1")
-        s = self.pick("set()", "set()", "{'a'}", "set(['b', ''])", "frozenset()")
         lines = [
             f"class {name}:",
             "    def zero(self):",
-            f"        return ([{self.number(0)}, 0], {d}, {s}, {f})",
+            f"        return ({', '.join(self.start())})",
             "    def reduce(self, acc, row):",
             *self.names(),
             *("        " + line for line in self.block(3)),
@@ -35,6 +39,26 @@ class ContainerPrograms:
             f"        return ({self.number(2)}, {self.test(2)})",
         ]
         return "\n".join(lines) + "\n", TYPES
+
+    def function(self, name: str) -> tuple[str, tuple[str, str]]:
+        """The same as a function for ``applyInPandas``, where each object has one name."""
+        loop = [re.sub(r"return .*", "continue", line) for line in self.block(3)]
+        body = [
+            f"l, d, s, f = {', '.join(self.start())}",
+            "for row in pdf.itertuples(index=False):",
+            *("    " + line for line in loop),
+            *self.block(1, end=True),
+            f"return pd.DataFrame({{'p': [{self.number(2)}], 'q': [{self.test(2)}]}})",
+        ]
+        lines = [f"def {name}(pdf):", *("    " + _one_name(line) for line in body)]
+        return "\n".join(lines) + "\n", TYPES
+
+    def start(self) -> tuple[str, str, str, str]:
+        """What the state is before any row."""
+        d = self.pick("{}", "{'a': 0, 'b': 1}", "{'a': 0}", "{'': 2, 'b': 0, 'a': 1}", "dict()")
+        f = self.pick("0", "0", "1", "5", "-1")
+        s = self.pick("set()", "set()", "{'a'}", "set(['b', ''])", "frozenset()")
+        return f"[{self.number(0)}, 0]", d, s, f
 
     def pick(self, *choices: str) -> str:
         """One of some texts."""

@@ -21,6 +21,14 @@ RATE = np.float64(1.5)
 LIST = [1, 2]
 
 
+class Everything(set):
+    def issubset(self, other):
+        return True
+
+
+EVERYTHING = Everything({"a"})
+
+
 def helper(x):
     return x
 
@@ -166,6 +174,13 @@ def column_in_any(s: pd.Series) -> int:
             again += 1
         seen.add(x)
     return again
+
+
+def odd_set(s: pd.Series) -> bool:
+    seen = {"b"}
+    for x in s:
+        pass
+    return seen >= EVERYTHING  # unsupported-operation
 
 
 def mixed_set(s: pd.Series) -> int:

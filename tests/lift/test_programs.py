@@ -88,10 +88,14 @@ def check_programs(
 
 
 @pytest.mark.parametrize("seed", [3, 14, 92])
-def test_random_programs_with_containers(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", [RowClass(), FrameFunction()], ids=["class", "function"])
+def test_random_programs_with_containers(
+    seed: int, form: RowClass | FrameFunction, tmp_path: Path
+) -> None:
     source = ContainerPrograms(seed)
-    made = [source.program(f"F{i}") for i in range(2 * PROGRAMS)]
-    assert check_sources(made, seed, RowClass(), tmp_path, 20) > PROGRAMS // 4
+    write = source.program if isinstance(form, RowClass) else source.function
+    made = [write(f"F{i}") for i in range(PROGRAMS)]
+    assert check_sources(made, seed, form, tmp_path, 10) > PROGRAMS // 8
 
 
 def check_sources(

@@ -51,7 +51,8 @@ def display(m: Machine, flow: Flow, items: Iterable[Value], node: ast.AST) -> Se
 
 def of_constants(m: Machine, value: Value, node: ast.AST) -> Value:
     """A set of constants from outside of the function, as the set that it is."""
-    if isinstance(value, Known) and isinstance(value.target, set | frozenset):
+    if isinstance(value, Known) and type(value.target) in (set, frozenset):
+        assert isinstance(value.target, set | frozenset)
         members = [constant(x, value.name, m.columns.zone) for x in value.target]
         ordered = sorted(members, key=repr)  # the same text is wanted in every process
         found = display(m, Flow({}), ordered, node)
