@@ -42,6 +42,7 @@ Print Assumptions witness_is_kept.
 Print Assumptions region_is_needed.
 Print Assumptions strongest_of_all.
 Print Assumptions strongest_of_regions.
+Print Assumptions conjunct_is_needed.
 Print Assumptions plain_conditions_hold.
 Print Assumptions group_vanishes.
 Print Assumptions no_plain_certificate.

@@ -88,4 +88,21 @@ Section Witnesses.
     rewrite (wholes region listed k r (key w) (row w) inside (shows_region _ _ S)).
     exact (witness_is_kept _ _ _ _ S R).
   Qed.
+
+  (** A group of rows that shows that the residual [psi] of [P] cannot be weakened to [rest], be it
+      [psi] without one of its conjuncts: the filter rejects the group, and [rest] accepts what [P]
+      keeps of it. *)
+  Record lets_through (k : Key) (X : list Row) (P : Key -> Row -> bool) (rest : Key -> Out -> bool)
+    : Prop := {
+    lets_lawful : Forall (D k) X;
+    lets_rejected : original k X = Nothing;
+    lets_accepted : exists o, outcome_of m (f k) live (rest k) (filter (P k) X) = Result o
+  }.
+
+  Theorem conjunct_is_needed k X P rest : lets_through k X P rest -> ~ right P rest.
+  Proof.
+    intros [lawful rejected [o accepted]] R.
+    assert (quiet : original k X <> Raised) by now rewrite rejected.
+    specialize (R k X lawful quiet). rewrite accepted, rejected in R. discriminate.
+  Qed.
 End Witnesses.

@@ -195,6 +195,24 @@ def witness_mutants(data: Data) -> Iterator[tuple[str, object]]:
             yield f"witness {i}: {what}", put({**witness, "region": text})
 
 
+def residual_witness_mutants(data: Data) -> Iterator[tuple[str, object]]:
+    """Conjunct, rows and key of the witnesses of the residual changed."""
+    others = data["residual_witnesses"]
+    for i, witness in enumerate(others):
+
+        def put(changed: object, i: int = i) -> Data:
+            return {**data, "residual_witnesses": [*others[:i], changed, *others[i + 1 :]]}
+
+        rows = witness["rows"]
+        yield f"residual witness {i}: no conjunct", put({**witness, "conjunct": len(others)})
+        yield f"residual witness {i}: negative conjunct", put({**witness, "conjunct": -1})
+        yield f"residual witness {i}: key", put({**witness, "key": [*witness["key"], "1:Int"]})
+        yield f"residual witness {i}: values", put({**witness, "rows": [["1:Date"] for _ in rows]})
+        yield f"residual witness {i}: ragged", put({**witness, "rows": [[], *rows]})
+        terms = [["(int+ 1:Int 1:Int)"], *rows]
+        yield f"residual witness {i}: terms", put({**witness, "rows": terms})
+
+
 # --- what is true of them -------------------------------------------------------------------------
 
 _NASTY: dict[Sort, list[Value]] = {

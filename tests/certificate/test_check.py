@@ -173,6 +173,7 @@ def test_tampering_is_refused_or_harmless(name: str) -> None:
         mutants.predicate_mutants(data),
         mutants.problem_mutants(data),
         mutants.witness_mutants(data),
+        mutants.residual_witness_mutants(data),
     )
     refused = [assert_harmless(mutant) for _, mutant in every]
     assert sum(refused) > 0.6 * len(refused)

@@ -41,9 +41,10 @@ def test_synth_finds_the_split(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["certificate"]["kind"] == "split"
     assert set(found) == {
         *("kind", "prefilter", "residual", "invariant", "strength", "certificate"),
-        *("assumptions", "declined", "seconds", "solver_calls", "order"),
+        *("assumptions", "declined", "seconds", "solver_calls", "order", "residual_strength"),
     }
     assert found["order"]["status"] == "independent"
+    assert found["residual_strength"] == "needed"
 
 
 def test_synth_for_people(capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,6 +52,7 @@ def test_synth_for_people(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     for text in ("split", "score >= 90.0D", "second IS NOT NULL", "[no-nan]", "order of rows"):
         assert text in out
+    assert "every conjunct is needed" in out
 
 
 def test_synth_tells_what_it_did(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,6 +68,7 @@ def test_synth_tells_what_it_did(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["synth", *TOP_TWO, "--trace"]) == 0
     out = capsys.readouterr().out
     texts = ["1 search", "pre-filter  P1 score >= 90.0D", "without  (score", "filtered out"]
+    texts += ["conjunct  second IS NOT NULL stays"]
     texts += ["residual  second IS NOT NULL for second >= 90.0D: taken", "checker  accepted: split"]
     for text in texts:
         assert text in out
@@ -114,6 +117,7 @@ def test_a_saved_certificate_is_checked_again(
     assert found["verified"] is True
     assert found["solver"] == solver
     assert found["prefilter"] == "score >= 90.0D"
+    assert found["residual_strength"] == "needed"
     assert set(found["conditions"]) == {"init", "sync", "stutter", "final", "strength"}
     assert main(["check", str(path), "--solver", solver]) == 0
     assert "second IS NOT NULL" in capsys.readouterr().out

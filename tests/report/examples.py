@@ -25,6 +25,7 @@ SPLIT = BoundaryReport(
     residual="second IS NOT NULL",
     invariant="second = second' or second < 90",
     strength="strongest",
+    residual_strength="needed",
     assumptions=({"code": "no-nan", "text": "column score holds no NaN"},),
     seconds=0.125,
     solver_calls=9,

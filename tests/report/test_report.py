@@ -58,6 +58,7 @@ def test_text_of_a_split() -> None:
         "  residual      second IS NOT NULL\n"
         "  kind          split. Rows are filtered below, and a weaker filter is left above.\n"
         "  strength      strongest\n"
+        "  conjuncts     every conjunct is needed, as a table shows for each\n"
         "  invariant     second = second' or second < 90\n"
         "  scan filters  IsNotNull(score), GreaterThanOrEqual(score,90.0)\n"
         "  rows kept     about 3.4%\n"

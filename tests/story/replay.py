@@ -77,6 +77,17 @@ def check_tried(event: story.Tried) -> None:
     assert isinstance(outcome(problem, rows, keys), Nothing)
 
 
+def check_stays(event: story.Stays) -> None:
+    """The group is rejected by the filter, and accepted without the conjunct."""
+    if event.group is None:
+        return
+    rows, keys = table(event.group)
+    problem = event.group.problem
+    assert isinstance(outcome(problem, rows, keys), Nothing)
+    pushed = pushed_outcome(problem, rows, keys, event.prefilter, event.rest)
+    assert isinstance(pushed, Result)
+
+
 def check(events: Iterable[Event]) -> None:
     """AssertionError where a story is not so."""
     candidate: Term | None = None
@@ -106,6 +117,8 @@ def check(events: Iterable[Event]) -> None:
                 assert len(clauses) == left
             case story.Tried():
                 check_tried(event)
+            case story.Stays():
+                check_stays(event)
             case story.Minimised(clauses, invariant):
                 assert clauses == left >= len(invariant)
 

@@ -113,7 +113,7 @@ def test_all_there_is_to_tell_is_told() -> None:
     assert kinds >= {
         *(story.Searched, story.Lowered, story.Explored, story.Proposed, story.Refuted),
         *(story.PutBack, story.Mined, story.Round, story.Settled, story.Tried, story.Minimised),
-        *(story.Weaker, story.Ended, story.Relaxed, story.Checked),
+        *(story.Stays, story.Weaker, story.Ended, story.Relaxed, story.Checked),
     }
     assert {e.by for e in events if isinstance(e, story.Round)} >= {"sync", "stutter"}
     assert {e.judged for e in events if isinstance(e, story.Tried)} >= {"refuted", "taken"}
@@ -166,6 +166,7 @@ def lies() -> list[tuple[str, type, Callable[[Any], Any]]]:
         ("no group", story.Tried, cut),
         ("rows that do not pass", story.Tried, lambda e: replace(e, prefilter=SQL_FALSE)),
         ("the filter", story.Tried, rejecting),
+        ("a conjunct that is not needed", story.Stays, lambda e: replace(e, rest=e.conjunct)),
         ("fewer clauses", story.Mined, lambda e: replace(e, clauses=e.clauses - 1)),
         ("one killed less", story.Round, lambda e: replace(e, killed=e.killed[1:])),
         ("one left more", story.Settled, lambda e: replace(e, clauses=(*e.clauses, SQL_TRUE))),

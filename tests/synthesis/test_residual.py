@@ -15,10 +15,11 @@ from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import Value
 from presieve.sql.emit import emit
 from presieve.sql.parse import parse_predicate
-from presieve.synthesis.residual import assemble, choose, every, parts_of
+from presieve.synthesis.residual import assemble, choose, cost, every, parts_of
 
 N, M = output_var("n", INT), output_var("m", Option(INT))
 D, B = output_var("d", Option(FLOAT)), output_var("b", Option(BOOL))
+A, C = Var(Scope.ACC, "a", INT), Var(Scope.ACC, "c", INT)
 NAMES = {v.name: v for v in (N, M, D, B)}
 START: dict[Var, Value] = {N: -1, M: None, D: 0.0, B: False}
 VALUES: dict[str, list[Value]] = {
@@ -93,6 +94,46 @@ def test_stand_ins_are_ordered_by_cost(text: str, standins: list[str]) -> None:
     else:
         (part,) = parts_of(read(text), START).parts
     assert [emit(s, "UTC") for s in part.standins] == standins
+
+
+WIDE = {N: frozenset({A, C}), M: frozenset({A}), D: frozenset[Var](), B: frozenset({C})}
+"""State fields that the outputs are computed from."""
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("true", (0, 0, 0)),
+        ("d > 5", (0, 1, 1)),
+        ("m IS NOT NULL", (1, 1, 1)),
+        ("m > 5 AND m < 9 AND NOT (m = 7 OR m = 8)", (1, 3, 4)),
+        ("n > 5", (2, 1, 1)),
+        ("n > 5 OR m > 5", (2, 1, 2)),
+        ("m > 5 AND b", (2, 2, 2)),
+    ],
+)
+def test_what_a_residual_costs(text: str, wanted: tuple[int, int, int]) -> None:
+    assert cost(read(text), WIDE) == wanted
+
+
+@pytest.mark.parametrize("text", FILTERS)
+def test_what_costs_least_is_tried_first_and_nothing_costs_more_than_the_part(text: str) -> None:
+    for part in every(parts_of(read(text), START, WIDE)):
+        costs = [cost(s, WIDE) for s in part.standins]
+        assert costs == sorted(costs)
+        itself = cost(part.term, WIDE)
+        assert all(a <= b for one in costs for a, b in zip(one, itself, strict=True))
+
+
+def test_fewer_state_fields_come_before_weaker() -> None:
+    (part,) = parts_of(read("m > n"), START, {N: frozenset({A}), M: frozenset({A, C})}).parts
+    assert [emit(s, "UTC") for s in part.standins] == ["m IS NOT NULL"]
+    both = read("d > 5 AND b OR d > 7 AND b AND m > 5")
+    wide = {D: frozenset({A, C}), B: frozenset({C})}
+    (part,) = parts_of(both, START, wide).parts
+    assert [emit(s, "UTC") for s in part.standins] == [
+        *("b IS NOT NULL", "d IS NOT NULL", "d <> 0.0D")
+    ]
 
 
 def test_the_cheapest_that_fits_is_chosen_and_what_is_not_proved_stays() -> None:

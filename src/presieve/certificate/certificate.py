@@ -12,7 +12,15 @@ from typing import Any, get_args
 
 from presieve.errors import PresieveError, UsageError
 from presieve.ir.fold import Problem
-from presieve.ir.pushdown import Kind, Pushdown, Strength, Witness
+from presieve.ir.pushdown import (
+    Kind,
+    Pushdown,
+    ResidualStrength,
+    ResidualWitness,
+    Strength,
+    Witness,
+    residual_strength,
+)
 from presieve.ir.terms import Term
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 
@@ -32,6 +40,12 @@ class Certificate:
     residual: Term
     invariant: tuple[Term, ...]
     witnesses: tuple[Witness, ...] = ()
+    residual_witnesses: tuple[ResidualWitness, ...] = ()
+
+    @property
+    def residual_strength(self) -> ResidualStrength:
+        """Whether there is a witness for every conjunct of the residual."""
+        return residual_strength(self.kind, self.residual, self.residual_witnesses)
 
     @classmethod
     def of(cls, problem: Problem, found: Pushdown) -> Certificate:
@@ -44,6 +58,7 @@ class Certificate:
             found.residual,
             found.invariant,
             found.witnesses,
+            found.residual_witnesses,
         )
 
     def to_json(self) -> dict[str, object]:
@@ -63,6 +78,14 @@ class Certificate:
                     "index": w.index,
                 }
                 for w in self.witnesses
+            ],
+            "residual_witnesses": [
+                {
+                    "conjunct": w.conjunct,
+                    "key": [print_term(v) for v in w.key],
+                    "rows": [[print_term(v) for v in row] for row in w.rows],
+                }
+                for w in self.residual_witnesses
             ],
             "problem": print_problem(self.problem).splitlines(),
         }
@@ -90,11 +113,18 @@ def _parse(data: dict[str, Any]) -> Certificate:
     witnesses = tuple(
         Witness(
             parse_term(w["region"]),
-            tuple(parse_term(v) for v in _list(w["key"])),
-            tuple(tuple(parse_term(v) for v in _list(row)) for row in _list(w["rows"])),
+            _values(w["key"]),
+            tuple(_values(row) for row in _list(w["rows"])),
             int(w["index"]),
         )
         for w in _list(data["witnesses"])
+    )
+    # certificates from before there were any have none
+    residual_witnesses = tuple(
+        ResidualWitness(
+            int(w["conjunct"]), _values(w["key"]), tuple(_values(r) for r in _list(w["rows"]))
+        )
+        for w in _list(data.get("residual_witnesses", []))
     )
     return Certificate(
         parse_problem("\n".join(_list(data["problem"]))),
@@ -104,7 +134,12 @@ def _parse(data: dict[str, Any]) -> Certificate:
         parse_term(data["residual"]),
         tuple(parse_term(t) for t in _list(data["invariant"])),
         witnesses,
+        residual_witnesses,
     )
+
+
+def _values(data: object) -> tuple[Term, ...]:
+    return tuple(parse_term(v) for v in _list(data))
 
 
 def _list(data: object) -> list[Any]:

@@ -9,7 +9,7 @@ from typing import Literal
 from presieve.certificate import obligations
 from presieve.certificate.certificate import Certificate
 from presieve.certificate.obligations import Claim
-from presieve.certificate.witness import check_witnesses
+from presieve.certificate.witness import check_residual_witnesses, check_witnesses
 from presieve.errors import PresieveError
 from presieve.ir.fold import Column, Output, Problem
 from presieve.ir.ops import sql_conjuncts
@@ -103,6 +103,10 @@ def check(
         seconds["strength"] = time.perf_counter() - started
         if not isinstance(answer, Unsat):
             return Rejected("strength", "rows are kept for which no witness speaks")
+    try:
+        check_residual_witnesses(certificate)
+    except PresieveError as problem:
+        return Rejected("residual", str(problem))
     erases = not isinstance(_ask(obligations.erases_error(claim), like, effort), Unsat)
     return Verified(certificate, solver, seconds, erases, _SEAL)
 

@@ -1,4 +1,6 @@
-"""Trusted. Witnesses of strength, checked by running them on the reference interpreter."""
+"""Trusted. Witnesses of strength, of pre-filter and of residual, checked by running them on the
+reference interpreter.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from typing import TypeAlias
 from presieve.certificate.certificate import Certificate
 from presieve.errors import PresieveError
 from presieve.ir.fold import Column, Mode, Problem
-from presieve.ir.pushdown import Witness
+from presieve.ir.ops import sql_conjunction
+from presieve.ir.pushdown import ResidualWitness, Witness, residual_conjuncts
 from presieve.ir.terms import Lit, Scope, Term, literal_value
 from presieve.ir.wellformed import check_prefilter
 from presieve.semantics.interpret import (
@@ -16,6 +19,7 @@ from presieve.semantics.interpret import (
     Nothing,
     Outcome,
     Raised,
+    Result,
     Row,
     State,
     advance,
@@ -38,17 +42,43 @@ def check_witnesses(certificate: Certificate) -> None:
     Neither table may raise. Where the smaller one does, the row need not be kept: a pre-filter may
     drop it together with the rows that raise without it (``proofs/Witnesses.v``).
     """
-    groups: dict[Literals, _Group] = {}
+    groups = _Groups(certificate.problem)
     for number, witness in enumerate(certificate.witnesses):
         check_prefilter(certificate.problem, witness.region)
-        group = groups.get(witness.key)
-        if group is None:
-            group = groups[witness.key] = _Group(certificate.problem, witness.key)
-        if not group.shows(witness):
+        if not groups.of(witness.key).shows(witness):
             raise PresieveError(f"witness {number} does not show that its region is needed")
 
 
+def check_residual_witnesses(certificate: Certificate) -> None:
+    """Raises :class:`PresieveError` unless every witness of the residual shows what it claims: it
+    is a table of rows that obey the assumptions, which the filter rejects without raising, although
+    the residual without the conjunct accepts what the pre-filter keeps of it.
+    """
+    conjuncts = residual_conjuncts(certificate.kind, certificate.residual)
+    groups = _Groups(certificate.problem)
+    for w in certificate.residual_witnesses:
+        if not 0 <= w.conjunct < len(conjuncts):
+            raise PresieveError(f"a witness speaks of conjunct {w.conjunct}, which is none")
+        rest = sql_conjunction(c for j, c in enumerate(conjuncts) if j != w.conjunct)
+        if not groups.of(w.key).refutes(w, certificate.prefilter, rest):
+            raise PresieveError(f"a witness does not show that conjunct {w.conjunct} is needed")
+
+
 Literals: TypeAlias = tuple[Term, ...]
+
+
+class _Groups:
+    """Groups by their key."""
+
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._groups: dict[Literals, _Group] = {}
+
+    def of(self, key: Literals) -> _Group:
+        """The group of this key."""
+        if key not in self._groups:
+            self._groups[key] = _Group(self._problem, key)
+        return self._groups[key]
 
 
 class _Group:
@@ -75,6 +105,15 @@ class _Group:
         before, after = self._outcome(rows), self._outcome(rows[:at] + rows[at + 1 :])
         return not isinstance(after, Raised) and not agree(before, after)
 
+    def refutes(self, witness: ResidualWitness, prefilter: Term, residual: Term) -> bool:
+        """Whether the filter rejects the table, and the residual accepts what is kept of it."""
+        rows = witness.rows
+        if not self._typed or any(self._row(row) is None for row in rows):
+            return False
+        kept = tuple(r for r in rows if holds(prefilter, self._here(self._row(r) or {})))
+        before, after = self._outcome(rows), self._outcome(kept, residual)
+        return isinstance(before, Nothing) and isinstance(after, Result)
+
     def _here(self, row: Row) -> Env:
         return {**self._key, **{(Scope.ROW, n): v for n, v in row.items()}}
 
@@ -89,13 +128,14 @@ class _Group:
             self._rows[literals] = row if good else None
         return self._rows[literals]
 
-    def _outcome(self, rows: tuple[Literals, ...]) -> Outcome:
+    def _outcome(self, rows: tuple[Literals, ...], post: Term | None = None) -> Outcome:
         if not rows and self._problem.mode is Mode.GROUPED:
             return Nothing()
         state = self._state(rows)
         if isinstance(state, Raised):
             return state
-        return filtered(self._problem, finish(self._problem.fold, state, self._key), self._key)
+        outputs = finish(self._problem.fold, state, self._key)
+        return filtered(self._problem, outputs, self._key, post)
 
     def _state(self, rows: tuple[Literals, ...]) -> State | Raised:
         """The state after these rows, from the longest beginning that was run before."""

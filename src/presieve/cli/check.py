@@ -55,6 +55,7 @@ def _verified(result: Verified) -> dict[str, object]:
         "mode": claim.problem.mode.value,
         "kind": claim.kind,
         "strength": claim.strength,
+        "residual_strength": claim.residual_strength,
         "where": emit(claim.problem.where, "UTC"),
         "prefilter": emit(claim.prefilter, "UTC"),
         "residual": emit(claim.residual, "UTC"),

@@ -11,6 +11,7 @@ import typer
 from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.cli.load import load
+from presieve.report.words import RESIDUAL_STRENGTHS, WITH_RESIDUAL
 
 if TYPE_CHECKING:
     from presieve.driver.synthesize import Synthesis
@@ -70,6 +71,8 @@ def _fields(found: Synthesis, save: Path | None) -> Iterator[tuple[str, str]]:
         yield "residual", found.residual
         yield "invariant", found.invariant
         yield "strength", found.strength
+    if found.kind in WITH_RESIDUAL:
+        yield "conjuncts", RESIDUAL_STRENGTHS[found.residual_strength]
     yield "row order", str(found.order)
     for assumption in found.assumptions:
         yield "assuming", f"{assumption['text']} [{assumption['code']}]"

@@ -212,12 +212,14 @@ def _told(report: BoundaryReport, site: SiteProblem, solution: Solution) -> Boun
     from presieve.semantics.infix import invariant_words
 
     where = _sql(site.problem.where, report.where)
+    certificate = solution.verified.certificate if solution.verified else None
     return replace(
         report,
         where=where,
         residual=where,
         invariant=invariant_words(solution.invariant),
         strength=solution.strength,
+        residual_strength=certificate.residual_strength if certificate else "",
         assumptions=solution.assumptions,
         discharged=solution.discharged if solution.verified is not None else (),
         declined=(*solution.declined, *site.stuck),

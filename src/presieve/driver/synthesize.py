@@ -13,7 +13,7 @@ from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, z
 from presieve.driver.order import Question, asked
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined, UsageError
-from presieve.ir.pushdown import Kind, Strength
+from presieve.ir.pushdown import Kind, ResidualStrength, Strength
 from presieve.report.order import Order, unknown
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit_checked
@@ -49,6 +49,13 @@ class Synthesis:
     _story: Story | None = field(default=None, repr=False, compare=False)
 
     @property
+    def residual_strength(self) -> ResidualStrength:
+        """``"needed"``: for each conjunct of the residual the certificate has a table on which the
+        pushdown would be wrong without it; ``"unshown"``: not for all of them.
+        """
+        return self.certificate.residual_strength if self.certificate else "unshown"
+
+    @property
     def trace(self) -> Trace | None:
         """What the search did, in order, where ``trace=True`` asked for that: ``print`` it. The
         same input gives the same trace.
@@ -76,6 +83,7 @@ class Synthesis:
             "residual": self.residual,
             "invariant": self.invariant,
             "strength": self.strength,
+            "residual_strength": self.residual_strength,
             "assumptions": self.assumptions,
             "declined": self.declined,
             "seconds": self.seconds,

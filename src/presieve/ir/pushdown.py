@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import Term
 
 Kind: TypeAlias = Literal["exact", "split", "partial", "empty", "none"]
@@ -15,6 +16,11 @@ Strength: TypeAlias = Literal["strongest", "regions", "universe"]
 """strongest: no right pre-filter keeps fewer rows, since each row that is kept changes the result
 of one of the witnesses' tables; regions: every region of rows that is kept has a witness, so that
 none keeps fewer of them; universe: strongest among the candidates tried."""
+
+
+ResidualStrength: TypeAlias = Literal["needed", "unshown"]
+"""needed: without any one conjunct of the residual the pushdown is wrong, and a table shows it;
+unshown: not of all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,33 @@ class Witness:
 
 
 @dataclass(frozen=True, slots=True)
+class ResidualWitness:
+    """Why the residual cannot do without one of its conjuncts.
+
+    ``rows`` are an input table of one group, which the filter rejects. What the pre-filter keeps of
+    them is accepted by the residual without its conjunct number ``conjunct`` (from 0, in order).
+    """
+
+    conjunct: int
+    key: tuple[Term, ...]
+    rows: tuple[tuple[Term, ...], ...]
+
+
+def residual_conjuncts(kind: Kind, residual: Term) -> tuple[Term, ...]:
+    """The conjuncts that a residual checks: none where the filter can never hold."""
+    return () if kind == "empty" else sql_conjuncts(residual)
+
+
+def residual_strength(
+    kind: Kind, residual: Term, witnesses: tuple[ResidualWitness, ...]
+) -> ResidualStrength:
+    """Whether there is a witness for every conjunct."""
+    shown = {w.conjunct for w in witnesses}
+    every = range(len(residual_conjuncts(kind, residual)))
+    return "needed" if shown >= set(every) else "unshown"
+
+
+@dataclass(frozen=True, slots=True)
 class Pushdown:
     """``prefilter`` and ``residual`` may replace the filter, because ``invariant`` relates the
     original run (ACC) and the run over the pre-filtered rows (TWIN) at every moment.
@@ -45,3 +78,4 @@ class Pushdown:
     residual: Term
     invariant: tuple[Term, ...]
     witnesses: tuple[Witness, ...] = ()
+    residual_witnesses: tuple[ResidualWitness, ...] = ()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from presieve.errors import Declined, Span
+from presieve.ir.pushdown import ResidualStrength
 from presieve.report.order import Order
 
 
@@ -16,8 +18,10 @@ class BoundaryReport:
     this boundary; ``pushed_to_scan`` are the filters that reach the file scan below it, as Spark
     prints them; ``estimated_selectivity`` is a fraction of rows, None where unknown.
     ``assumptions`` are what the proof rests on unproven; ``discharged`` is what it rests on and is
-    known, with how it is known under ``by``. ``order`` says whether the result depends on the order
-    of rows; None where the function was not read, or nobody asked.
+    known, with how it is known under ``by``. ``residual_strength`` says whether a table shows of
+    each conjunct of the residual that it is needed; empty where nothing is pushed. ``order`` says
+    whether the result depends on the order of rows; None where the function was not read, or
+    nobody asked.
     """
 
     operator: str
@@ -28,6 +32,7 @@ class BoundaryReport:
     residual: str
     invariant: str = ""
     strength: str = ""
+    residual_strength: ResidualStrength | Literal[""] = ""
     assumptions: tuple[dict[str, str], ...] = ()
     declined: tuple[Declined, ...] = ()
     seconds: float = 0.0

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from presieve.ir.fold import Assumption, Mode, Problem
-from presieve.ir.pushdown import Pushdown, Strength
+from presieve.ir.pushdown import Pushdown, ResidualStrength, Strength, residual_strength
 from presieve.ir.terms import SQL_TRUE, Scope, Term
 from presieve.report import words
 from presieve.report.rows import value_text
@@ -111,6 +111,8 @@ class _Teller:
                 return self._settled(len(clauses), final), (), ()
             case story.Tried():
                 return _tried(event)
+            case story.Stays():
+                return _stays(event)
             case story.Minimised(clauses, invariant):
                 text = f"of {clauses} clauses the proof rests on {len(invariant)}"
                 return text, tuple(map(infix, invariant)), ()
@@ -156,6 +158,7 @@ _NAMES = {
     "mined": "invariant",
     "settled": "proof",
     "tried": "residual",
+    "stays": "conjunct",
     "weaker": "because",
     "ended": "found",
     "checked": "checker",
@@ -184,12 +187,26 @@ def _tried(event: story.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...
     return text, (), (exhibit,)
 
 
+def _stays(event: story.Stays) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    text = f"{sql(event.conjunct)} stays"
+    if event.group is None:
+        return f"{text}; no group was found that shows that it is needed", (), ()
+    shown = _run("rows that pass", event.group, event.group.rows, event.rest)
+    why = f"the filter rejects what would be kept without it{_where(event.group)}"
+    return text, (), (Exhibit(why, (shown,)),)
+
+
 def _ended(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     if pushdown is None:
         return f"none. {words.KINDS['none']}", (), ()
     strength = f"{pushdown.strength}: {STRENGTHS[pushdown.strength]}"
     text = f"{pushdown.kind}. {words.KINDS[pushdown.kind]}"
-    return text, (*_predicates(pushdown), f"strength {strength}"), ()
+    told = words.RESIDUAL_STRENGTHS[_residual_strength(pushdown)]
+    return text, (*_predicates(pushdown), f"strength {strength}", f"in the residual {told}"), ()
+
+
+def _residual_strength(found: Pushdown) -> ResidualStrength:
+    return residual_strength(found.kind, found.residual, found.residual_witnesses)
 
 
 def _predicates(pushdown: Pushdown) -> tuple[str, ...]:

@@ -40,6 +40,8 @@ def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
         yield "kind", f"{boundary.kind}. {words.KINDS.get(boundary.kind, '')}".strip()
         if boundary.strength:
             yield "strength", boundary.strength
+        if boundary.residual_strength and boundary.kind in words.WITH_RESIDUAL:
+            yield "conjuncts", words.RESIDUAL_STRENGTHS[boundary.residual_strength]
         if boundary.invariant:
             yield "invariant", boundary.invariant
         yield "scan filters", words.scan(boundary)

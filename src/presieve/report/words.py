@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from presieve.ir.pushdown import ResidualStrength
 from presieve.report.model import BoundaryReport, ReportData
 
 KINDS = {
@@ -12,6 +13,15 @@ KINDS = {
     "none": "Nothing was moved.",
 }
 """What each kind of pushdown means."""
+
+
+RESIDUAL_STRENGTHS: dict[ResidualStrength, str] = {
+    "needed": "every conjunct is needed, as a table shows for each",
+    "unshown": "not every conjunct is shown to be needed",
+}
+"""What is known of the conjuncts that a residual consists of."""
+WITH_RESIDUAL = ("split", "partial")
+"""The kinds whose residual has any."""
 
 
 def summary(data: ReportData) -> str:

@@ -234,11 +234,12 @@ def _parts(space: Space, prefilter: Term) -> Part:
     without, the result of no row at all may well be accepted.
     """
     where = space.problem.where
+    reads = residual.reads_of(space.problem.fold)
     if prefilter != SQL_FALSE:
-        return residual.parts_of(where, _start(space))
+        return residual.parts_of(where, _start(space), reads)
     if space.problem.mode is Mode.GROUPED:
         return residual.parts_of(SQL_TRUE, {}, never=True)
-    return residual.parts_of(where, _start(space), never=True)
+    return residual.parts_of(where, _start(space), reads, never=True)
 
 
 def _start(space: Space) -> dict[Var, Value]:

@@ -25,15 +25,18 @@ from presieve.ir.pushdown import Pushdown, Witness
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import substitute, subterms, variables
+from presieve.semantics.compile import State
 from presieve.semantics.infix import words
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.conditions import as_sql, conditions, put_back, regrouped
 from presieve.synthesis.correlated import CORRELATED, facts
 from presieve.synthesis.found import Found
-from presieve.synthesis.originals import original_tables
+from presieve.synthesis.needed import by_running
+from presieve.synthesis.originals import original_groups, original_tables
 from presieve.synthesis.space import Space
 from presieve.synthesis.strength import shown_for_all, written
+from presieve.synthesis.tables import Table
 
 _AS_SQL = {
     Op.FLOAT_ADD: Op.SQL_FLOAT_ADD,
@@ -81,8 +84,19 @@ class Derivation:
             witnesses=(),
         )
         problem = replace(self.original, assumptions=assumptions)
+        space, groups = Space(problem), list[tuple[Table, State]]()
         if all(c.number is None for c in self.computed):
             pushdown = self._strengthened(problem, found.pushdown.witnesses, pushdown)
+            groups = original_groups(
+                space,
+                self.problem,
+                _meanings(self.computed),
+                pushdown.residual_witnesses,
+                Z3Solver(),
+                _EFFORT,
+            )
+        shown = by_running(space, pushdown.kind, pushdown.prefilter, pushdown.residual, groups)
+        pushdown = replace(pushdown, residual_witnesses=shown)
         return replace(found, problem=problem, pushdown=pushdown)
 
     def _strengthened(

@@ -36,6 +36,7 @@ from presieve.synthesis.found import Found
 from presieve.synthesis.kinds import pushdown_kind
 from presieve.synthesis.lowering import Lowering, lower
 from presieve.synthesis.narrator import Narrator
+from presieve.synthesis.needed import residual_witnesses
 from presieve.synthesis.overkeys import put_below, split
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.strength import shown_for_all, written
@@ -180,9 +181,10 @@ class _Search:
         parted = walks.parted_tables(self.space, random, self.finding.kept)
         tables |= dict.fromkeys(islice(parted, _RANDOM_WALKS))
         space, lowering = self.space, self.lowering
-        return Evidence(
+        self.seen = Evidence(
             space, list(tables), self.solver, self.effort, self.proved, lowering, self.tell
         )
+        return self.seen
 
     def candidate(self) -> Term:
         """The strongest pre-filter that nothing seen so far speaks against."""
@@ -385,4 +387,6 @@ def _pushdown(
     elif strength == "regions":
         needs = [n for _, n in sorted(search.finding.needs.items())]
     shown = tuple(written(search.space, needs or []))
-    return Pushdown(kind, strength, prefilter, residual, invariant, shown)
+    space = Space(problem, chosen=tuple(keys_only))
+    conjuncts = residual_witnesses(space, search.seen, kind, prefilter, residual)
+    return Pushdown(kind, strength, prefilter, residual, invariant, shown, conjuncts)

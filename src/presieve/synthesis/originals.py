@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app
-from presieve.ir.pushdown import Witness
+from presieve.ir.pushdown import ResidualWitness, Witness
 from presieve.ir.sorts import Option
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import subterms, variables
@@ -20,7 +20,7 @@ from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Sat, Solver
 from presieve.smt.text import s_and
 from presieve.synthesis.space import Space
-from presieve.synthesis.tables import Need, difference
+from presieve.synthesis.tables import Need, Table, difference
 
 _MAX_ROWS = 60
 """Different rows that the solver is asked for, at most."""
@@ -48,6 +48,29 @@ def original_tables(
             key = tuple(literal_value(v) for v in w.key if isinstance(v, Lit))
             tables.append(Need(tuple(found[row] for row in w.rows), key, w.index))
     return [n for n in tables if difference(space, n.table, n.key, n.index) == "result"]
+
+
+def original_groups(
+    space: Space,
+    smaller: Problem,
+    computed: Mapping[Var, Term],
+    witnesses: Sequence[ResidualWitness],
+    solver: Solver,
+    effort: Effort,
+) -> list[tuple[Table, State]]:
+    """The same of groups that show of conjuncts of the residual that they are needed. Whoever uses
+    them runs them.
+    """
+    needed = list(dict.fromkeys(row for w in witnesses for row in w.rows))[:_MAX_ROWS]
+    found = _rows(space.problem, smaller, computed, needed, solver, effort)
+    return [
+        (
+            tuple(found[row] for row in w.rows),
+            tuple(literal_value(v) for v in w.key if isinstance(v, Lit)),
+        )
+        for w in witnesses
+        if all(row in found for row in w.rows)
+    ]
 
 
 def _read(problem: Problem) -> set[Var]:

@@ -2,18 +2,22 @@
 
 By the decoupling theorem (FORMULAS 4, i) the residual is a unary problem: it must agree with the
 filter on the outputs of pre-filtered tables. Every part of the filter, also below OR, gets the
-cheapest stand-in that can be proved (ADR 10). In order of cost: nothing, ``IS NOT NULL``, ``<>``
-(first from what the output is before any row), a one-sided comparison, the part itself. A stand-in
-is implied by its part, whatever the outputs are, so that a residual is never stronger than its
-filter.
+cheapest stand-in that can be proved (ADR 10). Stand-ins are tried in the order of their
+cost (:data:`Cost`): first those that read the fewest state fields, then those of the fewest
+conjuncts, then of the fewest atoms; of equal cost the weaker ones first: ``IS NOT NULL``, ``<>``
+(first from what the output is before any row), a one-sided comparison. Nothing at all is cheaper
+than any, and the part itself comes last. A stand-in is implied by its part, whatever the outputs
+are, and it costs no more in any respect, so that a residual is never stronger than its filter, nor
+dearer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
+from presieve.ir.fold import Fold
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import (
@@ -29,6 +33,7 @@ from presieve.ir.terms import (
     literal_value,
 )
 from presieve.ir.walk import subterms, variables
+from presieve.ir.wellformed import output_var
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import Value
 
@@ -53,35 +58,77 @@ class Part:
         return len(self.standins)
 
 
+Cost: TypeAlias = tuple[int, int, int]
+"""Of a predicate over outputs, compared from left to right: how many state fields are read for the
+outputs that it names, how many conjuncts it has, and how many atoms (comparisons, null tests and
+the like: what is not AND, OR or NOT), each as often as it is written.
+"""
+
+Reads: TypeAlias = Mapping[Var, frozenset[Var]]
+"""For each output, the state fields that it is computed from."""
+
+
+def reads_of(fold: Fold) -> Reads:
+    """What the outputs of a fold are computed from."""
+    return {
+        output_var(o.name, o.sort): frozenset(v for v in variables(o.term) if v.scope is Scope.ACC)
+        for o in fold.outputs
+    }
+
+
+def cost(predicate: Term, reads: Reads) -> Cost:
+    """What a residual costs."""
+    none: frozenset[Var] = frozenset()
+    fields = none.union(*(reads.get(v, none) for v in variables(predicate)))
+    return len(fields), len(sql_conjuncts(predicate)), _atoms(predicate)
+
+
+def _atoms(term: Term) -> int:
+    if term == SQL_TRUE:
+        return 0
+    if isinstance(term, App) and term.op in (Op.SQL_AND, Op.SQL_OR, Op.SQL_NOT):
+        return sum(_atoms(a) for a in term.args)
+    return 1
+
+
 Choice = tuple[int | None, ...]
 """For each part, by number, the index of its stand-in, :attr:`Part.itself`, or None: nothing."""
 
 
-def parts_of(where: Term, start: Mapping[Var, Value], *, never: bool = False) -> Part:
-    """A filter as the conjunction of its parts; ``start`` are the outputs before any row.
+def parts_of(
+    where: Term, start: Mapping[Var, Value], reads: Reads | None = None, *, never: bool = False
+) -> Part:
+    """A filter as the conjunction of its parts; ``start`` are the outputs before any row, ``reads``
+    what they are computed from.
 
     ``never``: with a last part that is false.
     """
     clauses = [*sql_conjuncts(where), *([SQL_FALSE] if never else [])]
     numbers = iter(range(1_000_000))
-    return _conjunction(clauses, next(numbers), numbers, start)
+
+    def standins(term: Term) -> tuple[Term, ...]:
+        return tuple(sorted(_standins(term, start), key=lambda t: cost(t, reads or {})))
+
+    return _conjunction(clauses, next(numbers), numbers, standins)
 
 
 def _conjunction(
-    clauses: Sequence[Term], number: int, numbers: Iterator[int], start: Mapping[Var, Value]
+    clauses: Sequence[Term], number: int, numbers: Iterator[int], standins: _Standins
 ) -> Part:
-    parts = tuple(_part(c, numbers, start) for c in clauses)
+    parts = tuple(_part(c, numbers, standins) for c in clauses)
     return Part(number, sql_conjunction(clauses), (), Op.SQL_AND, parts)
 
 
-def _part(term: Term, numbers: Iterator[int], start: Mapping[Var, Value]) -> Part:
+def _part(term: Term, numbers: Iterator[int], standins: _Standins) -> Part:
     number = next(numbers)
-    standins = tuple(_standins(term, start))
     match term:
         case App(Op.SQL_AND | Op.SQL_OR as op, args):
-            parts = tuple(_part(a, numbers, start) for a in args)
-            return Part(number, term, standins, op, parts)
-    return Part(number, term, standins)
+            parts = tuple(_part(a, numbers, standins) for a in args)
+            return Part(number, term, standins(term), op, parts)
+    return Part(number, term, standins(term))
+
+
+_Standins: TypeAlias = Callable[[Term], tuple[Term, ...]]
 
 
 def every(part: Part) -> Iterator[Part]:

@@ -158,6 +158,18 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
+class Stays:
+    """A conjunct stays in the residual. ``group``, if one was found, is of rows that pass the
+    pre-filter: the filter rejects it, and the residual without the conjunct, ``rest``, does not.
+    """
+
+    conjunct: Term
+    prefilter: Term
+    rest: Term
+    group: Group | None
+
+
+@dataclass(frozen=True, slots=True)
 class Minimised:
     """Of so many inductive clauses the proof rests on these."""
 
@@ -236,6 +248,7 @@ Event: TypeAlias = (
     | Round
     | Settled
     | Tried
+    | Stays
     | Minimised
     | Boxes
     | Weaker

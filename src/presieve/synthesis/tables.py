@@ -148,7 +148,7 @@ def _random_tables(space: Space, random: Random) -> Iterator[tuple[Table, State]
 
 def pumped(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
     """Long tables for filters that count: rows repeated as often as the filter's integers say."""
-    counts = sorted({n + d for n in _thresholds(space) for d in (0, 1) if n + d > 1})
+    counts = sorted({n + d for n in thresholds(space) for d in (0, 1) if n + d > 1})
     for count in counts:
         for _ in range(40):
             row = space.random_row(random)
@@ -156,7 +156,7 @@ def pumped(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
             yield (row,) * count + others, random.choice(space.keys)
 
 
-def _thresholds(space: Space) -> set[int]:
+def thresholds(space: Space) -> set[int]:
     """Integers of the filter and of the state, up to a size that is cheap to count to."""
     found: set[int] = set()
     for x in literals(space.problem.where):
