@@ -15,12 +15,14 @@ from presieve.driver.verify import verify
 from presieve.smt.solver import Effort
 
 TABLES = 1500
+STRENGTHS = ("universe", "regions", "strongest")
 
 
 @dataclass(frozen=True)
 class Case:
     """One problem. ``pools`` are values worth trying of every input column; ``twins`` are wrong
-    pairs of pre-filter and residual (None: the filter) that a table of few rows refutes.
+    pairs of pre-filter and residual (None: the filter) that a table of few rows refutes. The claim
+    of ``strength`` is the least that is expected.
     """
 
     name: str
@@ -72,7 +74,7 @@ def assert_answer(case: Case) -> None:
     told = (found.kind, found.prefilter, found.residual, found.declined)
     assert told == (case.kind, case.prefilter, case.rest, [])
     if found.certificate is not None:
-        assert found.strength == case.strength
+        assert STRENGTHS.index(found.strength) >= STRENGTHS.index(case.strength)
         for solver in ("z3", "cvc5"):
             verdict = check(found.certificate, solver, Effort(seconds=60.0))
             assert isinstance(verdict, Verified), (solver, verdict)

@@ -286,6 +286,7 @@ CASES: tuple[Case, ...] = (
         prefilter=TWO,
         residual="views >= 3 AND buys <> 0",
         twins=(("event = 'view'", None), (TWO, "views >= 2 AND buys <> 0")),
+        strength="universe",
         **EVENTS,
     ),
     Case(
