@@ -41,7 +41,15 @@ def test_synth_finds_the_split(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["certificate"]["kind"] == "split"
     assert set(found) == {
         *("kind", "prefilter", "residual", "invariant", "strength", "certificate"),
-        *("assumptions", "declined", "seconds", "solver_calls", "order", "residual_strength"),
+        *(
+            "assumptions",
+            "declined",
+            "seconds",
+            "solver_calls",
+            "order",
+            "residual_strength",
+            "optimal",
+        ),
     }
     assert found["order"]["status"] == "independent"
     assert found["residual_strength"] == "needed"

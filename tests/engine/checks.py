@@ -74,7 +74,7 @@ def assert_answer(case: Case) -> None:
     told = (found.kind, found.prefilter, found.residual, found.declined)
     assert told == (case.kind, case.prefilter, case.rest, [])
     if found.certificate is not None:
-        assert STRENGTHS.index(found.strength) >= STRENGTHS.index(case.strength)
+        assert STRENGTHS.index(found.certificate.strength) >= STRENGTHS.index(case.strength)
         for solver in ("z3", "cvc5"):
             verdict = check(found.certificate, solver, Effort(seconds=60.0))
             assert isinstance(verdict, Verified), (solver, verdict)

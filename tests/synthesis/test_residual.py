@@ -231,7 +231,8 @@ def test_weakened_below_or_and_from_the_start(
     schema, returns = types["schema"], types["returns"]
     found = synthesize(fold, where, schema=schema, returns=returns, mode=mode)
     assert (found.kind, found.residual) == ("split", residual)
-    assert found.strength == ("regions" if fold is Large else "strongest")
+    assert found.strength == "strongest"
+    assert found.optimal == (fold is not Large)
     for weaker in wrong:
         verdict = verify(
             fold,

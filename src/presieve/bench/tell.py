@@ -63,6 +63,7 @@ def summary(measured: Sequence[Measured]) -> dict[str, object]:
             "exact_but_for_no_rows": sum(m.checks_start_only for m in some),
             "kinds": {k: sum(m.answer.kind == k for m in some) for k in _KINDS},
             "strongest": sum(_is_strongest(m) for m in some),
+            "optimal": sum(m.answer.optimal for m in some),
             "median": round(median(typical), 4),
             "mean": round(fmean(typical), 4),
             "slowest": round(max(max(m.seconds) for m in some), 3),

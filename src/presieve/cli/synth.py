@@ -70,7 +70,7 @@ def _fields(found: Synthesis, save: Path | None) -> Iterator[tuple[str, str]]:
         yield "pre-filter", found.prefilter
         yield "residual", found.residual
         yield "invariant", found.invariant
-        yield "strength", found.strength
+        yield "strength", found.strength + (", no row could be spared" if found.optimal else "")
     if found.kind in WITH_RESIDUAL:
         yield "conjuncts", RESIDUAL_STRENGTHS[found.residual_strength]
     yield "row order", str(found.order)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from presieve.certificate import Certificate
 from presieve.driver.declare import Declared, read_declared, with_declared
@@ -13,7 +13,7 @@ from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, z
 from presieve.driver.order import Question, asked
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined, UsageError
-from presieve.ir.pushdown import Kind, ResidualStrength, Strength
+from presieve.ir.pushdown import Kind, ResidualStrength
 from presieve.report.order import Order, unknown
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit_checked
@@ -30,21 +30,23 @@ class Synthesis:
 
     ``kind``: exact (residual is true), split (residual weaker than ``where``), partial (residual is
     ``where``), empty (``where`` can never hold), none (nothing to push). ``strength``: strongest
-    (no right pre-filter keeps fewer rows), regions (each region of rows that is kept must be) or
-    universe (the best of those tried). ``declined`` says what could not be handled. ``seconds`` is
-    wall clock, without what :attr:`order` takes.
+    (of every region of rows that is kept, one is needed by a table in the certificate) or universe
+    (the best of those tried). ``optimal``: no right pre-filter whatever keeps fewer rows, since
+    each single row that is kept changes the result of one of those tables. ``declined`` says what
+    could not be handled. ``seconds`` is wall clock, without what :attr:`order` takes.
     """
 
     kind: Kind
     prefilter: str
     residual: str
     invariant: str
-    strength: Strength
+    strength: Literal["strongest", "universe"]
     certificate: Certificate | None
     assumptions: list[dict[str, str]] = field(default_factory=list)
     declined: list[dict[str, object]] = field(default_factory=list)
     seconds: float = 0.0
     solver_calls: int = 0
+    optimal: bool = False
     _question: Question | None = field(default=None, repr=False, compare=False)
     _story: Story | None = field(default=None, repr=False, compare=False)
 
@@ -84,6 +86,7 @@ class Synthesis:
             "invariant": self.invariant,
             "strength": self.strength,
             "residual_strength": self.residual_strength,
+            "optimal": self.optimal,
             "assumptions": self.assumptions,
             "declined": self.declined,
             "seconds": self.seconds,
@@ -164,10 +167,11 @@ def _told(inputs: Inputs, where: str, solution: Solution, started: float) -> Syn
         prefilter,
         residual,
         invariant_words(solution.invariant),
-        solution.strength,
+        "universe" if solution.strength == "universe" else "strongest",
         verified.certificate if verified else None,
         [*solution.assumptions, *zone_note(solution.problem.where)],
         declined,
         time.perf_counter() - started,
         solution.solver_calls,
+        solution.strength == "strongest",
     )
