@@ -1,0 +1,41 @@
+"""The functions of the corpus that come from the JVM."""
+
+from __future__ import annotations
+
+import pytest
+from tests.corpus import jvm_counters
+from tests.corpus.document import key, line, recorded
+from tests.corpus.runner import (
+    Entry,
+    Filter,
+    assert_agrees,
+    assert_declined,
+    assert_explained,
+    assert_same_results,
+    filters_of,
+)
+
+ENTRIES = [*jvm_counters.ENTRIES]
+
+
+@pytest.mark.parametrize("entry", [e for e in ENTRIES if not e.declined], ids=str)
+def test_fold_agrees_with_python(entry: Entry) -> None:
+    assert_agrees(entry)
+
+
+@pytest.mark.parametrize("entry", [e for e in ENTRIES if e.declined], ids=str)
+def test_reason_helps(entry: Entry) -> None:
+    assert_declined(entry)
+
+
+@pytest.mark.parametrize(("entry", "asked"), filters_of(ENTRIES))
+def test_prefilter_changes_no_result(entry: Entry, asked: Filter) -> None:
+    assert_same_results(entry, asked)
+    assert_explained(entry, asked)
+
+
+@pytest.mark.parametrize(("entry", "asked"), filters_of(ENTRIES))
+def test_table_is_up_to_date(entry: Entry, asked: Filter) -> None:
+    old = recorded()[key(entry, asked)]
+    seconds = old.split("|")[-2].strip()
+    assert line(entry, asked, seconds) == old
