@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import pickle
 from dataclasses import dataclass, replace
+from types import FunctionType
 
 from presieve.backend.boundary import Boundary, Call, read_boundary
 from presieve.backend.catalyst_plan import Site
@@ -20,18 +21,21 @@ from presieve.backend.names import (
 from presieve.backend.raising import Below, look_below, trees_raise
 from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.fold import Assumption, Fold, Mode, Problem
+from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import strip
 from presieve.ir.terms import TRUE, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
+from presieve.lift.build import some
 from presieve.lift.forms import Form, FrameFunction, Lifted, Request, SeriesFunction
+from presieve.lift.keycolumns import held_columns
 from presieve.lift.lift import lift
+from presieve.lift.source import function_source
 from presieve.plan.algebra import attribute_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Part, product
 from presieve.plan.pushdown import Moved, descend
-from presieve.semantics.types import decimal_type
+from presieve.semantics.types import column, decimal_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,8 @@ class SiteProblem:
     ``moved`` are the (operator, conjunct) numbers of the path whose conjunction is the problem's
     filter; ``stuck`` says why the others stay where they are. ``source`` is the user's text,
     ``below`` what can raise under the boundary, and ``arrives`` whether Python can hold every value
-    that it is sent.
+    that it is sent. ``opaque``: the fold has only those outputs that hold the group's key; of the
+    others it is known that they are a function of the group, which may raise.
     """
 
     site: Site
@@ -53,6 +58,7 @@ class SiteProblem:
     source: str
     below: Below
     arrives: bool
+    opaque: bool = False
 
     @property
     def may_erase_error(self) -> bool:
@@ -60,6 +66,7 @@ class SiteProblem:
         sending Python a value that it cannot hold.
         """
         raises = self.below.may_raise or any(trees_raise(n) for n in self.site.nodes)
+        raises = raises or self.opaque
         return raises or not self.arrives
 
 
@@ -79,14 +86,21 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> Sit
     node = gateway.node(plan, site.boundary.path)
     boundary = read_boundary(gateway, site.boundary, node)
     names = read_names(boundary)
-    lifted = tuple(_lift(gateway, node, boundary, names, c, timezone) for c in boundary.calls)
-    parts = tuple(
-        Part(x.fold, _output_names(names, call))
-        for x, call in zip(lifted, boundary.calls, strict=True)
-    )
+    why: Declined | None = None
+    try:
+        lifted = tuple(_lift(gateway, node, boundary, names, c, timezone) for c in boundary.calls)
+    except DeclineSignal as signal:
+        why = signal.declined
+        lifted = (_only_keys(gateway, node, boundary, names, why),)
+    parts = tuple(Part(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(whole, names)
-    moved, stuck = _conjuncts(site, inside)
+    try:
+        moved, stuck = _conjuncts(site, inside)
+    except DeclineSignal as signal:
+        # Not on keys: that the function does not lift is what says most.
+        told = why or signal.declined
+        raise DeclineSignal(told.code, told.reason, told.span) from signal
     where = sql_conjunction(term for _, term in moved)
     numbers = frozenset((m.operator, m.conjunct) for m, _ in moved)
     fold = product(parts, _needed(site, boundary, names, numbers, where))
@@ -96,7 +110,9 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> Sit
     source = "\n\n".join(dict.fromkeys(x.source for x in lifted))
     below = look_below(site.input, site.root)
     arrives = _arrives(gateway, site, boundary, plan)
-    return SiteProblem(site, boundary, names, problem, numbers, stuck, source, below, arrives)
+    return SiteProblem(
+        site, boundary, names, problem, numbers, stuck, source, below, arrives, why is not None
+    )
 
 
 def _arrives(gateway: Gateway, site: Site, boundary: Boundary, plan: Java) -> bool:
@@ -139,6 +155,47 @@ def _lift(
     return result
 
 
+def _only_keys(
+    gateway: Gateway, node: Java, boundary: Boundary, names: Names, why: Declined
+) -> Lifted:
+    """The fold of a function that does not lift, with those outputs only that hold the key.
+
+    Lemma: where every row that ``f(D)`` gives for a group D of key k has k in such a column, a
+    filter c on it keeps all of ``f(D)`` or nothing, as c(k) says. So ``filter c (f D)`` is ``f D``
+    over ``filter c D``, which is D or no group. The fold reads no column, so that a pre-filter can
+    only be one on keys, and drops no part of a group.
+    """
+    call = boundary.calls[0]
+    function = _load(gateway, _handle(gateway, node, boundary, call), call)
+    if boundary.kind == "Aggregate" or not isinstance(function, FunctionType):
+        raise DeclineSignal(why.code, why.reason, why.span)
+    by_id = {a.id: a for a in boundary.inputs}
+    takes_key = _takes_key(function, boundary, call)
+    columns = tuple(by_id[i].name for i in call.arguments)
+    keys = tuple(by_id[k].name for k in boundary.keys)
+    try:
+        found = held_columns(function, takes_key, columns, keys)
+    except DeclineSignal:
+        found = {}
+    known = {k.name: k for k in names.keys if k.type in _COMES_BACK or decimal_type(k.type)}
+    outputs = []
+    for a in boundary.outputs:
+        key = known.get(found.get(a.name, ""))
+        column_ = None if key is None else column(key.name, key.type, key.nullable)
+        if key is None or column_ is None or a.type != key.type or not a.nullable:
+            continue
+        term = some(Var(Scope.KEY, column_.name, column_.sort))
+        outputs.append(Output(a.name, term.sort, a.type, term))
+    if not outputs:
+        raise DeclineSignal(why.code, why.reason, why.span)
+    fold = Fold(call.name, (), key_columns(names), (), tuple(outputs), span=why.span)
+    return Lifted(fold, (), function_source(function).text)
+
+
+_COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
+"""Types whose values come back from pandas as they were sent, decimals besides."""
+
+
 def _handle(gateway: Gateway, node: Java, boundary: Boundary, call: Call) -> Java:
     if boundary.kind == "Aggregate":
         return gateway.aggregate_function(node, call.position)
@@ -179,11 +236,6 @@ def _takes_key(function: object, boundary: Boundary, call: Call) -> bool:
         reason = f"{call.name} takes the key, and grouping is not by plain columns"
         raise DeclineSignal("grouping-expression", reason)
     return True
-
-
-def _output_names(names: Names, call: Call) -> tuple[str, ...]:
-    by_id = {a.id: a.name for a in names.outputs}
-    return tuple(by_id[i] for i in call.outputs)
 
 
 def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:

@@ -17,7 +17,7 @@ from presieve.backend.problem import SiteProblem
 from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
-from presieve.ir.terms import Term, Var
+from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import emit_checked, normalized
@@ -68,6 +68,8 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
     """
     below = None
     _check_exposed(site, prefilter)
+    if site.opaque and any(v.scope is not Scope.KEY for v in variables(prefilter)):
+        raise DeclineSignal("part-of-group", "a part of a group's rows would be dropped")
     _check_names(site, prefilter)
     if sql_conjuncts(prefilter) and not _is_there(site, prefilter, timezone):
         below = _predicate(prefilter, input_vars(site.names), timezone)
