@@ -43,6 +43,23 @@ def constant_assumptions(
     return tuple(found)
 
 
+def helper_assumptions(
+    name: str, function: FunctionType, namespace: Mapping[str, object]
+) -> tuple[Assumption, ...]:
+    """An assumption where a function that is called by its global name may be another one in a
+    worker, which imports the module of the caller again.
+    """
+    module = namespace.get("__name__")
+    if namespace.get(name) is not function or module == "__main__":
+        return ()
+    if getattr(sys.modules.get(str(module)), "__dict__", None) is not namespace:
+        return ()
+    if function.__name__ == name and _by_reference(function):
+        return ()
+    text = f"the function {name} of the module {module} is the same in the workers"
+    return (Assumption("constant", text, TRUE),)
+
+
 def _assumption(what: str, value: object) -> Assumption:
     text = f"the {what} is {value!r} in the workers, too: pass it by a closure to be sure"
     return Assumption("constant", text, TRUE)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
-from presieve.lift import objects, sets
+from presieve.lift import inline, objects, sets
 from presieve.lift.arithmetic import binary, unary
 from presieve.lift.build import and_, or_
 from presieve.lift.calls import build_date, calendar_constructor, call, unknown
@@ -63,6 +63,7 @@ def _condition_op(m: Machine, conjunctive: bool, operands: list[ast.expr], flow:
         flow.learn(negate(goes_on))
         flow.ended = goes_on == TRUE
         return first
+    inline.settled_branch(m, flow, inner, operands[0])
     if goes_on == TRUE:
         flow.facts |= inner.facts
     return flow.decided(and_(first, rest) if conjunctive else or_(first, rest))
@@ -167,6 +168,7 @@ def _bool_op(
         flow.learn(negate(goes_on))
         flow.ended = goes_on == TRUE
         return first
+    inline.settled_branch(m, flow, inner, node)
     if goes_on == TRUE:
         flow.facts |= inner.facts
         return rest
@@ -200,6 +202,7 @@ def _chain(
         b = evaluate(m, right, here)
         operands.append(b)
         result.append(_compared(m, here, op, a, b, node))
+        inline.settled_branch(m, flow, here, node)
         a, here = b, here.branch(result[-1])
         if result[-1] == FALSE:
             break
@@ -240,7 +243,10 @@ def _conditional(
     if then.ended or other.ended:
         live = other if then.ended else then
         flow.facts, flow.ended = live.facts, then.ended and other.ended
+        flow.heap = live.heap
         return b if then.ended else a
+    inline.settled_branch(m, flow, then, test)
+    inline.settled_branch(m, flow, other, test)
     flow.facts |= then.facts & other.facts
     return merge(chosen, a, b)
 
@@ -284,6 +290,8 @@ def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
         raise m.decline(*unknown(written), node)
     if is_table_call(function):
         return _table_call(m, node, flow)
+    if inline.is_own(function.target):
+        return inline.call(m, flow, function, node, evaluate)
     if any(isinstance(a, ast.Starred) for a in node.args):
         raise m.decline("unknown-call", "a call with *", node)
     make = calendar_constructor(function)
@@ -320,6 +328,9 @@ def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
     assert isinstance(node.func, ast.Attribute)
     owner = evaluate(m, node.func.value, flow)
     name = node.func.attr
+    own = inline.method(m, flow, owner, node, evaluate)
+    if own is not None:
+        return own
     if not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):
         args = tuple(evaluate(m, a, flow) for a in node.args)
         found = objects.method(m, flow, owner, name, args, node)

@@ -126,6 +126,8 @@ class Machine:
     raises: list[Term] = field(default_factory=list)
     exits: list[Exit] = field(default_factory=list)
     objects: int = 0
+    depth: int = 0
+    """Calls of the user's functions around this one."""
     ranges: Ranges = field(init=False)
 
     def __post_init__(self) -> None:
@@ -220,16 +222,19 @@ def join_flows(flow: Flow, condition: Term, then: Flow, other: Flow) -> None:
         flow.ended = then.ended and other.ended
         return
     flow.env = merge_envs(condition, then.env, other.env)
-    # An object that only one of the paths knows is reached on that path only.
-    both = then.heap.keys() & other.heap.keys()
-    joined = {n: _merge(condition, then.heap[n], other.heap[n]) for n in sorted(both)}
-    flow.heap = {**then.heap, **other.heap, **joined}
+    flow.heap = join_heaps(condition, then.heap, other.heap)
     flow.facts = (then.facts & other.facts) | flow.facts
     # A branch that is left early on some of its paths goes on under further conditions.
     start = len(flow.conds) + 1
     goes_on = ite(condition, and_(*then.conds[start:]), and_(*other.conds[start:]))
     if goes_on != TRUE:
         flow.conds = (*flow.conds, goes_on)
+
+
+def join_heaps(condition: Term, a: dict[int, Value], b: dict[int, Value]) -> dict[int, Value]:
+    """Objects after two paths; one that only one of them knows is reached on that path only."""
+    joined = {n: _merge(condition, a[n], b[n]) for n in sorted(a.keys() & b.keys())}
+    return {**a, **b, **joined}
 
 
 def merge_envs(condition: Term, a: dict[str, Value], b: dict[str, Value]) -> dict[str, Value]:

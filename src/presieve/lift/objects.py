@@ -98,6 +98,20 @@ def frozen_variables(m: Machine, flow: Flow, node: ast.AST) -> dict[str, Value]:
     return {n: frozen(m, flow, v, node, seen) for n, v in flow.env.items()}
 
 
+def numbers_in(value: Value) -> set[int]:
+    """The objects that a value refers to itself."""
+    match value:
+        case RefV(number):
+            return {number}
+        case TupleV(items) | OptTupleV(_, items) | ListV(items):
+            pass
+        case DictV(_, items) | MapV(_, items, _):
+            pass
+        case _:
+            return set()
+    return {n for i in items for n in numbers_in(i)}
+
+
 def holds_objects(value: Value) -> bool:
     """Whether the value is an object, or a tuple that holds one."""
     match value:

@@ -8,7 +8,14 @@ import builtins
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit
 from presieve.ir.walk import size
-from presieve.lift.expressions import combined, condition, evaluate, item_of, returned
+from presieve.lift import inline
+from presieve.lift.expressions import (
+    combined,
+    condition,
+    evaluate,
+    item_of,
+    returned,
+)
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
 from presieve.lift.objects import boxed, change, store
 from presieve.lift.values import (
@@ -58,7 +65,9 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.If(test, body, orelse):
             _branch(m, test, body, orelse, flow)
         case ast.Return(value):
-            result = NONE if value is None else returned(m, value, flow)
+            # A caller may hold the object that a function of the user's returns.
+            give = returned if m.depth == 0 else evaluate
+            result = NONE if value is None else give(m, value, flow)
             _leave(m, ExitKind.RETURN, flow, result, node)
         case ast.Continue():
             _leave(m, ExitKind.CONTINUE, flow, NONE, node)
@@ -154,6 +163,8 @@ def _change(
 ) -> None:
     """A statement like ``seen.add(x)``."""
     found = evaluate(m, owner, flow)
+    if inline.method(m, flow, found, node, evaluate) is not None:
+        return
     values = tuple(boxed(m, flow, evaluate(m, a, flow)) for a in args)
     if not flow.ended:
         change(m, flow, found, name, values, node)

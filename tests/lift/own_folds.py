@@ -1,0 +1,159 @@
+"""Folds that call functions and methods of their own, as a user writes them."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import pandas as pd
+
+LIMIT = 10
+
+
+def larger(a, b):
+    """The larger of two that may be None."""
+    if a is None:
+        return b
+    if b is None:
+        return a
+    return a if a >= b else b
+
+
+def size_of(x, small=0, *, big=LIMIT):
+    if x is None:
+        return "none"
+    if x > big:
+        return "big"
+    if x <= small:
+        return "small"
+    return "middle"
+
+
+def add_to(counts, name, by=1):
+    counts[name] += by
+    return counts[name]
+
+
+def fresh(x):
+    if x is None:
+        return [0, 0]
+    return [x, 1]
+
+
+def checked(x):
+    if x is None:
+        raise ValueError("no value")
+    return x
+
+
+def ratio(total, count):
+    return total / count if count else None
+
+
+def largest(n: pd.Series) -> int:
+    best = None
+    for x in n:
+        best = larger(best, x)
+    return best
+
+
+class Methods:
+    """Methods of all three kinds, which call each other."""
+
+    base = 2
+
+    def zero(self):
+        return self.start(), 0
+
+    @staticmethod
+    def start():
+        return None
+
+    def better(self, old, new):
+        return self.pick(old, new) if new is not None else old
+
+    @classmethod
+    def pick(cls, old, new):
+        return larger(old, new)
+
+    def reduce(self, acc, row):
+        best, middle = acc
+        kind = size_of(row.n, self.base)
+        return self.better(best, row.n), middle + (kind == "middle")
+
+    def finish(self, acc):
+        return acc
+
+
+class Changed:
+    """A helper that changes an object of its caller."""
+
+    def zero(self):
+        return {"small": 0, "middle": 0, "big": 0, "none": 0}
+
+    def reduce(self, acc, row):
+        kind = size_of(row.n, big=5)
+        seen = add_to(acc, kind)
+        if seen > 2:
+            add_to(acc, "none", by=10)
+        return acc
+
+    def finish(self, acc):
+        return acc
+
+
+class Fresh:
+    """A helper that makes a list, another one on each of its paths."""
+
+    def zero(self):
+        return [0, 0]
+
+    def reduce(self, acc, row):
+        more = fresh(row.n)
+        more[0] += 1
+        acc[0] += more[0]
+        acc[1] += more[1]
+        return acc
+
+    def finish(self, acc):
+        return acc[0], acc[1]
+
+
+class Raising:
+    """A helper that raises, asked on some paths only."""
+
+    def zero(self):
+        return 0
+
+    def reduce(self, acc, row):
+        if row.s == "a" and checked(row.n) > 3:
+            return acc + 1
+        return acc + (checked(row.n) if row.s == "b" else 0)
+
+
+def mean_or_none(x: pd.Series) -> float:
+    total, count = 0.0, 0
+    for v in x:
+        if v > 0:
+            total += v
+            count += 1
+    return ratio(total, count)
+
+
+def same(counts):
+    return counts
+
+
+class Alias:
+    """What a helper returns is the very list that it was given."""
+
+    def zero(self):
+        return [0]
+
+    def reduce(self, acc, row):
+        other = same(acc)
+        other[0] += 1
+        acc[0] += 1 if row.n is None else 2
+        return acc
+
+    def finish(self, acc):
+        return acc[0]

@@ -1,0 +1,161 @@
+"""Classes that call functions of their own in a way that must be declined."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import functools
+
+
+class _Count:
+    def zero(self):
+        return 0
+
+
+def changes(counts):
+    counts[0] += 1
+    return True
+
+
+def endless(n):
+    return endless(n + 1) if n else 0
+
+
+def with_star(*args):
+    return len(args)
+
+
+def one_of(a, b, n):
+    return a if n else b
+
+
+def one_or(a, b, n):
+    if n:
+        return a
+    return b
+
+
+def outer(n):
+    def inner():
+        return n
+
+    return inner()
+
+
+@functools.lru_cache
+def cached(n):
+    return n
+
+
+class ChangesUnderCondition(_Count):
+    """Whether the list is changed depends on the row."""
+
+    def zero(self):
+        return [0]
+
+    def reduce(self, acc, row):
+        if row.s == "a" and changes(acc):
+            return acc
+        return acc
+
+    def finish(self, acc):
+        return acc[0]
+
+
+class ChangesInChoice(ChangesUnderCondition):
+    def reduce(self, acc, row):
+        done = changes(acc) if row.s == "a" else False
+        acc[0] += done
+        return acc
+
+
+class ChangesInChain(ChangesUnderCondition):
+    def reduce(self, acc, row):
+        done = 0 < acc[0] < changes(acc)
+        acc[0] += done
+        return acc
+
+
+class Endless(_Count):
+    def reduce(self, acc, row):
+        return endless(row.n)
+
+
+class Starred(_Count):
+    def reduce(self, acc, row):
+        return with_star(acc)
+
+
+class OneOrTheOther(_Count):
+    def zero(self):
+        return [0], [1]
+
+    def reduce(self, acc, row):
+        a, b = acc
+        chosen = one_of(a, b, row.s == "a")
+        chosen[0] += 1
+        return acc
+
+    def finish(self, acc):
+        return acc[0][0]
+
+
+class EitherWay(OneOrTheOther):
+    def reduce(self, acc, row):
+        a, b = acc
+        chosen = one_or(a, b, row.s == "a")
+        chosen[0] += 1
+        return acc
+
+
+class Inner(_Count):
+    def reduce(self, acc, row):
+        return outer(row.n)
+
+
+class Cached(_Count):
+    def reduce(self, acc, row):
+        return cached(acc)
+
+
+class TooMany(_Count):
+    def reduce(self, acc, row):
+        return changes(acc, 1)
+
+
+class OnInstance(_Count):
+    """Calls what is no method of its class."""
+
+    step = 1
+
+    def reduce(self, acc, row):
+        return self.step(acc)
+
+
+class Computing(_Count):
+    """What its attributes are is computed."""
+
+    def __getattribute__(self, name):
+        return object.__getattribute__(self, name)
+
+    def more(self, acc):
+        return acc + 1
+
+    def reduce(self, acc, row):
+        return self.more(acc)
+
+
+REFUSED = [
+    (ChangesUnderCondition, "mutation", "depends on the row"),
+    (ChangesInChoice, "mutation", "depends on the row"),
+    (ChangesInChain, "mutation", "depends on the row"),
+    (Endless, "unsupported-expression", "calls itself"),
+    (Starred, "unknown-call", "parameters with *"),
+    (OneOrTheOther, "mixed-types", "in one variable"),
+    (EitherWay, "mutation", "which object a call returns"),
+    (Inner, "unsupported-statement", "functiondef"),
+    (Cached, "unknown-call", "nothing is known of cached"),
+    (TooMany, "always-raises", "other arguments"),
+    (OnInstance, "unknown-call", ".step()"),
+    (Computing, "unknown-call", ".more()"),
+]

@@ -1,0 +1,60 @@
+"""Functions, methods and classes of the user's own give what Python gives; what is not certain
+is declined.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from tests.lift import own_folds, own_refused
+from tests.lift.lifting import columns, declined, lifted, request
+from tests.lift.test_agreement import Case, check, groups
+
+from presieve.lift import Form, RowClass, SeriesFunction
+from presieve.semantics.values import Value
+
+CASES = [
+    Case(own_folds.largest, "n int NOT NULL", "best int"),
+    Case(own_folds.Methods, "n int", "best int, middle bigint"),
+    Case(own_folds.Changed, "n int", "small bigint, middle bigint, big bigint, none bigint"),
+    Case(own_folds.Fresh, "n int", "total bigint, count bigint"),
+    Case(own_folds.Raising, "n int, s string", "total bigint"),
+    Case(own_folds.Alias, "n int", "total bigint"),
+    Case(own_folds.mean_or_none, "x double", "mean double"),
+]
+
+
+def form_of(case: Case) -> Form:
+    """A class of rows, or a function of its columns."""
+    if isinstance(case.obj, type):
+        return RowClass()
+    return SeriesFunction(tuple(c.name for c in columns(case.schema)))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_fold_agrees_with_python(case: Case) -> None:
+    asked = request(case.schema, case.returns, case.keys)
+    form = form_of(case)
+    found = lifted(case.obj, asked, form)
+
+    @settings(
+        max_examples=150,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(groups(asked))
+    def run(rows: list[dict[str, Value]]) -> None:
+        check(case, asked, form, found, rows)
+
+    run()
+
+
+@pytest.mark.parametrize(
+    ("obj", "code", "words"), own_refused.REFUSED, ids=lambda x: getattr(x, "__name__", "")
+)
+def test_declined_with_a_reason(obj: object, code: str, words: str) -> None:
+    found = declined(obj, request("n int, s string", "o bigint"), RowClass())
+    assert (found.code, words in found.reason) == (code, True), str(found)
+    assert found.span is not None
