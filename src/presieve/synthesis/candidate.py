@@ -44,7 +44,9 @@ MAX_CLAUSES = 2500
 
 _TURNS = 4
 """Sets of clauses to try. What Houdini takes for reachable is a sample for the next one: it has the
-weaker clauses that hold there, too. The last one has those that follow from others, besides."""
+weaker clauses that hold there, too. The last one has those that follow from others, besides, and
+those that hold on what was really reached, as Houdini may have taken too much for reachable.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +173,7 @@ class Attempt:
         self._pairs: list[Pair] = []
         self._seen: Sequence[int] = ()
         self._total = 0
+        self._reached: list[Sequence[bool]] = []
 
     def begin(self) -> Proof | Wrong | Open:
         """The tables that are known, then the likeliest clauses."""
@@ -192,9 +195,11 @@ class Attempt:
 
     def _turn(self, turn: int) -> Proof | Open:
         evidence, prefilter = self._evidence, self._prefilter
-        arbitrary = evidence.background if turn else evidence.few
-        clauses = mine(self._seen, arbitrary, self._total, reduced=turn < _TURNS - 1)
-        sizes = len(evidence.tables), self._total, len(evidence.leaves), len(clauses)
+        arbitrary, last = evidence.background if turn else evidence.few, turn == _TURNS - 1
+        seen, total = with_reached(self._seen, self._total, self._reached)
+        surely = self._seen if last else None
+        clauses = mine(seen, arbitrary, total, reduced=not last, surely=surely)
+        sizes = len(evidence.tables), total, len(evidence.leaves), len(clauses)
         evidence.tell(Mined(*sizes, asked=len(clauses) <= MAX_CLAUSES))
         if len(clauses) > MAX_CLAUSES:
             return Open()
@@ -217,7 +222,7 @@ class Attempt:
             evidence.tell(Settled(prover.terms(prover.active), final if inductive else None))
         if final:
             return _finish(evidence, prefilter, setup, prover, self._pairs)
-        self._seen, self._total = with_reached(self._seen, self._total, prover.reached)
+        self._reached += prover.reached
         return Open()
 
 

@@ -192,11 +192,19 @@ def _value_or_none(evaluate: Callable[..., State], pair: Pair) -> Value:
 # --- implications ------------------------------------------------------------------------------
 
 
-def mine(seen: Sequence[int], free: Sequence[int], total: int, *, reduced: bool) -> list[Clause]:
+def mine(
+    seen: Sequence[int],
+    free: Sequence[int],
+    total: int,
+    *,
+    reduced: bool,
+    surely: Sequence[int] | None = None,
+) -> list[Clause]:
     """Clauses true of all samples (``seen``) but not of all background (``free``).
 
     ``total`` is the number of samples. With ``reduced``, an implication that follows from two
-    others by transitivity is left out.
+    others by transitivity is left out. Literals that are true of the same samples stand for each
+    other; where ``surely`` is given, implications between others need to hold on those only.
     """
     full = (1 << total) - 1
     clauses: list[Clause] = []
@@ -211,7 +219,7 @@ def mine(seen: Sequence[int], free: Sequence[int], total: int, *, reduced: bool)
         elif mask:
             representatives[mask] = literal
     chosen = list(representatives.values())
-    clauses += _edges(chosen, seen, reduced)
+    clauses += _edges(chosen, seen if surely is None else surely, reduced)
     return _canonical(c for c in clauses if c.left < 0 or free[c.left] & free[c.right ^ 1])
 
 

@@ -25,6 +25,9 @@ LENGTH = 14
 FEW = 8
 """Rows of a table to learn invariants from, at most."""
 
+_ROWS = 2
+"""Rows of one region that a walk draws from, at most."""
+
 _CELLS = (1, 6)
 """Regions of rows that one walk draws from, at least and at most."""
 
@@ -42,7 +45,7 @@ def walks(
         chosen = random.sample(cells[key], number)
         if focus:
             chosen.append(random.choice(focus[i % len(focus)]))
-        rows = [row for cell in chosen for row in space.pool(cell)]
+        rows = [row for cell in chosen for row in _some(space.pool(cell), random)]
         if rows:
             yield key, random.choices(rows, k=LENGTH)
 
@@ -144,3 +147,7 @@ def _drops(space: Space, cell: Cell, keeps: Callable[[State, State], bool], rand
     """Whether a pre-filter drops rows of a cell."""
     key = space.keys[0]
     return any(not keeps(row, key) for row in space.rows_in(cell, random, 2))
+
+
+def _some(pool: list[State], random: Random) -> list[State]:
+    return pool if len(pool) <= _ROWS else random.sample(pool, _ROWS)
