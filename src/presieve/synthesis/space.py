@@ -30,7 +30,7 @@ T = TypeVar("T")
 _KEYS_TRIED = 12
 _KEYS_SEEN = 2000
 _TRIES = 100
-_POOL = 12
+_POOL = 6
 
 
 @dataclass(frozen=True)
