@@ -40,6 +40,7 @@ class Z3Solver:
         self._terms: dict[str, Any] = {}
         self._names: dict[int, str] = {}
         self._model: Any = None
+        self._numbers: dict[str, Any] | None = None
 
     def fresh(self) -> Z3Solver:
         """See :class:`presieve.smt.solver.Solver`: in the same context."""
@@ -55,7 +56,7 @@ class Z3Solver:
     def check(self, assumptions: Sequence[str], effort: Effort) -> Answer:
         """See :class:`presieve.smt.solver.Solver`."""
         self.calls += 1
-        self._model = None
+        self._model = self._numbers = None
         self._solver.set("core.minimize", effort.small_core)
         self._solver.set("rlimit", effort.work)
         self._solver.set("timeout", max(1, int(effort.seconds * 1000)))
@@ -76,8 +77,10 @@ class Z3Solver:
 
     def numbers(self, names: Sequence[str]) -> list[Fraction]:
         """See :class:`presieve.smt.solver.Solver`."""
-        found = {str(d): self._model[d] for d in self._model.decls() if d.arity() == 0}
-        return [_fraction(found.get(n)) for n in names]
+        if self._numbers is None:
+            values = ((str(d), self._model[d]) for d in self._model.decls() if d.arity() == 0)
+            self._numbers = {name: value for name, value in values if z3.is_arith(value)}
+        return [_fraction(self._numbers.get(n)) for n in names]
 
     def _is_true(self, name: str) -> bool:
         declaration = z3.Z3_get_app_decl(self._ref, self._assumption(name).as_ast())

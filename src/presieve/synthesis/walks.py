@@ -25,9 +25,6 @@ LENGTH = 14
 FEW = 8
 """Rows of a table to learn invariants from, at most."""
 
-_ROWS = 2
-"""Rows of one region that a walk draws from, at most."""
-
 _CELLS = (1, 6)
 """Regions of rows that one walk draws from, at least and at most."""
 
@@ -150,4 +147,6 @@ def _drops(space: Space, cell: Cell, keeps: Callable[[State, State], bool], rand
 
 
 def _some(pool: list[State], random: Random) -> list[State]:
-    return pool if len(pool) <= _ROWS else random.sample(pool, _ROWS)
+    """Two neighbours of the pool."""
+    at = int(random.random() * len(pool))
+    return [pool[at], pool[at - 1]] if len(pool) > 1 else pool
