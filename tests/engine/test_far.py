@@ -232,6 +232,7 @@ CASES: tuple[Case, ...] = (
         pools={"kind": ["large", "small", "small", "", None]},
         twins=(("kind = 'large'", None), ("kind IN ('large', 'small')", "s >= 999")),
         longest=40,
+        strength="regions",
     ),
 )
 named = pytest.mark.parametrize("case", CASES, ids=str)

@@ -120,7 +120,7 @@ class FarApart:
 
 
 WITHIN = (
-    "opened < at AND CAST(at AS DECIMAL(20,0)) <"
+    "span > 0 AND opened < at AND CAST(at AS DECIMAL(20,0)) <"
     " CAST(opened AS DECIMAL(20,0)) + CAST(span AS DECIMAL(20,0))"
 )
 FAR = (

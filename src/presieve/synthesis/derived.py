@@ -23,12 +23,13 @@ from presieve.ir.fold import Assumption, Column, Fold, Problem
 from presieve.ir.ops import app, conjunction, negate
 from presieve.ir.pushdown import Pushdown, Witness
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
-from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_lit, literal_value
+from presieve.ir.terms import SQL_FALSE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import substitute, subterms, variables
 from presieve.semantics.compile import State
 from presieve.semantics.infix import words
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis.bounds import with_bounds
 from presieve.synthesis.conditions import as_sql, conditions, put_back, regrouped
 from presieve.synthesis.correlated import CORRELATED, facts
 from presieve.synthesis.found import Found
@@ -77,9 +78,12 @@ class Derivation:
         numbers = {c.number: _number(c) for c in self.computed if c.number}
         known = [a for a in found.problem.assumptions if a.code != CORRELATED]
         assumptions = tuple(numbers.get(a, a) for a in known)
+        prefilter = put_back(found.pushdown.prefilter, back)
+        if prefilter != SQL_FALSE:
+            prefilter = with_bounds(self.original, prefilter, Z3Solver(), _EFFORT)
         pushdown: Pushdown = replace(
             found.pushdown,
-            prefilter=put_back(found.pushdown.prefilter, back),
+            prefilter=prefilter,
             strength="universe",
             witnesses=(),
         )

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import islice
+from itertools import chain, islice
 from random import Random
 
 from presieve.errors import Declined
@@ -47,7 +47,7 @@ from presieve.synthesis.tables import (
     accepts_all,
     difference,
     explore,
-    need_near,
+    needs_near,
 )
 from presieve.universe.boxes import cover, excluding, predicate
 
@@ -58,6 +58,8 @@ _RANDOM_WALKS = 75
 _SWEEPS = 4
 _MOST = 0.6
 """Of the time that is left, what a stage may take that others come after."""
+_RAISED = 40
+"""Tables of a lowered problem that are raised for one region, at most."""
 _WALKED = 30
 """Tables to begin with that walks of a lowered problem find."""
 
@@ -140,11 +142,14 @@ class _Search:
         assert self.lowering is not None
         if strength != "regions":
             return strength
-        lowered = self.finding.needs.items()
-        raised = {c: self.lowering.raised(self.proved, self.space, need) for c, need in lowered}
+        needs = self.finding.needs
+        raised = {c: self.lowering.raised(self.proved, self.space, n) for c, n in needs.items()}
         real = {cell: need for cell, need in raised.items() if need is not None}
+        known = [(n.table, n.key) for n in real.values()]
         for cell in [c for c in raised if c not in real]:
-            need = need_near(self.proved, cell, real.values(), self.random)
+            others = islice(needs_near(self.space, cell, self.finding.accepted), _RAISED)
+            higher = (self.lowering.raised(self.proved, self.space, n) for n in others)
+            need = next(chain(needs_near(self.proved, cell, known), filter(None, higher)), None)
             if need is None:
                 self.tell(story.Weaker("raised"))
                 return "universe"

@@ -274,15 +274,14 @@ def _insert(
                 break
 
 
-def need_near(space: Space, cell: Cell, known: Iterable[Need], random: Random) -> Need | None:
-    """A witness for one cell: a row of it put before, or after, all rows of a known witness."""
-    for row in space.rows_in(cell, random, _ROWS_TRIED):
-        for need in islice(known, _NEAR):
-            for at in (0, len(need.table)):
-                longer = (*need.table[:at], row, *need.table[at:])
-                if difference(space, longer, need.key, at) == "result":
-                    return Need(longer, need.key, at)
-    return None
+def needs_near(space: Space, cell: Cell, tables: Iterable[tuple[Table, State]]) -> Iterator[Need]:
+    """Witnesses for one cell: rows of it put before, after or amidst the rows of these tables."""
+    for table, key in islice(tables, _NEAR):
+        for row in space.pool(cell):
+            for at in sorted({0, len(table) // 2, len(table)}):
+                longer = (*table[:at], row, *table[at:])
+                if difference(space, longer, key, at) == "result":
+                    yield Need(longer, key, at)
 
 
 def accepts_all(space: Space) -> bool:
