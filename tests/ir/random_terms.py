@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from presieve.ir.fold import Assumption, Column, Field, Fold, Mode, Output, Problem
@@ -165,7 +167,8 @@ def terms(draw: st.DrawFn, sort: Sort, depth: int = 4) -> Term:
 
 
 any_terms: st.SearchStrategy[Term] = sorts.flatmap(terms)
-columns = st.builds(Column, names, st.sampled_from(SCALARS), st.sampled_from(["bigint", "string"]))
+keys = st.builds(Column, names, st.sampled_from(SCALARS), st.sampled_from(["bigint", "string"]))
+columns = st.builds(lambda c, hidden: replace(c, hidden=hidden), keys, st.booleans())
 
 
 @st.composite
@@ -188,7 +191,7 @@ folds = st.builds(
     Fold,
     names,
     st.lists(columns, max_size=2).map(tuple),
-    st.lists(columns, max_size=2).map(tuple),
+    st.lists(keys, max_size=2).map(tuple),
     _few(fields()),
     st.lists(outputs(), max_size=2).map(tuple),
     terms(BOOL, 2),

@@ -11,7 +11,7 @@ from presieve.certificate.certificate import Certificate
 from presieve.certificate.obligations import Claim
 from presieve.certificate.witness import check_residual_witnesses, check_witnesses
 from presieve.errors import PresieveError
-from presieve.ir.fold import Column, Output, Problem
+from presieve.ir.fold import PURE, Column, Output, Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.sorts import strip
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE
@@ -126,6 +126,7 @@ def _check_form(certificate: Certificate) -> None:
     check_prefilter(problem, certificate.prefilter)
     check_post(problem, certificate.residual)
     check_invariant(problem, certificate.invariant)
+    _check_hidden(certificate)
     kind, residual = certificate.kind, certificate.residual
     fits = {
         "exact": sql_conjuncts(residual) == (),
@@ -136,6 +137,19 @@ def _check_form(certificate: Certificate) -> None:
     }[kind]
     if not fits:
         raise IllFormed(f"the predicates are not those of kind {kind}")
+
+
+def _check_hidden(certificate: Certificate) -> None:
+    """Of a function that is not known nothing can be shown by tables: whether it ever gives the
+    values that they hold is not known either. What is assumed of it must be told.
+    """
+    if not certificate.problem.fold.hidden:
+        return
+    shown = (*certificate.witnesses, *certificate.residual_witnesses)
+    if certificate.strength != "universe" or shown:
+        raise IllFormed("tables with values of an unknown function show nothing")
+    if all(a.code != PURE for a in certificate.problem.assumptions):
+        raise IllFormed(f"a function is called that no assumption {PURE} speaks of")
 
 
 def _check_types(problem: Problem) -> None:

@@ -25,12 +25,15 @@ class Mode(Enum):
 class Column:
     """An input or key column: ``sort`` is an ``Option`` where the column is nullable.
 
-    ``type`` is Spark's simple name (``bigint``, ``double``...): it bounds the integers.
+    ``type`` is Spark's simple name (``bigint``, ``double``...): it bounds the integers. ``hidden``:
+    the step sees a value there that Spark does not have, the result of a function of the row of
+    which nothing else is known. A proof holds for every value of it, and no pre-filter names it.
     """
 
     name: str
     sort: Sort
     type: str
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,18 @@ class Fold:
         """The variable of an input column. KeyError where there is none of that name."""
         return {c.name: Var(Scope.ROW, c.name, c.sort) for c in self.columns}[name]
 
+    @property
+    def hidden(self) -> frozenset[Var]:
+        """The variables of the hidden columns."""
+        return frozenset(Var(Scope.ROW, c.name, c.sort) for c in self.columns if c.hidden)
+
     def key(self, name: str) -> Var:
         """The variable of a grouping column. KeyError where there is none of that name."""
         return {c.name: Var(Scope.KEY, c.name, c.sort) for c in self.keys}[name]
+
+
+PURE = "pure"
+"""The code of the assumption that a function which is not read is one of its arguments alone."""
 
 
 @dataclass(frozen=True, slots=True)

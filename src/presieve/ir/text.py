@@ -117,8 +117,9 @@ def print_term(term: Term) -> str:
 def print_fold(fold: Fold) -> str:
     """The fold as indented text."""
     lines = [f"(fold {json.dumps(fold.name)}"]
-    for tag, columns in (("column", fold.columns), ("key", fold.keys)):
+    for place, columns in (("column", fold.columns), ("key", fold.keys)):
         for c in columns:
+            tag = "hidden" if c.hidden else place
             lines.append(
                 f"  ({tag} {json.dumps(c.name)} {print_sort(c.sort)} {json.dumps(c.type)})"
             )
@@ -274,9 +275,10 @@ def _fold(node: SExp) -> Fold:
     raises: tuple[Term, Term] | None = None
     for section in _sections(node, "fold"):
         match section:
-            case ["column" | "key" as tag, name, sort, type_]:
-                column = Column(_string(name), parse_sort(_atom(sort)), _string(type_))
-                columns[str(tag)].append(column)
+            case ["column" | "key" | "hidden" as tag, name, sort, type_]:
+                hidden = tag == "hidden"
+                column = Column(_string(name), parse_sort(_atom(sort)), _string(type_), hidden)
+                columns["key" if tag == "key" else "column"].append(column)
             case ["field", name, sort, init, step]:
                 sort_ = parse_sort(_atom(sort))
                 fields.append(Field(_string(name), sort_, _term(init, {}), _term(step, {})))

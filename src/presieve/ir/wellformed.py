@@ -43,6 +43,7 @@ def check_fold(fold: Fold) -> None:
     columns = {fold.column(c.name) for c in fold.columns}
     state = set(state_vars(fold, Scope.ACC))
     _distinct("columns", [c.name for c in (*fold.columns, *fold.keys)])
+    _require(not any(c.hidden for c in fold.keys), "a grouping column is hidden")
     _distinct("fields", [f.name for f in fold.fields])
     _distinct("outputs", [o.name for o in fold.outputs])
     for f in fold.fields:
@@ -82,6 +83,7 @@ def check_prefilter(problem: Problem, prefilter: Term) -> None:
     """Raises :class:`IllFormed` unless Spark can evaluate it on input rows without raising."""
     fold = problem.fold
     allowed = {fold.key(c.name) for c in fold.keys} | {fold.column(c.name) for c in fold.columns}
+    allowed -= fold.hidden
     _check_predicate("the pre-filter", prefilter, allowed)
 
 

@@ -42,6 +42,7 @@ WEAKER: dict[story.Reason, str] = {
     "resists": "a stronger pre-filter was neither proved nor refuted",
     "raised": "a table for fewer rows could not be made one for as many as the filter counts",
     "keys": "a table that needs a region is of a group whose key the filter rejects",
+    "hidden": "it is not known which values a function that is declared pure gives",
     "computed": "regions of computed columns have no tables of the columns themselves",
     "regions": "there are too many regions of rows",
     "nothing": "every region of rows is needed",

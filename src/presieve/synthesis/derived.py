@@ -11,7 +11,7 @@ original one, but for those that :mod:`presieve.synthesis.correlated` excludes. 
 anew, by tables of original rows.
 
 A product of numbers can be NaN (zero times infinity), so "no NaN" is an assumption on the computed
-column, as it is on others.
+column, as it is on others. What is computed of a hidden column is hidden.
 """
 
 from __future__ import annotations
@@ -88,6 +88,9 @@ class Derivation:
             witnesses=(),
         )
         problem = replace(self.original, assumptions=assumptions)
+        if problem.fold.hidden:
+            pushdown = replace(pushdown, residual_witnesses=())
+            return replace(found, problem=problem, pushdown=pushdown)
         space, groups = Space(problem), list[tuple[Table, State]]()
         if all(c.number is None for c in self.computed):
             pushdown = self._strengthened(problem, found.pushdown.witnesses, pushdown)
@@ -177,7 +180,12 @@ def numbers(problem: Problem, optional: Collection[str], code: str) -> tuple[Ass
 def _with_columns(fold: Fold, read: Collection[Var], computed: list[Computed]) -> Fold:
     columns = tuple(c for c in fold.columns if Var(Scope.ROW, c.name, c.sort) in read)
     new = tuple(
-        Column(c.variable.name, c.variable.sort, "boolean" if c.number is None else "double")
+        Column(
+            c.variable.name,
+            c.variable.sort,
+            "boolean" if c.number is None else "double",
+            hidden=not fold.hidden.isdisjoint(variables(c.python)),
+        )
         for c in computed
     )
     return replace(fold, columns=(*columns, *new))

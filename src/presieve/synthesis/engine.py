@@ -386,6 +386,9 @@ def _pushdown(
     if not all(search.space.is_chosen(n.key) for n in search.finding.needs.values()):
         search.tell(story.Weaker("keys"))
         strength = "universe"  # a witness in a group that the filter rejects by its key is none
+    if problem.fold.hidden:  # tables with values that may never occur show nothing
+        search.tell(story.Weaker("hidden"))
+        return Pushdown(kind, "universe", prefilter, residual, invariant)
     needs = search.shown_for_all(problem, prefilter)
     if needs is not None:
         strength = "strongest"

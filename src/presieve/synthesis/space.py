@@ -31,6 +31,8 @@ _KEYS_TRIED = 12
 _KEYS_SEEN = 2000
 _TRIES = 100
 _POOL = 6
+_HIDDEN_TRIED = 16
+"""Regions of hidden columns, combined, that rows of one cell are tried with."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +82,17 @@ class Space:
         return tuple(i for i, p in enumerate(self.key_columns) if p.variable in found)
 
     @cached_property
+    def shown(self) -> tuple[int, ...]:
+        """The numbers of the input columns that Spark has: a pre-filter may speak of them."""
+        return tuple(i for i, c in enumerate(self.problem.fold.columns) if not c.hidden)
+
+    @cached_property
     def partitions(self) -> tuple[Partition, ...]:
-        """What cells are products of: the input columns, then the mixed grouping columns."""
-        return (*self.rows, *(self.key_columns[i] for i in self.mixed))
+        """What cells are products of: the input columns that Spark has, then the mixed grouping
+        columns.
+        """
+        shown = (self.rows[i] for i in self.shown)
+        return (*shown, *(self.key_columns[i] for i in self.mixed))
 
     @cached_property
     def size(self) -> int:
@@ -100,12 +110,14 @@ class Space:
     @cached_property
     def absent(self) -> frozenset[Cell]:
         """Cells that no row is in, since what is assumed relates columns."""
+        fold = self.problem.fold
         facts = [a.term for a in self.problem.assumptions if _tells_regions(a.term)]
+        facts = [t for t in facts if fold.hidden.isdisjoint(variables(t))]
         if not facts:
             return frozenset()
-        names = (Scope.ROW, [c.name for c in self.problem.fold.columns])
+        names = (Scope.ROW, [fold.columns[i].name for i in self.shown])
         test = predicates(facts, [names])
-        regions = [p.regions for p in self.rows]
+        regions = [self.rows[i].regions for i in self.shown]
         firsts = [[r.samples[0] if r.samples else None for r in column] for column in regions]
         found = []
         for cell in self.cells:
@@ -153,15 +165,17 @@ class Space:
 
     @cached_property
     def _places(self) -> list[dict[Value, int]]:
-        """For every column the region of each of its samples, of which rows are made."""
-        return [{v: i for i, r in enumerate(p.regions) for v in r.samples} for p in self.rows]
+        """For every column that is shown the region of each of its samples."""
+        shown = (self.rows[n] for n in self.shown)
+        return [{v: i for i, r in enumerate(p.regions) for v in r.samples} for p in shown]
 
     def cell_of(self, row: State, key: State) -> Cell:
         """The cell that a row of a group is in."""
+        shown = [row[i] for i in self.shown] if len(self.shown) < len(self.rows) else row
         try:
-            here = tuple([places[v] for places, v in zip(self._places, row, strict=True)])
+            here = tuple([places[v] for places, v in zip(self._places, shown, strict=True)])
         except KeyError:  # a value of somebody else's, or another NaN
-            here = tuple(p.locate(v) for p, v in zip(self.rows, row, strict=True))
+            here = tuple(p.locate(v) for p, v in zip(self.partitions, shown, strict=False))
         return here + self.own(key) if self.mixed else here
 
     def own(self, key: State) -> Cell:
@@ -171,16 +185,21 @@ class Space:
     def cells_of(self, key: State) -> list[Cell]:
         """The cells that rows of one group can be in."""
         own = self.own(key)
-        return [c for c in self.cells if c[len(self.rows) :] == own] if own else self.cells
+        return [c for c in self.cells if c[len(self.shown) :] == own] if own else self.cells
 
     def rows_in(self, cell: Cell, random: Random, count: int) -> list[State]:
         """Some rows of a cell: first samples of every region first, then random combinations.
 
-        None where none of those obeys the assumptions.
+        None where none of those obeys the assumptions. A cell has all values of hidden columns.
         """
-        regions = [p.regions[i] for p, i in zip(self.rows, cell, strict=False)]
-        rows = [tuple(r.samples[0] for r in regions)]
-        rows += [_pick(regions, random) for _ in range(count - 1)]
+        own = dict(zip(self.shown, cell, strict=False))
+        choices = [
+            [p.regions[own[i]]] if i in own else self._choices[i] for i, p in enumerate(self.rows)
+        ]
+        firsts = islice(product(*choices), _HIDDEN_TRIED)
+        rows: list[State] = [tuple(r.samples[0] for r in regions) for regions in firsts]
+        for _ in range(count - 1):
+            rows.append(_pick([c[0] if len(c) == 1 else _one(c, random) for c in choices], random))
         rows = list(dict.fromkeys(rows))
         if not self.problem.assumptions:
             return rows

@@ -187,7 +187,7 @@ class Boxes:
 
 
 Reason: TypeAlias = Literal[
-    "guards", "resists", "raised", "keys", "computed", "regions", "nothing", "time"
+    "guards", "resists", "raised", "keys", "hidden", "computed", "regions", "nothing", "time"
 ]
 
 
