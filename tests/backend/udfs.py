@@ -152,3 +152,31 @@ def latest(score: pd.Series) -> float:
     for s in score:
         last = s
     return last
+
+
+def normalize(level: str | None) -> str:
+    return "".join(c for c in (level or "none") if c.isalpha()).casefold()
+
+
+def weight(score: float, v: int) -> float:
+    return round(score * 2 + v, 2)
+
+
+def high_errors(level: pd.Series, v: pd.Series) -> int:
+    n = 0
+    for name, x in zip(level, v, strict=True):
+        if normalize(name) == "error" and x >= 5:
+            n += 1
+    return n
+
+
+def heaviest(pdf: pd.DataFrame) -> pd.DataFrame:
+    best = None
+    level = None
+    for row in pdf.itertuples():
+        if row.v > 10:
+            w = weight(row.score, row.v)
+            if best is None or w > best:
+                best = w
+                level = normalize(row.level)
+    return pd.DataFrame({"team": [pdf["team"].iloc[0]], "w": [best], "level": [level]})

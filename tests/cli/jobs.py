@@ -43,3 +43,15 @@ class LatestError:
 
     def reduce(self, acc: Any, row: Any) -> Any:
         return row["error"]
+
+
+def normalize(level: str | None) -> str:
+    return (level or "").strip().lower()
+
+
+class SlowErrors:
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        return acc + 1 if normalize(row["level"]) == "error" and row["ms"] > 500 else acc

@@ -197,3 +197,37 @@ def test_mistakes_are_one_line(args: list[str], capsys: pytest.CaptureFixture[st
     complaint = [line for line in err.splitlines() if line.startswith("presieve: ")]
     assert len(complaint) == 1
     assert "internal error" not in complaint[0]
+
+
+SLOW = [
+    f"{JOBS}:SlowErrors",
+    *("--schema", "level string, ms bigint NOT NULL", "--returns", "n bigint"),
+    *("--where", "n >= 2"),
+]
+
+
+def test_functions_that_are_declared_pure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["synth", *SLOW, "--json"]) == 1
+    (declined,) = answer(capsys)["declined"]
+    assert "declare it with pure=[normalize]" in declined["reason"]
+    stored = tmp_path / "slow.json"
+    pure = ["--pure", "normalize", "--policy", "strict"]
+    assert main(["synth", *SLOW, *pure, "--json", "--save", str(stored)]) == 0
+    assert answer(capsys)["prefilter"] == "ms > 500"
+    assert main(["check", str(stored), "--solver", "cvc5"]) == 0
+    assert "normalize changes nothing, never raises" in capsys.readouterr().out
+    assert main(["verify", *SLOW, *pure, "--prefilter", "ms >= 500"]) == 0
+    assert main(["verify", *SLOW, *pure, "--prefilter", "level = 'error'"]) == 2
+
+
+def test_pure_functions_that_are_not_there(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, line in (
+        ("normalise", "there is no 'normalise' in it"),
+        ("no_such_module:f", "no_such_module: there is no such module"),
+        ("math:nothing", "math: there is no 'nothing' in it"),
+        ("math:sqrt", "it is not known what sqrt returns"),
+    ):
+        assert main(["synth", *SLOW, "--pure", name]) == 2
+        assert line in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from random import Random
@@ -39,6 +39,7 @@ class Case:
     keys: str = "g"
     longest: int = 8
     reached: int = 5
+    pure: tuple[Callable[..., object], ...] = ()
 
     def __str__(self) -> str:
         return self.name
@@ -52,7 +53,7 @@ class Case:
 @cache
 def pipeline_of(case: Case) -> Pipeline:
     """The case's fold as the user's own code runs it."""
-    return pipeline(case.fold, case.schema, case.returns, case.keys)
+    return pipeline(case.fold, case.schema, case.returns, case.keys, pure=case.pure)
 
 
 @cache
@@ -65,6 +66,7 @@ def solved(case: Case) -> Synthesis:
         returns=case.returns,
         keys=case.keys,
         budget=60.0,
+        pure=case.pure,
     )
 
 
@@ -129,6 +131,7 @@ def assert_refuted(case: Case, prefilter: str, residual: str | None) -> None:
         prefilter=prefilter,
         residual=residual,
         budget=60.0,
+        pure=case.pure,
     )
     assert verdict.status == "refuted", (verdict.status, verdict.reason)
     shown, line = verdict.counterexample, pipeline_of(case)

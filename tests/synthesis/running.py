@@ -11,11 +11,13 @@ from typing import Any
 from tests.synthesis.cases import Case
 
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
+from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Mode
 from presieve.ir.sorts import Sort
 from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.walk import variables
 from presieve.semantics.interpret import evaluate, holds
 from presieve.semantics.values import Value, from_python, same
 
@@ -95,9 +97,11 @@ class Pipeline:
         )
 
     def lawful(self, row: Row, assumptions: Sequence[Assumption]) -> bool:
-        """Whether a row obeys the assumptions."""
-        env = _env(self.inputs.input_names(), self.values(row, self.input_sorts()))
-        return all(evaluate(a.term, env) is True for a in assumptions)
+        """Whether a row obeys the assumptions, but for those on results of pure functions."""
+        names = self.inputs.input_names()
+        env = _env(names, self.values(row, self.input_sorts()))
+        about = [a for a in assumptions if set(variables(a.term)) <= set(names.values())]
+        return all(evaluate(a.term, env) is True for a in about)
 
 
 def _env(names: Mapping[str, Var], values: Mapping[str, Value]) -> dict[tuple[Scope, str], Value]:
@@ -105,10 +109,15 @@ def _env(names: Mapping[str, Var], values: Mapping[str, Value]) -> dict[tuple[Sc
 
 
 def pipeline(
-    fold: type, schema: str, returns: str, keys: str = "g", mode: str = "grouped"
+    fold: type,
+    schema: str,
+    returns: str,
+    keys: str = "g",
+    mode: str = "grouped",
+    pure: PureFunctions = (),
 ) -> Pipeline:
     """A class with its schemas."""
-    inputs = read_inputs(fold, schema, returns, keys, mode)
+    inputs = read_inputs(fold, schema, returns, keys, mode, read_pure(pure))
     assert not isinstance(inputs, Declined), inputs
     return Pipeline(inputs, fold)
 

@@ -27,15 +27,26 @@ from presieve.ir.sorts import strip
 from presieve.ir.terms import TRUE, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
 from presieve.lift.build import some
-from presieve.lift.forms import Form, FrameFunction, Lifted, Request, SeriesFunction
+from presieve.lift.forms import Form, FrameFunction, Lifted, Pure, Request, SeriesFunction
 from presieve.lift.keycolumns import held_columns
 from presieve.lift.lift import lift
+from presieve.lift.pure import apart
 from presieve.lift.source import function_source
 from presieve.plan.algebra import attribute_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Part, product
 from presieve.plan.pushdown import Moved, descend
 from presieve.semantics.types import column, decimal_type
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What holds for all functions of a plan: the session's time zone, and which functions that
+    they call need not be read.
+    """
+
+    timezone: str
+    pure: tuple[Pure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +90,7 @@ the year 9999).
 """
 
 
-def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> SiteProblem:
+def read_problem(gateway: Gateway, site: Site, plan: Java, setting: Setting) -> SiteProblem:
     """The problem of a site; ``plan`` is the root. Raises :class:`DeclineSignal`."""
     if not site.deterministic:
         raise DeclineSignal("nondeterministic", "something below the filter is not deterministic")
@@ -88,7 +99,8 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> Sit
     names = read_names(boundary)
     why: Declined | None = None
     try:
-        lifted = tuple(_lift(gateway, node, boundary, names, c, timezone) for c in boundary.calls)
+        calls = tuple(_lift(gateway, node, boundary, names, c, setting) for c in boundary.calls)
+        lifted = apart(calls)
     except DeclineSignal as signal:
         why = signal.declined
         lifted = (_only_keys(gateway, node, boundary, names, why),)
@@ -131,7 +143,7 @@ def _with_keys(fold: Fold, names: Names) -> Fold:
 
 
 def _lift(
-    gateway: Gateway, node: Java, boundary: Boundary, names: Names, call: Call, timezone: str
+    gateway: Gateway, node: Java, boundary: Boundary, names: Names, call: Call, setting: Setting
 ) -> Lifted:
     function = _load(gateway, _handle(gateway, node, boundary, call), call)
     by_id = {a.id: a for a in boundary.inputs}
@@ -147,7 +159,8 @@ def _lift(
         schema=tuple(schema_column(by_id[i]) for i in read),
         keys=tuple(k.name for k in names.keys),
         returns=tuple(schema_column(outputs[i]) for i in call.outputs),
-        timezone=timezone,
+        timezone=setting.timezone,
+        pure=setting.pure,
     )
     result = lift(function, form, request)
     if isinstance(result, Declined):

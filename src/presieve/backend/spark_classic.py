@@ -11,13 +11,14 @@ from presieve.backend.catalyst_json import Node, parse_plan
 from presieve.backend.catalyst_plan import UNSUPPORTED_BOUNDARIES, Site, boundaries, find_sites
 from presieve.backend.facts import known_to_hold
 from presieve.backend.notes import FUNCTION_MARKS, notes
-from presieve.backend.problem import SiteProblem, read_problem
+from presieve.backend.problem import Setting, SiteProblem, read_problem
 from presieve.backend.rewrite import SiteEdit, edit, rewrite_plan
 from presieve.backend.scan import pushed_filters
 from presieve.backend.spark_gateway import Gateway, GatewayError, Java, is_classic
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
 from presieve.ir.terms import Term, Var
+from presieve.lift.forms import Pure
 
 __all__ = [
     "OpenSite",
@@ -69,7 +70,8 @@ class OpenSite:
 class Opened:
     """A DataFrame's analyzed plan and its sites.
 
-    ``notes`` say why filters stay above functions where there is no site.
+    ``notes`` say why filters stay above functions where there is no site; ``pure`` are the
+    functions that were not read.
     """
 
     gateway: Gateway
@@ -77,16 +79,19 @@ class Opened:
     timezone: str
     sites: tuple[OpenSite, ...]
     notes: tuple[Declined, ...] = ()
+    pure: tuple[Pure, ...] = ()
 
 
-def open_plan(df: DataFrame, *, thorough: bool = True) -> Opened | Declined:
+def open_plan(
+    df: DataFrame, *, thorough: bool = True, pure: tuple[Pure, ...] = ()
+) -> Opened | Declined:
     """Read the plan. Without ``thorough``, one in which no Python function occurs is not read: it
     may be large, and there is nothing in it to do.
     """
     if not is_classic(df):
         return Declined("not-classic", "only classic DataFrames are rewritten, not Spark Connect")
     try:
-        return _open(df, thorough)
+        return _open(df, thorough, pure)
     except GatewayError as error:
         return error.declined
     except DeclineSignal as signal:
@@ -96,7 +101,7 @@ def open_plan(df: DataFrame, *, thorough: bool = True) -> Opened | Declined:
 NATIVE = Declined("native-aggregate", "filters are not moved through native aggregates")
 
 
-def _open(df: DataFrame, thorough: bool) -> Opened:
+def _open(df: DataFrame, thorough: bool, pure: tuple[Pure, ...]) -> Opened:
     gateway = Gateway(df.sparkSession)
     plan = gateway.analyzed(df)
     if not thorough and not gateway.mentions(plan, "PYTHON_UDF", "GENERATOR"):
@@ -109,9 +114,10 @@ def _open(df: DataFrame, thorough: bool) -> Opened:
     root = parse_plan(text)
     found = find_sites(gateway, root, plan, timezone)
     against = _session_declines(gateway, plan) if found else None
-    sites = tuple(_open_site(gateway, site, plan, timezone, against) for site in found)
+    setting = Setting(timezone, pure)
+    sites = tuple(_open_site(gateway, site, plan, setting, against) for site in found)
     told = notes(root, {site.boundary.path for site in found})
-    return Opened(gateway, plan, timezone, sites, told)
+    return Opened(gateway, plan, timezone, sites, told, pure)
 
 
 def _session_declines(gateway: Gateway, plan: Java) -> Declined | None:
@@ -126,16 +132,16 @@ def _session_declines(gateway: Gateway, plan: Java) -> Declined | None:
 
 
 def _open_site(
-    gateway: Gateway, site: Site, plan: Java, timezone: str, against: Declined | None
+    gateway: Gateway, site: Site, plan: Java, setting: Setting, against: Declined | None
 ) -> OpenSite:
     where = _where(gateway, site, plan)
-    problem = against or _problem(gateway, site, plan, timezone)
+    problem = against or _problem(gateway, site, plan, setting)
     operator = site.boundary.kind.removeprefix(LOGICAL)
     boundary = site.boundary
     return OpenSite(site.number, boundary.path, operator, _function_name(boundary), where, problem)
 
 
-def _problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> SiteProblem | Declined:
+def _problem(gateway: Gateway, site: Site, plan: Java, setting: Setting) -> SiteProblem | Declined:
     kind = site.boundary.kind
     try:
         if kind in UNSUPPORTED_BOUNDARIES or not is_boundary(site.boundary):
@@ -143,7 +149,7 @@ def _problem(gateway: Gateway, site: Site, plan: Java, timezone: str) -> SitePro
             return Declined("operator", f"filters are not moved through {name}")
         if not gateway.cache_is_empty() and _is_cached(gateway, site, plan):
             return Declined("cached", "the result is cached, and recomputing it would not pay")
-        return read_problem(gateway, site, plan, timezone)
+        return read_problem(gateway, site, plan, setting)
     except DeclineSignal as signal:
         return signal.declined
     except GatewayError as error:
@@ -174,7 +180,7 @@ def _function_name(node: Node) -> str:
 def input_names(site: SiteProblem) -> dict[str, Var]:
     """What a fact about a row may name: the columns that the fold reads, and the keys."""
     fold = site.problem.fold
-    rows = {c.name: fold.column(c.name) for c in fold.columns}
+    rows = {c.name: fold.column(c.name) for c in fold.columns if not c.hidden}
     return {**rows, **{c.name: fold.key(c.name) for c in fold.keys}}
 
 

@@ -1,12 +1,15 @@
-"""Untrusted. From ``FILE.py:NAME`` to the object of that name."""
+"""Untrusted. From ``FILE.py:NAME`` to the object of that name, and others beside it."""
 
 from __future__ import annotations
 
 import sys
 import traceback
+from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from presieve.errors import UsageError
 
@@ -23,18 +26,45 @@ def load(target: str) -> object:
     path = Path(file)
     if not path.is_file():
         raise UsageError(f"{file}: there is no such file")
-    found: object = _module(path)
+    return _inside(file, _module(path), name)
+
+
+def load_beside(target: str, names: Sequence[str]) -> list[Any]:
+    """Functions of the file of a target that was loaded before, or of a module: ``f`` or
+    ``module:f``. :class:`UsageError` where there is none.
+    """
+    file = target.rpartition(":")[0]
+    found = []
+    for name in names:
+        module, _, inner = name.rpartition(":")
+        home = _imported(module) if module else sys.modules[_loaded_name(Path(file))]
+        found.append(_inside(module or file, home, inner))
+    return found
+
+
+def _imported(name: str) -> ModuleType:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise UsageError(f"{name}: there is no such module ({error})") from None
+
+
+def _inside(where: str, found: object, name: str) -> object:
     for part in name.split("."):
         try:
             found = getattr(found, part)
         except AttributeError:
-            raise UsageError(f"{file}: there is no {name!r} in it{_offer(found)}") from None
+            raise UsageError(f"{where}: there is no {name!r} in it{_offer(found)}") from None
     return found
 
 
+def _loaded_name(path: Path) -> str:
+    """A name that shadows nothing: the file may be called types.py."""
+    return f"_presieve_loaded_{path.stem}"
+
+
 def _module(path: Path) -> ModuleType:
-    # A name that shadows nothing: the file may be called types.py.
-    spec = spec_from_file_location(f"_presieve_loaded_{path.stem}", path)
+    spec = spec_from_file_location(_loaded_name(path), path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path}: not a Python file; its name must end in .py")
     module = module_from_spec(spec)

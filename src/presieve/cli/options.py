@@ -50,6 +50,14 @@ PolicyOption: TypeAlias = Annotated[
     Policy, typer.Option("--policy", help="List assumptions, or decline what needs one.")
 ]
 Budget: TypeAlias = Annotated[float, typer.Option(metavar="SECONDS", help="Time for the search.")]
+Pure: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        metavar="F,MODULE:G",
+        help="Functions of that file, or of a module, that need not be read: each changes nothing, "
+        "never raises, and gives the same for the same arguments, as annotated.",
+    ),
+]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="One JSON object on standard output, the rest elsewhere.")
 ]

@@ -10,7 +10,7 @@ import typer
 
 from presieve.cli import options as opt
 from presieve.cli import output
-from presieve.cli.load import load
+from presieve.cli.load import load, load_beside
 from presieve.report.words import RESIDUAL_STRENGTHS, WITH_RESIDUAL
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def command(
     mode: opt.ModeOption = opt.Mode.GROUPED,
     policy: opt.PolicyOption = opt.Policy.DEFAULT,
     budget: opt.Budget = 10.0,
+    pure: opt.Pure = "",
     json: opt.Json = False,
     trace: Annotated[
         bool, typer.Option("--trace", help="Tell first, in order, what the search did.")
@@ -41,8 +42,9 @@ def command(
     from presieve.driver.synthesize import synthesize
 
     with output.quiet():
+        fold = load(target)
         found = synthesize(
-            load(target),
+            fold,
             where,
             schema=schema,
             returns=returns,
@@ -50,6 +52,7 @@ def command(
             mode=mode.value,
             budget=budget,
             policy=policy.value,
+            pure=load_beside(target, opt.names(pure)),
             trace=trace,
         )
     if save is not None and found.certificate is not None:

@@ -9,7 +9,7 @@ import typer
 
 from presieve.cli import options as opt
 from presieve.cli import output
-from presieve.cli.load import load
+from presieve.cli.load import load, load_beside
 
 if TYPE_CHECKING:
     from presieve.driver.verify import Verdict
@@ -33,6 +33,7 @@ def command(
     mode: opt.ModeOption = opt.Mode.GROUPED,
     policy: opt.PolicyOption = opt.Policy.DEFAULT,
     budget: opt.Budget = 10.0,
+    pure: opt.Pure = "",
     json: opt.Json = False,
 ) -> None:
     """Prove a pushdown, or show a table on which it changes the result.
@@ -42,8 +43,9 @@ def command(
     from presieve.driver.verify import verify
 
     with output.quiet():
+        fold = load(target)
         verdict = verify(
-            load(target),
+            fold,
             where,
             schema=schema,
             prefilter=prefilter,
@@ -53,6 +55,7 @@ def command(
             mode=mode.value,
             budget=budget,
             policy=policy.value,
+            pure=load_beside(target, opt.names(pure)),
         )
     if json:
         output.as_json(verdict.to_json())

@@ -12,7 +12,7 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import literals, variables
 from presieve.ir.wellformed import output_var
 from presieve.lift import lift
-from presieve.lift.forms import Lifted, Request
+from presieve.lift.forms import Lifted, Pure, Request
 from presieve.semantics.types import SchemaColumn, column
 from presieve.sql.ddl import parse_returns, parse_schema
 from presieve.sql.parse import parse_predicate
@@ -75,8 +75,12 @@ def read_inputs(
     returns: str | None,
     keys: str | Sequence[str],
     mode: str,
+    pure: Sequence[Pure] = (),
 ) -> Inputs | Declined:
-    """Parse the schemas and lift the fold. Raises :class:`UsageError` on what is no input."""
+    """Parse the schemas and lift the fold, in which the ``pure`` functions need not be read.
+
+    Raises :class:`UsageError` on what is no input.
+    """
     columns = parse_schema(schema)
     names = _key_names(keys, columns)
     if mode == "row":
@@ -85,7 +89,7 @@ def read_inputs(
         chosen = Mode(mode)
     except ValueError:
         raise UsageError(f"mode is 'grouped', 'global' or 'row', not {mode!r}") from None
-    request = Request(columns, names, _returns(fold, returns), TIMEZONE)
+    request = Request(columns, names, _returns(fold, returns), TIMEZONE, tuple(pure))
     lifted = lift(fold, None, request)
     if isinstance(lifted, Declined):
         return lifted

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.memory import Memory
 from presieve.driver.order import order_of
+from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.rounds import Decided, in_rounds
 from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
 from presieve.errors import Declined, PresieveError, UsageError
@@ -45,16 +46,19 @@ def optimize(
     policy: Policy = "default",
     cost: Cost = "auto",
     declare: Declared = (),
+    pure: PureFunctions = (),
 ) -> DataFrame:
     """An equivalent DataFrame with proven pre-filters below UDFs and aggregates.
 
     ``budget`` is seconds of search for the whole DataFrame. ``cost="always"`` and ``"auto"`` push
     wherever it is proven (a gate by cost is yet to come), ``"never"`` only explains. ``declare``
-    are conditions that hold on every row that a function reads, such as ``"NOT isnan(score)"``.
+    are conditions that hold on every row that a function reads, such as ``"NOT isnan(score)"``,
+    ``pure`` functions that the plan's functions call and that need not be read
+    (:func:`presieve.synthesize`).
     What cannot be improved comes back as the very same object, and the reasons go to the logger
     ``presieve``.
     """
-    found, _ = _run(df, Options(budget, policy, cost, declare), for_report=False)
+    found, _ = _run(df, Options(budget, policy, cost, declare, pure), for_report=False)
     return found
 
 
@@ -65,11 +69,12 @@ def explain(
     policy: Policy = "default",
     cost: Cost = "auto",
     declare: Declared = (),
+    pure: PureFunctions = (),
 ) -> Report:
     """What :func:`optimize` with the same options does to the DataFrame."""
     from presieve.report.report import Report
 
-    _, data = _run(df, Options(budget, policy, cost, declare), for_report=True)
+    _, data = _run(df, Options(budget, policy, cost, declare, pure), for_report=True)
     return Report(data)
 
 
@@ -81,6 +86,7 @@ class Options:
     policy: Policy
     cost: Cost
     declare: Declared = ()
+    pure: PureFunctions = ()
 
     def __post_init__(self) -> None:
         """Check the values."""
@@ -101,7 +107,7 @@ def _run(df: DataFrame, options: Options, *, for_report: bool) -> tuple[DataFram
     # Loading a backend loads PySpark, which importing this module must not.
     from presieve.backend.spark_classic import open_plan
 
-    opened = open_plan(df, thorough=for_report)
+    opened = open_plan(df, thorough=for_report, pure=read_pure(options.pure))
     if isinstance(opened, Declined):
         logger.info("left alone: %s", opened)
         return df, ReportData((), False, time.perf_counter() - started)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.errors import Declined
-from presieve.ir.fold import Assumption, Problem
+from presieve.ir.fold import PURE, Assumption, Problem
 from presieve.ir.pushdown import Kind, Strength
 from presieve.ir.terms import SQL_TRUE, Term
 from presieve.smt.solver import Effort
@@ -86,14 +86,21 @@ def solve(
     started = time.perf_counter()
     refused: tuple[Declined, ...] = ()
     if policy == "strict":
-        refused = tuple(_refused(a) for a in problem.assumptions if a not in discharged)
+        refused = tuple(_refused(a) for a in _open(problem, discharged))
         problem = strictly(problem, discharged)
-        if any(a not in discharged for a in problem.assumptions):
+        if _open(problem, discharged):
             return _nothing(problem, refused, started, 0)
     solution = _searched(problem, budget, policy, discharged, started, story)
     if solution.verified is None:
         solution = replace(solution, declined=(*refused, *solution.declined))
     return replace(solution, known=dict(discharged))
+
+
+def _open(problem: Problem, discharged: Collection[Assumption]) -> list[Assumption]:
+    """The assumptions of which nobody has said that they hold. Of pure functions the caller has;
+    what that means is told all the same.
+    """
+    return [a for a in problem.assumptions if a not in discharged and a.code != PURE]
 
 
 def _refused(assumption: Assumption) -> Declined:
@@ -122,7 +129,7 @@ def _searched(
         if found.pushdown is None:
             continue
         if policy == "strict":
-            more = [_refused(a) for a in found.problem.assumptions if a not in discharged]
+            more = [_refused(a) for a in _open(found.problem, discharged)]
             if more:
                 declined = (*declined, *more)
                 continue

@@ -11,6 +11,7 @@ from presieve.certificate import Certificate
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.order import Question, asked
+from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined, UsageError
 from presieve.ir.pushdown import Kind, ResidualStrength
@@ -108,19 +109,22 @@ def synthesize(
     budget: float = 10.0,
     policy: Policy = "default",
     declare: Declared = (),
+    pure: PureFunctions = (),
     trace: bool = False,
 ) -> Synthesis:
     """Find and prove the strongest filter on input rows, and the weakest that stays on the output.
 
     ``schema`` and ``returns`` are Spark DDL, ``where`` Spark SQL over keys and output columns.
     ``budget`` is in seconds that the search computes. ``declare`` are conditions that hold on every
-    row, such as ``"NOT isnan(score)"``: they discharge assumptions. With ``trace`` the search is
+    row, such as ``"NOT isnan(score)"``: they discharge assumptions. ``pure`` are functions that
+    need not be read: each changes nothing, never raises, and gives the same for the same arguments,
+    of the type that it is annotated with (or ``{function: type}``). With ``trace`` the search is
     told in :attr:`Synthesis.trace`. Raises :class:`UsageError` for input that is none; what cannot
     be handled comes back as kind ``none`` with the reasons in ``declined``.
     """
     started = time.perf_counter()
     check_options(budget, policy)
-    inputs = read_inputs(fold, schema, returns, keys, mode)
+    inputs = read_inputs(fold, schema, returns, keys, mode, read_pure(pure))
     if isinstance(inputs, Declined):
         return _nothing(where, inputs, started)
     term = read_filter("where", where, inputs.output_names())

@@ -10,11 +10,13 @@ from typing import Any, Literal
 from presieve.certificate import Certificate, Verified, check
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
+from presieve.driver.pure import PureFunctions, read_pure
+from presieve.driver.real import realizer
 from presieve.driver.shown import shown_result, shown_row, sorts_of
 from presieve.driver.solve import ERASED_TEXT, ERASES, OPTIONAL, Policy, strictly
 from presieve.driver.synthesize import check_options
 from presieve.errors import Declined, PresieveError
-from presieve.ir.fold import Problem
+from presieve.ir.fold import PURE, Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Term
@@ -84,15 +86,17 @@ def verify(
     budget: float = 10.0,
     policy: Policy = "default",
     declare: Declared = (),
+    pure: PureFunctions = (),
 ) -> Verdict:
     """Check a pushdown that somebody wrote by hand; ``residual=None``: the original filter stays.
 
     Arguments as :func:`presieve.synthesize`; ``prefilter`` is Spark SQL over keys and inputs.
-    ``declare`` as there. Raises :class:`UsageError` for input that is none.
+    ``declare`` and ``pure`` as there: a table against a pushdown is one on which the pure functions
+    were run. Raises :class:`UsageError` for input that is none.
     """
     started = time.perf_counter()
     check_options(budget, policy)
-    inputs = read_inputs(fold, schema, returns, keys, mode)
+    inputs = read_inputs(fold, schema, returns, keys, mode, read_pure(pure))
     if isinstance(inputs, Declined):
         return _declined(inputs, started)
     post = read_filter("where", where, inputs.output_names())
@@ -109,7 +113,7 @@ def verify(
     problem, known = with_declared(bare, facts)
     if policy == "strict":
         problem = strictly(problem, known)
-        open_ = [a.text for a in problem.assumptions if a not in known]
+        open_ = [a.text for a in problem.assumptions if a not in known and a.code != PURE]
         if open_:
             why = f"policy strict does not assume that {'; '.join(open_)}"
             return _unknown(why, started)
@@ -135,7 +139,8 @@ def _judged(
     if policy != "strict":
         more = numbers(problem, OPTIONAL, COMPUTED)
         problem = replace(problem, assumptions=(*problem.assumptions, *more))
-    found = handwritten.judge(problem, prefilter, residual, budget)
+    real = realizer(problem.fold, inputs.lifted.calls)
+    found = handwritten.judge(problem, prefilter, residual, budget, real)
     match found:
         case handwritten.Undecided(reason):
             return _unknown(reason, started)
@@ -146,7 +151,7 @@ def _judged(
     fewer = strictly(problem)
     if fewer != problem:
         # Proved with all assumptions; those that the proof can do without need not be told.
-        again = handwritten.judge(fewer, prefilter, residual, budget)
+        again = handwritten.judge(fewer, prefilter, residual, budget, real)
         if isinstance(again, handwritten.Invariant):
             problem, found = fewer, again
     kind = _kind(problem, prefilter, residual)

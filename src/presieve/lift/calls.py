@@ -65,7 +65,12 @@ def unknown(name: str) -> tuple[str, str]:
         return "impure-random", f"{name} is random, so the result is not a function of the rows"
     if parts & {"print", "open", "input", "os", "sys", "requests", "logging", "subprocess"}:
         return "impure-io", f"{name} reads or writes outside the function"
-    return "unknown-call", f"nothing is known of {name}: it may do anything"
+    return "unknown-call", f"nothing is known of {name}: it may do anything; {advice(name)}"
+
+
+def advice(name: str) -> str:
+    """What the caller may say of a function that cannot be read."""
+    return f"if it is a function of its arguments alone, declare it with pure=[{name}]"
 
 
 def _arity(m: Machine, args: Arguments, count: int, node: ast.AST) -> None:

@@ -27,6 +27,7 @@ CODES: Final[dict[str, str]] = {
     "mutation": "an object is changed in place",
     # language
     "unknown-call": "the called function is not known",
+    "pure-call": "a function that is declared pure gets more than values of one row",
     "unknown-name": "a name is not defined, or not a constant that can be read",
     "unsupported-constant": "a constant of this type is not supported",
     "unsupported-statement": "a statement of this kind is not supported",

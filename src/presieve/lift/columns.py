@@ -18,7 +18,7 @@ from presieve.ir.fold import Assumption, Column
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit
-from presieve.lift.forms import Request
+from presieve.lift.forms import HiddenCall, Request
 from presieve.lift.values import Scalar, Traits
 from presieve.lift.zones import Zone
 from presieve.semantics import types
@@ -38,6 +38,8 @@ class Columns:
     assumptions: dict[tuple[str, str], Assumption] = field(default_factory=dict)
     tracked: tuple[Lit, ...] = ()
     """Constants that sets of all kinds of values must tell from others."""
+    calls: dict[object, HiddenCall] = field(default_factory=dict)
+    """The calls of pure functions, by function and arguments."""
 
     def value(self, name: str, *, numpy: bool = False) -> Scalar:
         """The value of a column in the current row, or of a grouping column, as Python sees it.
@@ -117,8 +119,9 @@ class Columns:
             self.assumptions[a.code, a.text] = a
 
     def columns(self) -> tuple[Column, ...]:
-        """The columns that were read, in the schema's order."""
-        return self._supported(lambda name: name in self.read)
+        """The columns that were read, in the schema's order, then the hidden ones."""
+        read = self._supported(lambda name: name in self.read)
+        return (*read, *(c.column for c in self.calls.values()))
 
     def keys(self) -> tuple[Column, ...]:
         """The grouping columns of supported types, in the order of the request."""

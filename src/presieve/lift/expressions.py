@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
-from presieve.lift import inline, objects, sets
+from presieve.lift import inline, objects, pure, sets
 from presieve.lift.arithmetic import binary, unary
 from presieve.lift.build import and_, or_
 from presieve.lift.calls import build_date, calendar_constructor, call, unknown
 from presieve.lift.compare import boolean, compare, truth
+from presieve.lift.forms import Pure
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.merge import merge
 from presieve.lift.names import constant, member
@@ -283,6 +284,9 @@ def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
     if not isinstance(node.func, ast.Name | ast.Attribute):
         raise m.decline("unknown-call", "the called function is not known", node)
     written = ast.unparse(node.func)
+    known = pure.declared(m, node.func, flow)
+    if known is not None:
+        return _pure_call(m, node, known, flow)
     if _is_method(m, node.func, flow):
         return _method(m, node, flow)
     function = evaluate(m, node.func, flow) if _is_known(m, node.func, flow) else None
@@ -291,7 +295,8 @@ def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
     if is_table_call(function):
         return _table_call(m, node, flow)
     if inline.is_own(function.target):
-        return inline.call(m, flow, function, node, evaluate)
+        with pure.advised(m, function):
+            return inline.call(m, flow, function, node, evaluate)
     if any(isinstance(a, ast.Starred) for a in node.args):
         raise m.decline("unknown-call", "a call with *", node)
     make = calendar_constructor(function)
@@ -300,6 +305,13 @@ def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
     renamed = Known(written, function.target)
     args = tuple(evaluate(m, a, flow) for a in node.args)
     return call(m, flow, renamed, args, bool(node.keywords), node)
+
+
+def _pure_call(m: Machine, node: ast.Call, known: Pure, flow: Flow) -> Value:
+    """The result of a function that is declared pure."""
+    args, named = inline.arguments(m, flow, node, evaluate)
+    every = {**{str(i): a for i, a in enumerate(args)}, **named}
+    return pure.call(m, flow, known, every, node)
 
 
 def _is_known(m: Machine, node: ast.expr, flow: Flow) -> bool:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from presieve.ir.fold import Assumption, Fold
+from presieve.ir.fold import Assumption, Column, Fold
+from presieve.ir.sorts import Sort
+from presieve.ir.terms import Scope, Term, Var
 from presieve.semantics.types import SchemaColumn
 
 
@@ -41,24 +43,62 @@ Form: TypeAlias = RowClass | SeriesFunction | FrameFunction
 
 
 @dataclass(frozen=True, slots=True)
+class Pure:
+    """A function that the caller declares pure. ``sort`` and Spark ``type`` are those of its
+    results, ``returns`` the same as Python writes it, such as ``str | None``.
+    """
+
+    function: object
+    name: str
+    sort: Sort
+    type: str
+    returns: str
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenCall:
+    """A call of a pure function, which is the hidden column ``name``. ``arguments`` are terms over
+    ROW and KEY (None: the value None), by position ("0", "1"...) or keyword.
+    """
+
+    name: str
+    pure: Pure
+    arguments: tuple[tuple[str, Term | None], ...]
+
+    @property
+    def variable(self) -> Var:
+        """The column's variable."""
+        return Var(Scope.ROW, self.name, self.pure.sort)
+
+    @property
+    def column(self) -> Column:
+        """The column of the fold."""
+        return Column(self.name, self.pure.sort, self.pure.type, hidden=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """All that lifting needs to know besides the code.
 
     ``schema`` are the input columns in order, keys included where the rows hold them; ``keys`` the
     names of the grouping columns; ``returns`` the declared output columns in order; ``timezone``
-    the session's time zone (an IANA name).
+    the session's time zone (an IANA name); ``pure`` functions that need not be read.
     """
 
     schema: tuple[SchemaColumn, ...]
     keys: tuple[str, ...]
     returns: tuple[SchemaColumn, ...]
     timezone: str = "UTC"
+    pure: tuple[Pure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Lifted:
-    """The fold, what its meaning rests on, and the user's source text of the function or class."""
+    """The fold, what its meaning rests on, and the user's source text of the function or class;
+    ``calls`` are its hidden columns.
+    """
 
     fold: Fold
     assumptions: tuple[Assumption, ...]
     source: str
+    calls: tuple[HiddenCall, ...] = ()

@@ -9,7 +9,15 @@ from types import FunctionType
 from presieve.errors import Declined, DeclineSignal, Span
 from presieve.ir.terms import Lit
 from presieve.lift.columns import Columns
-from presieve.lift.forms import Form, FrameFunction, Lifted, Request, RowClass, SeriesFunction
+from presieve.lift.forms import (
+    Form,
+    FrameFunction,
+    HiddenCall,
+    Lifted,
+    Request,
+    RowClass,
+    SeriesFunction,
+)
 from presieve.lift.functions import lift_function
 from presieve.lift.names import parameters
 from presieve.lift.returns import Returns
@@ -88,7 +96,7 @@ def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, 
         columns = Columns(request, False, zone, tracked=tracked)
         returns = Returns(request.returns, table=False, rows=True, pandas=False)
         fold, text = lift_class(obj, columns, returns)
-        return Lifted(fold, tuple(columns.assumptions.values()), text)
+        return Lifted(fold, tuple(columns.assumptions.values()), text, _calls(columns))
     if not isinstance(obj, FunctionType):
         raise DeclineSignal("not-a-function", "a function written with def is expected")
     source = function_source(obj)
@@ -97,7 +105,11 @@ def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, 
     is_table = isinstance(form, FrameFunction)
     returns = Returns(request.returns, table=is_table, rows=False, pandas=True)
     fold = lift_function(obj, source, _inputs(obj, form, request, source), columns, returns)
-    return Lifted(fold, tuple(columns.assumptions.values()), source.text)
+    return Lifted(fold, tuple(columns.assumptions.values()), source.text, _calls(columns))
+
+
+def _calls(columns: Columns) -> tuple[HiddenCall, ...]:
+    return tuple(columns.calls.values())
 
 
 def _positional(function: FunctionType) -> list[inspect.Parameter]:

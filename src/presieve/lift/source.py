@@ -57,7 +57,7 @@ def function_source(function: FunctionType) -> Source:
         reason = f"the source of {code.co_name} cannot be found or read"
         raise DeclineSignal("no-source", reason, here) from e
     nodes = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and _is_at(n, code)]
-    same = [c for c in compiled if _is_same_place(c, code) and _same_code(c, code)]
+    same = [c for c in compiled if _is_same_place(c, code) and same_code(c, code)]
     if len(nodes) != 1 or len(same) != 1:
         reason = f"the source of {code.co_name} in {code.co_filename} is not what is being run"
         raise DeclineSignal("source-mismatch", reason, here)
@@ -104,7 +104,7 @@ def _codes(code: CodeType) -> list[CodeType]:
     return [*inner, *(d for c in inner for d in _codes(c))]
 
 
-def _same_code(a: CodeType, b: CodeType) -> bool:
+def same_code(a: CodeType, b: CodeType) -> bool:
     """The same instructions, names and constants."""
     return (
         a.co_code == b.co_code
@@ -123,7 +123,7 @@ def _same_code(a: CodeType, b: CodeType) -> bool:
 
 def _same_constant(a: object, b: object) -> bool:
     if isinstance(a, CodeType) and isinstance(b, CodeType):
-        return _same_code(a, b)
+        return same_code(a, b)
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(_same_constant(x, y) for x, y in zip(a, b, strict=True))
     # repr keeps 1, 1.0 and True apart, 0.0 and -0.0 too, and NaN together.

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
+from typing import TypeAlias
 
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
@@ -49,10 +50,33 @@ class Undecided:
     reason: str
 
 
+Real: TypeAlias = Callable[[Table, State], Table | None]
+"""From rows and key to the same rows with the results that pure functions really give."""
+
+
 def judge(
-    problem: Problem, prefilter: Term, residual: Term, budget: float
+    problem: Problem, prefilter: Term, residual: Term, budget: float, real: Real | None = None
 ) -> Counterexample | Invariant | Undecided:
-    """Try to refute by running, then to prove, then to refute by bounded model checking."""
+    """Try to refute by running, then to prove, then to refute by bounded model checking.
+
+    Where the problem has hidden columns, what is refuted is refuted by a ``real`` table.
+    """
+    found = _judge(problem, prefilter, residual, budget, real)
+    if real is None or not problem.fold.hidden or not isinstance(found, Counterexample):
+        return found
+    space = Space(problem, (prefilter, residual))
+    rows = real(found.table, found.key)
+    if rows is not None and refute(space, prefilter, residual, [(rows, found.key)]):
+        return Counterexample(rows, found.key)
+    return Undecided(
+        "it is wrong for some results that a function which is declared pure might give, "
+        "but no table was found on which its own results tell"
+    )
+
+
+def _judge(
+    problem: Problem, prefilter: Term, residual: Term, budget: float, real: Real | None
+) -> Counterexample | Invariant | Undecided:
     deadline = clock.now() + budget
     space = Space(problem, (prefilter, residual))
     if not space.is_inhabited:
@@ -60,6 +84,11 @@ def judge(
     if space.size > MAX_CELLS:
         return Undecided(f"{space.size} regions of rows are too many")
     tables = list(_tables(space, deadline))
+    if real is not None and problem.fold.hidden:
+        occur = ((real(rows, key), key) for rows, key in tables)
+        wrong = refute(space, prefilter, residual, [(t, k) for t, k in occur if t is not None])
+        if wrong is not None:
+            return _without_rows(space, prefilter, residual, wrong)
     wrong = refute(space, prefilter, residual, tables)
     if wrong is not None:
         return _shrunk(space, prefilter, residual, wrong)
@@ -166,6 +195,15 @@ def _shrunk(space: Space, prefilter: Term, residual: Term, wrong: Wrong) -> Coun
         return differ(table, key)
 
     return Counterexample(_plainer(_fewest(wrong.table, still), still), key)
+
+
+def _without_rows(space: Space, prefilter: Term, residual: Term, wrong: Wrong) -> Counterexample:
+    """The table with every row left out that it does not take, and no value changed."""
+
+    def still(table: Table) -> bool:
+        return refute(space, prefilter, residual, [(table, wrong.key)]) is not None
+
+    return Counterexample(_fewest(wrong.table, still), wrong.key)
 
 
 def _fewest(table: Table, still: Callable[[Table], bool]) -> Table:

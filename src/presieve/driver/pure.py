@@ -1,0 +1,76 @@
+"""Trusted. Functions that the caller declares pure, and what their results are."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin
+
+from presieve.errors import UsageError
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort
+from presieve.lift.forms import Pure
+
+PureFunctions = Sequence[Callable[..., Any]] | Mapping[Callable[..., Any], Any]
+"""Functions that are annotated with what they return, or a mapping from functions to that: ``str``,
+``int``, ``float``, ``bool``, or one of them ``| None``.
+"""
+
+_RESULTS: dict[type, tuple[Sort, str, str]] = {
+    str: (STRING, "string", "str"),
+    int: (INT, "bigint", "int of 64 bits"),
+    float: (FLOAT, "double", "float"),
+    bool: (BOOL, "boolean", "bool"),
+}
+_WRITTEN = {kind.__name__: kind for kind in _RESULTS}
+
+
+def read_pure(functions: PureFunctions) -> tuple[Pure, ...]:
+    """The declared functions. Raises :class:`UsageError` where one is none, or its result is not
+    of a type that is understood.
+    """
+    if callable(functions) or isinstance(functions, str):
+        raise UsageError(f"pure is a list of functions, not {functions!r}")
+    if isinstance(functions, Mapping):
+        return tuple(_read(f, returns) for f, returns in functions.items())
+    return tuple(_read(f, _annotated(f)) for f in functions)
+
+
+def _read(function: object, returns: object) -> Pure:
+    name = getattr(function, "__name__", None)
+    if not callable(function) or not isinstance(name, str):
+        raise UsageError(f"pure: {function!r} is no function")
+    kind, optional = _result(returns)
+    if kind not in _RESULTS:
+        raise UsageError(
+            f"pure: it is not known what {name} returns; annotate it with str, int, float, bool or "
+            f"one of them | None, or write pure={{{name}: str}}"
+        )
+    sort, type_, text = _RESULTS[kind]
+    if optional:
+        return Pure(function, name, Option(sort), type_, f"{text} or None")
+    return Pure(function, name, sort, type_, text)
+
+
+def _annotated(function: object) -> object:
+    """The annotation of what a function returns; None where there is none. It is not evaluated."""
+    if not inspect.isroutine(function):
+        return None
+    try:
+        return inspect.get_annotations(function).get("return")
+    except (TypeError, ValueError):
+        return None
+
+
+def _result(returns: object) -> tuple[Any, bool]:
+    """The type of a result that is not None, and whether it may be None."""
+    if isinstance(returns, str):
+        parts = [p.strip() for p in returns.removeprefix("Optional[").removesuffix("]").split("|")]
+        optional = returns.startswith("Optional[") or "None" in parts
+        kinds = [_WRITTEN.get(p) for p in parts if p != "None"]
+    elif get_origin(returns) in (Union, UnionType):
+        optional = NoneType in get_args(returns)
+        kinds = [a for a in get_args(returns) if a is not NoneType]
+    else:
+        optional, kinds = False, [returns if isinstance(returns, type) else None]
+    return (kinds[0] if len(kinds) == 1 else None), optional
