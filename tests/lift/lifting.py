@@ -20,7 +20,14 @@ from presieve.semantics.interpret import Raised, key_env, run_fold
 from presieve.semantics.types import SchemaColumn, decimal_type, sort_of
 from presieve.semantics.values import Value, from_python, to_python
 
-PYTHON_ERRORS = (TypeError, ValueError, ArithmeticError, AssertionError, LookupError)
+PYTHON_ERRORS = (
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    AssertionError,
+    LookupError,
+    AttributeError,
+)
 """What the folds under test raise; pyspark's conversion errors are ValueErrors or TypeErrors."""
 
 _ARROW: dict[str, pa.DataType] = {

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.lift import own_folds, own_refused
+from tests.lift import own_folds, own_refused, record_folds, record_refused
 from tests.lift.lifting import columns, declined, lifted, request
 from tests.lift.test_agreement import Case, check, groups
 
@@ -21,6 +21,18 @@ CASES = [
     Case(own_folds.Raising, "n int, s string", "total bigint"),
     Case(own_folds.Alias, "n int", "total bigint"),
     Case(own_folds.mean_or_none, "x double", "mean double"),
+    Case(record_folds.Pairs, "n int", "low int, high int"),
+    Case(record_folds.Bests, "n int", "value int, times bigint"),
+    Case(record_folds.Tallies, "n int", "count bigint, nones bigint, last int"),
+    Case(record_folds.Spans, "n int", "first int, last int"),
+    Case(record_folds.Plain, "n int", "o bigint"),
+    Case(record_folds.Absent, "n int, s string", "times bigint"),
+    Case(
+        record_folds.Compared,
+        "a tinyint NOT NULL, b tinyint NOT NULL",
+        "low bigint, high bigint, equal bigint",
+    ),
+    Case(record_folds.summary, "n int NOT NULL", "o bigint"),
 ]
 
 
@@ -52,7 +64,9 @@ def test_fold_agrees_with_python(case: Case) -> None:
 
 
 @pytest.mark.parametrize(
-    ("obj", "code", "words"), own_refused.REFUSED, ids=lambda x: getattr(x, "__name__", "")
+    ("obj", "code", "words"),
+    [*own_refused.REFUSED, *record_refused.REFUSED],
+    ids=lambda x: getattr(x, "__name__", ""),
 )
 def test_declined_with_a_reason(obj: object, code: str, words: str) -> None:
     found = declined(obj, request("n int, s string", "o bigint"), RowClass())

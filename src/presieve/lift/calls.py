@@ -34,6 +34,7 @@ from presieve.lift.values import (
     TupleV,
     Value,
     describe,
+    is_tagged,
 )
 
 _CALENDAR = re.compile(
@@ -107,7 +108,7 @@ def _length(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
             return sets.size(m, found, node)
         case SeriesV() | FrameV():
             return m.force(SizeV(), flow)
-        case TupleV(items) | ListV(items) | DictV(_, items):
+        case TupleV(items) | ListV(items) | DictV(_, items) as found if not is_tagged(found):
             size = scalar_constant(len(items), m.columns.zone)
             assert size is not None
             return size

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
-from presieve.lift import inline, objects, pure, sets
+from presieve.lift import inline, objects, pure, records, sets
 from presieve.lift.arithmetic import binary, unary
 from presieve.lift.build import and_, or_
 from presieve.lift.calls import build_date, calendar_constructor, call, unknown
@@ -15,7 +15,7 @@ from presieve.lift.compare import boolean, compare, truth
 from presieve.lift.forms import Pure
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.merge import merge
-from presieve.lift.names import constant, member
+from presieve.lift.names import constant, is_function, member
 from presieve.lift.tables import attribute, is_table_call, subscript, table
 from presieve.lift.values import (
     Clash,
@@ -30,6 +30,7 @@ from presieve.lift.values import (
     Unbound,
     Value,
     describe,
+    is_tagged,
 )
 
 
@@ -254,6 +255,9 @@ def _conditional(
 
 def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.expr) -> Value:
     value = evaluate(m, owner, flow)
+    record = records.record_of(m, flow, value)
+    if record is not None:
+        return records.attribute(m, record, name, node)
     if isinstance(value, Known):
         found = member(value, name, m.columns.zone)
         if found is None:
@@ -273,7 +277,7 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) ->
     if isinstance(value, OptTupleV):
         m.fail(flow, negate(value.present))
         value = TupleV(value.items)
-    if isinstance(value, TupleV | ListV):
+    if isinstance(value, TupleV | ListV) and not is_tagged(value):
         return value.items[objects.position(m, key, len(value.items), node)]
     if isinstance(value, DictV | MapV):
         return objects.item(m, flow, value, key, node)
@@ -294,6 +298,11 @@ def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
         raise m.decline(*unknown(written), node)
     if is_table_call(function):
         return _table_call(m, node, flow)
+    if records.kind_of(function.target):
+        given = inline.arguments(m, flow, node, evaluate)
+        return records.construct(m, flow, function, *given, node)
+    if is_function(function, "dataclasses.replace", "dataclasses.asdict", "dataclasses.astuple"):
+        return records.helper(m, flow, function, *inline.arguments(m, flow, node, evaluate), node)
     if inline.is_own(function.target):
         with pure.advised(m, function):
             return inline.call(m, flow, function, node, evaluate)
@@ -312,6 +321,15 @@ def _pure_call(m: Machine, node: ast.Call, known: Pure, flow: Flow) -> Value:
     args, named = inline.arguments(m, flow, node, evaluate)
     every = {**{str(i): a for i, a in enumerate(args)}, **named}
     return pure.call(m, flow, known, every, node)
+
+
+def own_method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
+    """The result of a method of a class of the user's; None where it is none."""
+    assert isinstance(node.func, ast.Attribute)
+    if records.record_of(m, flow, owner) is None:
+        return inline.method(m, flow, owner, node, evaluate)
+    args, named = inline.arguments(m, flow, node, evaluate)
+    return records.method(m, flow, owner, node.func.attr, args, named, node)
 
 
 def _is_known(m: Machine, node: ast.expr, flow: Flow) -> bool:
@@ -333,6 +351,8 @@ def _is_method(m: Machine, node: ast.expr, flow: Flow) -> bool:
             return name in flow.env
         case ast.Attribute(ast.Constant() | ast.Subscript() | ast.Call()):
             return True
+        case ast.Attribute(ast.Attribute() as owner):
+            return _is_method(m, owner, flow)
     return False
 
 
@@ -340,7 +360,7 @@ def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
     assert isinstance(node.func, ast.Attribute)
     owner = evaluate(m, node.func.value, flow)
     name = node.func.attr
-    own = inline.method(m, flow, owner, node, evaluate)
+    own = own_method(m, flow, owner, node)
     if own is not None:
         return own
     if not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):

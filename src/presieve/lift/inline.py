@@ -33,9 +33,12 @@ _FOREIGN = {*sys.stdlib_module_names, "numpy", "pandas", "pyspark", "pyarrow"} -
 
 def is_own(function: object) -> bool:
     """Whether this is a function of the user's that may be executed where it is called."""
-    if not isinstance(function, FunctionType):
-        return False
-    return (function.__module__ or "").partition(".")[0] not in _FOREIGN
+    return isinstance(function, FunctionType) and is_own_module(function.__module__)
+
+
+def is_own_module(name: str | None) -> bool:
+    """Whether a module is none of Python's own and none of the libraries around."""
+    return (name or "").partition(".")[0] not in _FOREIGN
 
 
 def call(m: Machine, flow: Flow, function: Known, node: ast.Call, evaluate: Evaluate) -> Value:

@@ -34,6 +34,7 @@ from presieve.lift.values import (
     Unbound,
     Value,
     describe,
+    without_tag,
 )
 
 SIZE_FIELD = "len()"
@@ -70,8 +71,10 @@ class Flow:
         return Flow(dict(self.env), conds, facts, heap=dict(self.heap))
 
     def opened(self, value: Value) -> Value:
-        """The contents of the object that a value refers to; everything else as it is."""
-        return self.heap[value.number] if isinstance(value, RefV) else value
+        """The contents of the object that a value refers to; everything else as it is, but for
+        named tuples, which are tuples.
+        """
+        return self.heap[value.number] if isinstance(value, RefV) else without_tag(value)
 
     def learn(self, condition: Term) -> None:
         """The condition holds from here on, because an operation would have raised otherwise."""

@@ -34,7 +34,7 @@ from presieve.lift.zones import Zone
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import days_of, microseconds_of, text_of, units_of
 
-MODULES = ("math", "datetime", "decimal", "pandas", "numpy")
+MODULES = ("math", "datetime", "decimal", "pandas", "numpy", "dataclasses")
 """Modules whose functions and constants may be known."""
 
 

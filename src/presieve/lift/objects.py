@@ -26,6 +26,7 @@ from presieve.lift.values import (
     RefV,
     Scalar,
     SetV,
+    TagV,
     TupleV,
     Value,
     describe,
@@ -37,12 +38,16 @@ from presieve.lift.values import (
 def boxed(m: Machine, flow: Flow, value: Value) -> Value:
     """The value with objects of their own for the contents in it."""
     match value:
+        case TupleV((TagV(_, _, False), *_) as items):
+            contents: Value = TupleV(_all_boxed(m, flow, tuple(items)))
         case TupleV(items):
             return TupleV(_all_boxed(m, flow, items))
+        case OptTupleV(_, (TagV(_, _, False), *_)):
+            raise m.decline("mutation", f"{describe(value)} may be None here", m.source.node)
         case OptTupleV(present, items):
             return OptTupleV(present, _all_boxed(m, flow, items))
         case ListV(items):
-            contents: Value = ListV(_all_boxed(m, flow, items))
+            contents = ListV(_all_boxed(m, flow, items))
         case DictV(names, items):
             contents = DictV(names, _all_boxed(m, flow, items))
         case MapV(names, items, present):

@@ -35,7 +35,18 @@ from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.build import and_, get, is_none, ite, or_, some, widen
 from presieve.lift.machine import Exit, Machine, path_conditions
 from presieve.lift.merge import as_number, can_promote, promote
-from presieve.lift.values import BitsV, DictV, NoneV, Scalar, TableV, TupleV, Value, describe
+from presieve.lift.values import (
+    BitsV,
+    DictV,
+    NoneV,
+    Scalar,
+    TableV,
+    TupleV,
+    Value,
+    describe,
+    is_tagged,
+    without_tag,
+)
 from presieve.semantics.types import SchemaColumn, shown_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
@@ -90,7 +101,10 @@ def outputs(
 def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[Value, ...]:
     """What is returned for each declared column."""
     names = tuple(c.name for c in returns.columns)
+    value = without_tag(value)
     match value:
+        case found if is_tagged(found):
+            pass
         case TableV(found, items) if returns.table:
             return _by_name(m, found, items, names, node)
         case DictV(found, items) if returns.rows:

@@ -31,6 +31,7 @@ from presieve.lift.values import (
     OptTupleV,
     Scalar,
     SetV,
+    TagV,
     Traits,
     TupleV,
     Value,
@@ -60,6 +61,13 @@ class TupleShape:
 
     items: tuple[Shape, ...]
     optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TagShape:
+    """The class of an object and the names of its fields, which never change."""
+
+    tag: TagV
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +103,7 @@ class BitsShape:
 
 
 Shape: TypeAlias = (
-    NoneShape | ScalarShape | TupleShape | ListShape | DictShape | SetShape | BitsShape
+    NoneShape | ScalarShape | TagShape | TupleShape | ListShape | DictShape | SetShape | BitsShape
 )
 
 
@@ -106,6 +114,8 @@ def shape_of(value: Value) -> Shape:
             return NoneShape()
         case Scalar(term, traits):
             return ScalarShape(term.sort, traits, width_of(term))
+        case TagV():
+            return TagShape(value)
         case BitsV(bits, _):
             return BitsShape(len(bits))
         case ListV(items):
@@ -135,6 +145,10 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
             return a
         case (NoneShape(), ScalarShape(sort, traits)) | (ScalarShape(sort, traits), NoneShape()):
             return ScalarShape(option(sort), traits)
+        case TagShape(), TagShape():
+            if a != b:
+                raise mixed("a variable holds objects of different classes, or with other fields")
+            return a
         case (BitsShape(n), BitsShape(k)):
             return BitsShape(max(n, k))
         case (BitsShape(n), ScalarShape(_, _, k)) | (ScalarShape(_, _, k), BitsShape(n)):
@@ -193,7 +207,7 @@ def _name(sort: Sort) -> str:
 def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
     """The accumulator fields that hold a variable of this shape, with their sorts."""
     match shape:
-        case NoneShape():
+        case NoneShape() | TagShape():
             return ()
         case ScalarShape(sort, _):
             return ((name, sort),)
@@ -212,7 +226,11 @@ def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
             return found if closed else (*found, (f"{name}.others", BOOL))
         case TupleShape(items, optional):
             own = ((f"{name}.present", TRUE.sort),) if optional else ()
-            parts = (leaves(s, f"{name}.{i}") for i, s in enumerate(items))
+            first = items[0] if items else None
+            words = tuple(str(i) for i in range(len(items)))
+            if isinstance(first, TagShape):
+                words = ("", *first.tag.names)
+            parts = (leaves(s, f"{name}.{w}") for w, s in zip(words, items, strict=True))
             return own + tuple(leaf for each in parts for leaf in each)
 
 
@@ -228,6 +246,8 @@ def symbol(shape: Shape, names: list[str]) -> Value:
             return NONE
         case ScalarShape(sort, traits):
             return Scalar(Var(Scope.ACC, names.pop(0), sort), traits)
+        case TagShape(tag):
+            return tag
         case BitsShape(width):
             return BitsV(_flags(names, width))
         case ListShape(items):
@@ -252,7 +272,7 @@ def _flags(names: list[str], count: int) -> tuple[Term, ...]:
 def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
     """The terms of a value's fields. The shape must be at least the value's own."""
     match shape:
-        case NoneShape():
+        case NoneShape() | TagShape():
             return ()
         case ScalarShape(sort, _):
             return (_to_sort(value, sort),)

@@ -8,12 +8,13 @@ import builtins
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit
 from presieve.ir.walk import size
-from presieve.lift import inline
+from presieve.lift import records
 from presieve.lift.expressions import (
     combined,
     condition,
     evaluate,
     item_of,
+    own_method,
     returned,
 )
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
@@ -31,6 +32,7 @@ from presieve.lift.values import (
     TupleV,
     Value,
     describe,
+    is_tagged,
 )
 
 CHANGING = ("append", "extend", "insert", "add", "discard", "update", "pop", "remove", "clear")
@@ -140,6 +142,14 @@ def _augmented(
             old = m.force(item_of(m, flow, flow.opened(found), key, target), flow)
             result = _augmented_by(m, op, old, value, flow, node)
             store(m, flow, found, key, result, target)
+        case ast.Attribute(owner, name):
+            found = evaluate(m, owner, flow)
+            record = records.record_of(m, flow, found)
+            if record is None:
+                raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
+            old = m.force(records.attribute(m, record, name, target), flow)
+            result = _augmented_by(m, op, old, value, flow, node)
+            records.store(m, flow, found, name, result, target)
         case _:
             raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
 
@@ -163,7 +173,7 @@ def _change(
 ) -> None:
     """A statement like ``seen.add(x)``."""
     found = evaluate(m, owner, flow)
-    if inline.method(m, flow, found, node, evaluate) is not None:
+    if own_method(m, flow, found, node) is not None:
         return
     values = tuple(boxed(m, flow, evaluate(m, a, flow)) for a in args)
     if not flow.ended:
@@ -201,14 +211,16 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
                 raise m.decline("always-raises", reason, target)
             for inner, item in zip(targets, items, strict=True):
                 bind(m, inner, item, flow)
-        case ast.Attribute():
-            raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", target)
+        case ast.Attribute(owner, name):
+            records.store(m, flow, evaluate(m, owner, flow), name, value, target)
         case _:
             raise m.decline("unsupported-statement", "this kind of assignment", target)
 
 
 def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value, ...]:
     match flow.opened(value):
+        case found if is_tagged(found):
+            pass
         case TupleV(items) | ListV(items):
             return items
         case OptTupleV(present, items):
@@ -216,7 +228,7 @@ def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value
             return items
         case RowV(columns, _, _, True, shift):
             return (*(IndexV() for _ in range(shift)), *(ColumnV(c) for c in columns))
-    raise m.decline("unsupported-operation", f"unpacking {describe(value)}", node)
+    raise m.decline("unsupported-operation", f"unpacking {describe(flow.opened(value))}", node)
 
 
 def _check_error(m: Machine, error: ast.expr | None, flow: Flow, node: ast.stmt) -> None:

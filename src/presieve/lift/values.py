@@ -82,6 +82,17 @@ class TupleV:
 
 
 @dataclass(frozen=True, slots=True)
+class TagV:
+    """The first item of a tuple that is an object of a class, with these fields. ``fixed``: it
+    cannot be changed.
+    """
+
+    cls: type
+    names: tuple[str, ...]
+    fixed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class OptTupleV:
     """A tuple where ``present`` holds, else None (the items are then unspecified but total)."""
 
@@ -248,6 +259,7 @@ Value: TypeAlias = (
     Scalar
     | NoneV
     | TupleV
+    | TagV
     | OptTupleV
     | Known
     | ColumnV
@@ -277,9 +289,26 @@ def mixed(reason: str) -> DeclineSignal:
     return DeclineSignal("mixed-types", reason)
 
 
+def without_tag(value: Value) -> Value:
+    """A named tuple as the tuple that it is; everything else as it is."""
+    match value:
+        case TupleV((TagV(cls, _, _), *items)) if issubclass(cls, tuple):
+            return TupleV(tuple(items))
+        case OptTupleV(present, (TagV(cls, _, _), *items)) if issubclass(cls, tuple):
+            return OptTupleV(present, tuple(items))
+    return value
+
+
+def is_tagged(value: Value) -> bool:
+    """Whether the value is an object of a class."""
+    return isinstance(value, TupleV | OptTupleV) and isinstance(next(iter(value.items), None), TagV)
+
+
 def describe(value: Value) -> str:
     """The kind of value in a user's words."""
     match value:
+        case TupleV((TagV(cls, _, _), *_)) | OptTupleV(_, (TagV(cls, _, _), *_)):
+            return f"an object of class {cls.__name__}"
         case Scalar(term, _):
             return f"a value of type {type(strip(term.sort)).__name__.lower()}"
         case NoneV():
