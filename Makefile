@@ -17,8 +17,8 @@ setup: .venv/.ready ## make .venv and see to Java 17 or 21
 demo: .venv/.ready ## three pipelines as written and as optimized, with a report
 	@$(java) $(VENV)/presieve demo $(ARGS)
 
-test: .venv/.ready ## the whole test suite
-	@$(java) $(VENV)/python -m pytest $(ARGS)
+test: .venv/.ready ## the whole test suite, in two processes
+	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile $(ARGS)
 
 check: .venv/.ready ## lint, format, types and layers
 	$(VENV)/ruff check .
