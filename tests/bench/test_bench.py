@@ -85,8 +85,29 @@ def test_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (line,) = book.read_text().splitlines()
     told = json.loads(line)["grouped"]
     assert (told["right"], told["of"]) == (3, 3)
-    assert [kind for kind, _ in told["benchmarks"].values()] == ["partial", "exact", "none"]
+    found = told["benchmarks"].values()
+    assert [b["kind"] for b in found] == ["partial", "exact", "none"]
+    assert [len(b["seconds"]) for b in found] == [2, 2, 2]
     assert "share of benchmarks answered" in curve.read_text()
+    again = tmp_path / "again.svg"
+    args = ["--suite", str(SUITE), "--again", "--ledger", str(book), "--svg", str(again)]
+    assert main(["bench", "synth", *args]) == 0
+    assert capsys.readouterr().out in out  # but for the lines of each benchmark
+    assert again.read_text() == curve.read_text()
+    assert len(book.read_text().splitlines()) == 1
+
+
+def test_no_run_to_show(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    book = tmp_path / "ledger.jsonl"
+    args = ["bench", "synth", "--suite", str(SUITE), "--again", "--ledger", str(book)]
+    assert main(args[:-2]) == 2
+    assert main(args) == 2
+    ledger.append(book, "engines", {})
+    assert main(args) == 2
+    assert "no run of synth" in capsys.readouterr().err
+    ledger.append(book, "synth", {"grouped": {"benchmarks": {"Chicago_1": ["partial", 0.1]}}})
+    assert main(args) == 2
+    assert "not one of this benchmark" in capsys.readouterr().err
 
 
 def test_no_such_benchmark(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from presieve.bench.recorded import Recorded
 from presieve.bench.suite import MODES
-from presieve.bench.synth import Measured
 from presieve.errors import UsageError
 
 
-def draw(measured: Sequence[Measured], path: Path) -> None:
+def draw(rows: Sequence[Recorded], path: Path) -> None:
     """One curve a mode, and the published one. Seconds are those of the machines they ran on.
 
     Raises :class:`UsageError` where matplotlib is missing.
@@ -25,11 +25,11 @@ def draw(measured: Sequence[Measured], path: Path) -> None:
         figure = Figure(figsize=(7, 4), layout="constrained")
         axes = figure.add_subplot()
         for mode in MODES:
-            solved = [m.typical for m in measured if m.mode == mode and m.right]
-            total = sum(m.mode == mode for m in measured)
+            solved = [m.typical for m in rows if m.mode == mode and m.right]
+            total = sum(m.mode == mode for m in rows)
             if total:
                 axes.step(*_curve(solved, total), where="post", label=f"presieve, {mode}")
-        names = {m.benchmark.name: m.benchmark.filter.published.seconds for m in measured}
+        names = {m.benchmark.name: m.benchmark.filter.published.seconds for m in rows}
         axes.step(*_curve(list(names.values()), len(names)), where="post", label="published")
         axes.set_xscale("log")
         axes.set_xlabel("seconds")

@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
+
+from presieve.errors import UsageError
 
 
 def setting() -> dict[str, object]:
@@ -29,3 +32,16 @@ def append(path: Path, name: str, results: Mapping[str, object]) -> None:
     line = json.dumps({"bench": name, **setting(), **results})
     with path.open("a", encoding="utf-8") as file:
         file.write(line + "\n")
+
+
+def last(path: Path, name: str) -> dict[str, Any]:
+    """The last run of a benchmark. Raises :class:`UsageError` where the file has none."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        runs = [json.loads(line) for line in lines if line.strip()]
+    except (OSError, ValueError) as problem:
+        raise UsageError(f"{path} is no ledger: {problem}") from None
+    found = next((run for run in reversed(runs) if run.get("bench") == name), None)
+    if found is None:
+        raise UsageError(f"{path} has no run of {name}")
+    return dict(found)

@@ -16,6 +16,7 @@ from presieve.errors import UsageError
 
 if TYPE_CHECKING:
     from presieve.bench.compare import Answer
+    from presieve.bench.synth import Measured
 
 app = typer.Typer(help="The benchmarks.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -66,6 +67,9 @@ def synth(
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the cumulative curve.")
     ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="No run: table and curve of the ledger's last one.")
+    ] = False,
     engine: Annotated[
         EngineOption,
         typer.Option(help="Our search, the published one, both, or a Horn solver."),
@@ -88,10 +92,11 @@ def synth(
     """
     from presieve.bench import ledger as book
     from presieve.bench.curve import draw
+    from presieve.bench.recorded import from_line, recorded, to_line
     from presieve.bench.suite import MODES, benchmarks, load
     from presieve.bench.synth import measure
     from presieve.bench.tell import detail as show_detail
-    from presieve.bench.tell import show, summary
+    from presieve.bench.tell import show
 
     names = opt.names(only)
     known = list(benchmarks(load(suite)))
@@ -112,21 +117,28 @@ def synth(
             answers = compare.answers(engines, chosen, timeout, modes, log.print)
         _side_by_side(answers, suite.parent / "published.csv", timeout, ledger, json=json)
         return
-    with output.quiet():
-        measured = measure(chosen, modes, runs, log.print)
-    line = summary(measured)
+    measured: list[Measured] = []
+    if not again:
+        with output.quiet():
+            measured = measure(chosen, modes, runs, log.print)
+        line = to_line(recorded(measured))
+        if ledger is not None:
+            book.append(ledger, "synth", line)
+    elif ledger is None:
+        raise UsageError("--again shows the last run of a ledger: --ledger FILE says which")
+    if ledger is not None:
+        line = book.last(ledger, "synth")
+    rows = from_line(line, known)
     if json:
         output.as_json(line)
     else:
         if detail:
             show_detail(measured, output.console())
-        show(measured, output.console())
+        show(rows, output.console())
         print(f"first call of the process: {line['first']} s")
-    if ledger is not None:
-        book.append(ledger, "synth", line)
     if svg is not None:
-        draw(measured, svg)
-    if not all(m.right for m in measured):
+        draw(rows, svg)
+    if not all(r.right for r in rows):
         raise typer.Exit(1)
 
 
