@@ -27,6 +27,7 @@ PYTHON_ERRORS = (
     AssertionError,
     LookupError,
     AttributeError,
+    pa.ArrowException,
 )
 """What the folds under test raise; pyspark's conversion errors are ValueErrors or TypeErrors."""
 

@@ -42,9 +42,10 @@ _FLOAT_OPS: dict[type[ast.operator], Op] = {
 def number(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
     """The operand of an arithmetic operator: Int or Float, a Bool as the Int that it is."""
     scalar = m.scalar(flow, value, node)
-    if scalar.traits.numpy:
-        raise m.decline("numpy-scalar", "a key value is a numpy scalar, which wraps around", node)
-    if scalar.base == BOOL:
+    if scalar.traits.numpy and not scalar.traits.wide:
+        reason = "this may be a numpy scalar, which wraps around: use int(...) or float(...)"
+        raise m.decline("numpy-scalar", reason, node)
+    if scalar.base == BOOL and not scalar.traits.numpy:
         return Scalar(as_int(scalar.term), PLAIN)
     if scalar.base not in (INT, FLOAT):
         raise m.decline("unsupported-operation", f"arithmetic on {describe(scalar)}", node)
@@ -71,7 +72,13 @@ def binary(
         reason = "integers and floats are added up in one variable: start it with 0.0"
         raise m.decline("mixed-types", reason, node)
     x, y = to_float(m, flow, a), to_float(m, flow, b)
-    return Scalar(app(_FLOAT_OPS[type(op)], x, y), Traits(maybe_nan=True))
+    wide = _is_wide(a) or _is_wide(b)
+    return Scalar(app(_FLOAT_OPS[type(op)], x, y), Traits(maybe_nan=True, numpy=wide, wide=wide))
+
+
+def _is_wide(value: Scalar) -> bool:
+    """Whether this is surely a number of NumPy's, of 64 bits: with it the result is one."""
+    return value.traits.wide
 
 
 def _still_int(value: Scalar) -> bool:
@@ -82,6 +89,8 @@ def _still_int(value: Scalar) -> bool:
 def _int_binary(
     m: Machine, flow: Flow, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST
 ) -> Scalar:
+    if _is_wide(a) or _is_wide(b):
+        return _numpy_int(m, op, a, b, node)
     if isinstance(op, ast.Pow):
         if isinstance(b.term, Lit) and b.term.value in (2, 3):
             square = app(Op.INT_MUL, a.term, a.term)
@@ -92,6 +101,29 @@ def _int_binary(
     if isinstance(op, ast.FloorDiv | ast.Mod):
         m.fail(flow, _is_zero(b.term))
     return Scalar(app(_INT_OPS[type(op)], a.term, b.term))
+
+
+def _numpy_int(m: Machine, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+    """Integers of 64 bits, where it is known that nothing wraps around."""
+    if type(op) not in _INT_OPS or isinstance(op, ast.FloorDiv | ast.Mod):
+        kind = type(op).__name__
+        raise m.decline("unsupported-operation", f"{kind} of numpy integers: use int(...)", node)
+    term = app(_INT_OPS[type(op)], a.term, b.term)
+    if not all(m.ranges.fits(t, "bigint") for t in (a.term, b.term, term)):
+        reason = "integers of numpy may wrap around here: use int(...) around each of them"
+        raise m.decline("numpy-scalar", reason, node)
+    return Scalar(term, Traits(numpy=True, wide=True))
+
+
+def _numpy_quotient(x: Term, y: Term) -> Term:
+    """The quotient of doubles as IEEE 754 says: by zero it is infinite, or NaN."""
+    zero, negative_zero = float_lit(0.0), float_lit(-0.0)
+    infinite = float_lit(float("inf")), float_lit(float("-inf"))
+    positive = app(Op.PY_GT, x, zero)
+    flipped = app(Op.SAME, y, negative_zero)
+    up, down = ite(flipped, infinite[1], infinite[0]), ite(flipped, infinite[0], infinite[1])
+    by_zero = ite(positive, up, ite(app(Op.PY_LT, x, zero), down, float_lit(float("nan"))))
+    return ite(app(Op.PY_EQ, y, zero), by_zero, app(Op.FLOAT_DIV, x, y))
 
 
 def _is_zero(term: Term) -> Term:
@@ -105,6 +137,9 @@ def _divide(m: Machine, flow: Flow, a: Scalar, b: Scalar, node: ast.AST) -> Scal
     """True division. For two ints Python rounds the exact quotient once: the quotient of the two
     floats is the same where both ints are exact as floats, and nothing is known otherwise.
     """
+    if _is_wide(a) or _is_wide(b):
+        quotient = _numpy_quotient(to_float(m, flow, a), to_float(m, flow, b))
+        return Scalar(quotient, Traits(maybe_nan=True, numpy=True, wide=True))
     if a.base == INT and b.base == INT:
         if not (exact_as_float(a, m.ranges) and exact_as_float(b, m.ranges)):
             reason = "dividing integers that may exceed 2^53: keep one of them as a float"
@@ -156,11 +191,18 @@ def unary(m: Machine, flow: Flow, op: ast.unaryop, value: Value, node: ast.AST) 
     if operand.base == INT:
         if isinstance(operand.term, Lit):
             return Scalar(int_lit(-int(operand.term.value or 0)), operand.traits)
-        return Scalar(app(Op.INT_NEG, operand.term))
+        if operand.traits.numpy and not m.ranges.fits(app(Op.INT_NEG, operand.term), "bigint"):
+            raise m.decline("numpy-scalar", "the negative of a numpy integer: use int(...)", node)
+        return Scalar(app(Op.INT_NEG, operand.term), _kept(operand))
     _reject_maybe_int(m, operand, node)
     if isinstance(operand.term, Lit):
         return Scalar(float_lit(-bits_float(int(operand.term.value or 0))), operand.traits)
     return Scalar(app(Op.FLOAT_NEG, operand.term), operand.traits)
+
+
+def _kept(value: Scalar) -> Traits:
+    """Whether a number is still NumPy's."""
+    return Traits(numpy=value.traits.numpy, wide=value.traits.wide)
 
 
 def _reject_maybe_int(m: Machine, value: Scalar, node: ast.AST) -> None:
@@ -176,7 +218,9 @@ def absolute(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
     term = operand.term
     if operand.base == INT:
         negative = app(Op.PY_LT, term, int_lit(0))
-        traits = LITERAL if operand.traits.literal else PLAIN
+        traits = LITERAL if operand.traits.literal else _kept(operand)
+        if operand.traits.numpy and not m.ranges.fits(app(Op.INT_NEG, term), "bigint"):
+            raise m.decline("numpy-scalar", "abs() of a numpy integer: use int(...)", node)
         return Scalar(ite(negative, app(Op.INT_NEG, term), term), traits)
     zero = float_lit(0.0)
     small = ite(app(Op.PY_EQ, term, zero), zero, app(Op.FLOAT_NEG, term))

@@ -11,21 +11,23 @@ from typing import TypeAlias, cast
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, literal_value, string_lit
-from presieve.lift import sets
+from presieve.lift import gaps, reductions, sets, vectors
 from presieve.lift.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.build import and_, as_int, get, is_none, ite, or_
 from presieve.lift.compare import boolean, compare, truth
 from presieve.lift.decimals import decimal_of
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.merge import merge
-from presieve.lift.names import is_calendar, is_function, scalar_constant
+from presieve.lift.names import is_calendar, is_function, module, scalar_constant
 from presieve.lift.values import (
     PLAIN,
     DictV,
     FrameV,
+    GapV,
     Known,
     ListV,
     NoneV,
+    PartV,
     Scalar,
     SeriesV,
     SetV,
@@ -33,6 +35,7 @@ from presieve.lift.values import (
     Traits,
     TupleV,
     Value,
+    VectorV,
     describe,
     is_tagged,
 )
@@ -108,6 +111,8 @@ def _length(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
             return sets.size(m, found, node)
         case SeriesV() | FrameV():
             return m.force(SizeV(), flow)
+        case VectorV(_, rows) | PartV(_, rows):
+            return reductions.rows_of(m, flow, rows, node)
         case TupleV(items) | ListV(items) | DictV(_, items) as found if not is_tagged(found):
             size = scalar_constant(len(items), m.columns.zone)
             assert size is not None
@@ -144,6 +149,8 @@ def _dict(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
 
 def _int(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     _arity(m, args, 1, node)
+    if isinstance(args[0], GapV):
+        return gaps.as_int(m, flow, args[0], node)
     value = m.scalar(flow, args[0], node)
     if value.base not in (BOOL, INT):
         raise m.decline("unsupported-operation", f"int() of {describe(value)}", node)
@@ -212,6 +219,8 @@ def _is_missing(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Term:
     value = m.force(args[0], flow)
     if isinstance(value, NoneV):
         return TRUE
+    if isinstance(value, GapV):
+        return is_none(value.term)
     if not isinstance(value, Scalar):
         raise m.decline("unsupported-operation", f"isna of {describe(value)}", node)
     absent = is_none(value.term)
@@ -221,10 +230,14 @@ def _is_missing(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Term:
 
 
 def _isna(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    if len(args) == 1 and (v := vectors.vector(m, args[0])) is not None:
+        return vectors.absent(v, present=False)
     return boolean(flow.decided(_is_missing(m, flow, args, node)))
 
 
 def _notna(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    if len(args) == 1 and (v := vectors.vector(m, args[0])) is not None:
+        return vectors.absent(v, present=True)
     return boolean(flow.decided(negate(_is_missing(m, flow, args, node))))
 
 
@@ -259,6 +272,30 @@ def _decimal(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     return decimal_of(m, args, node)
 
 
+def time_of_text(text: str) -> object | None:
+    """The time that pandas reads from a text of digits; None where it may depend on the clock."""
+    if not _CALENDAR.match(text) or (pandas := module("pandas")) is None:
+        return None
+    try:
+        return cast("object", pandas.Timestamp(text))
+    except ValueError:
+        return None
+
+
+def _reduction(name: str) -> Model:
+    """``numpy.max(column)`` and the like, which call the column's own method."""
+
+    def model(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+        _arity(m, args, 1, node)
+        v = vectors.vector(m, args[0])
+        found = reductions.reduced(m, flow, v, name, node) if v is not None else None
+        if found is None:
+            raise m.decline("unknown-call", f"numpy.{name} of {describe(args[0])}", node)
+        return found
+
+    return model
+
+
 _PANDAS_ISNA = ("pandas.isna", "pandas.isnull")
 _PANDAS_NOTNA = ("pandas.notna", "pandas.notnull")
 
@@ -278,6 +315,7 @@ MODELS: tuple[tuple[tuple[str, ...], Model], ...] = (
     (("math.isnan", "numpy.isnan"), _math_isnan),
     (("math.isinf",), _math_isinf),
     (("decimal.Decimal",), _decimal),
+    *(((f"numpy.{n}",), _reduction(n)) for n in ("max", "min", "sum", "mean", "any", "all")),
     (_PANDAS_ISNA, _isna),
     (_PANDAS_NOTNA, _notna),
 )

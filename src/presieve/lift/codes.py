@@ -45,6 +45,9 @@ CODES: Final[dict[str, str]] = {
     "early-exit": "the loop is left before its last row",
     "early-return": "the function returns before its loop",
     "group-size": "the number of rows is used where it is not known yet",
+    "two-passes": "rows are compared with a value of the whole group",
+    "not-a-fold": "the result is not computed row by row",
+    "row-order": "rows that tie, or rows in the middle, are in no fixed order",
     # the result
     "return-shape": "what is returned does not have the declared columns",
     "return-type": "what is returned is not of the declared type",

@@ -17,9 +17,9 @@ from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Column
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit
+from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit
 from presieve.lift.forms import HiddenCall, Request
-from presieve.lift.values import Scalar, Traits
+from presieve.lift.values import EXACT_INT, Scalar, Traits
 from presieve.lift.zones import Zone
 from presieve.semantics import types
 
@@ -48,22 +48,37 @@ class Columns:
 
         Declines ``unknown-column``, ``column-type``, ``key-type``, ``timestamp-zone``.
         """
-        declared = self._declared(name)
-        is_key = name in self.request.keys
-        column = types.column(name, declared.type, declared.nullable)
-        if column is None:
-            _decline("column-type", f"column {name} is of type {types.shown_type(declared.type)}")
+        column = self._column(name)
         base = strip(column.sort)
-        if is_key and base == FLOAT:
-            # Spark groups -0.0 with 0.0 and all NaNs together, so a row may differ from its key.
-            _decline("key-type", f"grouping column {name} is a double, which Spark normalizes")
-        if base == TIMESTAMP:
-            self.zone.check(name)
-        if not is_key:
-            self.read.add(name)
-        var = Var(Scope.KEY if is_key else Scope.ROW, name, column.sort)
+        var = self._variable(column)
         view = self._view(column, var)
         return Scalar(view, Traits(maybe_nan=base == FLOAT, numpy=numpy and base in (INT, BOOL)))
+
+    def element(self, name: str) -> Term:
+        """A column's value in the current row, in its Series: none and NaN are missing.
+
+        Declines as :meth:`value`.
+        """
+        column = self._column(name)
+        var = self._variable(column)
+        if strip(column.sort) == FLOAT:
+            self._assume_no_nan(column, var)
+        return var
+
+    def assume_small(self, name: str) -> None:
+        """Where a group holds a NULL, pandas has the integers of a column as doubles."""
+        column = self._column(name)
+        if column.type != "bigint" or not isinstance(column.sort, Option):
+            return
+        var = self._variable(column)
+        low, high = (app(o, app(Op.GET, var), int_lit(n)) for o, n in _EXACT)
+        text = f"column {name} holds no integer beyond 2^53: beside a NULL pandas would round it"
+        term = disjunction([app(Op.IS_NONE, var), conjunction([low, high])])
+        self._assume("exact-int", name, text, term)
+
+    def type_of(self, name: str) -> str:
+        """The Spark type of a column."""
+        return self._declared(name).type
 
     def key(self, name: str) -> Scalar:
         """The value of a grouping column, taken out of the key. Declines as :meth:`value`."""
@@ -71,6 +86,25 @@ class Columns:
             type_ = types.shown_type(self._declared(name).type)
             _decline("key-type", f"grouping column {name} is of type {type_}")
         return self.value(name, numpy=True)
+
+    def _column(self, name: str) -> Column:
+        declared = self._declared(name)
+        column = types.column(name, declared.type, declared.nullable)
+        if column is None:
+            _decline("column-type", f"column {name} is of type {types.shown_type(declared.type)}")
+        if name in self.request.keys and strip(column.sort) == FLOAT:
+            # Spark groups -0.0 with 0.0 and all NaNs together, so a row may differ from its key.
+            _decline("key-type", f"grouping column {name} is a double, which Spark normalizes")
+        if strip(column.sort) == TIMESTAMP:
+            self.zone.check(name)
+        return column
+
+    def _variable(self, column: Column) -> Var:
+        """The column as a variable; from now on it counts as read."""
+        if column.name in self.request.keys:
+            return Var(Scope.KEY, column.name, column.sort)
+        self.read.add(column.name)
+        return Var(Scope.ROW, column.name, column.sort)
 
     def _declared(self, name: str) -> types.SchemaColumn:
         found = [c for c in self.request.schema if c.name == name]
@@ -134,6 +168,9 @@ class Columns:
             types.column(c.name, c.type, c.nullable) for c in self.request.schema if wanted(c.name)
         )
         return tuple(c for c in columns if c is not None)
+
+
+_EXACT = ((Op.PY_GE, -EXACT_INT), (Op.PY_LE, EXACT_INT))
 
 
 def _decline(code: str, reason: str) -> NoReturn:

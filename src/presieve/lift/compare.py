@@ -21,12 +21,15 @@ from presieve.lift.arithmetic import exact_as_float
 from presieve.lift.build import and_, as_float, as_int, get, is_none, or_
 from presieve.lift.decimals import compare_decimals
 from presieve.lift.flags import equal_flags
+from presieve.lift.gaps import compare_gaps, truth_of_gap
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.merge import as_number, can_promote, promote
 from presieve.lift.names import constant
 from presieve.lift.values import (
     BitsV,
     DictV,
+    DistinctV,
+    GapV,
     Known,
     ListV,
     MapV,
@@ -76,12 +79,15 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
             return present if items else FALSE
         case SizeV():
             return TRUE
+        case GapV():
+            return flow.decided(truth_of_gap(value))
         case Scalar(term, _):
-            return flow.decided(and_(negate(is_none(term)), _truth(get(term))))
+            return flow.decided(and_(negate(is_none(term)), truth_of_term(get(term))))
     raise m.decline("unsupported-expression", f"the truth of {describe(value)}", node)
 
 
-def _truth(term: Term) -> Term:
+def truth_of_term(term: Term) -> Term:
+    """``bool(value)`` of what is not None."""
     if term.sort == BOOL:
         return term
     if isinstance(term, Lit) and (term.sort in (INT, FLOAT, *TEXTS) or _is_decimal(term)):
@@ -110,6 +116,8 @@ def compare(
     if flags is not None:
         return flow.decided(flags if isinstance(op, ast.Eq) else negate(flags))
     left, right = (as_number(v) if isinstance(v, BitsV) else v for v in (left, right))
+    if any(isinstance(v, GapV | DistinctV) for v in (left, right)):
+        return compare_gaps(m, flow, op, left, right, node)
     if isinstance(left, SizeV) or isinstance(right, SizeV):
         return _compare_size(m, op, left, right, node)
     match op:

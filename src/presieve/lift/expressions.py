@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
-from presieve.lift import inline, objects, pure, records, sets
+from presieve.lift import frames, inline, objects, pure, records, sets, vectors
 from presieve.lift.arithmetic import binary, unary
 from presieve.lift.build import and_, or_
+from presieve.lift.callee import is_known, is_method
 from presieve.lift.calls import build_date, calendar_constructor, call, unknown
 from presieve.lift.compare import boolean, compare, truth
 from presieve.lift.forms import Pure
@@ -93,7 +94,11 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
         case ast.UnaryOp(ast.Not(), operand):
             return boolean(negate(condition(m, operand, flow)))
         case ast.UnaryOp(op, operand):
-            return unary(m, flow, op, evaluate(m, operand, flow), node)
+            of = evaluate(m, operand, flow)
+            v = vectors.vector(m, of)
+            return (
+                unary(m, flow, op, of, node) if v is None else vectors.unary_vector(m, op, v, node)
+            )
         case ast.BinOp(left, op, right):
             a = evaluate(m, left, flow)
             return combined(m, flow, op, a, evaluate(m, right, flow), node)
@@ -115,7 +120,9 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
 def combined(
     m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
 ) -> Value:
-    """``left op right``: numbers, flags and sets."""
+    """``left op right``: numbers, flags, sets and columns."""
+    if vectors.is_whole(left) or vectors.is_whole(right):
+        return vectors.binary_vectors(m, op, left, right, node)
     found = flow.opened(left)
     if isinstance(found, SetV) and isinstance(op, ast.BitOr):
         other = sets.of_constants(m, flow.opened(right), node)
@@ -197,6 +204,11 @@ def _chain(
 ) -> Value:
     """``a < b < c`` is ``a < b and b < c`` with b evaluated once and c only if needed."""
     a = evaluate(m, left, flow)
+    if len(ops) == 1:
+        b = evaluate(m, rights[0], flow)
+        if vectors.is_whole(a) or vectors.is_whole(b):
+            return vectors.compare_vectors(m, ops[0], a, b, node)
+        return boolean(_compared(m, flow, ops[0], a, b, node), a, b)
     result: list[Term] = []
     operands = [a]
     here = flow
@@ -263,7 +275,8 @@ def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.exp
         if found is None:
             raise m.decline("unknown-name", f"nothing is known of {value.name}.{name}", node)
         return found
-    return attribute(m, value, name, node)
+    found = frames.attribute_of(m, flow, value, name, node)
+    return attribute(m, value, name, node) if found is None else found
 
 
 def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr) -> Value:
@@ -281,7 +294,9 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) ->
         return value.items[objects.position(m, key, len(value.items), node)]
     if isinstance(value, DictV | MapV):
         return objects.item(m, flow, value, key, node)
-    return subscript(m, value, objects.frozen(m, flow, key, node, set()), node)
+    key = objects.frozen(m, flow, key, node, set())
+    found = frames.item_of(m, flow, value, key, node)
+    return subscript(m, value, key, node) if found is None else found
 
 
 def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
@@ -291,9 +306,9 @@ def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
     known = pure.declared(m, node.func, flow)
     if known is not None:
         return _pure_call(m, node, known, flow)
-    if _is_method(m, node.func, flow):
+    if is_method(m, node.func, flow):
         return _method(m, node, flow)
-    function = evaluate(m, node.func, flow) if _is_known(m, node.func, flow) else None
+    function = evaluate(m, node.func, flow) if is_known(m, node.func, flow, evaluate) else None
     if not isinstance(function, Known):
         raise m.decline(*unknown(written), node)
     if is_table_call(function):
@@ -332,30 +347,6 @@ def own_method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | 
     return records.method(m, flow, owner, node.func.attr, args, named, node)
 
 
-def _is_known(m: Machine, node: ast.expr, flow: Flow) -> bool:
-    """Whether a called name leads to a module or function from outside of the function."""
-    match node:
-        case ast.Name(name):
-            return name not in flow.env
-        case ast.Attribute(ast.Name() | ast.Attribute() as owner, name):
-            if not _is_known(m, owner, flow):
-                return False
-            value = evaluate(m, owner, flow)
-            return isinstance(value, Known) and member(value, name, m.columns.zone) is not None
-    return False
-
-
-def _is_method(m: Machine, node: ast.expr, flow: Flow) -> bool:
-    match node:
-        case ast.Attribute(ast.Name(name)):
-            return name in flow.env
-        case ast.Attribute(ast.Constant() | ast.Subscript() | ast.Call()):
-            return True
-        case ast.Attribute(ast.Attribute() as owner):
-            return _is_method(m, owner, flow)
-    return False
-
-
 def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
     assert isinstance(node.func, ast.Attribute)
     owner = evaluate(m, node.func.value, flow)
@@ -363,6 +354,12 @@ def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
     own = own_method(m, flow, owner, node)
     if own is not None:
         return own
+    if vectors.is_whole(owner) and not any(isinstance(a, ast.Starred) for a in node.args):
+        values = tuple(_contents(m, a, flow) for a in node.args)
+        named = {k.arg or "**": _contents(m, k.value, flow) for k in node.keywords}
+        found = frames.method_of(m, flow, owner, name, values, named, node)
+        if found is not None:
+            return found
     if not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):
         args = tuple(evaluate(m, a, flow) for a in node.args)
         found = objects.method(m, flow, owner, name, args, node)

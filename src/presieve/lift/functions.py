@@ -46,7 +46,8 @@ def lift_function(
     node = body[at] if loops else None
     loop = _loop(m, node, flow) if isinstance(node, ast.For) else Loop((), FALSE, {})
     m.stage, m.raises, m.exits = Stage.AFTER, [before], []
-    m.ranges = field_ranges((*loop.fields, count_rows()), m.ranges)
+    m.fields = [*loop.fields, count_rows()]
+    m.ranges = field_ranges(m.fields, m.ranges)
     env = {**flow.env, **_after(node), **loop.after}
     after = Flow(env, (), flow.facts, heap=dict(flow.heap))
     boxed_variables(m, after)
@@ -150,7 +151,7 @@ def build_fold(m: Machine, exits: list[Exit], loop: Loop, before: Term, returns:
         raise m.decline(
             "always-raises", "every path of the function raises an error", m.source.node
         )
-    fields = (*loop.fields, count_rows())
+    fields = m.fields or [*loop.fields, count_rows()]
     m.ranges = field_ranges(fields, m.ranges)
     found, assumptions = outputs(m, exits, returns)
     m.columns.add_assumptions(assumptions)

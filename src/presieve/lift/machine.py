@@ -9,20 +9,22 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from presieve.errors import DeclineSignal
+from presieve.ir.fold import Field
 from presieve.ir.ops import negate
-from presieve.ir.sorts import INT, Option
-from presieve.ir.terms import FALSE, TRUE, App, Op, Scope, Term, Var, int_lit
-from presieve.lift.build import and_, get, is_none, ite, or_
+from presieve.ir.sorts import FLOAT, INT, Option
+from presieve.ir.terms import FALSE, TRUE, App, Op, Scope, Term, Var, float_lit, int_lit
+from presieve.lift.build import and_, default, get, is_none, ite, or_
 from presieve.lift.columns import Columns
 from presieve.lift.merge import as_number, merge
 from presieve.lift.names import Names
-from presieve.lift.ranges import Ranges, column_ranges
+from presieve.lift.ranges import Ranges, column_ranges, field_ranges
 from presieve.lift.source import Source
 from presieve.lift.values import (
     NONE,
     BitsV,
     Clash,
     ColumnV,
+    GapV,
     IndexV,
     Known,
     NoneV,
@@ -30,6 +32,7 @@ from presieve.lift.values import (
     RefV,
     Scalar,
     SizeV,
+    Traits,
     TupleV,
     Unbound,
     Value,
@@ -131,6 +134,10 @@ class Machine:
     objects: int = 0
     depth: int = 0
     """Calls of the user's functions around this one."""
+    fields: list[Field] = field(default_factory=list)
+    """The fields of the fold, those of reductions included. Known after the loop."""
+    named: dict[str, object] = field(default_factory=dict)
+    """What each field of a reduction reduces."""
     ranges: Ranges = field(init=False)
 
     def __post_init__(self) -> None:
@@ -166,6 +173,20 @@ class Machine:
         """The condition under which what was executed so far raises."""
         return or_(*self.raises)
 
+    def reduction_name(self, wanted: str, key: object) -> str:
+        """A name for the field of a reduction: the same one for the same key."""
+        name, number = wanted, 1
+        while self.named.setdefault(name, key) != key:
+            number += 1
+            name = f"{wanted}#{number}"
+        return name
+
+    def add_field(self, made: Field) -> None:
+        """One more field of the fold, unless it is there."""
+        if all(f.name != made.name for f in self.fields):
+            self.fields.append(made)
+            self.ranges = field_ranges(self.fields, self.ranges)
+
     def force(self, value: Value, flow: Flow) -> Value:
         """The value, with columns read and options narrowed by what is known on this path."""
         match value:
@@ -179,6 +200,8 @@ class Machine:
                 if decided == TRUE:
                     return TupleV(inner)
                 return NONE if decided == FALSE else OptTupleV(decided, items)
+            case GapV(term) if flow.decided(is_none(term)) == FALSE:
+                return Scalar(get(term), Traits(numpy=True, wide=value.wide))
             case SizeV() if self.stage is Stage.AFTER:
                 return Scalar(Var(Scope.ACC, SIZE_FIELD, INT))
             case Scalar(term, traits) if isinstance(term.sort, Option):
@@ -209,6 +232,10 @@ class Machine:
             return Scalar(int_lit(0))
         if isinstance(value, BitsV):
             return as_number(value)
+        if isinstance(value, GapV) and (value.there or value.base == FLOAT):
+            stand_in = float_lit(float("nan")) if value.base == FLOAT else default(value.base)
+            term = ite(is_none(value.term), stand_in, get(value.term))
+            return Scalar(term, Traits(False, False, value.base == FLOAT, True, None, value.wide))
         if not isinstance(value, Scalar):
             reason = f"not supported on {describe(flow.opened(value))}"
             raise self.decline("unsupported-operation", reason, node)

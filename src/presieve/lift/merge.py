@@ -25,6 +25,7 @@ from presieve.lift.values import (
     BitsV,
     Clash,
     DictV,
+    GapV,
     ListV,
     MapV,
     NoneV,
@@ -168,6 +169,10 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
             return Scalar(ite(condition, some(a.term), none_lit(a.base)), a.traits)
         case NoneV(), Scalar():
             return Scalar(ite(condition, none_lit(b.base), some(b.term)), b.traits)
+        case GapV(x_term, x_there, x_wide), GapV(y_term, y_there, y_wide):
+            if x_term.sort == y_term.sort:
+                term = ite(condition, x_term, y_term)
+                return GapV(term, x_there and y_there, x_wide and y_wide)
         case (TupleV(x), TupleV(y)) if len(x) == len(y):
             return TupleV(_merge_items(condition, x, y))
         case ((TupleV() | OptTupleV()), NoneV()):

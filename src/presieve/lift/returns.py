@@ -16,6 +16,7 @@ the same kind   itself, known or assumed to  itself, NaN is NULL with pandas its
 integer literal itself                       the same float                  declined
 naive constant  declined                     declined                        as a timestamp: the
                                                                              instant; declined
+numpy integer   itself, as above             the same float                  declined
 decimal         declined                     declined                        itself, if it is known
                                                                              to fit
 anything else   declined                     declined                        declined
@@ -30,17 +31,20 @@ from dataclasses import dataclass
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Output
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import FLOAT, INT, Decimal, Option
+from presieve.ir.sorts import DATE, FLOAT, INT, TEXTS, Decimal, Option
 from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
-from presieve.lift.build import and_, get, is_none, ite, or_, some, widen
+from presieve.lift.build import and_, as_float, get, is_none, ite, or_, some, widen
 from presieve.lift.machine import Exit, Machine, path_conditions
 from presieve.lift.merge import as_number, can_promote, promote
 from presieve.lift.values import (
+    EXACT_INT,
     BitsV,
     DictV,
+    GapV,
     NoneV,
     Scalar,
     TableV,
+    Traits,
     TupleV,
     Value,
     describe,
@@ -111,7 +115,7 @@ def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[V
             return _by_name(m, found, items, names, node)
         case TupleV(items) if returns.rows and len(names) > 1:
             return _by_name(m, None, items, names, node)
-        case Scalar() | BitsV() | NoneV() if not returns.table and len(names) == 1:
+        case Scalar() | BitsV() | GapV() | NoneV() if not returns.table and len(names) == 1:
             return (value,)
     wanted = "a table of one row" if returns.table else f"{len(names)} value(s)"
     raise m.decline("return-shape", f"{describe(value)} is returned, {wanted} is declared", node)
@@ -148,11 +152,17 @@ def _coerce(
     value = m.force(value, e.flow)
     if isinstance(value, BitsV):
         value = as_number(value)
+    if isinstance(value, GapV):
+        if value.base in (*TEXTS, DATE):  # NaN is a float, which Arrow makes no text of
+            m.fail(e.flow, is_none(value.term))
+        value = Scalar(value.term, Traits(numpy=True))
     if isinstance(value, NoneV):
         term: Term = none_lit(sort.of)
     elif isinstance(value, Scalar):
         if can_promote(value.base, value.traits, sort.of):
             value = promote(value)
+        if value.base == INT and sort.of == FLOAT and _is_exact(m, value):
+            value = Scalar(as_float(value.term))
         if isinstance(sort.of, Decimal):
             value = _decimal(m, e, value, sort.of, column)
         if value.base != sort.of:
@@ -186,6 +196,14 @@ def _decimal(m: Machine, e: Exit, value: Scalar, sort: Decimal, column: SchemaCo
             return value
     reason = f"{describe(value)} may not fit output column {column.name} of type {column.type}"
     raise m.decline("return-type", reason, e.node)
+
+
+def _is_exact(m: Machine, value: Scalar) -> bool:
+    """Whether an integer of NumPy's is the same number as a double."""
+    if not value.traits.numpy:
+        return False
+    bound = m.ranges.magnitude(value.term)
+    return bound is not None and bound <= EXACT_INT
 
 
 def _misfit(term: Term, type_: str) -> Term:

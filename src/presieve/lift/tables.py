@@ -16,6 +16,7 @@ from presieve.lift.attributes import instance_constant
 from presieve.lift.machine import Machine
 from presieve.lift.names import is_function, module
 from presieve.lift.values import (
+    AccessV,
     ColumnV,
     DictV,
     FrameV,
@@ -51,16 +52,9 @@ def attribute(m: Machine, value: Value, name: str, node: ast.AST) -> Value:
                 return SeriesV(name)
         case SeriesV() if name == "empty":
             return Scalar(FALSE)
-        case SeriesV(column) if name == "iloc":
-            return _first_of(m, column)
         case SelfV(instance):
             return instance_constant(instance, name, m.columns.zone)
     raise m.decline("unsupported-expression", f".{name} of {describe(value)}", node)
-
-
-def _first_of(m: Machine, column: str) -> Value:
-    """``pdf[key].iloc``: only its item 0 is known, and only for a grouping column."""
-    return KeyV((column,)) if column in m.columns.request.keys else SeriesV(column)
 
 
 def subscript(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
@@ -74,7 +68,7 @@ def subscript(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
             position = _literal(key)
             if type(position) is int and -len(names) <= position < len(names):
                 return m.columns.key(names[position])
-        case SeriesV():
+        case SeriesV() | AccessV():
             reason = "one row's value depends on the order of rows: loop over the column"
             raise m.decline("unsupported-expression", reason, node)
     raise m.decline("unsupported-expression", f"an item of {describe(value)}", node)

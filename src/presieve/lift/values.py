@@ -13,6 +13,15 @@ from typing import TypeAlias
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, Sort, strip
 from presieve.ir.terms import Lit, Scope, Term, Var
+from presieve.lift.wholes import AccessV as AccessV
+from presieve.lift.wholes import DistinctV as DistinctV
+from presieve.lift.wholes import FrameV as FrameV
+from presieve.lift.wholes import GapV as GapV
+from presieve.lift.wholes import LabelledV as LabelledV
+from presieve.lift.wholes import LabelV as LabelV
+from presieve.lift.wholes import PartV as PartV
+from presieve.lift.wholes import SeriesV as SeriesV
+from presieve.lift.wholes import VectorV as VectorV
 
 EXACT_INT = 2**53
 """Integers up to this magnitude are floats exactly."""
@@ -30,7 +39,8 @@ class Traits:
 
     ``literal``: an Int that is always an integer literal of at most 2^53. ``maybe_int``: a Float
     that Python may hold as an int of the same value. ``maybe_nan``: a Float that may be NaN.
-    ``numpy``: a numpy scalar, whose arithmetic is not Python's. ``ahead``: a TimestampNTZ that is
+    ``numpy``: maybe a numpy scalar, whose arithmetic is not Python's. ``wide``: surely one, of 64
+    bits. ``ahead``: a TimestampNTZ that is
     always a naive datetime constant, in a session whose clocks are always so many microseconds
     ahead of UTC: it may stand for the instant at which they show it, too.
     """
@@ -40,6 +50,7 @@ class Traits:
     maybe_nan: bool = False
     numpy: bool = False
     ahead: int | None = None
+    wide: bool = False
 
     def join(self, other: Traits) -> Traits:
         """What is known of a value that is one or the other."""
@@ -49,6 +60,7 @@ class Traits:
             self.maybe_nan or other.maybe_nan,
             self.numpy or other.numpy,
             self.ahead if self.ahead == other.ahead else None,
+            self.wide and other.wide,
         )
 
 
@@ -133,20 +145,6 @@ class RowV:
     labels: bool
     positions: bool
     shift: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesV:
-    """A column of the whole group."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class FrameV:
-    """The rows of the whole group, with these columns."""
-
-    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +264,13 @@ Value: TypeAlias = (
     | RowV
     | SeriesV
     | FrameV
+    | VectorV
+    | PartV
+    | AccessV
+    | LabelV
+    | LabelledV
+    | DistinctV
+    | GapV
     | KeyV
     | SelfV
     | SizeV
@@ -319,7 +324,7 @@ def describe(value: Value) -> str:
             return f"the object {name}"
         case RowV():
             return "a row"
-        case SeriesV() | FrameV():
+        case SeriesV() | FrameV() | VectorV() | PartV():
             return "a whole table or column"
         case _:
             kind = type(value).__name__
@@ -327,6 +332,9 @@ def describe(value: Value) -> str:
 
 
 _KINDS = {
+    "GapV": "a value that may be NaN",
+    "DistinctV": "the number of different values",
+    "LabelV": "the label of a row",
     "ListV": "a list",
     "DictV": "a dict",
     "MapV": "a dict",

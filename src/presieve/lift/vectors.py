@@ -1,0 +1,325 @@
+"""Trusted. Series of pandas element by element: comparisons, masks, arithmetic, missing values.
+
+Sources, pandas 2.3: ``core/ops/array_ops.py`` (comparisons; NaN, NaT and, in an array of objects,
+None compare as false, and as true with ``!=``: ``_libs/ops.pyx``), ``core/arrays`` and NumPy 2 for
+arithmetic: doubles as IEEE 754 says, integers of 64 bits that wrap around.
+
+A column of integers with NULL is one of doubles wherever the group holds a NULL: what is made of it
+here has the same number for an element in both cases, or is declined.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
+from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit, literal_value
+from presieve.ir.walk import variables
+from presieve.lift.build import and_, as_float, get, is_none, ite, or_
+from presieve.lift.machine import Machine
+from presieve.lift.merge import can_promote, promote
+from presieve.lift.names import scalar_constant
+from presieve.lift.values import (
+    EXACT_INT,
+    FrameV,
+    GapV,
+    PartV,
+    Scalar,
+    SeriesV,
+    Value,
+    VectorV,
+    describe,
+)
+
+NAN = float_lit(float("nan"))
+
+_ORDER: dict[type[ast.cmpop], Op] = {
+    ast.Lt: Op.PY_LT,
+    ast.LtE: Op.PY_LE,
+    ast.Gt: Op.PY_GT,
+    ast.GtE: Op.PY_GE,
+    ast.Eq: Op.PY_EQ,
+}
+_ARITHMETIC = {
+    ast.Add: (Op.INT_ADD, Op.FLOAT_ADD),
+    ast.Sub: (Op.INT_SUB, Op.FLOAT_SUB),
+    ast.Mult: (Op.INT_MUL, Op.FLOAT_MUL),
+}
+
+
+def vector(m: Machine, value: Value) -> VectorV | None:
+    """A whole column of the group, or what was made of one; None for every other value."""
+    if isinstance(value, VectorV):
+        return value
+    if not isinstance(value, SeriesV):
+        return None
+    narrow = m.columns.type_of(value.name) in ("tinyint", "smallint", "int")
+    return VectorV(m.columns.element(value.name), TRUE, value.name, narrow)
+
+
+def part(value: Value) -> PartV | None:
+    """A table of rows of the group; None for every other value."""
+    if isinstance(value, FrameV):
+        return PartV(value.columns, TRUE)
+    return value if isinstance(value, PartV) else None
+
+
+def there(term: Term) -> Term:
+    """Whether the element is not missing."""
+    absent = is_none(term)
+    if strip(term.sort) != FLOAT:
+        return negate(absent)
+    return and_(negate(absent), negate(app(Op.IS_NAN, get(term))))
+
+
+def is_whole(value: Value) -> bool:
+    """Whether this is a table or a column."""
+    return isinstance(value, SeriesV | FrameV | VectorV | PartV)
+
+
+def missing(term: Term) -> Term:
+    """Whether pandas counts the element as missing."""
+    absent = is_none(term)
+    if strip(term.sort) != FLOAT:
+        return absent
+    return or_(absent, and_(negate(absent), app(Op.IS_NAN, get(term))))
+
+
+def small(m: Machine, v: VectorV) -> None:
+    """The number of an element matters: it is the same where pandas holds the integers as doubles.
+
+    Declines what was computed of integers that may be missing.
+    """
+    if strip(v.term.sort) == INT and v.name is not None:
+        m.columns.assume_small(v.name)
+
+
+def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
+    """A column of the table."""
+    whole = vector(m, SeriesV(name))
+    assert whole is not None
+    return VectorV(whole.term, frame.rows, name, whole.narrow, frame.ordered)
+
+
+def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
+    """A value beside a column: it must not depend on other rows, which would take two passes."""
+    if isinstance(value, Scalar | GapV) and any(
+        x.scope is Scope.ACC for x in variables(value.term)
+    ):
+        reason = "every row is compared with a value of the whole group, which takes two passes"
+        raise m.decline("two-passes", reason, node)
+    if not isinstance(value, Scalar) or isinstance(value.term.sort, Option):
+        raise m.decline("unsupported-operation", f"a column against {describe(value)}", node)
+    return value
+
+
+def _aligned(m: Machine, a: VectorV, b: VectorV, node: ast.AST) -> None:
+    if a.rows != b.rows or a.ordered != b.ordered:
+        reason = "columns of different rows are combined: take both from the same table"
+        raise m.decline("unsupported-operation", reason, node)
+
+
+# --- comparisons ----------------------------------------------------------------------------------
+
+
+def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> VectorV:
+    """``column > 5`` and the like: a column of truth values, false where an element is missing."""
+    if not isinstance(op, ast.NotEq) and type(op) not in _ORDER:
+        raise m.decline("unsupported-operation", "is and in of a whole column", node)
+    same = ast.Eq() if isinstance(op, ast.NotEq) else op
+    a, b = vector(m, left), vector(m, right)
+    if a is None:
+        assert b is not None
+        flipped = {ast.Lt: ast.Gt(), ast.Gt: ast.Lt(), ast.LtE: ast.GtE(), ast.GtE: ast.LtE()}
+        return compare_vectors(m, flipped.get(type(op), op), right, left, node)
+    small(m, a)
+    if b is not None:
+        _aligned(m, a, b, node)
+        small(m, b)
+        x, y = _both(m, a, b, node)
+        here = and_(negate(is_none(a.term)), negate(is_none(b.term)))
+    else:
+        x, y = _against(m, a, scalar_operand(m, _constant(m, a, right), node), node)
+        here = negate(is_none(a.term))  # NaN is in no order and equals nothing
+    if x.sort == BOOL and not isinstance(same, ast.Eq):
+        raise m.decline("unsupported-operation", "the order of truth values", node)
+    found = and_(here, app(_ORDER[type(same)], x, y))
+    term = negate(found) if isinstance(op, ast.NotEq) else found
+    return VectorV(term, a.rows, ordered=a.ordered)
+
+
+def _constant(m: Machine, v: VectorV, value: Value) -> Value:
+    """A text beside a column of times is read as a time."""
+    is_text = isinstance(value, Scalar) and isinstance(value.term, Lit)
+    if not is_text or strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
+        return value
+    assert isinstance(value, Scalar)
+    text = literal_value(value.term) if isinstance(value.term, Lit) else None
+    if not isinstance(text, str):
+        return value
+    from presieve.lift.calls import time_of_text
+
+    made = time_of_text(text)
+    found = scalar_constant(made, m.columns.zone) if made is not None else None
+    return value if found is None else found
+
+
+def _against(m: Machine, v: VectorV, c: Scalar, node: ast.AST) -> tuple[Term, Term]:
+    """Element and scalar as terms of one sort that compare as in pandas."""
+    x, base = get(v.term), strip(v.term.sort)
+    if base == c.base and base != INT:
+        return x, c.term
+    if can_promote(c.base, c.traits, base) and c.base == TIMESTAMP_NTZ:
+        return x, promote(c).term
+    number = literal_value(c.term) if isinstance(c.term, Lit) else None
+    if type(number) in (int, float) and base in (INT, FLOAT):
+        assert isinstance(number, int | float)
+        if base == FLOAT and abs(number) <= EXACT_INT:
+            return x, float_lit(float(number))
+        if base == INT and abs(number) <= EXACT_INT and number == int(number):
+            return x, Lit(INT, int(number))
+        if base == INT and isinstance(number, float):
+            return as_float(x), c.term
+    reason = f"a column of {_name(base)} is compared with {describe(c)}"
+    raise m.decline("unsupported-operation", reason, node)
+
+
+def _both(m: Machine, a: VectorV, b: VectorV, node: ast.AST) -> tuple[Term, Term]:
+    x, y = get(a.term), get(b.term)
+    if x.sort == y.sort:
+        return x, y
+    if {x.sort, y.sort} == {INT, FLOAT}:
+        return (as_float(x), y) if x.sort == INT else (x, as_float(y))
+    reason = f"a column of {_name(x.sort)} is compared with one of {_name(y.sort)}"
+    raise m.decline("unsupported-operation", reason, node)
+
+
+def _name(sort: object) -> str:
+    return type(sort).__name__.lower()
+
+
+# --- arithmetic and logic -------------------------------------------------------------------------
+
+
+def binary_vectors(
+    m: Machine, op: ast.operator, left: Value, right: Value, node: ast.AST
+) -> VectorV:
+    """``a & b``, ``a | b``, ``a + b``, ``a - b``, ``a * b`` of columns and constants."""
+    a, b = vector(m, left), vector(m, right)
+    if a is not None and b is not None:
+        _aligned(m, a, b, node)
+        x, y = a.term, b.term
+    else:
+        x = a.term if a is not None else scalar_operand(m, left, node).term
+        y = b.term if b is not None else scalar_operand(m, right, node).term
+    of = a if a is not None else b
+    assert of is not None
+    if x.sort == BOOL and y.sort == BOOL and isinstance(op, ast.BitAnd | ast.BitOr):
+        joined = and_(x, y) if isinstance(op, ast.BitAnd) else or_(x, y)
+        return VectorV(joined, of.rows, ordered=of.ordered)
+    if type(op) not in _ARITHMETIC:
+        kind = type(op).__name__
+        raise m.decline("unsupported-operation", f"{kind} on whole columns: use a loop", node)
+    ints, floats = _ARITHMETIC[type(op)]
+    if x.sort == INT and y.sort == INT:
+        term: Term = app(ints, x, y)
+        if (a is not None and a.narrow) or (b is not None and b.narrow):
+            raise m.decline("numpy-scalar", "arithmetic on integers of 32 bits wraps around", node)
+        if not m.ranges.fits(term, "bigint"):
+            raise m.decline("numpy-scalar", "arithmetic on integers may wrap around", node)
+        return VectorV(term, of.rows, ordered=of.ordered)
+    if {strip(x.sort), strip(y.sort)} <= {INT, FLOAT} and FLOAT in (strip(x.sort), strip(y.sort)):
+        for v in (a, b):
+            if v is not None:
+                small(m, v)
+        return VectorV(app(floats, _float(x), _float(y)), of.rows, ordered=of.ordered)
+    raise m.decline("unsupported-operation", "arithmetic on these columns: use a loop", node)
+
+
+def _float(term: Term) -> Term:
+    """An element as a double: NaN where it is missing."""
+    inner = as_float(get(term)) if strip(term.sort) == INT else get(term)
+    return ite(is_none(term), NAN, inner)
+
+
+def unary_vector(m: Machine, op: ast.unaryop, v: VectorV, node: ast.AST) -> VectorV:
+    """``~mask``."""
+    if isinstance(op, ast.Invert) and v.term.sort == BOOL:
+        return VectorV(negate(v.term), v.rows, ordered=v.ordered)
+    raise m.decline("unsupported-operation", "this sign before a whole column", node)
+
+
+def absent(v: VectorV, *, present: bool) -> VectorV:
+    """``column.isna()``, ``column.notna()``."""
+    found = there(v.term) if present else missing(v.term)
+    return VectorV(found, v.rows, ordered=v.ordered)
+
+
+def among(m: Machine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> VectorV:
+    """``column.isin([...])`` of constants of the column's own type."""
+    base = strip(v.term.sort)
+    if base not in (*TEXTS, INT, DATE) or not all(
+        isinstance(i, Scalar) and i.base == base and isinstance(i.term, Lit) for i in items
+    ):
+        raise m.decline("unsupported-operation", "isin takes constants of the column's type", node)
+    found = [compare_vectors(m, ast.Eq(), v, i, node).term for i in items]
+    return VectorV(or_(*found), v.rows, ordered=v.ordered)
+
+
+def filled(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
+    """``column.fillna(constant)`` with a constant of the column's own type."""
+    constant = scalar_operand(m, value, node)
+    base = strip(v.term.sort)
+    if base == FLOAT and constant.base == INT and constant.traits.literal:
+        constant = Scalar(as_float(constant.term))
+    if constant.base != base or base not in (INT, FLOAT, *TEXTS, DATE) or v.term.sort == INT:
+        raise m.decline("unsupported-operation", f"fillna of {describe(value)} here", node)
+    if base == INT:
+        raise m.decline("unsupported-operation", "fillna of integers may leave doubles", node)
+    return VectorV(ite(missing(v.term), constant.term, get(v.term)), v.rows, None, False, v.ordered)
+
+
+def clipped(
+    m: Machine, v: VectorV, low: Value | None, high: Value | None, node: ast.AST
+) -> VectorV:
+    """``column.clip(low, high)`` of doubles; NaN stays."""
+    term = v.term
+    if strip(term.sort) != FLOAT:
+        raise m.decline("unsupported-operation", "clip of other columns than doubles", node)
+    term = _float(term)
+    for bound, worse in ((low, Op.PY_LT), (high, Op.PY_GT)):
+        if bound is None:
+            continue
+        limit = (
+            literal_value(c.term)
+            if isinstance(c := bound, Scalar) and isinstance(c.term, Lit)
+            else None
+        )
+        if type(limit) not in (int, float) or limit != limit or limit == 0:
+            raise m.decline("unsupported-operation", "clip takes numbers other than zero", node)
+        assert isinstance(limit, int | float)
+        edge = float_lit(float(limit))
+        term = ite(app(worse, term, edge), edge, term)
+    return VectorV(term, v.rows, ordered=v.ordered)
+
+
+def selected(m: Machine, rows: Term, mask: VectorV, node: ast.AST) -> Term:
+    """The rows that a mask leaves of some."""
+    if mask.rows != rows:
+        reason = "a mask of other rows: make it from the table that it chooses from"
+        raise m.decline("unsupported-operation", reason, node)
+    if mask.term.sort != BOOL:
+        reason = "a mask that may hold NULL, on which pandas raises: compare with == True"
+        raise m.decline("unsupported-operation", reason, node)
+    return and_(rows, mask.term)
+
+
+def kept(v: VectorV, rows: Term) -> VectorV:
+    """The column on fewer rows."""
+    return VectorV(v.term, rows, v.name, v.narrow, v.ordered)
+
+
+def present_rows(v: VectorV) -> Term:
+    """The rows of the column whose element is not missing."""
+    return and_(v.rows, there(v.term))

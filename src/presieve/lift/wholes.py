@@ -1,0 +1,95 @@
+"""Trusted. Tables and columns of the whole group as values, and what pandas makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from presieve.ir.sorts import Sort, strip
+from presieve.ir.terms import Op, Term
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesV:
+    """A column of the whole group."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class FrameV:
+    """The rows of the whole group, with these columns."""
+
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorV:
+    """A Series: ``term`` is its element in the current row, where the row is one of ``rows``.
+
+    A missing element is none, or NaN. ``name``: the column that it is, as it stands. ``narrow``: an
+    array of integers of fewer than 64 bits. ``ordered``: in the order of the group.
+    """
+
+    term: Term
+    rows: Term
+    name: str | None = None
+    narrow: bool = False
+    ordered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class PartV:
+    """Those rows of the group that ``rows`` holds for, with these columns."""
+
+    columns: tuple[str, ...]
+    rows: Term
+    ordered: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class AccessV:
+    """``table.loc``, ``column.iloc`` and the like, before the brackets."""
+
+    of: SeriesV | FrameV | VectorV | PartV
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelV:
+    """``column.idxmax()`` or ``idxmin()``: the label of a row, found by the order ``op``."""
+
+    of: VectorV
+    op: Op
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledV:
+    """The row of a label, as a Series."""
+
+    columns: tuple[str, ...]
+    label: LabelV
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctV:
+    """The number of different values: none, one (``some``) or more (``many``)."""
+
+    some: Term
+    many: Term
+
+
+@dataclass(frozen=True, slots=True)
+class GapV:
+    """A number, time or text of numpy's, or NaN or NaT where ``term`` is none: of an integer it is
+    not known whether it is held as a float. ``there``: unless it is a double, it is never missing
+    (none is what the fold of no rows has), and no float. ``wide``: surely numpy's, of 64 bits.
+    """
+
+    term: Term
+    there: bool = False
+    wide: bool = False
+
+    @property
+    def base(self) -> Sort:
+        """The sort of the value where it is not missing."""
+        return strip(self.term.sort)

@@ -1,0 +1,143 @@
+"""Functions that reduce whole columns and tables, as users of pandas write them."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+
+
+def plain(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "rows": [len(pdf)],
+            "present": [pdf["v"].count()],
+            "low": [pdf["v"].min()],
+            "high": [pdf.v.max()],
+            "total": [pdf["n"].sum()],
+            "least": [np.min(pdf["n"])],
+            "most": [pdf["n"].max()],
+            "some": [(pdf["v"] > 1).any()],
+            "every": [(pdf["v"] <= 10).all()],
+            "shape": [pdf.shape[0] + pdf.shape[1]],
+            "size": [pdf.v.size],
+        }
+    )
+
+
+def masked(pdf: pd.DataFrame) -> pd.DataFrame:
+    good = pdf[pdf["v"] > 1]
+    few = pdf.loc[(pdf["s"] == "a") & ~(pdf.n < 0)]
+    return pd.DataFrame(
+        {
+            "good": [len(good)],
+            "low": [good["v"].min()],
+            "high": [pdf.loc[pdf["s"] == "a", "v"].max()],
+            "n": [pdf.loc[pdf.v.notna(), "n"].max()],
+            "few": [few.n.min()],
+            "count": [(pdf["v"] > 1).sum()],
+            "share": [(pdf["v"] > 1).mean()],
+            "other": [(pdf["s"] != "a").sum() / len(pdf)],
+            "filled": [pdf["v"].fillna(0).max()],
+            "nulls": [pdf["s"].isna().sum() + pdf["v"].isnull().sum()],
+            "none": [few.empty],
+            "half": [np.sum(pdf[pdf.n > 0]["n"])],
+        }
+    )
+
+
+def compared(pdf: pd.DataFrame) -> pd.DataFrame:
+    best = pdf["v"].max()
+    last = pdf["n"].max()
+    if best > 1 and last >= 0:
+        kind = "big"
+    elif pd.isna(best):
+        kind = "none"
+    elif best != 0 or last == -3:
+        kind = "some"
+    else:
+        kind = "zero"
+    high = None if pd.isna(last) else last
+    if pdf["s"].isin(["a", "b"]).any() and pdf["n"].nunique() > 1:
+        kind = "mixed"
+    return pd.DataFrame([{"kind": kind, "high": high, "one": pdf["s"].nunique() == 1}])
+
+
+def ends(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        [(pdf["v"].iloc[0], pdf.v.iloc[-1], pdf["s"].iloc[0], pdf["n"].iloc[-1], pdf.t.iloc[0])],
+        columns=["a", "b", "c", "d", "e"],
+    )
+
+
+def ends_of_part(pdf: pd.DataFrame) -> pd.DataFrame:
+    part = pdf[pdf["v"] > 1]
+    return pd.DataFrame({"a": [part["v"].iloc[0]], "b": [part["s"].iloc[-1]]})
+
+
+def first_where_any(pdf: pd.DataFrame) -> pd.DataFrame:
+    part = pdf[pdf["v"] > 1]
+    if part.empty:
+        return pd.DataFrame({"a": [None], "b": ["no"]})
+    return pd.DataFrame({"a": [part["v"].iloc[0]], "b": ["yes"]})
+
+
+def arg_max(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {"v": [pdf["v"].max()], "s": [pdf.loc[pdf["v"].idxmax(), "s"]]},
+    )
+
+
+def arg_min(pdf: pd.DataFrame) -> pd.DataFrame:
+    row = pdf.loc[pdf["n"].idxmin()]
+    return pd.DataFrame({"s": [row["s"]], "w": [pdf.loc[pdf.n.idxmax(), "v"]]})
+
+
+def texts(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"a": [pdf["s"].min()], "b": [pdf.s.dropna().max()]})
+
+
+def times(pdf: pd.DataFrame) -> pd.DataFrame:
+    late = pdf[pdf["t"] >= pd.Timestamp("2020-01-01")]
+    return pd.DataFrame(
+        {
+            "first": [pdf["t"].min()],
+            "last": [late["t"].max()],
+            "n": [(pdf["t"] < "2020-01-01").sum()],
+            "d": [pdf["d"].dropna().max()],
+            "x": [(pdf["d"] == dt.date(2020, 2, 29)).any()],
+        }
+    )
+
+
+def required(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "mean": [pdf["n"].mean()],
+            "flags": [pdf["f"].sum()],
+            "share": [pdf["f"].mean()],
+            "spread": [int(pdf["n"].max()) - int(pdf["n"].min())],
+            "clip": [pdf["v"].clip(lower=1, upper=10).max()],
+            "product": [(pdf["v"] * pdf["n"]).max()],
+            "ratio": [pdf["f"].sum() / (pdf["v"] > 1).sum()],
+            "with": [len(pdf[pdf["f"]])],
+            "top": [pdf["v"].max() - pdf["v"].min()],
+        }
+    )
+
+
+def mean_of_positive(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"m": [pdf[pdf.n > 0]["n"].mean()]})
+
+
+def per_column(v: pd.Series, s: pd.Series) -> float:
+    if (s == "b").sum() > 1:
+        return v[s == "b"].max()
+    return v.dropna().min()
+
+
+def number_of(n: pd.Series) -> int:
+    return int(n.max())

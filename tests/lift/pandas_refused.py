@@ -1,0 +1,96 @@
+"""Functions over whole columns that are no folds, or whose result pandas leaves open."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import pandas as pd
+
+CODES = [
+    ("sum_of_doubles", "not-a-fold"),
+    ("mean_of_doubles", "not-a-fold"),
+    ("deviation", "not-a-fold"),
+    ("middle", "not-a-fold"),
+    ("above_mean", "not-a-fold"),
+    ("above_max", "two-passes"),
+    ("at_max", "two-passes"),
+    ("max_before_loop", "two-passes"),
+    ("after_sorting", "row-order"),
+    ("third", "row-order"),
+    ("how_many_kinds", "not-a-fold"),
+    ("groups_inside", "not-a-fold"),
+    ("optional_mask", "unsupported-operation"),
+    ("other_mask", "unsupported-operation"),
+    ("wraps_around", "numpy-scalar"),
+    ("in_index", "unsupported-operation"),
+]
+
+
+def sum_of_doubles(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf["v"].sum()]})
+
+
+def mean_of_doubles(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf[pdf.v > 0]["v"].mean()]})
+
+
+def deviation(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf["v"].std()]})
+
+
+def middle(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf["v"].median()]})
+
+
+def above_mean(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf[pdf.v > pdf.v.mean()]["v"].max()]})
+
+
+def above_max(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [(pdf.v > pdf.n.max()).any()]})
+
+
+def at_max(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf.loc[pdf.n == pdf.n.max(), "v"].max()]})
+
+
+def max_before_loop(pdf: pd.DataFrame) -> pd.DataFrame:
+    best = pdf["v"].max()
+    hits = 0
+    for v in pdf["v"]:
+        if v == best:
+            hits += 1
+    return pd.DataFrame({"o": [hits]})
+
+
+def after_sorting(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf.sort_values("t")["v"].iloc[-1]]})
+
+
+def third(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf["v"].iloc[2]]})
+
+
+def how_many_kinds(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [1.0 if pdf["s"].nunique() > 3 else 0.0]})
+
+
+def groups_inside(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf.groupby("s")["v"].max().min()]})
+
+
+def optional_mask(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf[pdf["f"]]["v"].max()]})
+
+
+def other_mask(pdf: pd.DataFrame) -> pd.DataFrame:
+    part = pdf[pdf.v > 0]
+    return pd.DataFrame({"o": [part[pdf.n > 0]["v"].max()]})
+
+
+def wraps_around(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [1.0 if pdf["n"].iloc[0] * (pdf.n > 0).sum() > 5 else 0.0]})
+
+
+def in_index(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [1.0 if "a" in pdf["s"] else 0.0]})
