@@ -1,8 +1,8 @@
 """Trusted. A boundary as its plan node says it: its input columns, functions and outputs.
 
-Two operators are boundaries: an ``Aggregate`` whose aggregates are all grouped-aggregate pandas
-UDFs over plain columns, and ``FlatMapGroupsInPandas`` (``applyInPandas``). Anything about them that
-is not understood declines.
+Two operators are boundaries: an ``Aggregate`` whose aggregates are grouped-aggregate pandas UDFs
+over plain columns or Spark's own (HAVING), and ``FlatMapGroupsInPandas`` (``applyInPandas``).
+Anything about them that is not understood declines.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from presieve.backend.catalyst_json import (
     expr_id,
     simple_type,
 )
+from presieve.backend.native import AGGREGATE_EXPRESSION, COMPLETE, NativeCall, native_call
 from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import DeclineSignal
+from presieve.ir.fold import Mode
 from presieve.plan.algebra import Attribute
 
 LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
@@ -29,8 +31,6 @@ AGGREGATE = LOGICAL + "Aggregate"
 FLAT_MAP_GROUPS = LOGICAL + "FlatMapGroupsInPandas"
 PROJECT = LOGICAL + "Project"
 
-_AGGREGATE_EXPRESSION = EXPRESSIONS + "aggregate.AggregateExpression"
-_COMPLETE = EXPRESSIONS + "aggregate.Complete$"
 _PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
 _PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 
@@ -40,7 +40,8 @@ GROUPED_MAP_PANDAS = 201
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A Python function that is called once for each group.
+    """A Python function that is called once for each group, or an aggregate function of Spark's
+    (``native``).
 
     ``arguments`` are input attributes, ``outputs`` the output attributes that it computes;
     ``position`` is its place among the aggregate expressions (0 for applyInPandas).
@@ -50,6 +51,7 @@ class Call:
     arguments: tuple[int, ...]
     outputs: tuple[int, ...]
     position: int
+    native: NativeCall | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ class Boundary:
     ``inputs`` are the columns on which a pre-filter may stand: those of the node at ``input_path``.
     ``keys`` are the grouping columns that are plain columns of the input, in order, and
     ``key_outputs`` maps output attributes to those that they pass on. ``all_keys_plain`` says
-    whether ``keys`` are all the grouping columns there are.
+    whether ``keys`` are all the grouping columns there are. ``mode`` says what there is of no rows:
+    Spark's own aggregates have a result without GROUP BY, Python's never.
     """
 
     kind: str
@@ -71,6 +74,7 @@ class Boundary:
     key_outputs: dict[int, int]
     all_keys_plain: bool
     calls: tuple[Call, ...]
+    mode: Mode = Mode.GROUPED
 
 
 def is_boundary(node: Node) -> bool:
@@ -118,9 +122,9 @@ def _read_aggregate(gateway: Gateway, node: Node, plan: Java) -> Boundary:
         if key is not None and key in plain:
             key_outputs[expr_id(tree[0])] = key
         elif not any(_is_grouping_expression(tree, g) for g in grouping):
-            calls.append(_udaf_call(tree, position))
+            calls.append(_call(tree, position))
     if not calls:
-        raise DeclineSignal("no-python", "there is no Python function in this aggregate")
+        raise DeclineSignal("no-function", "there is no aggregate function in this aggregate")
     input_path = (*node.path, 0)
     return Boundary(
         kind="Aggregate",
@@ -132,12 +136,40 @@ def _read_aggregate(gateway: Gateway, node: Node, plan: Java) -> Boundary:
         key_outputs=key_outputs,
         all_keys_plain=len(plain) == len(grouping),
         calls=tuple(calls),
+        mode=_mode(grouping, calls),
     )
+
+
+_GROUPING_ID = "spark_grouping_id"
+"""What the analyzer adds to the grouping columns of ROLLUP, CUBE and GROUPING SETS."""
+
+
+def _mode(grouping: list[Tree], calls: list[Call]) -> Mode:
+    native = [c.native is not None for c in calls]
+    if any(native) and any(_is_attribute(t) and t[0]["name"] == _GROUPING_ID for t in grouping):
+        reason = "no filter is moved through ROLLUP, CUBE or GROUPING SETS"
+        raise DeclineSignal("grouping-sets", reason)
+    if any(native) != all(native):
+        # Spark 4.3 refuses other aggregate functions beside Python's.
+        reason = "an output of this aggregate is neither a grouping column nor one Python function"
+        raise DeclineSignal("aggregate-expression", reason)
+    return Mode.GLOBAL if all(native) and not grouping else Mode.GROUPED
+
+
+def _call(tree: Tree, position: int) -> Call:
+    """A Python function's call, or one of Spark's own."""
+    if any(node["class"] in (_PYTHON_UDAF, _PYTHON_UDF) for node in tree):
+        return _udaf_call(tree, position)
+    if tree[0]["class"] != ALIAS:
+        raise DeclineSignal("plan-shape", "an output of this aggregate has no name")
+    native = native_call(tree)
+    arguments = tuple(sorted(native.references))
+    return Call(native.shown, arguments, (expr_id(tree[0]),), position, native)
 
 
 def _udaf_call(tree: Tree, position: int) -> Call:
     """``Alias(AggregateExpression(PythonUDAF(attributes)))``, or decline."""
-    if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != _AGGREGATE_EXPRESSION:
+    if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != AGGREGATE_EXPRESSION:
         raise DeclineSignal(
             "aggregate-expression",
             "an output of this aggregate is neither a grouping column nor one aggregate function",
@@ -145,9 +177,10 @@ def _udaf_call(tree: Tree, position: int) -> Call:
     aggregate, udaf, arguments = tree[1], tree[2], tree[3:]
     if udaf["class"] != _PYTHON_UDAF:
         raise DeclineSignal(
-            "native-aggregate", "this aggregate has an aggregate function that is not Python's"
+            "native-aggregate",
+            "a Python function inside an aggregate function that is not Python's",
         )
-    complete = aggregate["mode"].get("object") == _COMPLETE and not aggregate["isDistinct"]
+    complete = aggregate["mode"].get("object") == COMPLETE and not aggregate["isDistinct"]
     if not complete or int(aggregate["num-children"]) != 1:
         raise DeclineSignal("aggregate-expression", "DISTINCT or FILTER in an aggregate function")
     _check_function(udaf, GROUPED_AGG_PANDAS)

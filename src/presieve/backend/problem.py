@@ -12,16 +12,18 @@ from presieve.backend.catalyst_plan import Site
 from presieve.backend.footers import within_python
 from presieve.backend.names import (
     Names,
+    input_vars,
     is_key_type,
     key_columns,
     output_vars,
     read_names,
     schema_column,
 )
+from presieve.backend.native import lift_native
 from presieve.backend.raising import Below, look_below, trees_raise
 from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
+from presieve.ir.fold import Assumption, Fold, Output, Problem
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import strip
 from presieve.ir.terms import TRUE, Scope, Term, Var
@@ -98,8 +100,9 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, setting: Setting) -> 
     boundary = read_boundary(gateway, site.boundary, node)
     names = read_names(boundary)
     why: Declined | None = None
+    unknown: dict[int, Declined] = {}
     try:
-        calls = tuple(_lift(gateway, node, boundary, names, c, setting) for c in boundary.calls)
+        calls, unknown = _lifted(gateway, node, boundary, names, setting)
         lifted = apart(calls)
     except DeclineSignal as signal:
         why = signal.declined
@@ -108,18 +111,20 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, setting: Setting) -> 
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(whole, names)
     try:
-        moved, stuck = _conjuncts(site, inside)
+        moved, stuck = _conjuncts(site, inside, unknown)
     except DeclineSignal as signal:
         # Not on keys: that the function does not lift is what says most.
         told = why or signal.declined
-        raise DeclineSignal(told.code, told.reason, told.span) from signal
+        raise _signal(told) from signal
     where = sql_conjunction(term for _, term in moved)
     numbers = frozenset((m.operator, m.conjunct) for m, _ in moved)
+    for number in unknown.keys() & _read(site, boundary, numbers):
+        raise _signal(unknown[number])
     fold = product(parts, _needed(site, boundary, names, numbers, where))
     shown = _shown_keys(site, boundary, names, numbers)
     assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
-    problem = Problem(_with_keys(fold, names), where, Mode.GROUPED, tuple(assumptions))
-    source = "\n\n".join(dict.fromkeys(x.source for x in lifted))
+    problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
+    source = "\n\n".join(dict.fromkeys(x.source for x in lifted if x.source))
     below = look_below(site.input, site.root)
     arrives = _arrives(gateway, site, boundary, plan)
     return SiteProblem(
@@ -128,7 +133,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, setting: Setting) -> 
 
 
 def _arrives(gateway: Gateway, site: Site, boundary: Boundary, plan: Java) -> bool:
-    sent = {i for call in boundary.calls for i in call.arguments}
+    sent = {i for call in boundary.calls if call.native is None for i in call.arguments}
     always = {a.id for a in boundary.inputs if a.type in _ALWAYS_SENT or decimal_type(a.type)}
     asked = [a for a in boundary.inputs if a.id in sent - always]
     if not all(a.type in ("timestamp", "timestamp_ntz", "date") for a in asked):
@@ -140,6 +145,42 @@ def _arrives(gateway: Gateway, site: Site, boundary: Boundary, plan: Java) -> bo
 def _with_keys(fold: Fold, names: Names) -> Fold:
     """The fold with all grouping columns that a filter may read, whether or not it reads them."""
     return replace(fold, keys=key_columns(names))
+
+
+def _lifted(
+    gateway: Gateway, node: Java, boundary: Boundary, names: Names, setting: Setting
+) -> tuple[tuple[Lifted, ...], dict[int, Declined]]:
+    """The calls as folds; and the outputs, by number, of those of Spark's own functions that are
+    not known and never raise: nothing need be known of them where nobody reads what they give.
+    """
+    found: list[Lifted] = []
+    unknown: dict[int, Declined] = {}
+    for call in boundary.calls:
+        if call.native is None:
+            found.append(_lift(gateway, node, boundary, names, call, setting))
+            continue
+        lifted = _lift_native(gateway, node, boundary, names, call, setting.timezone)
+        if isinstance(lifted, Lifted):
+            found.append(lifted)
+        elif call.native.total:
+            unknown[call.outputs[0]] = lifted
+        else:
+            raise _signal(lifted)
+    if not found:
+        raise _signal(next(iter(unknown.values())))
+    return tuple(found), unknown
+
+
+def _lift_native(
+    gateway: Gateway, node: Java, boundary: Boundary, names: Names, call: Call, timezone: str
+) -> Lifted | Declined:
+    assert call.native is not None
+    (output,) = (a for a in boundary.outputs if a.id in call.outputs)
+    types = {a.id: a.type for a in boundary.inputs}
+    function = gateway.native_function(node, call.position) if call.native.function else None
+    inputs = input_vars(names)
+    column = schema_column(output)
+    return lift_native(gateway, call.native, function, inputs, types, column, timezone)
 
 
 def _lift(
@@ -164,7 +205,7 @@ def _lift(
     )
     result = lift(function, form, request)
     if isinstance(result, Declined):
-        raise DeclineSignal(result.code, result.reason, result.span)
+        raise _signal(result)
     return result
 
 
@@ -178,10 +219,12 @@ def _only_keys(
     over ``filter c D``, which is D or no group. The fold reads no column, so that a pre-filter can
     only be one on keys, and drops no part of a group.
     """
+    if boundary.kind == "Aggregate":
+        raise _signal(why)
     call = boundary.calls[0]
-    function = _load(gateway, _handle(gateway, node, boundary, call), call)
-    if boundary.kind == "Aggregate" or not isinstance(function, FunctionType):
-        raise DeclineSignal(why.code, why.reason, why.span)
+    function = _load(gateway, gateway.group_function(node), call)
+    if not isinstance(function, FunctionType):
+        raise _signal(why)
     by_id = {a.id: a for a in boundary.inputs}
     takes_key = _takes_key(function, boundary, call)
     columns = tuple(by_id[i].name for i in call.arguments)
@@ -200,7 +243,7 @@ def _only_keys(
         term = some(Var(Scope.KEY, column_.name, column_.sort))
         outputs.append(Output(a.name, term.sort, a.type, term))
     if not outputs:
-        raise DeclineSignal(why.code, why.reason, why.span)
+        raise _signal(why)
     fold = Fold(call.name, (), key_columns(names), (), tuple(outputs), span=why.span)
     return Lifted(fold, (), function_source(function).text)
 
@@ -251,6 +294,10 @@ def _takes_key(function: object, boundary: Boundary, call: Call) -> bool:
     return True
 
 
+def _signal(why: Declined) -> DeclineSignal:
+    return DeclineSignal(why.code, why.reason, why.span)
+
+
 def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
     """The variables of the outputs. Their types are those that the plan declares, or decline."""
     types = {a.name: a.type for a in names.outputs}
@@ -261,19 +308,18 @@ def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
 
 
 def _conjuncts(
-    site: Site, inside: dict[int, Var]
+    site: Site, inside: dict[int, Var], unknown: dict[int, Declined]
 ) -> tuple[tuple[tuple[Moved, Term], ...], tuple[Declined, ...]]:
     moved: list[tuple[Moved, Term]] = []
     stuck: list[Declined] = []
     for conjunct in descend(site.path):
-        term = _over_outputs(conjunct.term, inside)
+        term = _over_outputs(conjunct.term, inside, unknown)
         if isinstance(term, Declined):
             stuck.append(term)
         elif not _over_keys(term):
             moved.append((conjunct, term))
     if not moved:
-        why = stuck[0] if stuck else KEYS_ONLY
-        raise DeclineSignal(why.code, why.reason, why.span)
+        raise _signal(stuck[0] if stuck else KEYS_ONLY)
     if sum(size(term) for _, term in moved) > MAX_WHERE:
         raise DeclineSignal("filter-size", f"the filter has more than {MAX_WHERE} operators")
     return tuple(moved), tuple(stuck)
@@ -297,11 +343,15 @@ def _over_keys(term: Term) -> bool:
     return bool(read) and all(v.scope is Scope.KEY for v in read)
 
 
-def _over_outputs(term: Term | Declined, inside: dict[int, Var]) -> Term | Declined:
+def _over_outputs(
+    term: Term | Declined, inside: dict[int, Var], unknown: dict[int, Declined]
+) -> Term | Declined:
     """From attribute variables to those of OUT and KEY, which have the same sort up to NULL."""
     if isinstance(term, Declined):
         return term
     for var in variables(term):
+        if attribute_id(var) in unknown:
+            return unknown[attribute_id(var)]
         target = inside.get(attribute_id(var))
         if target is None or strip(target.sort) != strip(var.sort):
             return Declined("column-type", "a filter reads a column that proofs cannot speak of")

@@ -35,6 +35,8 @@ _TOTAL = frozenset(
         *("In", "InSet", "IsNaN", "IsNotNull", "IsNull", "Length", "LessThan", "LessThanOrEqual"),
         *("Literal", "Lower", "Not", "Or", "SortOrder", "StartsWith", "Upper"),
         *("aggregate.AggregateExpression", "aggregate.Count", "aggregate.Max", "aggregate.Min"),
+        *("aggregate.CountIf", "aggregate.BoolOr", "aggregate.BoolAnd", "aggregate.MaxBy"),
+        *("aggregate.MinBy",),
     )
 )
 """Expressions that never raise. Of everything else it is assumed that it can."""
@@ -137,12 +139,16 @@ def can_raise(tree: Tree) -> bool:
 
 
 def _total_cast(tree: Tree, at: int) -> bool:
-    """A cast to a string or to a wider number, or of a constant (which raises always or never)."""
+    """A cast to a string, to a wider number or to the type that a column is of, or of a constant
+    (which raises always or never).
+    """
     node = tree[at]
     if node["class"] != _CAST:
         return False
     child: JsonNode = tree[at + 1]
     if node["dataType"] == "string" or child["class"] == _LITERAL:
+        return True
+    if child["class"] == ATTRIBUTE and child["dataType"] == node["dataType"]:
         return True
     known = child["class"] == ATTRIBUTE and child["dataType"] in SIMPLE_NAMES
     if not known or child["dataType"] not in _WIDER or node["dataType"] not in _WIDER:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.boundary import LOGICAL, is_boundary
-from presieve.backend.catalyst_json import Node, parse_plan
+from presieve.backend.catalyst_json import JsonNode, Node, parse_plan
 from presieve.backend.catalyst_plan import UNSUPPORTED_BOUNDARIES, Site, boundaries, find_sites
 from presieve.backend.facts import known_to_hold
+from presieve.backend.native import AGGREGATE_EXPRESSION, native_call
 from presieve.backend.notes import FUNCTION_MARKS, notes
 from presieve.backend.problem import Setting, SiteProblem, read_problem
 from presieve.backend.rewrite import SiteEdit, edit, rewrite_plan
@@ -85,8 +86,8 @@ class Opened:
 def open_plan(
     df: DataFrame, *, thorough: bool = True, pure: tuple[Pure, ...] = ()
 ) -> Opened | Declined:
-    """Read the plan. Without ``thorough``, one in which no Python function occurs is not read: it
-    may be large, and there is nothing in it to do.
+    """Read the plan. Without ``thorough``, one with neither a Python function nor a filter and an
+    aggregate is not read: it may be large, and there is nothing in it to do.
     """
     if not is_classic(df):
         return Declined("not-classic", "only classic DataFrames are rewritten, not Spark Connect")
@@ -98,15 +99,12 @@ def open_plan(
         return signal.declined
 
 
-NATIVE = Declined("native-aggregate", "filters are not moved through native aggregates")
-
-
 def _open(df: DataFrame, thorough: bool, pure: tuple[Pure, ...]) -> Opened:
     gateway = Gateway(df.sparkSession)
     plan = gateway.analyzed(df)
     if not thorough and not gateway.mentions(plan, "PYTHON_UDF", "GENERATOR"):
-        native = gateway.mentions(plan, "AGGREGATE") and gateway.mentions(plan, "FILTER")
-        return Opened(gateway, plan, "UTC", (), (NATIVE,) if native else ())
+        if not (gateway.mentions(plan, "AGGREGATE") and gateway.mentions(plan, "FILTER")):
+            return Opened(gateway, plan, "UTC", ())
     text = gateway.json(plan)
     if not any(mark in text for mark in _MARKS):
         return Opened(gateway, plan, "UTC", ())
@@ -171,10 +169,17 @@ def _where(gateway: Gateway, site: Site, plan: Java) -> str:
 
 
 def _function_name(node: Node) -> str:
-    """The names of the Python functions in an operator."""
+    """The names of the functions in an operator."""
     trees = [*node.fields.get("aggregateExpressions", []), node.fields.get("functionExpr", [])]
     names = [str(n["name"]) for t in trees for n in t if "evalType" in n]
+    if not names:
+        calls = [native_call(t) for t in trees if any(_is_call(n) for n in t)]
+        names = [c.shown for c in calls]
     return ", ".join(dict.fromkeys(names))
+
+
+def _is_call(node: JsonNode) -> bool:
+    return bool(node["class"] == AGGREGATE_EXPRESSION)
 
 
 def input_names(site: SiteProblem) -> dict[str, Var]:

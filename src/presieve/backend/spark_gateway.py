@@ -207,6 +207,16 @@ class Gateway:
     # Around the plan
 
     @_guarded
+    def native_function(self, aggregate: Java, position: int) -> Java:
+        """The function of ``Alias(AggregateExpression(function))`` at ``position``."""
+        return aggregate.aggregateExpressions().apply(position).child().aggregateFunction()
+
+    @_guarded
+    def evaluation_mode(self, function: Java) -> str:
+        """What ``Sum`` does on overflow: ``ANSI``, ``LEGACY`` or ``TRY``."""
+        return str(function.evalContext().evalMode().toString())
+
+    @_guarded
     def aggregate_function(self, aggregate: Java, position: int) -> Java:
         """The Python function of ``Alias(AggregateExpression(PythonUDAF))`` at ``position``."""
         alias = aggregate.aggregateExpressions().apply(position)

@@ -1,0 +1,180 @@
+"""Spark's own aggregates against their folds, on 10,000 groups of random rows with everything odd.
+
+One file and one partition, so that the rows of a group come in the order in which they were written
+(which matters to ties and to the sign of zeros).
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from presieve.backend.spark_classic import open_plan
+from presieve.errors import Declined
+from presieve.ir.fold import Fold, Problem
+from presieve.semantics.interpret import Raised, run_fold
+from presieve.semantics.values import Value, from_python, same
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+GROUPS = 10_000
+VALUES: dict[str, tuple[str, tuple[object, ...]]] = {
+    "i": ("int", (None, 0, 1, -1, 3, 2**31 - 1, -(2**31))),
+    "w": ("long", (None, 0, 1, -7, 2**63 - 1, -(2**63), 2**62, 2**53 + 1)),
+    "x": ("double", (None, 0.0, -0.0, 1.5, -2.0, math.nan, math.inf, -math.inf, 1e308, 5e-324)),
+    "b": ("boolean", (None, True, False)),
+    "n": ("string", (None, "", "a", "Z", "é", "\U0001f600", "\uffff")),
+    "d": ("decimal", tuple(decimal.Decimal(x) for x in ("0", "1.50", "-99999999.99", "7.25"))),
+    "t": ("date", (None, dt.date(1970, 1, 1), dt.date(2024, 2, 29), dt.date(1, 1, 1))),
+}
+HASHED = (
+    *("max(i)", "min(i)", "max(x)", "min(x)", "max(b)", "min(b)", "max(t)", "min(t)"),
+    *("count(*)", "count(i)", "count(i, x)", "count(1)", "max(DISTINCT i)"),
+    *("count_if(b)", "count_if(x > 1)", "count_if(i IS NULL)", "bool_or(b)", "bool_and(i > 0)"),
+    *("sum(i)", "sum(CASE WHEN x > 1 THEN 1 WHEN b THEN i END)", "sum(IF(b, 1, 0))"),
+    *("sum(int(b))", "max(CASE WHEN b THEN x END)"),
+    *("max_by(i, x)", "min_by(i, x)", "max_by(x, i)", "min_by(x, b)"),
+    *("max(x) FILTER (WHERE b)", "count(*) FILTER (WHERE i > 0)", "sum(i) FILTER (WHERE x > 1)"),
+    *("count(x) FILTER (WHERE b)", "max_by(x, i) FILTER (WHERE NOT b)", "every(b)", "any(x > 1)"),
+)
+"""Aggregates whose states Spark keeps in a hash map: it does not sort the rows."""
+SORTED = ("max(n)", "min(n)", "max(d)", "min(d)", "max(w)", "min(w)", "count(n)", "max_by(n, w)")
+"""Of these ties cannot be told apart."""
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, object]]:
+    random = Random(7)
+    found: list[dict[str, object]] = []
+    for group in range(GROUPS):
+        few = {name: random.sample(pool, min(3, len(pool))) for name, (_, pool) in VALUES.items()}
+        for _ in range(random.randrange(1, 6)):
+            found.append({"k": group, **{name: random.choice(few[name]) for name in VALUES}})
+    return found
+
+
+@pytest.fixture(scope="module")
+def table(
+    spark: SparkSession, rows: list[dict[str, object]], tmp_path_factory: pytest.TempPathFactory
+) -> DataFrame:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types: dict[str, Any] = {
+        "int": pa.int32(),
+        "long": pa.int64(),
+        "double": pa.float64(),
+        "boolean": pa.bool_(),
+        "string": pa.string(),
+        "decimal": pa.decimal128(10, 2),
+        "date": pa.date32(),
+    }
+    columns = {"k": pa.array([r["k"] for r in rows], pa.int32())}
+    for name, (type_, _) in VALUES.items():
+        columns[name] = pa.array([r[name] for r in rows], types[type_])
+    path = Path(tmp_path_factory.mktemp("native")) / "t.parquet"
+    pq.write_table(pa.table(columns), path)
+    read = spark.read.parquet(str(path))
+    assert read.rdd.getNumPartitions() == 1
+    return read
+
+
+@pytest.fixture
+def wrapping(spark: SparkSession) -> Iterator[None]:
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    yield
+    spark.conf.unset("spark.sql.ansi.enabled")
+
+
+def grouped(table: DataFrame, calls: tuple[str, ...]) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    outputs = [F.expr(call).alias(f"o{i}") for i, call in enumerate(calls)]
+    return table.groupBy("k").agg(*outputs)
+
+
+def problem_of(df: DataFrame) -> Problem:
+    """The problem of a filter that reads an output, with all of them live."""
+    opened = open_plan(df.filter("o0 IS NOT NULL OR o0 IS NULL"))
+    assert not isinstance(opened, Declined)
+    (site,) = opened.sites
+    assert not isinstance(site.problem, Declined), site.problem
+    return site.problem.problem
+
+
+def row_of(fold: Fold, row: Mapping[str, object]) -> dict[str, Value]:
+    return {c.name: from_python(row[c.name], c.sort) for c in fold.columns}
+
+
+def compare(df: DataFrame, calls: tuple[str, ...], rows: list[dict[str, object]]) -> None:
+    fold = problem_of(df).fold
+    assert len(fold.outputs) == len(calls)
+    groups: dict[object, list[dict[str, Value]]] = {}
+    for row in rows:
+        groups.setdefault(row["k"], []).append(row_of(fold, row))
+    spark = {r["k"]: tuple(r)[1:] for r in df.collect()}
+    assert spark.keys() == groups.keys()
+    for key, group in groups.items():
+        ours = run_fold(fold, group, {"k": key})  # type: ignore[dict-item]
+        assert not isinstance(ours, Raised)
+        for call, output, mine, theirs in zip(calls, fold.outputs, ours, spark[key], strict=True):
+            assert same(mine, from_python(theirs, output.sort)), (call, group, mine, theirs)
+
+
+def test_without_sorting(table: DataFrame, rows: list[dict[str, object]]) -> None:
+    df = grouped(table, HASHED)
+    assert "SortAggregate" not in df._jdf.queryExecution().executedPlan().toString()
+    compare(df, HASHED, rows)
+
+
+def test_with_sorting(table: DataFrame, rows: list[dict[str, object]]) -> None:
+    compare(grouped(table, SORTED), SORTED, rows)
+
+
+def test_sums_that_wrap(table: DataFrame, rows: list[dict[str, object]], wrapping: None) -> None:
+    calls = ("sum(w)", "sum(i)", "sum(w) FILTER (WHERE b)")
+    compare(grouped(table, calls), calls, rows)
+
+
+def test_sums_that_raise(table: DataFrame, rows: list[dict[str, object]]) -> None:
+    """Group by group, since one that raises takes all others with it."""
+    from pyspark.errors import ArithmeticException
+
+    calls = ("sum(w)",)
+    fold = problem_of(grouped(table, calls)).fold
+    seen: dict[bool, int] = {True: 0, False: 0}
+    for key in range(40):
+        group = [r for r in rows if r["k"] == key]
+        ours = run_fold(fold, [row_of(fold, r) for r in group], {"k": key})
+        raises = isinstance(ours, Raised)
+        seen[raises] += 1
+        one = grouped(table.filter(f"k = {key}"), calls)
+        if raises:
+            with pytest.raises(ArithmeticException):
+                one.collect()
+        else:
+            assert ours == (one.collect()[0]["o0"],)
+    assert seen[True] >= 3
+    assert seen[False] >= 3
+
+
+def test_no_rows(table: DataFrame) -> None:
+    """Without GROUP BY there is a result all the same."""
+    from pyspark.sql import functions as F
+
+    calls = (*HASHED, *SORTED)
+    outputs = [F.expr(call).alias(f"o{i}") for i, call in enumerate(calls)]
+    df = table.filter("k < 0").agg(*outputs)
+    fold = problem_of(df).fold
+    assert not fold.keys
+    ours = run_fold(fold, [], {})
+    assert not isinstance(ours, Raised)
+    assert ours == tuple(df.collect()[0])
