@@ -84,3 +84,37 @@ def test_a_comparison_of_columns_goes_below(
     )
     assert boundary.strength == "strongest"
     assert {"EqualTo(kind,visit)", "GreaterThan(span,0)"} <= set(boundary.pushed_to_scan)
+
+
+HOME = "shop string, region string, v bigint"
+AT_HOME: list[tuple[str | None, str | None, int]] = [
+    ("a", "a", 101),
+    ("a", "b", 500),
+    ("a", None, 500),
+    ("b", "a", 300),
+    ("c", "c", 7),
+    ("", "", 200),
+    (None, None, 150),
+    (None, "a", 400),
+]
+
+
+def best_at_home(pdf: Any) -> Any:
+    best = None
+    for row in pdf.itertuples(index=False):
+        if row.region == row.shop and (best is None or row.v > best):
+            best = row.v
+    return pd.DataFrame({"shop": [pdf["shop"].iloc[0]], "best": [best]})
+
+
+def test_a_column_compared_with_the_key(
+    spark: SparkSession, by_value: None, tmp_path: Path
+) -> None:
+    spark.createDataFrame(AT_HOME, HOME).write.parquet(str(tmp_path / "t"))
+    sales = spark.read.parquet(str(tmp_path / "t"))
+    groups = sales.groupBy("shop").applyInPandas(best_at_home, "shop string, best bigint")
+    boundary = rewritten(groups.filter("best > 100"))
+    assert boundary.kind == "exact"
+    assert "region = shop" in boundary.prefilter
+    assert "v > 100" in boundary.prefilter
+    assert any("GreaterThan(v,100)" in p for p in boundary.pushed_to_scan)

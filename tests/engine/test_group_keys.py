@@ -69,6 +69,19 @@ class AboveKey:
         return x if acc is None or x > acc else acc
 
 
+class Between:
+    """How many values lie between the number that the group has and another."""
+
+    def zero(self) -> Any:
+        return 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        x, k = row["x"], row["k"]
+        if x is None or k is None or x <= k:
+            return acc
+        return acc + 1 if x < row["y"] else acc
+
+
 GROUPS: dict[str, Sequence[object]] = {
     "g": ["a", "b", "x", "", None],
     "x": [9, 10, 11, 99, 100, 101, 200, 201, -1],
@@ -160,13 +173,16 @@ CASES: tuple[Case, ...] = (
         where="m > 100",
         schema="g string, region string, x bigint NOT NULL",
         returns="m bigint",
-        kind="split",
-        prefilter="x > 100 AND (region IS NULL OR g IS NOT NULL)"
-        " AND (region IS NOT NULL OR g IS NULL)",
-        residual="m IS NOT NULL",
+        kind="exact",
+        prefilter="((region IS NULL AND g IS NULL)"
+        " OR (region IS NOT NULL AND g IS NOT NULL AND region = g)) AND x > 100",
+        residual="true",
         pools={**GROUPS, "region": ["a", "b", "", None]},
-        twins=(("x > 100 AND region IS NOT NULL", None), ("x > 100", "true")),
-        strength="regions",
+        twins=(
+            ("x > 100 AND region IS NOT NULL", None),
+            ("x > 100", "true"),
+            ("x > 100 AND region = g", "true"),
+        ),
     ),
     Case(
         name="a number against the key",
@@ -175,12 +191,24 @@ CASES: tuple[Case, ...] = (
         schema="k bigint NOT NULL, x bigint NOT NULL",
         returns="m bigint",
         keys="k",
-        kind="split",
-        prefilter="x > 100",
-        residual="m IS NOT NULL",
+        kind="exact",
+        prefilter="x > 100 AND x > k",
+        residual="true",
         pools={"k": [9, 99, 100, 101, 150], "x": [10, 99, 100, 101, 102, 151, 200]},
-        twins=(("x > 100 AND k < 100", None), ("x > 100", "true")),
-        strength="regions",
+        twins=(("x > 100 AND k < 100", None), ("x > 100", "true"), ("x > 150", None)),
+    ),
+    Case(
+        name="between the key and another column",
+        fold=Between,
+        where="n >= 2",
+        schema="k bigint, x bigint, y bigint NOT NULL",
+        returns="n bigint",
+        keys="k",
+        kind="partial",
+        prefilter="x < y AND x IS NOT NULL AND k IS NOT NULL AND NOT ((x <= k) <=> true)",
+        pools={"k": [9, 99, None], "x": [8, 9, 10, 99, 100, None], "y": [9, 10, 11, 101]},
+        twins=(("x > k AND x < y AND y > 10", None), ("x < y", "n >= 1")),
+        strength="universe",
     ),
 )
 named = pytest.mark.parametrize("case", CASES, ids=str)

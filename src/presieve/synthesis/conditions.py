@@ -1,4 +1,4 @@
-"""Untrusted. Conditions of a step that compare columns of one row with each other.
+"""Untrusted. Conditions of a step that compare columns of one row, grouping columns among them.
 
 ``opened < closed`` is no region of either column. Such parts of a step, as large as they come, and
 what they are in Spark SQL; what compares one column with constants is left to regions.
@@ -22,6 +22,7 @@ _COMPARED = {
     Op.PY_GT: Op.SQL_GT,
     Op.PY_GE: Op.SQL_GE,
 }
+_COLUMNS = {Scope.ROW, Scope.KEY}
 _OPPOSITE = {
     Op.SQL_LT: Op.SQL_GE,
     Op.SQL_GE: Op.SQL_LT,
@@ -98,12 +99,14 @@ def _is_relation(term: Term) -> bool:
     if not isinstance(term, App) or term.op not in _COMPARED:
         return False
     found = variables(term)
-    return len(found) > 1 and all(v.scope is Scope.ROW for v in found) and as_sql(term) is not None
+    if len(found) < 2 or not {Scope.ROW} <= {v.scope for v in found} <= _COLUMNS:
+        return False
+    return as_sql(term) is not None
 
 
 def _tests_null(term: Term) -> bool:
     match term:
-        case App(Op.IS_NONE, (Var(Scope.ROW, _, _),)):
+        case App(Op.IS_NONE, (Var(Scope.ROW | Scope.KEY, _, _),)):
             return True
     return False
 
@@ -148,9 +151,11 @@ def _comparison(op: Op, a: Term, b: Term) -> Term | None:
 def _value(term: Term) -> Term | None:
     """A value that is there, in Spark SQL: NULL where it is not."""
     match term:
-        case Var(Scope.ROW, _, sort) if not isinstance(sort, Option | Tuple):
+        case Var(Scope.ROW | Scope.KEY, _, sort) if not isinstance(sort, Option | Tuple):
             return term
-        case App(Op.GET, (Var(Scope.ROW, _, _) as v,)) if not isinstance(strip(v.sort), Tuple):
+        case App(Op.GET, (Var(Scope.ROW | Scope.KEY, _, _) as v,)) if not isinstance(
+            strip(v.sort), Tuple
+        ):
             return v
         case Lit(sort, value) if sort == INT and value is not None:
             return term

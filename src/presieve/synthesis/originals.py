@@ -1,14 +1,16 @@
 """Untrusted. Tables over computed columns, as tables of original rows.
 
 A solver finds a row for which the conditions are as they should be; the other columns keep their
-values. Some combinations occur on no row.
+values. Some combinations occur on no row. Where conditions read grouping columns, all rows of a
+table are asked for at once, since they have one key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeAlias, TypeVar
 
-from presieve.ir.fold import Problem
+from presieve.ir.fold import Column, Problem
 from presieve.ir.ops import app
 from presieve.ir.pushdown import ResidualWitness, Witness
 from presieve.ir.sorts import Option
@@ -16,11 +18,14 @@ from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import subterms, variables
 from presieve.semantics.compile import State
 from presieve.smt.decode import decode
-from presieve.smt.runs import Runs
+from presieve.smt.runs import EncEnv, Runs
 from presieve.smt.solver import Effort, Sat, Solver
 from presieve.smt.text import s_and
 from presieve.synthesis.space import Space
 from presieve.synthesis.tables import Need, Table, difference
+
+Literals: TypeAlias = tuple[Term, ...]
+W = TypeVar("W", Witness, ResidualWitness)
 
 _MAX_ROWS = 60
 """Different rows that the solver is asked for, at most."""
@@ -41,12 +46,8 @@ def original_tables(
     needed = dict.fromkeys(row for w in witnesses for row in w.rows)
     if len(needed) > _MAX_ROWS:
         return []
-    found = _rows(space.problem, smaller, computed, list(needed), solver, effort)
-    tables = []
-    for w in witnesses:
-        if all(row in found for row in w.rows):
-            key = tuple(literal_value(v) for v in w.key if isinstance(v, Lit))
-            tables.append(Need(tuple(found[row] for row in w.rows), key, w.index))
+    groups = _groups(space.problem, smaller, computed, list(needed), witnesses, solver, effort)
+    tables = [Need(*group, w.index) for w, group in groups]
     return [n for n in tables if difference(space, n.table, n.key, n.index) == "result"]
 
 
@@ -62,15 +63,33 @@ def original_groups(
     them runs them.
     """
     needed = list(dict.fromkeys(row for w in witnesses for row in w.rows))[:_MAX_ROWS]
-    found = _rows(space.problem, smaller, computed, needed, solver, effort)
-    return [
-        (
-            tuple(found[row] for row in w.rows),
-            tuple(literal_value(v) for v in w.key if isinstance(v, Lit)),
-        )
-        for w in witnesses
-        if all(row in found for row in w.rows)
-    ]
+    groups = _groups(space.problem, smaller, computed, needed, witnesses, solver, effort)
+    return [group for _, group in groups]
+
+
+def _groups(
+    problem: Problem,
+    smaller: Problem,
+    computed: Mapping[Var, Term],
+    needed: Sequence[Literals],
+    witnesses: Sequence[W],
+    solver: Solver,
+    effort: Effort,
+) -> Iterator[tuple[W, tuple[Table, State]]]:
+    """The witnesses for which there are original rows, with these and the key of their group.
+    ``needed`` are the rows that are looked for.
+    """
+    if any(v.scope is Scope.KEY for v in variables(*computed.values())):
+        for w in witnesses:
+            group = _together(problem, smaller, computed, w, solver.fresh(), effort)
+            if group is not None and set(w.rows) <= set(needed):
+                yield w, group
+        return
+    found = _rows(problem, smaller, computed, needed, solver, effort)
+    for w in witnesses:
+        if all(row in found for row in w.rows):
+            key = tuple(literal_value(v) for v in w.key if isinstance(v, Lit))
+            yield w, (tuple(found[row] for row in w.rows), key)
 
 
 def _read(problem: Problem) -> set[Var]:
@@ -82,14 +101,46 @@ def _read(problem: Problem) -> set[Var]:
     return {a for n in apps for a in n.args if isinstance(a, Var)}.union(whole)
 
 
+def _together(
+    problem: Problem,
+    smaller: Problem,
+    computed: Mapping[Var, Term],
+    witness: Witness | ResidualWitness,
+    solver: Solver,
+    effort: Effort,
+) -> tuple[Table, State] | None:
+    """Original rows for all of a table's, and their key, which need not be the same as before."""
+    rows = list(dict.fromkeys(witness.rows))
+    runs = Runs(problem, [*computed.values(), *(v for row in rows for v in row)])
+    envs = [runs.row(f"r{i}") for i in range(len(rows))]
+    columns = [smaller.fold.column(c.name) for c in smaller.fold.columns]
+    for env, row in zip(envs, rows, strict=True):
+        for c, v in zip(columns, row, strict=True):
+            same = app(Op.SAME, computed.get(c, c), v)
+            runs.encoder.fact(runs.encoder.boolean(same, env))
+    solver.add(runs.encoder.take())
+    if not isinstance(solver.check([], effort), Sat):
+        return None
+
+    def decoded(env: EncEnv, scope: Scope, columns: Sequence[Column]) -> State:
+        points = runs.encoder.points
+        return tuple(decode(env[scope, c.name], c.sort, solver, points) for c in columns)
+
+    found = {
+        r: decoded(e, Scope.ROW, problem.fold.columns) for r, e in zip(rows, envs, strict=True)
+    }
+    key = decoded(runs.keys, Scope.KEY, problem.fold.keys)
+    return tuple(found[row] for row in witness.rows), key
+
+
 def _rows(
     problem: Problem,
     smaller: Problem,
     computed: Mapping[Var, Term],
-    wanted: Sequence[tuple[Term, ...]],
+    wanted: Sequence[Literals],
     solver: Solver,
     effort: Effort,
-) -> dict[tuple[Term, ...], State]:
+) -> dict[Literals, State]:
     """An original row for each of the smaller problem's, where there is one: with the same values
     if possible, else with others in columns of which only conditions read the value.
     """
@@ -98,7 +149,7 @@ def _rows(
     runs = Runs(problem, [*computed.values(), *(v for row in wanted for v in row)])
     row = runs.row("r")
     columns = [smaller.fold.column(c.name) for c in smaller.fold.columns]
-    found: dict[tuple[Term, ...], State] = {}
+    found: dict[Literals, State] = {}
     for i, values in enumerate(wanted):
         pairs = list(zip(columns, values, strict=True))
         same = [app(Op.SAME, computed.get(c, c), v) for c, v in pairs]
