@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import chain, islice
+from itertools import islice
 from random import Random
 
 from presieve.errors import Declined
@@ -38,6 +38,7 @@ from presieve.synthesis.lowering import Lowering, lower
 from presieve.synthesis.narrator import Narrator
 from presieve.synthesis.needed import residual_witnesses
 from presieve.synthesis.overkeys import put_below, split
+from presieve.synthesis.raising import raised
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.strength import shown_for_all, written
 from presieve.synthesis.tables import (
@@ -47,7 +48,6 @@ from presieve.synthesis.tables import (
     accepts_all,
     difference,
     explore,
-    needs_near,
 )
 from presieve.universe.boxes import cover, excluding, predicate
 
@@ -58,8 +58,6 @@ _RANDOM_WALKS = 75
 _SWEEPS = 4
 _MOST = 0.6
 """Of the time that is left, what a stage may take that others come after."""
-_RAISED = 40
-"""Tables of a lowered problem that are raised for one region, at most."""
 _WALKED = 30
 """Tables to begin with that walks of a lowered problem find."""
 
@@ -142,18 +140,10 @@ class _Search:
         assert self.lowering is not None
         if strength != "regions":
             return strength
-        needs = self.finding.needs
-        raised = {c: self.lowering.raised(self.proved, self.space, n) for c, n in needs.items()}
-        real = {cell: need for cell, need in raised.items() if need is not None}
-        known = [(n.table, n.key) for n in real.values()]
-        for cell in [c for c in raised if c not in real]:
-            others = islice(needs_near(self.space, cell, self.finding.accepted), _RAISED)
-            higher = (self.lowering.raised(self.proved, self.space, n) for n in others)
-            need = next(chain(needs_near(self.proved, cell, known), filter(None, higher)), None)
-            if need is None:
-                self.tell(story.Weaker("raised"))
-                return "universe"
-            real[cell] = need
+        real = raised(self.lowering, self.proved, self.space, self.finding)
+        if real is None:
+            self.tell(story.Weaker("raised"))
+            return "universe"
         self.finding.needs = real
         return strength
 
