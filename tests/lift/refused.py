@@ -406,7 +406,7 @@ def lambdas(v: pd.Series) -> float:
 
 
 def comprehension(v: pd.Series) -> float:
-    best = [x for x in v]  # unsupported-expression
+    best = [x for x in v]  # nested-loop
     return best[0]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from tests.lift import own_folds, own_refused, record_folds, record_refused
+from tests.lift import own_folds, own_refused, record_folds, record_refused, unrolled_folds
 from tests.lift.lifting import columns, declined, lifted, request
 from tests.lift.test_agreement import Case, check, groups
 
@@ -32,6 +32,23 @@ CASES = [
         "a tinyint NOT NULL, b tinyint NOT NULL",
         "low bigint, high bigint, equal bigint",
     ),
+    Case(unrolled_folds.Histogram, "n int", "a bigint, b bigint, c bigint"),
+    Case(unrolled_folds.Labels, "n int", "low bigint, steps bigint, last int"),
+    Case(
+        unrolled_folds.Weighted,
+        "s string, n int",
+        "total bigint, seen boolean, every boolean, several bigint",
+    ),
+    Case(unrolled_folds.Lazy, "s string, n int", "o bigint"),
+    Case(unrolled_folds.Matched, "s string, n int, f boolean", "state string, count bigint"),
+    Case(unrolled_folds.Prefixes, "s string, t string NOT NULL", "a bigint, b bigint, c bigint"),
+    Case(unrolled_folds.RaisingPrefix, "s string", "n bigint"),
+    Case(
+        unrolled_folds.Ends,
+        "n bigint, x double",
+        "low bigint, high bigint, least double, most double",
+    ),
+    Case(unrolled_folds.in_function, "n int NOT NULL", "o bigint"),
     Case(record_folds.summary, "n int NOT NULL", "o bigint"),
 ]
 

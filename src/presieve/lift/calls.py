@@ -152,9 +152,20 @@ def _int(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     if isinstance(args[0], GapV):
         return gaps.as_int(m, flow, args[0], node)
     value = m.scalar(flow, args[0], node)
+    if isinstance(value.term, Lit) and value.base == STRING:
+        return _int_of_text(m, str(literal_value(value.term)), node)
     if value.base not in (BOOL, INT):
         raise m.decline("unsupported-operation", f"int() of {describe(value)}", node)
     return Scalar(as_int(value.term), Traits(literal=value.traits.literal))
+
+
+def _int_of_text(m: Machine, text: str, node: ast.AST) -> Value:
+    try:
+        found = scalar_constant(int(text), m.columns.zone)
+    except ValueError:
+        raise m.decline("always-raises", f"int({text!r}) raises", node) from None
+    assert found is not None
+    return found
 
 
 def _float(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:

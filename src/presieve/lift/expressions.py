@@ -7,7 +7,17 @@ from collections.abc import Callable
 
 from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
-from presieve.lift import frames, inline, objects, pure, records, sets, vectors
+from presieve.lift import (
+    frames,
+    inline,
+    objects,
+    pure,
+    records,
+    sets,
+    texts,
+    unrolled,
+    vectors,
+)
 from presieve.lift.arithmetic import binary, unary
 from presieve.lift.build import and_, or_
 from presieve.lift.callee import is_known, is_method
@@ -112,6 +122,8 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
             return _subscript(m, owner, index, flow, node)
         case ast.Call():
             return _call(m, node, flow)
+        case ast.ListComp() | ast.DictComp():
+            return unrolled.comprehension(m, node, flow, evaluate, condition)
         case _:
             kind = type(node).__name__
             raise m.decline("unsupported-expression", f"an expression of kind {kind}", node)
@@ -313,6 +325,8 @@ def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
         raise m.decline(*unknown(written), node)
     if is_table_call(function):
         return _table_call(m, node, flow)
+    if is_function(function, *unrolled.REDUCTIONS):
+        return unrolled.reduction(m, function, node, flow, evaluate, condition)
     if records.kind_of(function.target):
         given = inline.arguments(m, flow, node, evaluate)
         return records.construct(m, flow, function, *given, node)
@@ -362,7 +376,8 @@ def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
             return found
     if not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):
         args = tuple(evaluate(m, a, flow) for a in node.args)
-        found = objects.method(m, flow, owner, name, args, node)
+        found = texts.method(m, flow, m.force(owner, flow), name, args, node)
+        found = found or objects.method(m, flow, owner, name, args, node)
         if found is not None:
             return found
     owner = flow.opened(owner)

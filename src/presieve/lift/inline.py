@@ -121,7 +121,7 @@ def inlined(
     if m.depth >= _DEEPEST:
         raise m.decline("unsupported-expression", f"{function.__name__} calls itself", node)
     source = function_source(function)
-    inner = replace(m, source=source, names=names_of(function, m.columns.zone), exits=[])
+    inner = replace(m, source=source, names=names_of(function, m.columns.zone), exits=[], loops=0)
     inner.depth, inner.ranges = m.depth + 1, m.ranges
     here = Flow({}, flow.conds, flow.facts, heap=dict(flow.heap))
     env = _arguments(m, function, args, named, node)

@@ -106,6 +106,7 @@ class ExitKind(Enum):
     """How control leaves a block."""
 
     CONTINUE = "continue"
+    BREAK = "break"
     RETURN = "return"
 
 
@@ -138,6 +139,8 @@ class Machine:
     """The fields of the fold, those of reductions included. Known after the loop."""
     named: dict[str, object] = field(default_factory=dict)
     """What each field of a reduction reduces."""
+    loops: int = 0
+    """Loops around the statement that are written out."""
     ranges: Ranges = field(init=False)
 
     def __post_init__(self) -> None:

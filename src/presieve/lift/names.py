@@ -157,12 +157,21 @@ def module(name: str) -> ModuleType | None:
 
 def member(owner: Known, name: str, zone: Zone) -> Value | None:
     """``owner.name`` for a known module or class; None where it is not one."""
+    if owner.target is sys:
+        return constant(sys.maxsize, "sys.maxsize", zone) if name == "maxsize" else _limits(name)
+    if owner.target is sys.float_info and name in ("max", "min", "epsilon"):
+        return constant(getattr(sys.float_info, name), f"sys.float_info.{name}", zone)
     loaded = (*(module(m) for m in MODULES), dt.date, dt.datetime)
     if not any(owner.target is k for k in loaded if k is not None):
         return None
     if not hasattr(owner.target, name):
         return None
     return constant(getattr(owner.target, name), f"{owner.name}.{name}", zone)
+
+
+def _limits(name: str) -> Value | None:
+    """``sys.float_info``, which is the same wherever Python runs on doubles."""
+    return Known("sys.float_info", sys.float_info) if name == "float_info" else None
 
 
 def is_function(value: Known, *paths: str) -> bool:

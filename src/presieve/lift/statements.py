@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Callable
 
 from presieve.ir.ops import negate
-from presieve.ir.terms import TRUE, Lit
+from presieve.ir.terms import TRUE, Lit, Term
 from presieve.ir.walk import size
-from presieve.lift import records
+from presieve.lift import matching, records, unrolled
 from presieve.lift.expressions import (
     combined,
     condition,
@@ -73,6 +74,12 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
             _leave(m, ExitKind.RETURN, flow, result, node)
         case ast.Continue():
             _leave(m, ExitKind.CONTINUE, flow, NONE, node)
+        case ast.Break() if m.loops:
+            _leave(m, ExitKind.BREAK, flow, NONE, node)
+        case ast.For():
+            unrolled.loop(m, node, flow, evaluate, bind, execute)
+        case ast.Match():
+            matching.match(m, node, flow, evaluate, condition, execute, _fork)
         case ast.Raise(error, cause):
             _check_error(m, error, flow, node)
             _check_error(m, cause, flow, node)
@@ -99,7 +106,7 @@ def _unsupported(m: Machine, node: ast.stmt) -> None:
     match node:
         case ast.Break():
             raise m.decline("early-exit", "the loop is left before its last row", node)
-        case ast.For() | ast.While() | ast.AsyncFor():
+        case ast.While() | ast.AsyncFor():
             raise m.decline("nested-loop", "only one loop, over the rows, is supported", node)
         case ast.Delete():
             raise m.decline("mutation", "del changes an object or a variable", node)
@@ -112,15 +119,26 @@ def _branch(
     m: Machine, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], flow: Flow
 ) -> None:
     chosen = condition(m, test, flow)
+    _fork(m, chosen, lambda f: execute(m, body, f), lambda f: execute(m, orelse, f), flow)
+
+
+def _fork(
+    m: Machine,
+    chosen: Term,
+    body: Callable[[Flow], None],
+    orelse: Callable[[Flow], None],
+    flow: Flow,
+) -> None:
+    """One of two blocks, by a condition."""
     if flow.ended:
         return
     if isinstance(chosen, Lit):
-        execute(m, body if chosen == TRUE else orelse, flow)
+        (body if chosen == TRUE else orelse)(flow)
         return
     then, other = flow.branch(chosen), flow.branch(negate(chosen))
     conds, exits = flow.conds, len(m.exits)
-    execute(m, body, then)
-    execute(m, orelse, other)
+    body(then)
+    orelse(other)
     join_flows(flow, chosen, then, other)
     if len(m.exits) == exits and then.ended != other.ended:
         # The other branch can only have raised, and conditions are given that nothing has.
