@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
 from tests.engine import checks
 from tests.engine.checks import Case, assert_answer, assert_same_results, assert_twins_refuted
+from tests.synthesis.running import equal
 
 from presieve.certificate import Certificate, Rejected, check, parse
 from presieve.driver.synthesize import synthesize
@@ -213,6 +215,52 @@ def test_the_answer_is_proved(case: Case) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_results_are_the_same(case: Case) -> None:
     assert_same_results(case)
+
+
+ANYTHING: dict[str, list[Any]] = {
+    "str": ["error", "warn", "", "é"],
+    "str | None": ["hi", "lo", "", None],
+    "int": [-(2**63), -1, 0, 3, 4, 5, 90, 91, 2**63 - 1],
+    "float": [0.0, -0.0, 89.9, 90.0, 1e300, float("inf"), float("-inf")],
+    "bool": [True, False],
+}
+
+
+def any_function(seed: int, like: Callable[..., object]) -> Callable[..., object]:
+    """Some function of its arguments, with results of the declared type."""
+    results = ANYTHING[str(like.__annotations__["return"])]
+
+    def function(*args: object, **named: object) -> object:
+        return Random(f"{seed} {args!r} {sorted(named.items())!r}").choice(results)
+
+    return function
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_results_are_the_same_whatever_the_functions_give(
+    case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line, found, random = checks.pipeline_of(case), checks.solved(case), Random(case.name)
+    where = line.predicate("where", case.where)
+    below = line.predicate("prefilter", found.prefilter)
+    above = line.predicate("residual", found.residual)
+    accepted = dropped = 0
+    for seed in range(100):
+        for f in case.pure:
+            monkeypatch.setitem(globals(), f.__name__, any_function(seed, f))
+        for n in range(100):
+            same = {"g": random.choice(case.pools.get("g", ["a"]))}
+            rows = [
+                {**{c: random.choice(p) for c, p in case.pools.items()}, **same}
+                for _ in range(n % 8)
+            ]
+            kept = line.keep(below, rows)
+            original = line.outcome(rows, where)
+            assert equal(original, line.outcome(kept, above)), rows
+            accepted += original != []
+            dropped += len(rows) - len(kept)
+    assert accepted > 50
+    assert dropped > 1000
 
 
 @pytest.mark.parametrize("case", with_twins, ids=str)
