@@ -254,7 +254,7 @@ def method(v: pd.Series) -> float:
 
 
 def reduction(v: pd.Series) -> float:
-    return v.cummax()  # unknown-call
+    return v.cummax()  # not-a-fold
 
 
 def undefined(v: pd.Series) -> float:

@@ -155,6 +155,11 @@ def _by_position(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -
     return None
 
 
+_NEIGHBOURS = (
+    *("shift", "diff", "pct_change", "cumsum", "cumcount", "cummax", "cummin", "rolling"),
+    *("expanding", "ewm", "rank", "ffill", "bfill", "interpolate", "duplicated"),
+)
+
 # --- methods --------------------------------------------------------------------------------------
 
 
@@ -173,6 +178,12 @@ def method_of(
         return _frame_method(m, frame, name, args, named, node)
     if not isinstance(owner, SeriesV | VectorV):
         return None
+    if name in _NEIGHBOURS:
+        reason = f".{name}() looks at neighbouring rows: write a loop that keeps what it needs"
+        raise m.decline("not-a-fold", reason, node)
+    if name in ("value_counts", "unique", "tolist", "to_numpy", "apply", "map", "agg"):
+        reason = f".{name}() is not supported: count with (column == constant).sum(), or loop"
+        raise m.decline("not-a-fold", reason, node)
     if not args and not named and name in ("reset_index", "copy"):
         return None if name == "reset_index" else owner
     v = vectors.vector(m, owner)
