@@ -8,6 +8,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# How long an example takes says more of the machine than of the test.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
