@@ -213,3 +213,14 @@ def test_projections_views_and_keys(tables: Tables) -> None:
     rewritten(having(tables.strange, "", "max(v) > 10 AND (team = 'a' OR max(v) > 100)"))
     computed = tables.strange.groupBy(F.upper("team").alias("t")).agg(F.max("v").alias("m"))
     assert rewritten(computed.filter("m > 10")).kind == "exact"
+
+
+def test_a_grouping_expression_that_raises(tables: Tables) -> None:
+    """Its error may be gone with a row: that is told, and refused under ``strict``."""
+    from pyspark.sql import functions as F
+
+    groups = tables.plain.groupBy(F.expr("10 div v").alias("g"))
+    df = groups.agg(F.max("v").alias("m")).filter("m > 90")
+    (told,) = explain(df).boundaries
+    assert [a["code"] for a in told.assumptions] == ["may-erase-error"]
+    assert optimize(df, policy="strict") is df
