@@ -20,7 +20,7 @@ from presieve.backend.names import (
     schema_column,
 )
 from presieve.backend.native import lift_native
-from presieve.backend.raising import Below, look_below, trees_raise
+from presieve.backend.raising import Below, can_raise, look_below, trees_raise
 from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Output, Problem
@@ -78,7 +78,9 @@ class SiteProblem:
         """Whether moving filters may keep Spark from evaluating something that raises, or from
         sending Python a value that it cannot hold.
         """
-        raises = self.below.may_raise or any(trees_raise(n) for n in self.site.nodes)
+        grouping = self.site.boundary.fields.get("groupingExpressions", [])
+        raises = self.below.may_raise or any(can_raise(t) for t in grouping)
+        raises = raises or any(trees_raise(n) for n in self.site.nodes)
         raises = raises or self.opaque
         return raises or not self.arrives
 
