@@ -8,6 +8,13 @@ from typing import Any
 import presieve
 
 
+def shout(v: int | None) -> str | None:
+    """A function of one row."""
+    if v is None:
+        return None
+    return "high" if v > 10 else "low"
+
+
 class CountBetween:
     """How many values lie strictly between two bounds."""
 

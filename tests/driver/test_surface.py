@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -261,9 +262,21 @@ def test_filters_that_are_not_understood_are_declined(where: str) -> None:
     assert verdict.declined
 
 
-def test_row_mode_is_declined_for_now() -> None:
-    found = synthesize(mode="row")
-    assert [d["code"] for d in found.declined] == ["mode-row"]
+def test_row_mode_is_about_functions_of_one_row() -> None:
+    found = presieve.synthesize(
+        folds.shout, "c = 'high'", schema="v int", returns="c string", mode="row"
+    )
+    assert kinds(found) == ("exact", "v > 10", "true")
+    assert found.certificate is not None
+    judge = partial(
+        presieve.verify, folds.shout, "c = 'low'", schema="v int", returns="c string", mode="row"
+    )
+    assert judge(prefilter="v <= 10", residual="true").status == "proved"
+    assert judge(prefilter="v < 10 OR v IS NULL").status == "refuted"
+    assert judge(prefilter="v <= 11", residual="true").status == "refuted"
+    with pytest.raises(UsageError, match="no keys"):
+        judge(prefilter="v <= 10", keys="v")
+    assert synthesize(mode="row", keys=()).declined  # an aggregator is no function of a row
 
 
 def test_nothing_is_printed(capsys: pytest.CaptureFixture[str]) -> None:

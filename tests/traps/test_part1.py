@@ -264,7 +264,7 @@ def test_t15_squares_that_overflow(games: DataFrame) -> None:
     from pyspark.sql.functions import udf
 
     big = games.withColumn("big", udf(udfs.square_is_big, "boolean")("v")).filter("big")
-    left_alone(big, games.filter("v * v > 100").selectExpr("*", "true AS big"), "[operator]")
+    left_alone(big, games.filter("v * v > 100").selectExpr("*", "true AS big"), "[no-text]")
     trap = Trap(udfs.big_squares, "bigint", ("v",), "m >= 1", "v * v > 100")
     assert outcome(trap.naive(games)) == RAISES
     assert trap.verdict().status != "proved"
@@ -328,7 +328,7 @@ def test_t21_a_hidden_counter(games: DataFrame) -> None:
         return rows.select("team", "v", number("v").alias("i")).filter("i > 2")
 
     one = games.coalesce(1)
-    left_alone(written(one), written(one.filter("v > 10")), "[operator]")
+    left_alone(written(one), written(one.filter("v > 10")), "[mutation]")
 
 
 @pytest.mark.parametrize("arrow", [True, False])
@@ -338,7 +338,7 @@ def test_t22_results_are_coerced(games: DataFrame, arrow: bool) -> None:
 
     half = games.withColumn("h", udf(udfs.half, "bigint", useArrow=arrow)("v"))
     naive = half.filter("v / 2 >= 3.5")
-    left_alone(half.filter("h >= 3.5"), naive, "[operator]")
+    left_alone(half.filter("h >= 3.5"), naive, "[inexact-conversion]")
 
 
 def test_t23_a_filter_without_any_column(games: DataFrame) -> None:

@@ -1,8 +1,9 @@
 """Trusted. A boundary as its plan node says it: its input columns, functions and outputs.
 
-Two operators are boundaries: an ``Aggregate`` whose aggregates are grouped-aggregate pandas UDFs
-over plain columns or Spark's own (HAVING), and ``FlatMapGroupsInPandas`` (``applyInPandas``).
-Anything about them that is not understood declines.
+Three operators are boundaries: an ``Aggregate`` whose aggregates are grouped-aggregate pandas UDFs
+over plain columns or Spark's own (HAVING), ``FlatMapGroupsInPandas`` (``applyInPandas``), and a
+``Project`` of which a column is a scalar Python UDF over plain columns. Anything about them that is
+not understood declines.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ _PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 
 GROUPED_AGG_PANDAS = 202
 GROUPED_MAP_PANDAS = 201
+SCALAR = {100: False, 101: True}
+"""Scalar UDFs (SQL_BATCHED_UDF, SQL_ARROW_BATCHED_UDF), and whether values go through Arrow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class Call:
     (``native``).
 
     ``arguments`` are input attributes, ``outputs`` the output attributes that it computes;
-    ``position`` is its place among the aggregate expressions (0 for applyInPandas).
+    ``position`` is its place among the aggregate expressions, or the columns of the projection (0
+    for applyInPandas). A scalar UDF is called once for each row; ``arrow`` is about these only.
     """
 
     name: str
@@ -52,11 +56,13 @@ class Call:
     outputs: tuple[int, ...]
     position: int
     native: NativeCall | None = None
+    arrow: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """Groups in, rows out.
+    """Groups in, rows out. Of a projection, each row is a group, and ``keys`` are the columns that
+    its functions read.
 
     ``inputs`` are the columns on which a pre-filter may stand: those of the node at ``input_path``.
     ``keys`` are the grouping columns that are plain columns of the input, in order, and
@@ -78,14 +84,16 @@ class Boundary:
 
 
 def is_boundary(node: Node) -> bool:
-    """Whether the operator is of one of the two kinds (it may still turn out to be declined)."""
-    return node.kind in (AGGREGATE, FLAT_MAP_GROUPS)
+    """Whether the operator is of one of the three kinds (it may still turn out to be declined)."""
+    return node.kind in (AGGREGATE, FLAT_MAP_GROUPS) or bool(_scalar_calls(node))
 
 
 def read_boundary(gateway: Gateway, node: Node, plan: Java) -> Boundary:
     """What the node says. ``plan`` is the same node in the JVM. Raises :class:`DeclineSignal`."""
     if node.kind == AGGREGATE:
         return _read_aggregate(gateway, node, plan)
+    if node.kind == PROJECT:
+        return _read_project(gateway, node, plan)
     return _read_flat_map(gateway, node, plan)
 
 
@@ -216,6 +224,50 @@ def _read_flat_map(gateway: Gateway, node: Node, plan: Java) -> Boundary:
         key_outputs={},
         all_keys_plain=all(head == k and k in ids for k, head in zip(keys, heads, strict=True)),
         calls=(Call(str(function["name"]), tuple(ids), tuple(a.id for a in outputs), 0),),
+    )
+
+
+def _scalar_calls(node: Node) -> tuple[int, ...]:
+    """The columns of a projection that are scalar Python UDFs and nothing else."""
+    if node.kind != PROJECT:
+        return ()
+    return tuple(
+        i
+        for i, tree in enumerate(node.fields["projectList"])
+        if len(tree) > 1 and tree[0]["class"] == ALIAS and tree[1]["class"] == _PYTHON_UDF
+        if tree[1]["evalType"] in SCALAR
+    )
+
+
+def _read_project(gateway: Gateway, node: Node, plan: Java) -> Boundary:
+    """Calls whose arguments are not plain columns are left out: their results are just unknown."""
+    columns: list[Tree] = node.fields["projectList"]
+    calls: list[Call] = []
+    refused: list[DeclineSignal] = []
+    for position in _scalar_calls(node):
+        head, function, *arguments = columns[position]
+        try:
+            _check_function(function, int(function["evalType"]))
+            read = _plain(function, arguments)
+        except DeclineSignal as signal:
+            refused.append(signal)
+            continue
+        arrow = SCALAR[int(function["evalType"])]
+        calls.append(Call(str(function["name"]), read, (expr_id(head),), position, arrow=arrow))
+    if not calls:
+        raise refused[0]
+    passed = {expr_id(t[0]): k for t in columns if (k := _passed_on(t)) is not None}
+    keys = tuple(dict.fromkeys(i for c in calls for i in c.arguments))
+    return Boundary(
+        kind="Project",
+        path=node.path,
+        input_path=(*node.path, 0),
+        inputs=read_attributes(gateway, gateway.node(plan, (0,))),
+        outputs=read_attributes(gateway, plan),
+        keys=keys,
+        key_outputs={out: key for out, key in passed.items() if key in keys},
+        all_keys_plain=True,
+        calls=tuple(calls),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from presieve.backend.boundary import AGGREGATE, FLAT_MAP_GROUPS, LOGICAL, PROJECT
+from presieve.backend.boundary import FLAT_MAP_GROUPS, LOGICAL, PROJECT, is_boundary
 from presieve.backend.catalyst_json import (
     ALIAS,
     ATTRIBUTE,
@@ -83,8 +83,7 @@ class Site:
 
 def boundaries(root: Node) -> tuple[Node, ...]:
     """Everything in a plan that filters could meet, outer ones first."""
-    known = {AGGREGATE, FLAT_MAP_GROUPS} | UNSUPPORTED_BOUNDARIES
-    return tuple(n for n in walk(root) if n.kind in known)
+    return tuple(n for n in walk(root) if is_boundary(n) or n.kind in UNSUPPORTED_BOUNDARIES)
 
 
 def find_sites(gateway: Gateway, root: Node, plan: Java, timezone: str) -> tuple[Site, ...]:

@@ -11,7 +11,7 @@ from presieve.ir.fold import Column, Fold
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import Attribute
-from presieve.semantics.types import SchemaColumn, column, decimal_type
+from presieve.semantics.types import SchemaColumn, column, decimal_type, sort_of
 
 KEY_TYPES = (
     *("boolean", "tinyint", "smallint", "int", "bigint", "string", "binary", "date"),
@@ -59,7 +59,10 @@ def read_names(boundary: Boundary) -> Names:
         raise DeclineSignal("plan-shape", "a function reads a column that its input does not have")
     distinct((by_id[i] for i in used), "that the function reads")
     distinct(boundary.outputs, "of the function's result")
-    keys = tuple(by_id[k] for k in boundary.keys if is_key_type(by_id[k].type))
+    # Each row of a projection is a group of its own, whatever is equal to what.
+    single = boundary.kind == "Project"
+    fit = [k for k in boundary.keys if sort_of(by_id[k].type) is not None]
+    keys = tuple(by_id[k] for k in fit if single or is_key_type(by_id[k].type))
     names = {k.id for k in keys}
     return Names(
         keys=keys,

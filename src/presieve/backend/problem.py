@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
-import pickle
 from dataclasses import dataclass, replace
-from types import FunctionType
 
 from presieve.backend.boundary import Boundary, Call, read_boundary
+from presieve.backend.catalyst_json import Node
 from presieve.backend.catalyst_plan import Site
 from presieve.backend.footers import within_python
+from presieve.backend.functions import handle, load, only_keys, takes_key
 from presieve.backend.names import (
     Names,
     input_vars,
@@ -23,22 +22,27 @@ from presieve.backend.native import lift_native
 from presieve.backend.raising import Below, can_raise, look_below, trees_raise
 from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.fold import Assumption, Fold, Output, Problem
+from presieve.ir.fold import Assumption, Fold, Problem
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import strip
 from presieve.ir.terms import TRUE, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
-from presieve.lift.build import some
-from presieve.lift.forms import Form, FrameFunction, Lifted, Pure, Request, SeriesFunction
-from presieve.lift.keycolumns import held_columns
+from presieve.lift.forms import (
+    Form,
+    FrameFunction,
+    Lifted,
+    Pure,
+    Request,
+    RowFunction,
+    SeriesFunction,
+)
 from presieve.lift.lift import lift
 from presieve.lift.pure import apart
-from presieve.lift.source import function_source
 from presieve.plan.algebra import attribute_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Part, product
 from presieve.plan.pushdown import Moved, descend
-from presieve.semantics.types import column, decimal_type
+from presieve.semantics.types import decimal_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +62,8 @@ class SiteProblem:
     ``moved`` are the (operator, conjunct) numbers of the path whose conjunction is the problem's
     filter; ``stuck`` says why the others stay where they are. ``source`` is the user's text,
     ``below`` what can raise under the boundary, and ``arrives`` whether Python can hold every value
-    that it is sent. ``opaque``: the fold has only those outputs that hold the group's key; of the
-    others it is known that they are a function of the group, which may raise.
+    that it is sent. ``opaque``: the fold has not all outputs, only those that hold the group's key,
+    or of a projection those that lift; the others are functions of the group and may raise.
     """
 
     site: Site
@@ -104,11 +108,14 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, setting: Setting) -> 
     why: Declined | None = None
     unknown: dict[int, Declined] = {}
     try:
-        calls, unknown = _lifted(gateway, node, boundary, names, setting)
-        lifted = apart(calls)
+        if boundary.kind == "Project":
+            lifted, why = _lifted_rows(gateway, node, boundary, names, setting)
+        else:
+            calls, unknown = _lifted(gateway, node, boundary, names, setting)
+            lifted = apart(calls)
     except DeclineSignal as signal:
         why = signal.declined
-        lifted = (_only_keys(gateway, node, boundary, names, why),)
+        lifted = (only_keys(gateway, node, boundary, names, why),)
     parts = tuple(Part(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(whole, names)
@@ -129,9 +136,23 @@ def read_problem(gateway: Gateway, site: Site, plan: Java, setting: Setting) -> 
     source = "\n\n".join(dict.fromkeys(x.source for x in lifted if x.source))
     below = look_below(site.input, site.root)
     arrives = _arrives(gateway, site, boundary, plan)
+    opaque = why is not None or _others_raise(site.boundary, boundary)
     return SiteProblem(
-        site, boundary, names, problem, numbers, stuck, source, below, arrives, why is not None
+        site, boundary, names, problem, numbers, stuck, source, below, arrives, opaque
     )
+
+
+def _others_raise(node: Node, boundary: Boundary) -> bool:
+    """Whether a column of a projection that is not among its calls can raise.
+
+    Lemma: a filter moves below a projection whose expressions are all deterministic, whatever they
+    are, and computes them for fewer rows.
+    """
+    known = {call.position for call in boundary.calls}
+    if boundary.kind != "Project":
+        return False
+    columns = node.fields["projectList"]
+    return any(can_raise(tree) for i, tree in enumerate(columns) if i not in known)
 
 
 def _arrives(gateway: Gateway, site: Site, boundary: Boundary, plan: Java) -> bool:
@@ -173,6 +194,22 @@ def _lifted(
     return tuple(found), unknown
 
 
+def _lifted_rows(
+    gateway: Gateway, node: Java, boundary: Boundary, names: Names, setting: Setting
+) -> tuple[tuple[Lifted, ...], Declined | None]:
+    """The scalar UDFs that lift, and why the first of the others does not."""
+    found: list[Lifted] = []
+    why: Declined | None = None
+    for call in boundary.calls:
+        try:
+            found.append(_lift(gateway, node, boundary, names, call, setting))
+        except DeclineSignal as signal:
+            why = why or signal.declined
+    if why is not None and not found:
+        raise _signal(why)
+    return tuple(found), why
+
+
 def _lift_native(
     gateway: Gateway, node: Java, boundary: Boundary, names: Names, call: Call, timezone: str
 ) -> Lifted | Declined:
@@ -188,15 +225,17 @@ def _lift_native(
 def _lift(
     gateway: Gateway, node: Java, boundary: Boundary, names: Names, call: Call, setting: Setting
 ) -> Lifted:
-    function = _load(gateway, _handle(gateway, node, boundary, call), call)
+    function = load(gateway, handle(gateway, node, boundary, call), call)
     by_id = {a.id: a for a in boundary.inputs}
     outputs = {a.id: a for a in boundary.outputs}
     form: Form
-    if boundary.kind == "Aggregate":
+    if boundary.kind == "Project":
+        form = RowFunction(tuple(by_id[i].name for i in call.arguments), call.arrow)
+    elif boundary.kind == "Aggregate":
         form = SeriesFunction(tuple(by_id[i].name for i in call.arguments))
     else:
-        takes_key = _takes_key(function, boundary, call)
-        form = FrameFunction(takes_key, tuple(by_id[k].name for k in boundary.keys))
+        with_key = takes_key(function, boundary, call)
+        form = FrameFunction(with_key, tuple(by_id[k].name for k in boundary.keys))
     read = dict.fromkeys([*call.arguments, *(k.id for k in names.keys)])
     request = Request(
         schema=tuple(schema_column(by_id[i]) for i in read),
@@ -209,91 +248,6 @@ def _lift(
     if isinstance(result, Declined):
         raise _signal(result)
     return result
-
-
-def _only_keys(
-    gateway: Gateway, node: Java, boundary: Boundary, names: Names, why: Declined
-) -> Lifted:
-    """The fold of a function that does not lift, with those outputs only that hold the key.
-
-    Lemma: where every row that ``f(D)`` gives for a group D of key k has k in such a column, a
-    filter c on it keeps all of ``f(D)`` or nothing, as c(k) says. So ``filter c (f D)`` is ``f D``
-    over ``filter c D``, which is D or no group. The fold reads no column, so that a pre-filter can
-    only be one on keys, and drops no part of a group.
-    """
-    if boundary.kind == "Aggregate":
-        raise _signal(why)
-    call = boundary.calls[0]
-    function = _load(gateway, gateway.group_function(node), call)
-    if not isinstance(function, FunctionType):
-        raise _signal(why)
-    by_id = {a.id: a for a in boundary.inputs}
-    takes_key = _takes_key(function, boundary, call)
-    columns = tuple(by_id[i].name for i in call.arguments)
-    keys = tuple(by_id[k].name for k in boundary.keys)
-    try:
-        found = held_columns(function, takes_key, columns, keys)
-    except DeclineSignal:
-        found = {}
-    known = {k.name: k for k in names.keys if k.type in _COMES_BACK or decimal_type(k.type)}
-    outputs = []
-    for a in boundary.outputs:
-        key = known.get(found.get(a.name, ""))
-        column_ = None if key is None else column(key.name, key.type, key.nullable)
-        if key is None or column_ is None or a.type != key.type or not a.nullable:
-            continue
-        term = some(Var(Scope.KEY, column_.name, column_.sort))
-        outputs.append(Output(a.name, term.sort, a.type, term))
-    if not outputs:
-        raise _signal(why)
-    fold = Fold(call.name, (), key_columns(names), (), tuple(outputs), span=why.span)
-    return Lifted(fold, (), function_source(function).text)
-
-
-_COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
-"""Types whose values come back from pandas as they were sent, decimals besides."""
-
-
-def _handle(gateway: Gateway, node: Java, boundary: Boundary, call: Call) -> Java:
-    if boundary.kind == "Aggregate":
-        return gateway.aggregate_function(node, call.position)
-    return gateway.group_function(node)
-
-
-def _load(gateway: Gateway, handle: Java, call: Call) -> object:
-    """The Python function. What the user's own objects may raise on loading is not ours to list
-    completely; these are what pickle documents, and a missing module.
-    """
-    try:
-        command = gateway.load(handle)
-    except (
-        pickle.PickleError,
-        ImportError,
-        AttributeError,
-        EOFError,
-        IndexError,
-        TypeError,
-        ValueError,
-    ) as error:
-        raise DeclineSignal("no-function", f"{call.name} cannot be loaded: {error}") from error
-    if not isinstance(command, tuple) or len(command) != 2 or not callable(command[0]):
-        raise DeclineSignal("no-function", f"the command of {call.name} holds no plain function")
-    return command[0]
-
-
-def _takes_key(function: object, boundary: Boundary, call: Call) -> bool:
-    """Whether PySpark calls it with the key first: it counts positional parameters the same way."""
-    assert callable(function)
-    try:
-        count = len(inspect.getfullargspec(function).args)
-    except TypeError:
-        raise DeclineSignal("no-source", f"{call.name} is no Python function") from None
-    if count != 2:
-        return False
-    if not boundary.all_keys_plain:
-        reason = f"{call.name} takes the key, and grouping is not by plain columns"
-        raise DeclineSignal("grouping-expression", reason)
-    return True
 
 
 def _signal(why: Declined) -> DeclineSignal:
@@ -381,6 +335,8 @@ def _shown_keys(
     Spark shows the one that it meets first, be it -0.0 or 0.0, or the one or other spelling under
     a collation, and promises no order. Once rows are dropped it may be another one.
     """
+    if boundary.kind == "Project":
+        return ()
     computed = {i for call in boundary.calls for i in call.outputs}
     read = _read(site, boundary, moved)
     return tuple(

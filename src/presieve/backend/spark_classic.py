@@ -170,7 +170,8 @@ def _where(gateway: Gateway, site: Site, plan: Java) -> str:
 
 def _function_name(node: Node) -> str:
     """The names of the functions in an operator."""
-    trees = [*node.fields.get("aggregateExpressions", []), node.fields.get("functionExpr", [])]
+    lists = [node.fields.get(name, []) for name in ("aggregateExpressions", "projectList")]
+    trees = [*lists[0], *lists[1], node.fields.get("functionExpr", [])]
     names = [str(n["name"]) for t in trees for n in t if "evalType" in n]
     if not names:
         calls = [native_call(t) for t in trees if any(_is_call(n) for n in t)]

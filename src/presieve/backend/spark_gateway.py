@@ -223,6 +223,11 @@ class Gateway:
         return alias.child().aggregateFunction().func()
 
     @_guarded
+    def row_function(self, project: Java, position: int) -> Java:
+        """The Python function of ``Alias(PythonUDF)`` at ``position`` of a projection."""
+        return project.projectList().apply(position).child().func()
+
+    @_guarded
     def group_function(self, flat_map: Java) -> Java:
         """The Python function of a ``FlatMapGroupsInPandas``."""
         return flat_map.functionExpr().func()

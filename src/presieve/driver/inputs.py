@@ -12,7 +12,8 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import literals, variables
 from presieve.ir.wellformed import output_var
 from presieve.lift import lift
-from presieve.lift.forms import Lifted, Pure, Request
+from presieve.lift.forms import Lifted, Pure, Request, RowFunction
+from presieve.lift.lift import SCALAR
 from presieve.semantics.types import SchemaColumn, column
 from presieve.sql.ddl import parse_returns, parse_schema
 from presieve.sql.parse import parse_predicate
@@ -83,14 +84,20 @@ def read_inputs(
     """
     columns = parse_schema(schema)
     names = _key_names(keys, columns)
+    form: RowFunction | None = None
     if mode == "row":
-        return Declined("mode-row", "row-wise functions are not handled yet; write a fold")
+        # One row is a group of rows like it, of which it is the key (RowFunction).
+        if names:
+            raise UsageError("a function of one row has no keys")
+        kind = getattr(fold, "evalType", None)
+        form = RowFunction(arrow=SCALAR.get(kind, True) if isinstance(kind, int) else True)
+        names, mode = tuple(c.name for c in columns), "grouped"
     try:
         chosen = Mode(mode)
     except ValueError:
         raise UsageError(f"mode is 'grouped', 'global' or 'row', not {mode!r}") from None
     request = Request(columns, names, _returns(fold, returns), TIMEZONE, tuple(pure))
-    lifted = lift(fold, None, request)
+    lifted = lift(fold, form, request)
     if isinstance(lifted, Declined):
         return lifted
     return Inputs(_with_keys(lifted, request), columns, names, chosen)

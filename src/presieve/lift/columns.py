@@ -40,6 +40,8 @@ class Columns:
     """Constants that sets of all kinds of values must tell from others."""
     calls: dict[object, HiddenCall] = field(default_factory=dict)
     """The calls of pure functions, by function and arguments."""
+    single: bool = False
+    """The keys are those of single rows, so that no value of theirs stands for an equal one."""
 
     def value(self, name: str, *, numpy: bool = False) -> Scalar:
         """The value of a column in the current row, or of a grouping column, as Python sees it.
@@ -92,7 +94,8 @@ class Columns:
         column = types.column(name, declared.type, declared.nullable)
         if column is None:
             _decline("column-type", f"column {name} is of type {types.shown_type(declared.type)}")
-        if name in self.request.keys and strip(column.sort) == FLOAT:
+        is_key = name in self.request.keys and not self.single
+        if is_key and strip(column.sort) == FLOAT:
             # Spark groups -0.0 with 0.0 and all NaNs together, so a row may differ from its key.
             _decline("key-type", f"grouping column {name} is a double, which Spark normalizes")
         if strip(column.sort) == TIMESTAMP:

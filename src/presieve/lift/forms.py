@@ -39,7 +39,21 @@ class FrameFunction:
     key: tuple[str, ...] | None = None
 
 
-Form: TypeAlias = RowClass | SeriesFunction | FrameFunction
+@dataclass(frozen=True, slots=True)
+class RowFunction:
+    """The function under a scalar UDF: parameter i is the value of ``columns[i]`` in one row. No
+    columns mean: find out.
+
+    It returns one value, the one output column; ``arrow`` says which of Spark's two ways it takes
+    from there. The columns it reads are the keys of the request: a row is lifted as a group whose
+    key it is, and whose rows are all the same.
+    """
+
+    columns: tuple[str, ...] = ()
+    arrow: bool = True
+
+
+Form: TypeAlias = RowClass | SeriesFunction | FrameFunction | RowFunction
 
 
 @dataclass(frozen=True, slots=True)

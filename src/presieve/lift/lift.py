@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from dataclasses import replace
 from types import FunctionType
 
 from presieve.errors import Declined, DeclineSignal, Span
@@ -16,15 +17,17 @@ from presieve.lift.forms import (
     Lifted,
     Request,
     RowClass,
+    RowFunction,
     SeriesFunction,
 )
 from presieve.lift.functions import lift_function
 from presieve.lift.names import parameters
 from presieve.lift.returns import Returns
 from presieve.lift.rowclass import is_row_class, lift_class
+from presieve.lift.rowvalue import check_row_columns
 from presieve.lift.sets import UntrackedSignal
 from presieve.lift.source import Source, function_source
-from presieve.lift.values import FrameV, KeyV, SeriesV, Value
+from presieve.lift.values import ColumnV, FrameV, KeyV, SeriesV, Value
 from presieve.lift.zones import Zone
 
 _MOST_TRACKED = 32
@@ -41,7 +44,7 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     one of the codes of :mod:`presieve.lift.codes`.
     """
     try:
-        return _tracking(_unwrap(obj), form, request)
+        return _tracking(_unwrap(obj, form), form, request)
     except DeclineSignal as signal:
         declined = signal.declined
         place = declined.span or _place(obj)
@@ -73,12 +76,18 @@ def _function_under(obj: object) -> object:
     return inspect.getattr_static(obj, "func", obj) if not isinstance(obj, type) else obj
 
 
-def _unwrap(obj: object) -> object:
-    """The function under an object made by ``pandas_udf``; every other object is itself."""
+SCALAR = {100: False, 101: True}
+"""``PythonEvalType.SQL_BATCHED_UDF`` and ``SQL_ARROW_BATCHED_UDF``, and whether Arrow is used."""
+
+
+def _unwrap(obj: object, form: Form | None) -> object:
+    """The function under an object made by ``pandas_udf``, or by ``udf`` where a function of rows
+    is asked for; every other object is itself.
+    """
     kind, function = getattr(obj, "evalType", None), getattr(obj, "func", None)
     if kind is None or function is None:
         return obj
-    if kind != GROUPED_AGG_PANDAS:
+    if kind != GROUPED_AGG_PANDAS and not (isinstance(form, RowFunction) and kind in SCALAR):
         raise DeclineSignal("unsupported-form", f"UDFs of evaluation type {kind} are not supported")
     if getattr(obj, "deterministic", True) is not True:
         raise DeclineSignal("impure-random", "the UDF is declared to be non-deterministic")
@@ -100,6 +109,8 @@ def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, 
     if not isinstance(obj, FunctionType):
         raise DeclineSignal("not-a-function", "a function written with def is expected")
     source = function_source(obj)
+    if isinstance(form, RowFunction):
+        return _lift_row(obj, source, form, request, zone, tracked)
     form = form or _detect(obj, source, request)
     columns = Columns(request, True, zone, tracked=tracked)
     is_table = isinstance(form, FrameFunction)
@@ -110,6 +121,27 @@ def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, 
 
 def _calls(columns: Columns) -> tuple[HiddenCall, ...]:
     return tuple(columns.calls.values())
+
+
+def _lift_row(
+    function: FunctionType,
+    source: Source,
+    form: RowFunction,
+    request: Request,
+    zone: Zone,
+    tracked: tuple[Lit, ...],
+) -> Lifted:
+    if not form.columns:
+        detected = _detect(function, source, request)
+        if not isinstance(detected, SeriesFunction):
+            raise DeclineSignal("unknown-columns", "a function of columns is expected")
+        form = replace(form, columns=detected.columns)
+    columns = Columns(replace(request, pure=()), False, zone, tracked=tracked, single=True)
+    check_row_columns(form, request)
+    returns = Returns(request.returns, table=False, rows=False, pandas=False, row=form)
+    inputs = _inputs(function, form, request, source)
+    fold = lift_function(function, source, inputs, columns, returns)
+    return Lifted(fold, tuple(columns.assumptions.values()), source.text)
 
 
 def _positional(function: FunctionType) -> list[inspect.Parameter]:
@@ -129,6 +161,8 @@ def _inputs(
         case FrameFunction(takes_key, key):
             frame = FrameV(tuple(c.name for c in request.schema))
             values = (KeyV(key or request.keys), frame) if takes_key else (frame,)
+        case RowFunction(columns):
+            values = tuple(ColumnV(c) for c in columns)
         case RowClass():
             raise DeclineSignal("not-a-function", "a class is expected for rows")
     if len(values) > len(names):

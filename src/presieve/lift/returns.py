@@ -34,8 +34,10 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import DATE, FLOAT, INT, TEXTS, Decimal, Option
 from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.build import and_, as_float, get, is_none, ite, or_, some, widen
+from presieve.lift.forms import RowFunction
 from presieve.lift.machine import Exit, Machine, path_conditions
 from presieve.lift.merge import as_number, can_promote, promote
+from presieve.lift.rowvalue import row_value
 from presieve.lift.values import (
     EXACT_INT,
     BitsV,
@@ -59,13 +61,15 @@ from presieve.semantics.values import INT_RANGES
 class Returns:
     """The declared output columns, and in which of the three ways a row of them is written.
 
-    ``table``: a one-row table; else one scalar, or with ``rows`` also a tuple or dict.
+    ``table``: a one-row table; else one scalar, or with ``rows`` also a tuple or dict. ``row``: it
+    is the value of a scalar UDF (:mod:`presieve.lift.rowvalue`).
     """
 
     columns: tuple[SchemaColumn, ...]
     table: bool
     rows: bool
     pandas: bool
+    row: RowFunction | None = None
 
     def sort_of(self, column: SchemaColumn) -> Option:
         """The sort of the output where it is nullable. Declines ``return-type``."""
@@ -152,6 +156,9 @@ def _coerce(
     value = m.force(value, e.flow)
     if isinstance(value, BitsV):
         value = as_number(value)
+    if returns.row is not None:
+        with m.at(e.node):
+            return row_value(m, e.flow, value, column, returns.row)
     if isinstance(value, GapV):
         if value.base in (*TEXTS, DATE):  # NaN is a float, which Arrow makes no text of
             m.fail(e.flow, is_none(value.term))

@@ -48,7 +48,7 @@ _MIRRORED = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 def may_lose(prefilter: Term) -> Term:
-    """The rows that a scan may drop although the pre-filter keeps them; two-valued over ROW.
+    """The rows that a scan may drop although the pre-filter keeps them; over ROW and KEY.
 
     Those with NaN in a column of a conjunct that the scan can be given, those with a zero in one
     that is compared with the wrong zero, and any row where a constant is not what it seems.
@@ -131,7 +131,7 @@ def _scanned(conjunct: Term) -> Iterator[Var]:
     guards = {d.args[0] for d in sql_disjuncts(conjunct) if _tests_nan(d)}
     compared = [n for n in subterms(conjunct) if isinstance(n, App) and not _is_apart(n)]
     for v in dict.fromkeys(a for n in compared for a in n.args if isinstance(a, Var)):
-        if v.scope is Scope.ROW and strip(v.sort) == FLOAT and v not in guards:
+        if v.scope in (Scope.ROW, Scope.KEY) and strip(v.sort) == FLOAT and v not in guards:
             yield v
 
 

@@ -16,6 +16,7 @@ from presieve.synthesis import clock
 from presieve.synthesis.derived import derive
 from presieve.synthesis.engine import synthesize
 from presieve.synthesis.found import Found
+from presieve.synthesis.singles import is_single, search_single
 from presieve.synthesis.story import Relaxed, Searched, Tell, Weaker, untold
 
 _RANK: dict[Kind, int] = {"none": 0, "partial": 1, "split": 2, "exact": 3, "empty": 3}
@@ -27,6 +28,9 @@ def candidates(
     """What is found, the best first: over computed columns where the steps compute any and that
     pays, and over the columns as they are. Ask for the next one where one is not acceptable.
     """
+    if is_single(problem):
+        yield _single(problem, optional, budget)
+        return
     deadline = clock.now() + budget
     smaller = derive(problem, optional, COMPUTED)
     if smaller is None:
@@ -46,6 +50,15 @@ def candidates(
     calls = plain.solver_calls + computed.solver_calls
     both = [replace(f, solver_calls=calls) for f in (plain, computed)]
     yield from both[:1] if told else both[::-1] if _is_better(computed, plain) else both
+
+
+def _single(problem: Problem, optional: Collection[str], budget: float) -> Found:
+    """Without the assumptions that can be done without, unless nothing is found so."""
+    strict = tuple(a for a in problem.assumptions if a.code not in optional)
+    found = search_single(replace(problem, assumptions=strict), budget)
+    if len(strict) == len(problem.assumptions) or found.pushdown is not None:
+        return found
+    return search_single(problem, budget)
 
 
 _LEAST = 0.1

@@ -20,6 +20,7 @@ from presieve.synthesis.candidate import MAX_CLAUSES, Evidence, Wrong, accepts, 
 from presieve.synthesis.lowering import Lowering, lower
 from presieve.synthesis.mining import clause_term, mine, walk_pairs
 from presieve.synthesis.prover import FINAL, Prover, Setup
+from presieve.synthesis.singles import Single, is_single
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.tables import Finding, Need, Table, explore
 
@@ -92,6 +93,11 @@ def _judge(
     wrong = refute(space, prefilter, residual, tables)
     if wrong is not None:
         return _shrunk(space, prefilter, residual, wrong)
+
+    if is_single(problem):
+        single = Single(problem, deadline - clock.now())
+        if single.keeps(prefilter) and single.suffices(prefilter, residual):
+            return Invariant(single.invariant(prefilter))
 
     def effort() -> Effort:
         return Effort(seconds=clock.guard(max(0.05, deadline - clock.now())))

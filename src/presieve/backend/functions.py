@@ -1,0 +1,107 @@
+"""Trusted. The Python functions of a boundary: loaded, how they are called, what holds the key."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from types import FunctionType
+
+from presieve.backend.boundary import Boundary, Call
+from presieve.backend.names import Names, key_columns
+from presieve.backend.spark_gateway import Gateway, Java
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Fold, Output
+from presieve.ir.terms import Scope, Var
+from presieve.lift.build import some
+from presieve.lift.forms import Lifted
+from presieve.lift.keycolumns import held_columns
+from presieve.lift.source import function_source
+from presieve.semantics.types import column, decimal_type
+
+
+def only_keys(
+    gateway: Gateway, node: Java, boundary: Boundary, names: Names, why: Declined
+) -> Lifted:
+    """The fold of a function that does not lift, with those outputs only that hold the key.
+
+    Lemma: where every row that ``f(D)`` gives for a group D of key k has k in such a column, a
+    filter c on it keeps all of ``f(D)`` or nothing, as c(k) says. So ``filter c (f D)`` is ``f D``
+    over ``filter c D``, which is D or no group. The fold reads no column, so that a pre-filter can
+    only be one on keys, and drops no part of a group.
+    """
+    if boundary.kind != "FlatMapGroupsInPandas":
+        raise DeclineSignal(why.code, why.reason, why.span)
+    call = boundary.calls[0]
+    function = load(gateway, gateway.group_function(node), call)
+    if not isinstance(function, FunctionType):
+        raise DeclineSignal(why.code, why.reason, why.span)
+    by_id = {a.id: a for a in boundary.inputs}
+    with_key = takes_key(function, boundary, call)
+    columns = tuple(by_id[i].name for i in call.arguments)
+    keys = tuple(by_id[k].name for k in boundary.keys)
+    try:
+        found = held_columns(function, with_key, columns, keys)
+    except DeclineSignal:
+        found = {}
+    known = {k.name: k for k in names.keys if k.type in _COMES_BACK or decimal_type(k.type)}
+    outputs = []
+    for a in boundary.outputs:
+        key = known.get(found.get(a.name, ""))
+        column_ = None if key is None else column(key.name, key.type, key.nullable)
+        if key is None or column_ is None or a.type != key.type or not a.nullable:
+            continue
+        term = some(Var(Scope.KEY, column_.name, column_.sort))
+        outputs.append(Output(a.name, term.sort, a.type, term))
+    if not outputs:
+        raise DeclineSignal(why.code, why.reason, why.span)
+    fold = Fold(call.name, (), key_columns(names), (), tuple(outputs), span=why.span)
+    return Lifted(fold, (), function_source(function).text)
+
+
+_COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
+"""Types whose values come back from pandas as they were sent, decimals besides."""
+
+
+def handle(gateway: Gateway, node: Java, boundary: Boundary, call: Call) -> Java:
+    """The function of a call, in the JVM."""
+    if boundary.kind == "Aggregate":
+        return gateway.aggregate_function(node, call.position)
+    if boundary.kind == "Project":
+        return gateway.row_function(node, call.position)
+    return gateway.group_function(node)
+
+
+def load(gateway: Gateway, handle: Java, call: Call) -> object:
+    """The Python function. What the user's own objects may raise on loading is not ours to list
+    completely; these are what pickle documents, and a missing module.
+    """
+    try:
+        command = gateway.load(handle)
+    except (
+        pickle.PickleError,
+        ImportError,
+        AttributeError,
+        EOFError,
+        IndexError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise DeclineSignal("no-function", f"{call.name} cannot be loaded: {error}") from error
+    if not isinstance(command, tuple) or len(command) != 2 or not callable(command[0]):
+        raise DeclineSignal("no-function", f"the command of {call.name} holds no plain function")
+    return command[0]
+
+
+def takes_key(function: object, boundary: Boundary, call: Call) -> bool:
+    """Whether PySpark calls it with the key first: it counts positional parameters the same way."""
+    assert callable(function)
+    try:
+        count = len(inspect.getfullargspec(function).args)
+    except TypeError:
+        raise DeclineSignal("no-source", f"{call.name} is no Python function") from None
+    if count != 2:
+        return False
+    if not boundary.all_keys_plain:
+        reason = f"{call.name} takes the key, and grouping is not by plain columns"
+        raise DeclineSignal("grouping-expression", reason)
+    return True

@@ -1,0 +1,329 @@
+"""Untrusted. Conditions on the key as Spark's predicates: as strong as can be said.
+
+A condition is two-valued, and what is asked for is a predicate that is true wherever the condition
+is: where it is no more than that either, the pushdown is exact, and the checker says whether. What
+has no twin in Spark's operators counts as true.
+"""
+
+from __future__ import annotations
+
+from presieve.errors import SortError
+from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
+from presieve.ir.sorts import FLOAT, INT, Option, strip
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE, App, Lit, Op, Term, Var, lit, literal_value
+from presieve.ir.walk import variables
+from presieve.semantics.interpret import evaluate
+from presieve.semantics.operators import Undefined
+
+_PYTHON = {
+    Op.PY_EQ: Op.SQL_EQ,
+    Op.PY_LT: Op.SQL_LT,
+    Op.PY_LE: Op.SQL_LE,
+    Op.PY_GT: Op.SQL_GT,
+    Op.PY_GE: Op.SQL_GE,
+}
+_SPARK = frozenset((*_PYTHON.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
+_OPPOSITE = {
+    Op.SQL_LT: Op.SQL_GE,
+    Op.SQL_GE: Op.SQL_LT,
+    Op.SQL_GT: Op.SQL_LE,
+    Op.SQL_LE: Op.SQL_GT,
+}
+_MIRRORED = {
+    Op.SQL_EQ: Op.SQL_EQ,
+    Op.SQL_LT: Op.SQL_GT,
+    Op.SQL_GT: Op.SQL_LT,
+    Op.SQL_LE: Op.SQL_GE,
+    Op.SQL_GE: Op.SQL_LE,
+}
+_ARITHMETIC = {
+    Op.INT_ADD: Op.SQL_INT_ADD,
+    Op.INT_SUB: Op.SQL_INT_SUB,
+    Op.INT_MUL: Op.SQL_INT_MUL,
+    Op.FLOAT_ADD: Op.SQL_FLOAT_ADD,
+    Op.FLOAT_SUB: Op.SQL_FLOAT_SUB,
+    Op.FLOAT_MUL: Op.SQL_FLOAT_MUL,
+}
+
+
+def implied(condition: Term, wanted: bool = True) -> Term:
+    """A predicate that is true wherever the condition is ``wanted``."""
+    folded = _folded(condition)
+    if folded is not None:
+        return SQL_TRUE if folded == wanted else SQL_FALSE
+    match condition:
+        case Var():
+            return condition if wanted else app(Op.SQL_NOT, condition)
+        case App(Op.NOT | Op.SQL_NOT, (inner,)):
+            return implied(inner, not wanted)
+        case App(Op.SQL_IS_TRUE, (inner,)):
+            return implied(inner) if wanted else _not_true(inner)
+        case App(Op.AND | Op.SQL_AND, args):
+            parts = [implied(a, wanted) for a in args]
+            return _all(parts) if wanted else _any(parts)
+        case App(Op.OR | Op.SQL_OR, args):
+            parts = [implied(a, wanted) for a in args]
+            return _any(parts) if wanted else _all(parts)
+        case App(Op.IMPLIES, (left, right)):
+            parts = [implied(left, not wanted), implied(right, wanted)]
+            return _any(parts) if wanted else _all(parts)
+        case App(Op.ITE, (test, then, other)):
+            return _cases(test, implied(then, wanted), implied(other, wanted))
+        case App(Op.IS_NONE, (inner,)):
+            return implied(app(Op.SQL_IS_NULL, inner), wanted)
+        case App(Op.GET | Op.SOME, (inner,)):
+            return implied(inner, wanted)
+        case App(op, args) if op in _PYTHON or op in _SPARK or op is Op.IS_NAN:
+            return _atom(op, args, wanted)
+    return SQL_TRUE
+
+
+def _not_true(inner: Term) -> Term:
+    """Where a three-valued condition is false or NULL."""
+    match inner:
+        case App(Op.SQL_AND, args):
+            return _any([_not_true(a) for a in args])
+        case App(Op.SQL_OR, args):
+            return _all([_not_true(a) for a in args])
+        case App(Op.SQL_IS_NULL | Op.SQL_IS_NAN | Op.SQL_EQ_NULLSAFE, _):
+            return implied(inner, False)
+    return SQL_TRUE
+
+
+def _cases(test: Term, then: Term, other: Term) -> Term:
+    if then == other:
+        return then
+    return _any([_all([implied(test), then]), _all([implied(test, False), other])])
+
+
+def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
+    """A comparison or test, split at the choices in its operands."""
+    for i, arg in enumerate(args):
+        chosen = _choice(arg)
+        if chosen is not None:
+            test, *branches = chosen
+            then, other = ((*args[:i], b, *args[i + 1 :]) for b in branches)
+            return _cases(test, _atom(op, then, wanted), _atom(op, other, wanted))
+    args = tuple(_bare(a) for a in args)
+    if op in _PYTHON and any(isinstance(a, Lit) and a.value is None for a in args):
+        return SQL_FALSE  # Python has raised, or does not come here
+    folded = _folded(app(op, *args)) if not variables(*args) else None
+    if folded is not None:
+        return SQL_TRUE if folded == wanted else SQL_FALSE
+    operands = [_operand(a) for a in args]
+    if any(o is None for o in operands):
+        return SQL_TRUE
+    return _predicate(op, [o for o in operands if o is not None], wanted)
+
+
+def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
+    none = any(isinstance(o, Lit) and o.value is None for o in operands)
+    match op:
+        case Op.SQL_IS_NULL:
+            null = _any([app(Op.SQL_IS_NULL, v) for v in variables(*operands)])
+            return _negated(null) if not wanted else null
+        case Op.IS_NAN | Op.SQL_IS_NAN:
+            test = app(Op.SQL_IS_NAN, operands[0])
+            return test if wanted else app(Op.SQL_NOT, test)
+        case Op.SQL_EQ_NULLSAFE:
+            return app(op, *operands) if wanted else app(Op.SQL_NOT, app(op, *operands))
+    if none:
+        return SQL_FALSE  # NULL is neither
+    left, right = operands
+    spark = _PYTHON.get(op, op)
+    if isinstance(left, Lit):
+        left, right, spark = right, left, _MIRRORED[spark]
+    whole = _solved(spark, left, right, wanted)
+    if whole is not None:
+        return whole
+    if op in _PYTHON and strip(left.sort) == FLOAT:
+        return _python_floats(spark, left, right, wanted)
+    if wanted:
+        return app(spark, left, right)
+    if spark in _OPPOSITE:
+        return app(_OPPOSITE[spark], left, right)
+    return app(Op.SQL_NOT, app(spark, left, right))
+
+
+def _python_floats(spark: Op, left: Term, right: Term, wanted: bool) -> Term:
+    """To Python no comparison with NaN is true; to Spark it is above all numbers, and itself."""
+    maybe = [o for o in (left, right) if not isinstance(o, Lit)]
+    nan = [app(Op.SQL_IS_NAN, o) for o in maybe]
+    if wanted:
+        number = [] if spark in (Op.SQL_LT, Op.SQL_LE, Op.SQL_EQ) and right not in maybe else nan
+        return _all([app(spark, left, right), *(app(Op.SQL_NOT, n) for n in number)])
+    if spark in _OPPOSITE:
+        return _any([app(_OPPOSITE[spark], left, right), *nan])
+    return _any([app(Op.SQL_NOT, app(spark, left, right)), *nan])
+
+
+def _solved(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
+    """``a * v + b < c`` of an integer column as a comparison of the column itself."""
+    if strip(left.sort) != INT or not isinstance(right, Lit) or isinstance(left, Var):
+        return None
+    line = _line(left)
+    bound = literal_value(right)
+    if line is None or not isinstance(bound, int):
+        return None
+    v, a, b = line
+    if not wanted and op is not Op.SQL_EQ:
+        op = _OPPOSITE[op]
+        wanted = True
+    rest = bound - b
+    if op is Op.SQL_EQ:
+        if rest % a:
+            return SQL_FALSE if wanted else _negated(app(Op.SQL_IS_NULL, v))
+        same = app(op, v, lit(INT, rest // a))
+        return same if wanted else app(Op.SQL_NOT, same)
+    if a < 0:
+        a, rest, op = -a, -rest, _MIRRORED[op]
+    floor, ceiling = rest // a, -(-rest // a)
+    limit = floor if op in (Op.SQL_GT, Op.SQL_LE) else ceiling
+    return app(op, v, lit(INT, limit))
+
+
+def _line(term: Term) -> tuple[Var, int, int] | None:
+    """``a * v + b`` with one variable, a not zero."""
+    match term:
+        case Var():
+            return term, 1, 0
+        case App(Op.SQL_INT_ADD | Op.SQL_INT_SUB | Op.SQL_INT_MUL as op, (x, y)):
+            if isinstance(x, Lit) and op is not Op.SQL_INT_SUB:
+                x, y = y, x
+            inner = _line(x)
+            number = literal_value(y) if isinstance(y, Lit) else None
+            if inner is None or not isinstance(number, int):
+                return None
+            v, a, b = inner
+            if op is Op.SQL_INT_MUL:
+                return (v, a * number, b * number) if number else None
+            return v, a, b + (number if op is Op.SQL_INT_ADD else -number)
+    return None
+
+
+# --- operands ----------------------------------------------------------------------------------
+
+
+def _choice(term: Term) -> tuple[Term, Term, Term] | None:
+    """The first choice in an operand: its condition, and the operand without it both ways."""
+    match term:
+        case App(Op.ITE, (test, then, other)):
+            return test, then, other
+        case App(op, args) if op in _ARITHMETIC or op in (Op.SOME, Op.GET, Op.INT_TO_FLOAT):
+            for i, arg in enumerate(args):
+                found = _choice(arg)
+                if found is not None:
+                    test, *branches = found
+                    then, other = (_again(op, (*args[:i], b, *args[i + 1 :])) for b in branches)
+                    return test, then, other
+    return None
+
+
+def _again(op: Op, args: tuple[Term, ...]) -> Term:
+    match op, args:
+        case Op.GET, (App(Op.SOME, (inner,)),):
+            return inner
+        case Op.GET, (Lit(Option(of), value),) if value is not None:
+            return Lit(of, value)
+    return app(op, *args)
+
+
+def _bare(term: Term) -> Term:
+    """Without SOME and GET, which say nothing to Spark."""
+    if isinstance(term, App) and term.op in (Op.SOME, Op.GET):
+        return _bare(term.args[0])
+    if isinstance(term, Lit) and isinstance(term.sort, Option) and term.value is not None:
+        return Lit(term.sort.of, term.value)
+    return term
+
+
+def _operand(term: Term) -> Term | None:
+    """The operand in Spark's operators; None where it has none."""
+    term = _bare(term)
+    match term:
+        case Var() | Lit():
+            return term
+        case App(op, (x, y)) if op in _ARITHMETIC:
+            left, right = _operand(x), _operand(y)
+            if left is not None and right is not None:
+                return app(_ARITHMETIC[op], left, right)
+    return None
+
+
+def _folded(term: Term) -> bool | None:
+    """The value of a condition without variables; None where it has some, or is NULL."""
+    if variables(term):
+        return None
+    try:
+        value = evaluate(term, {})
+    except (Undefined, TypeError, SortError):
+        return None
+    return value if isinstance(value, bool) else None
+
+
+# --- connectives -------------------------------------------------------------------------------
+
+
+def _negated(term: Term) -> Term:
+    match term:
+        case App(Op.SQL_OR, args):
+            return _all([_negated(a) for a in args])
+    return app(Op.SQL_NOT, term)
+
+
+def _all(parts: list[Term]) -> Term:
+    """A conjunction, without what follows from a part of it."""
+    flat = list(dict.fromkeys(c for p in parts for c in sql_conjuncts(p)))
+    if SQL_FALSE in flat:
+        return SQL_FALSE
+    present = {v for c in flat for v in _not_null(c)}
+    kept = []
+    for c in flat:
+        match c:
+            case App(Op.SQL_IS_NULL, (v,)) if v in present:
+                return SQL_FALSE
+            case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL, (v,)),)) if v in present:
+                continue
+        kept.append(c)
+    options = [[d for d in sql_disjuncts(c) if d not in _opposites(kept)] for c in kept]
+    if not all(options):
+        return SQL_FALSE
+    return sql_conjunction(dict.fromkeys(sql_disjunction(o) for o in options))
+
+
+def _opposites(terms: list[Term]) -> set[Term]:
+    """What is not true where all of the terms are."""
+    found: set[Term] = set()
+    for term in terms:
+        match term:
+            case App(Op.SQL_NOT, (inner,)):
+                found.add(inner)
+            case App(op, args) if op in _OPPOSITE:
+                found |= {app(_OPPOSITE[op], *args), app(Op.SQL_NOT, term)}
+            case App(op, _) if op is not Op.SQL_OR:
+                found.add(app(Op.SQL_NOT, term))
+        found |= {app(Op.SQL_IS_NULL, v) for v in _not_null(term)}
+    return found
+
+
+def _not_null(term: Term) -> tuple[Var, ...]:
+    """The columns that are not NULL where a comparison is true."""
+    match term:
+        case App(Op.SQL_NOT, (App(op, args),)) | App(op, args) if (
+            op in _PYTHON.values() and op is not Op.SQL_EQ_NULLSAFE
+        ):
+            return tuple(variables(*args))
+    return ()
+
+
+def _any(parts: list[Term]) -> Term:
+    """A disjunction, without what implies another part of it."""
+    flat = list(dict.fromkeys(d for p in parts for d in sql_disjuncts(p)))
+    if any(p == SQL_TRUE for p in parts) or SQL_TRUE in flat:
+        return SQL_TRUE
+    flat = [d for d in flat if d != SQL_FALSE]
+    if not flat:
+        return SQL_FALSE
+    sets = [set(sql_conjuncts(d)) for d in flat]
+    kept = [d for d, s in zip(flat, sets, strict=True) if not any(o < s for o in sets)]
+    return sql_disjunction(kept)

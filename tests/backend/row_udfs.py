@@ -1,0 +1,62 @@
+"""Functions of rows, as users write them for ``udf``. Pickled by value."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+CALLS = []
+
+
+def grade(score):
+    if score is None:
+        return None
+    if score >= 95:
+        return "top"
+    return "good" if score > 90 else "other"
+
+
+def twice(v):
+    return None if v is None else v * 2 + 1
+
+
+def half(score):
+    return -1.0 if score is None else score * 0.5
+
+
+def alarming(level, v):
+    return level == "error" and v < 5
+
+
+def severity(level):
+    codes = {"error": 3, "warn": 2}
+    return codes.get(level, 0)
+
+
+def positive(v):
+    if v <= 0:
+        raise ValueError("not positive")
+    return v
+
+
+def squared(v):
+    return v * v
+
+
+def whole_or_half(score):
+    """An int for some rows, which without Arrow is NULL in a column of doubles."""
+    if score is None or score != score:
+        return 0
+    return score * 0.5
+
+
+def wrong_type(v):
+    return v / 2
+
+
+def numbered(v):
+    CALLS.append(v)
+    return len(CALLS)
+
+
+def opaque(level):
+    return "".join(sorted(level or ""))

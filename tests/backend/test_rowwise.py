@@ -1,0 +1,186 @@
+"""Filters on the results of scalar UDFs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.backend import row_udfs
+from tests.backend.conftest import Tables
+from tests.backend.running import rewritten, safe, untouched
+
+from presieve.driver.optimize import explain, optimize
+from presieve.driver.synthesize import synthesize
+from presieve.errors import Declined
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+ARROW = pytest.mark.parametrize("arrow", [False, True], ids=["pickled", "arrow"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def by_value_too() -> Iterator[None]:
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(row_udfs)  # type: ignore[no-untyped-call]
+    yield
+    cloudpickle.unregister_pickle_by_value(row_udfs)  # type: ignore[no-untyped-call]
+
+
+def with_c(df: DataFrame, name: str, returns: str, *columns: str, arrow: bool = False) -> DataFrame:
+    from pyspark.sql.functions import udf
+
+    make: Any = udf
+    return df.withColumn("c", make(getattr(row_udfs, name), returns, useArrow=arrow)(*columns))
+
+
+CASES = [
+    ("grade", "string", ("score",), "c = 'top'", "GreaterThanOrEqual(score,95.0)"),
+    ("grade", "string", ("score",), "c IS NULL", "IsNull(score)"),
+    ("twice", "bigint", ("v",), "c > 10", "GreaterThan(v,4)"),
+    ("twice", "bigint", ("v",), "c <= 10 AND v > 1", "LessThanOrEqual(v,4)"),
+    ("alarming", "boolean", ("level", "v"), "c", "EqualTo(level,error)"),
+    ("severity", "int", ("level",), "c >= 3", "EqualTo(level,error)"),
+    ("severity", "int", ("level",), "c = 7", ""),
+    ("half", "double", ("score",), "c > 45", ""),
+    ("half", "double", ("score",), "c < 0", ""),
+    ("positive", "bigint", ("v",), "c > 10", "GreaterThan(v,10)"),
+]
+
+
+@ARROW
+@pytest.mark.parametrize(("name", "returns", "columns", "where", "scan"), CASES)
+def test_native_predicates_below(
+    tables: Tables,
+    name: str,
+    returns: str,
+    columns: tuple[str, ...],
+    where: str,
+    scan: str,
+    arrow: bool,
+) -> None:
+    table = tables.plain.filter("v > 0") if name == "positive" else tables.strange
+    df = with_c(table, name, returns, *columns, arrow=arrow).filter(where)
+    boundary = rewritten(df)
+    assert boundary.operator == "Project"
+    assert boundary.kind in ("exact", "empty")
+    assert not scan or any(scan in p for p in boundary.pushed_to_scan)
+    codes = [a["code"] for a in boundary.assumptions]
+    # Without Arrow, an integer beyond 64 bits is NULL.
+    assert ("may-erase-error" in codes) == (
+        name in ("positive", "alarming") or (arrow and name == "twice")
+    )
+
+
+def test_the_function_is_called_once_for_a_row(tables: Tables) -> None:
+    df = with_c(tables.plain, "grade", "string", "score").filter("c = 'top'")
+    plan = optimize(df)._jdf.queryExecution().executedPlan().toString()
+    assert plan.count("grade(score") == 1
+    assert "PushedFilters: [IsNotNull(score), GreaterThanOrEqual(score,95.0)]" in plan
+
+
+def test_where_something_stays(tables: Tables) -> None:
+    """The sorted letters have no twin; the other filter goes below."""
+    df = with_c(tables.strange, "grade", "string", "score").withColumnRenamed("c", "g")
+    df = with_c(df, "opaque", "string", "level").filter("g = 'top' AND c <> 'x'")
+    better = safe(df)
+    assert better is not df
+    assert "opaque" in better._jdf.queryExecution().executedPlan().toString()
+
+
+def test_functions_registered_for_sql(tables: Tables) -> None:
+    spark = tables.plain.sparkSession
+    spark.udf.register("grade_of", row_udfs.grade, "string")
+    tables.strange.createOrReplaceTempView("games")
+    df = spark.sql("SELECT * FROM (SELECT *, grade_of(score) AS c FROM games) WHERE c = 'good'")
+    assert rewritten(df).kind == "exact"
+
+
+@pytest.mark.parametrize(
+    ("name", "returns", "column"),
+    [
+        ("wrong_type", "bigint", "v"),
+        ("squared", "int", "v"),
+        ("whole_or_half", "double", "score"),
+        ("grade", "bigint", "score"),
+        ("numbered", "bigint", "v"),
+        ("opaque", "string", "level"),
+    ],
+)
+def test_what_is_not_understood_is_left_alone(
+    tables: Tables, name: str, returns: str, column: str
+) -> None:
+    df = with_c(tables.strange, name, returns, column).filter("c IS NOT NULL")
+    assert untouched(df).declined
+
+
+def test_integers_for_doubles_are_null_without_arrow(tables: Tables) -> None:
+    """Which is what Spark does; with Arrow they are doubles."""
+    with_arrow = with_c(tables.strange, "whole_or_half", "double", "score", arrow=True)
+    rewritten(with_arrow.filter("c > 45"))
+    rewritten(with_arrow.filter("c = 0"))
+
+
+def test_nondeterministic_functions(tables: Tables) -> None:
+    from pyspark.sql.functions import udf
+
+    make: Any = udf
+    random = make(row_udfs.grade, "string").asNondeterministic()
+    df = tables.plain.withColumn("c", random("score")).filter("c = 'top'")
+    assert untouched(df).declined[0].code == "nondeterministic"
+
+
+def test_strict_keeps_errors(tables: Tables) -> None:
+    df = with_c(tables.plain.filter("v > 0"), "positive", "bigint", "v").filter("c > 10")
+    strict = explain(df, policy="strict")
+    assert [d.code for d in strict.boundaries[0].declined] == ["may-erase-error"]
+    assert not strict.changed
+
+
+ROWS = [
+    ("grade", "score double", "c string", ["c = 'top'", "c <> 'good'", "c IS NULL"]),
+    ("twice", "v int", "c bigint", ["c > 10", "c = 4", "c = 5", "NOT (c < 7)"]),
+    ("half", "score double", "c double", ["c > 4", "c < 0", "c = -1 OR c >= 50"]),
+    ("alarming", "level string, v int NOT NULL", "c boolean", ["c", "NOT c"]),
+    ("severity", "level string", "c int", ["c >= 2", "c = 0", "c <> 3"]),
+]
+
+
+@pytest.mark.parametrize(("name", "schema", "returns", "wheres"), ROWS)
+def test_lemma_on_random_rows(name: str, schema: str, returns: str, wheres: list[str]) -> None:
+    """On 10,000 rows and more: what passes the filter passes the pre-filter; exact: and no more."""
+    from presieve.driver.inputs import Inputs, read_filter, read_inputs
+    from presieve.ir.terms import Scope
+    from presieve.semantics.interpret import evaluate
+    from presieve.sql.ddl import parse_returns, parse_schema
+
+    function = getattr(row_udfs, name)
+    random = Random(11)
+    pools: dict[str, list[Any]] = {
+        "double": [None, float("nan"), -0.0, 0.0, 5.0, 8.0, 90.0, 91.0, 95.0, 1e300, -1.0],
+        "int": [None, *range(-3, 9), 2**31 - 1],
+        "string": [None, "", "error", "warn", "é"],
+    }
+    columns = parse_schema(schema)
+    inputs = read_inputs(function, schema, returns, (), "row")
+    assert isinstance(inputs, Inputs)
+    for where in wheres:
+        found = synthesize(function, where, schema=schema, returns=returns, mode="row")
+        assert found.kind == ("empty" if where == "c = 4" else "exact")
+        before = read_filter("where", where, inputs.output_names())
+        below = read_filter("prefilter", found.prefilter, inputs.input_names())
+        assert not isinstance(before, Declined)
+        assert not isinstance(below, Declined)
+        kept = 0
+        for _ in range(800):
+            row = [random.choice(pools[c.type][not c.nullable :]) for c in columns]
+            value = function(*row)
+            after = evaluate(before, {(Scope.OUT, "c"): value})
+            names = {(Scope.KEY, c.name): x for c, x in zip(columns, row, strict=True)}
+            assert (evaluate(below, names) is True) == (after is True), (row, value, where)
+            kept += after is True
+        assert parse_returns(returns, name)
+        assert kept or where == "c = 4"
