@@ -130,7 +130,8 @@ def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: 
     same = ast.Eq() if isinstance(op, ast.NotEq) else op
     a, b = vector(m, left), vector(m, right)
     if a is None:
-        assert b is not None
+        if b is None:
+            raise m.decline("unsupported-operation", "a whole table is compared", node)
         flipped = {ast.Lt: ast.Gt(), ast.Gt: ast.Lt(), ast.LtE: ast.GtE(), ast.GtE: ast.LtE()}
         return compare_vectors(m, flipped.get(type(op), op), right, left, node)
     small(m, a)
