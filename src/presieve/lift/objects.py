@@ -253,5 +253,7 @@ def change(
         case SetV(), "update", (other,):
             changed = united(m, found, written_out(m, flow, flow.opened(other), node), node)
     if changed is None or not isinstance(owner, RefV):
-        raise m.decline("mutation", f".{name}() changes {describe(found)} in place", node)
+        hint = ": keep the items that you need, each in a variable"
+        hint = hint if isinstance(found, ListV) else ""
+        raise m.decline("mutation", f".{name}() changes {describe(found)} in place{hint}", node)
     flow.heap[owner.number] = changed
