@@ -22,6 +22,10 @@ CODES = [
     ("optional_mask", "unsupported-operation"),
     ("other_mask", "unsupported-operation"),
     ("wraps_around", "numpy-scalar"),
+    ("best_after_sorting", "row-order"),
+    ("whole_table", "unsupported-operation"),
+    ("masked_by_table", "unsupported-expression"),
+    ("share_before_loop", "group-size"),
     ("in_index", "unsupported-operation"),
 ]
 
@@ -94,3 +98,23 @@ def wraps_around(pdf: pd.DataFrame) -> pd.DataFrame:
 
 def in_index(pdf: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"o": [1.0 if "a" in pdf["s"] else 0.0]})
+
+
+def best_after_sorting(pdf: pd.DataFrame) -> pd.DataFrame:
+    ordered = pdf.sort_values("t")
+    return pd.DataFrame({"o": [ordered.loc[ordered["n"].idxmax(), "v"]]})
+
+
+def whole_table(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf["v"].max() if (pdf == 1) else 0.0]})
+
+
+def masked_by_table(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf["v"].loc[pdf.index].max()]})
+
+
+def share_before_loop(pdf: pd.DataFrame) -> pd.DataFrame:
+    share = pdf["n"].isna().mean()
+    for _ in pdf["v"]:
+        share = share + 0.0
+    return pd.DataFrame({"o": [share]})

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from presieve.ir.ops import app, conjunction
-from presieve.ir.terms import TRUE, Lit, Op, Term, int_lit, literal_value
+from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, literal_value
 from presieve.lift import vectors
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.reductions import at_end, at_label, reduced, rows_of
@@ -47,6 +47,8 @@ def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST)
         case FrameV() | PartV() | SeriesV() | VectorV() if name == "index":
             return value if isinstance(value, FrameV | PartV) else None
         case VectorV(_, rows) | PartV(_, rows) if name == "empty":
+            if rows == TRUE:
+                return Scalar(FALSE)  # a group is never empty
             size = rows_of(m, flow, rows, node)
             assert isinstance(size, Scalar)
             return Scalar(app(Op.PY_EQ, size.term, int_lit(0)))
@@ -128,10 +130,12 @@ def _accessed(
             if name is None and isinstance(key, LabelV) and column is not None and column.name:
                 inside = PartV((column.name,), column.rows)
                 return at_label(m, flow, inside, key, column.name, node)
-            return _masked(m, of, key, node) if vectors.is_whole(key) and name is None else None
+            masks = isinstance(key, SeriesV | VectorV)
+            return _masked(m, of, key, node) if masks else None
         if isinstance(rows, LabelV):
             if name is None:
-                return LabelledV(frame.columns, rows) if frame.rows == TRUE else None
+                whole = frame.rows == TRUE and frame.ordered
+                return LabelledV(frame.columns, rows) if whole else None
             wanted = _constant(name)
             if wanted in frame.columns:
                 return at_label(m, flow, frame, rows, str(wanted), node)

@@ -194,7 +194,8 @@ def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     else:
         raise m.decline("unsupported-operation", "the mean of this type of column", node)
     count = rows_of(m, flow, present_rows(v), node)
-    assert isinstance(count, Scalar)
+    if not isinstance(count, Scalar):
+        raise m.decline("group-size", "the number of rows is not known here", node)
     empty = app(Op.PY_EQ, count.term, int_lit(0))
     quotient = app(Op.FLOAT_DIV, as_float(top), as_float(count.term))
     wide = v.rows == TRUE and missing(v.term) == FALSE
@@ -267,6 +268,9 @@ def at_label(
 ) -> Value:
     """``table.loc[table.t.idxmax(), column]``: an error where no element is there."""
     v = label.of
+    if not (frame.ordered and v.ordered):
+        reason = "the best row after sorting: rows that tie have no fixed order"
+        raise m.decline("row-order", reason, node)
     if frame.rows not in (TRUE, v.rows):
         raise m.decline("unsupported-operation", "a label of another table", node)
     base = strip(v.term.sort)
