@@ -213,7 +213,7 @@ def test_a_tiny_budget_declines() -> None:
     [
         (folds.Clock, "impure-clock", "return acc + time.time()"),
         (folds.Counter, "impure-global", "global _seen"),
-        (folds.UnknownCall, None, "return acc + helper"),
+        (folds.UnknownCall, None, "return open(x)"),
     ],
     ids=["clock", "global", "call"],
 )

@@ -10,6 +10,7 @@ CODES: Final[dict[str, str]] = {
     "source-mismatch": "the source on disk is not what is being run",
     "not-a-function": "the object is not a function written with def, or a class of that shape",
     "unsupported-form": "this kind of UDF is not supported yet",
+    "native-aggregate": "this aggregate of Spark's has no fold that gives the same to the last bit",
     "unknown-columns": "it is not clear which column each parameter is",
     "needs-instance": "the class needs arguments to be built: pass an instance",
     "no-returns": "the declared output columns are not known",
