@@ -20,6 +20,7 @@ from presieve.smt.solver import Effort, Solver
 from presieve.synthesis import clock, residual
 from presieve.synthesis.lowering import Lowering
 from presieve.synthesis.mining import (
+    BACKGROUND,
     FIRST_BACKGROUND,
     Pair,
     background_pairs,
@@ -97,18 +98,15 @@ class Evidence:
         return masker(self.proved, self.leaves)
 
     @cached_property
-    def _arbitrary(self) -> list[Pair]:
-        return background_pairs(self.proved, Random(1))
-
-    @cached_property
     def few(self) -> list[int]:
         """For each literal, those of some arbitrary pairs on which it holds."""
-        return self._masker(self._arbitrary[:FIRST_BACKGROUND])
+        return self._masker(background_pairs(self.proved, Random(1), FIRST_BACKGROUND))
 
     @cached_property
     def background(self) -> list[int]:
         """For each literal, the arbitrary pairs on which it holds."""
-        rest = self._masker(self._arbitrary[FIRST_BACKGROUND:])
+        more = background_pairs(self.proved, Random(6), BACKGROUND - FIRST_BACKGROUND)
+        rest = self._masker(more)
         return [a | b << FIRST_BACKGROUND for a, b in zip(self.few, rest, strict=True)]
 
     def seen(self, pairs: Sequence[Pair]) -> list[int]:

@@ -81,7 +81,7 @@ def walk_pairs(
     return list(pairs)
 
 
-def background_pairs(space: Space, random: Random) -> list[Pair]:
+def background_pairs(space: Space, random: Random, count: int = BACKGROUND) -> list[Pair]:
     """Pairs of arbitrary states, biased towards equal values and the constants of the problem."""
     fold = space.problem.fold
     pools = [_pool(space, Var(Scope.ACC, f.name, f.sort)) for f in fold.fields]
@@ -89,13 +89,13 @@ def background_pairs(space: Space, random: Random) -> list[Pair]:
               for s in {f.sort for f in fold.fields}}  # fmt: skip
     columns, others = [], []
     for f in fold.fields:
-        column, other = (random.choices(shared[f.sort], k=BACKGROUND) for _ in range(2))
+        column, other = (random.choices(shared[f.sort], k=count) for _ in range(2))
         columns.append(column)
         others.append(
             [v if random.random() < 0.4 else w for v, w in zip(column, other, strict=True)]
         )
-    flags, twins = (random.choices((False, True), k=BACKGROUND) for _ in range(2))
-    keys = random.choices(space.keys, k=BACKGROUND)
+    flags, twins = (random.choices((False, True), k=count) for _ in range(2))
+    keys = random.choices(space.keys, k=count)
     runs = zip(*columns, flags, strict=True), zip(*others, twins, strict=True)
     return list(zip(*runs, keys, strict=True))
 
