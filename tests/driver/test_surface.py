@@ -232,7 +232,7 @@ def test_declined_with_code_and_line(fold: type, code: str | None, line: str) ->
     assert any(line in x for x in near), near
 
 
-@pytest.mark.parametrize("fold", [3, None, "x", len, object()], ids=str)
+@pytest.mark.parametrize("fold", [3, None, "x", len, object()], ids=lambda x: type(x).__name__)
 def test_what_is_no_fold_is_declined(fold: object) -> None:
     found = synthesize(fold)
     assert found.kind == "none"

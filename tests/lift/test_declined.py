@@ -39,7 +39,9 @@ def _marked() -> list[tuple[FunctionType, str, int]]:
     return found
 
 
-@pytest.mark.parametrize(("function", "code", "line"), _marked(), ids=lambda x: getattr(x, "__name__", str(x)))
+@pytest.mark.parametrize(
+    ("function", "code", "line"), _marked(), ids=lambda x: getattr(x, "__name__", str(x))
+)
 def test_declined_with_code_and_line(function: FunctionType, code: str, line: int) -> None:
     names = inspect.signature(function).parameters
     asked = request(
