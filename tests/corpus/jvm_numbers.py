@@ -485,7 +485,7 @@ ENTRIES = [
         "count double NOT NULL",
         "estimate double, n double",
         {
-            "logged": [0.1, 0.5, 1.0],
+            "logged": [0.1, 0.5, 1.0] * 7 + [0.0],
             "predicted": [0.2, 0.5],
             "reward": [NAN, 0.0, 1.0],
             "count": [0.0, 1.0, 50.0],

@@ -223,15 +223,15 @@ def assert_same_results(entry: Entry, asked: Filter) -> None:
     results = dropped = 0
     for rows in tables(entry, asked.where, found.certificate.problem.assumptions):
         original = outcome(entry, rows, where)
+        kept = [r for r in rows if holds(below, _env(inputs.input_names(), r))]
+        dropped += len(rows) - len(kept)  # also those on which the function raises
         if isinstance(original, Raised):
             continue
-        kept = [r for r in rows if holds(below, _env(inputs.input_names(), r))]
         optimized = outcome(entry, kept, above)
         assert type(optimized) is type(original), (rows, kept, original, optimized)
         if original is not None:
             assert same(optimized, original), (rows, kept, original, optimized)
             results += 1
-        dropped += len(rows) - len(kept)
     assert (results > 0) == (found.kind != "empty"), "the tables must reach the filter"
     assert (dropped > 0) == (found.prefilter != "true")
 
