@@ -21,6 +21,7 @@ from presieve.driver.rounds import Decided, in_rounds
 from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
 from presieve.errors import Declined, PresieveError, UsageError
 from presieve.ir.fold import Assumption, Problem
+from presieve.ir.pushdown import public_strength
 from presieve.ir.terms import Term
 from presieve.report.model import BoundaryReport, ReportData
 
@@ -225,7 +226,7 @@ def _told(report: BoundaryReport, site: SiteProblem, solution: Solution) -> Boun
         residual=where,
         invariant=invariant_words(solution.invariant),
         residual_strength=certificate.residual_strength if certificate else "",
-        strength="universe" if solution.strength == "universe" else "strongest",
+        strength=public_strength(solution.strength),
         assumptions=solution.assumptions,
         discharged=solution.discharged if solution.verified is not None else (),
         declined=(*solution.declined, *site.stuck),

@@ -14,7 +14,7 @@ from presieve.driver.order import Question, asked
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined, UsageError
-from presieve.ir.pushdown import Kind, ResidualStrength
+from presieve.ir.pushdown import Kind, ResidualStrength, public_strength
 from presieve.report.order import Order, unknown
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit_checked
@@ -171,7 +171,7 @@ def _told(inputs: Inputs, where: str, solution: Solution, started: float) -> Syn
         prefilter,
         residual,
         invariant_words(solution.invariant),
-        "universe" if solution.strength == "universe" else "strongest",
+        public_strength(solution.strength),
         verified.certificate if verified else None,
         [*solution.assumptions, *zone_note(solution.problem.where)],
         declined,

@@ -23,6 +23,11 @@ ResidualStrength: TypeAlias = Literal["needed", "unshown"]
 unshown: not of all of them."""
 
 
+def public_strength(strength: Strength) -> Literal["strongest", "universe"]:
+    """The word that the public surface has for it."""
+    return "universe" if strength == "universe" else "strongest"
+
+
 @dataclass(frozen=True, slots=True)
 class Witness:
     """Why the pre-filter cannot be stronger on one region of rows.
