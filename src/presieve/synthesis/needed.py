@@ -188,7 +188,6 @@ def random_tables(space: Space) -> Iterator[tuple[Table, State]]:
 
     def tables() -> Iterator[tuple[Table, State]]:
         while True:
-            rows = tuple(space.random_row(random) for _ in range(random.randint(1, 5)))
-            yield rows, random.choice(space.keys)
+            yield space.random_table(random, random.randint(1, 5)), random.choice(space.keys)
 
     return islice(tables(), _RANDOM)

@@ -228,6 +228,10 @@ class Space:
                 break
         return row
 
+    def random_table(self, random: Random, length: int) -> tuple[State, ...]:
+        """So many random rows."""
+        return tuple([self.random_row(random) for _ in range(length)])
+
 
 _OF_REGIONS = frozenset({Op.AND, Op.OR, Op.NOT, Op.IS_NONE, Op.IS_NAN, Op.GET})
 

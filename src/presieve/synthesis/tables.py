@@ -139,7 +139,7 @@ def _random_tables(space: Space, random: Random) -> Iterator[tuple[Table, State]
     for i in range(RANDOM_TABLES):
         length = 1 + i % 6
         if len(pool) < _POOL:
-            table = tuple([space.random_row(random) for _ in range(length)])
+            table = space.random_table(random, length)
             pool += table
         else:
             table = tuple(random.choices(pool, k=length))
@@ -152,7 +152,7 @@ def pumped(space: Space, random: Random) -> Iterator[tuple[Table, State]]:
     for count in counts:
         for _ in range(40):
             row = space.random_row(random)
-            others = tuple(space.random_row(random) for _ in range(random.randrange(3)))
+            others = space.random_table(random, random.randrange(3))
             yield (row,) * count + others, random.choice(space.keys)
 
 
@@ -287,6 +287,6 @@ def needs_near(space: Space, cell: Cell, tables: Iterable[tuple[Table, State]]) 
 def accepts_all(space: Space) -> bool:
     """The filter rejects none of some random groups, so that it may be true of every one."""
     random = Random(3)
-    tables = [tuple(space.random_row(random) for _ in range(1 + i % 5)) for i in range(60)]
+    tables = [space.random_table(random, 1 + i % 5) for i in range(60)]
     outcomes = (space.machine.outcome(t, k) for t in tables for k in space.keys[:2])
     return all(isinstance(o, tuple) for o in outcomes)
