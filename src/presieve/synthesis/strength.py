@@ -13,13 +13,13 @@ from itertools import combinations, islice
 
 from presieve.ir.pushdown import Witness
 from presieve.ir.terms import Scope, Term
-from presieve.semantics.compile import RAISED, State, agree
+from presieve.semantics.compile import State
 from presieve.smt.decode import decode
 from presieve.smt.runs import EncEnv, Runs
 from presieve.smt.solver import Effort, Sat, Solver, Unsat
 from presieve.synthesis.as_terms import literals, region
 from presieve.synthesis.space import Space
-from presieve.synthesis.tables import Need, Table
+from presieve.synthesis.tables import Need, Table, difference
 
 _MAX_ROWS = 130
 """Rows of a table that is given to the solver, at most."""
@@ -139,11 +139,9 @@ def _cover(space: Space, needs: Sequence[Need]) -> list[Need]:
 def _tells(space: Space, need: Need, row: State, key: State) -> bool:
     """Whether the row makes a difference where another one does."""
     before, after = _place(need)
-    machine = space.machine
-    if any(not space.is_lawful(r, key) for r in (*before, row, *after)):
-        return False
-    long, short = machine.outcome((*before, row, *after), key), machine.outcome(before + after, key)
-    return RAISED not in (long, short) and not agree(long, short)
+    table = (*before, row, *after)
+    lawful = all(space.is_lawful(r, key) for r in table)
+    return lawful and difference(space, table, key, len(before)) == "result"
 
 
 def _telling(space: Space, needs: Sequence[Need], row: State, key: State) -> Need | None:
