@@ -74,15 +74,14 @@ def parted_tables(
     """Tables of up to :data:`FEW` rows on which dropping the rows that are not kept leaves another
     state: of every walk the longest.
     """
-    machine = space.machine
+
+    def keeps(row: State, key: State) -> bool:
+        return space.cell_of(row, key) in kept
+
     for key, rows in walks(space, random, dropped(space, kept)):
-        state: State | None = machine.start(key)
-        twin, empty, apart = state, True, 0
-        for i, row in enumerate(rows[:FEW]):
-            state = machine.step(state, row, key)  # type: ignore[arg-type]
-            if twin is not None and space.cell_of(row, key) in kept:
-                twin, empty = machine.step(twin, row, key), False
-            if state is None or twin is None:
+        apart = 0
+        for i, (state, twin, empty) in enumerate(_both(space.machine, rows[:FEW], key, keeps)):
+            if twin is None:
                 break
             if not empty and state != twin:
                 apart = i + 1
@@ -96,17 +95,13 @@ def wrong_tables(
     """Tables on which the filter gives another result where only rows of the cells that are
     ``kept`` go in: of every walk the shortest. What is kept may grow between two of them.
     """
-    machine = space.machine
-    result = cache(machine.result)
+    result = cache(space.machine.result)
+
+    def keeps(row: State, key: State) -> bool:
+        return space.cell_of(row, key) in kept()
+
     for key, rows in walks(space, random, dropped(space, kept())):
-        state: State | None = machine.start(key)
-        twin, empty = state, True
-        for i, row in enumerate(rows):
-            state = machine.step(state, row, key)  # type: ignore[arg-type]
-            if state is None:
-                break
-            if twin is not None and space.cell_of(row, key) in kept():
-                twin, empty = machine.step(twin, row, key), False
+        for i, (state, twin, empty) in enumerate(_both(space.machine, rows, key, keeps)):
             if empty or state != twin:
                 before, after = result(state, False, key), result(twin, empty, key)
                 if not agree(before, after):
@@ -126,18 +121,30 @@ def refuting_tables(
     machine = space.machine
     others = [c for c in space.cells if _drops(space, c, keeps, random)]
     for key, rows in walks(space, random, [others] if others else []):
-        state: State | None = machine.start(key)
-        twin, empty = state, True
-        for i, row in enumerate(rows):
-            state = machine.step(state, row, key)  # type: ignore[arg-type]
-            if state is None:
-                break
-            if twin is not None and keeps(row, key):
-                twin, empty = machine.step(twin, row, key), False
+        for i, (state, twin, empty) in enumerate(_both(machine, rows, key, keeps)):
             before, after = machine.result(state, False, key), pushed.result(twin, empty, key)
             if not agree(before, after):
                 yield tuple(rows[: i + 1]), key
                 break
+
+
+def _both(
+    machine: Machine, rows: Sequence[State], key: State, keeps: Callable[[State, State], bool]
+) -> Iterator[tuple[State, State | None, bool]]:
+    """After each row: the state of the run over all rows, that of the run over those that are kept
+    (None once it has raised), and whether none was. Up to a row on which the first run raises.
+    """
+    state = machine.start(key)
+    twin: State | None = state
+    empty = True
+    for row in rows:
+        after = machine.step(state, row, key)
+        if after is None:
+            return
+        state = after
+        if twin is not None and keeps(row, key):
+            twin, empty = machine.step(twin, row, key), False
+        yield state, twin, empty
 
 
 def _drops(space: Space, cell: Cell, keeps: Callable[[State, State], bool], random: Random) -> bool:
