@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from operator import and_, or_
@@ -24,7 +24,6 @@ from presieve.synthesis.mining import (
     FIRST_BACKGROUND,
     Pair,
     background_pairs,
-    clause_term,
     masker,
     masks,
     mine,
@@ -159,6 +158,43 @@ def refute(
     return None
 
 
+def provers(
+    evidence: Evidence,
+    prefilter: Term,
+    pairs: Sequence[Pair],
+    post: Term,
+    parts: Part | None = None,
+) -> Iterator[Prover | None]:
+    """For each set of clauses that is tried, the prover in which they prove that the pre-filter,
+    with ``post`` left above, changes no result; None where they do not. ``pairs`` are those that
+    the tables of the evidence went through, ``parts`` those of the filter, where the residual is
+    to be chosen.
+    """
+    sampled, leaves = evidence.seen(pairs), evidence.leaves
+    problem = evidence.proved.problem
+    standins = [x for p in residual.every(parts) for x in p.standins] if parts else [post]
+    reached: list[Sequence[bool]] = []
+    for turn in range(_TURNS):
+        arbitrary, last = evidence.background if turn else evidence.few, turn == _TURNS - 1
+        seen, total = with_reached(sampled, len(pairs), reached)
+        surely = sampled if last else None
+        clauses = mine(seen, arbitrary, total, reduced=not last, surely=surely)
+        sizes = len(evidence.tables), total, len(leaves), len(clauses)
+        evidence.tell(Mined(*sizes, asked=len(clauses) <= MAX_CLAUSES))
+        if len(clauses) > MAX_CLAUSES:
+            yield None
+            continue
+        runs = Runs(problem, [prefilter, *leaves, *standins])
+        setup = Setup(runs, prefilter, leaves, clauses, problem.where, post, parts)
+        prover = Prover(setup, evidence.solver(), evidence.effort, evidence.tell)
+        inductive = prover.houdini()
+        final = inductive and prover.final()
+        if evidence.tell is not untold:
+            evidence.tell(Settled(prover.terms(prover.active), final if inductive else None))
+        yield prover if final else None
+        reached += prover.reached
+
+
 class Attempt:
     """The attempt to prove one candidate, with the filter itself as residual that is weakened then.
 
@@ -167,11 +203,9 @@ class Attempt:
 
     def __init__(self, evidence: Evidence, prefilter: Term) -> None:
         self._evidence, self._prefilter = evidence, prefilter
-        self._turns = iter(range(_TURNS))
+        self._parts = _parts(evidence.proved, prefilter)
         self._pairs: list[Pair] = []
-        self._seen: Sequence[int] = ()
-        self._total = 0
-        self._reached: list[Sequence[bool]] = []
+        self._provers: Iterator[Prover | None] = iter(())
 
     def begin(self) -> Proof | Wrong | Open:
         """The tables that are known, then the likeliest clauses."""
@@ -180,48 +214,18 @@ class Attempt:
         if wrong is not None:
             return wrong
         self._pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
-        self._seen, self._total = evidence.seen(self._pairs), len(self._pairs)
-        return self._turn(next(self._turns))
+        where = evidence.proved.problem.where
+        self._provers = provers(evidence, prefilter, self._pairs, where, self._parts)
+        return self._finished(next(self._provers))
 
     def go_on(self) -> Proof | Open:
         """Other sets of clauses, as long as there are any."""
-        for turn in self._turns:
-            result = self._turn(turn)
-            if isinstance(result, Proof):
-                return result
-        return Open()
+        return self._finished(next(filter(None, self._provers), None))
 
-    def _turn(self, turn: int) -> Proof | Open:
-        evidence, prefilter = self._evidence, self._prefilter
-        arbitrary, last = evidence.background if turn else evidence.few, turn == _TURNS - 1
-        seen, total = with_reached(self._seen, self._total, self._reached)
-        surely = self._seen if last else None
-        clauses = mine(seen, arbitrary, total, reduced=not last, surely=surely)
-        sizes = len(evidence.tables), total, len(evidence.leaves), len(clauses)
-        evidence.tell(Mined(*sizes, asked=len(clauses) <= MAX_CLAUSES))
-        if len(clauses) > MAX_CLAUSES:
+    def _finished(self, prover: Prover | None) -> Proof | Open:
+        if prover is None:
             return Open()
-        proved = evidence.proved.problem
-        parts = _parts(evidence.proved, prefilter)
-        standins = [x for p in residual.every(parts) for x in p.standins]
-        setup = Setup(
-            Runs(proved, [prefilter, *evidence.leaves, *standins]),
-            prefilter,
-            evidence.leaves,
-            clauses,
-            proved.where,
-            proved.where,
-            parts,
-        )
-        prover = Prover(setup, evidence.solver(), evidence.effort, evidence.tell)
-        inductive = prover.houdini()
-        final = inductive and prover.final()
-        if evidence.tell is not untold:
-            evidence.tell(Settled(prover.terms(prover.active), final if inductive else None))
-        if final:
-            return _finish(evidence, prefilter, setup, prover, self._pairs)
-        self._reached += prover.reached
-        return Open()
+        return _finish(self._evidence, self._prefilter, self._parts, prover, self._pairs)
 
 
 def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
@@ -257,11 +261,10 @@ def _start(space: Space) -> dict[Var, Value]:
 
 
 def _finish(
-    evidence: Evidence, prefilter: Term, setup: Setup, prover: Prover, pairs: Sequence[Pair]
+    evidence: Evidence, prefilter: Term, parts: Part, prover: Prover, pairs: Sequence[Pair]
 ) -> Proof:
     """Choose the residual and keep only the clauses that the proof rests on."""
-    space, parts = evidence.space, setup.parts
-    assert parts is not None
+    space = evidence.space
 
     def proves(choice: Choice) -> bool:
         return prover.holds(prover.choosing(choice))
@@ -277,8 +280,7 @@ def _finish(
             with clock.free():
                 for trial in trials:
                     evidence.tell(_tried(evidence, prefilter, parts, trial))
-    needed = prover.minimised(prover.choosing(chosen))
-    invariant = tuple(clause_term(setup.leaves, setup.clauses[j]) for j in needed)
+    invariant = prover.terms(prover.minimised(prover.choosing(chosen)))
     evidence.tell(Minimised(len(prover.active), invariant))
     return Proof(prefilter, residual.assemble(parts, chosen), invariant)
 

@@ -109,23 +109,28 @@ class _Search:
 
     def run(self) -> tuple[Proof | None, Strength]:
         """All stages: on the lowered problem where the filter counts far, then as it is."""
-        if self.lower():
-            self.begin(_MOST)
-            self.explore()
-            proof, strength = self.prove()
-            if proof is not None:
-                return proof, self._raised(strength)
-            self.space, self.lowering, self.finding = self.proved, None, Finding()
-            self.narrator.lowered(self.proved.problem)
         self.begin(_MOST)
+        if self.lower():
+            proof, strength = self._prove_lowered()
+            if proof is not None:
+                return proof, strength
+            self.begin(_MOST)
         self.explore()
         if not self.finding.accepted and self.lower(sums=True):
-            self.explore()
-            proof, strength = self.prove()
+            proof, strength = self._prove_lowered()
             if proof is not None:
-                return proof, self._raised(strength)
-            self.space, self.lowering, self.finding = self.proved, None, Finding()
+                return proof, strength
         return self.prove()
+
+    def _prove_lowered(self) -> tuple[Proof | None, Strength]:
+        """The stages with samples of the lowered problem; without a proof, back to the original."""
+        self.explore()
+        proof, strength = self.prove()
+        if proof is not None:
+            return proof, self._raised(strength)
+        self.space, self.lowering, self.finding = self.proved, None, Finding()
+        self.narrator.lowered(self.proved.problem)
+        return None, strength
 
     def lower(self, *, sums: bool = False) -> bool:
         """Take samples from the lowered problem from now on, if there is one."""
@@ -171,7 +176,7 @@ class _Search:
         tables |= dict.fromkeys((n.table, n.key) for n in self.finding.kept.values())
         random = Random(2)
         for i in range(_RANDOM_WALKS):
-            table = tuple(self.space.random_row(random) for _ in range(1 + i % 7))
+            table = self.space.random_table(random, 1 + i % 7)
             tables.setdefault((table, random.choice(self.space.keys)))
         parted = walks.parted_tables(self.space, random, self.finding.kept)
         tables |= dict.fromkeys(islice(parted, _RANDOM_WALKS))

@@ -12,14 +12,13 @@ from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
 from presieve.semantics.compile import State
 from presieve.semantics.values import Value
-from presieve.smt.runs import Runs
-from presieve.smt.solver import Effort, Solver
+from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import bmc, clock, walks
-from presieve.synthesis.candidate import MAX_CLAUSES, Evidence, Wrong, accepts, keeps, refute
+from presieve.synthesis.candidate import Evidence, Wrong, accepts, keeps, provers, refute
 from presieve.synthesis.lowering import Lowering, lower
-from presieve.synthesis.mining import clause_term, mine, walk_pairs
-from presieve.synthesis.prover import FINAL, Prover, Setup
+from presieve.synthesis.mining import walk_pairs
+from presieve.synthesis.prover import FINAL
 from presieve.synthesis.singles import Single, is_single
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.tables import Finding, Need, Table, explore
@@ -166,27 +165,15 @@ def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
                 at = random.randrange(len(table) + 1)
                 found.setdefault(((*table[:at], row, *table[at:]), key))
     for i in range(_RANDOM_TABLES):
-        rows = tuple(space.random_row(random) for _ in range(i % 7))
-        found.setdefault((rows, random.choice(space.keys)))
+        found.setdefault((space.random_table(random, i % 7), random.choice(space.keys)))
     return found
 
 
 def _prove(evidence: Evidence, prefilter: Term, residual: Term) -> tuple[Term, ...] | None:
     space = evidence.space
-    problem = evidence.proved.problem
     pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
-    seen = evidence.seen(pairs)
-    for reduced in (True, False):
-        clauses = mine(seen, evidence.background, len(pairs), reduced=reduced)
-        if len(clauses) > MAX_CLAUSES:
-            continue
-        runs = Runs(problem, [prefilter, residual, *evidence.leaves])
-        setup = Setup(runs, prefilter, evidence.leaves, clauses, problem.where, residual)
-        solver: Solver = evidence.solver()
-        prover = Prover(setup, solver, evidence.effort)
-        if prover.houdini() and prover.final():
-            return tuple(clause_term(setup.leaves, clauses[j]) for j in prover.minimised([FINAL]))
-    return None
+    prover = next(filter(None, provers(evidence, prefilter, pairs, residual)), None)
+    return prover.terms(prover.minimised([FINAL])) if prover else None
 
 
 def _shrunk(space: Space, prefilter: Term, residual: Term, wrong: Wrong) -> Counterexample:

@@ -136,9 +136,9 @@ class Prover:
         off = [f"(not {g})" for g in GOALS if g not in goal]
         return self._solver.check([*believed, *off, *goal], effort)
 
-    def _breaks(self, clause: int, part: int = 1, *, small_core: bool = False) -> Answer:
-        """Whether a row that nothing raises on can break this clause."""
-        return self._ask([f"(not q{clause})", CALM], part, small_core=small_core)
+    def _breaks(self, clause: int) -> Answer:
+        """Whether a row that nothing raises on can break this clause; one of many questions."""
+        return self._ask([f"(not q{clause})", CALM], 10)
 
     def _believe(self, active: list[int]) -> None:
         """Give up all other clauses, for good."""
@@ -171,7 +171,7 @@ class Prover:
     def _one_by_one(self) -> bool:
         """The joint question was too hard: ask for each clause alone, and drop what stays open."""
         while True:
-            bad = {j for j in self.active if not isinstance(self._breaks(j, 10), Unsat)}
+            bad = {j for j in self.active if not isinstance(self._breaks(j), Unsat)}
             if not bad:
                 return isinstance(self._ask([CRASH]), Unsat)
             kept = [j for j in self.active if j not in bad]
@@ -237,13 +237,8 @@ class Prover:
         self._facts |= needed
         answer = self._ask(goal, small_core=True)
         if isinstance(answer, Unsat):
-            return self._core(answer) - needed
+            return {int(a[1:]) for a in answer.core if a.startswith("k")} - needed
         return set() if optional else set(self.active) - needed
-
-    def _core(self, answer: Answer) -> set[int]:
-        if not isinstance(answer, Unsat):
-            return set(self.active)
-        return {int(a[1:]) for a in answer.core if a.startswith("k")}
 
 
 def _literal(literal: int, prefix: str) -> str:
