@@ -12,7 +12,7 @@ from tests.backend.conftest import Tables
 from tests.backend.running import untouched
 from tests.backend.test_pipelines import agg, pandas_udf
 
-from presieve.backend.spark_gateway import Gateway
+from presieve.backend.classic.gateway import ClassicGateway
 from presieve.driver.optimize import DISABLE, ENABLED, explain, optimize
 from presieve.errors import UsageError
 
@@ -185,7 +185,7 @@ def test_a_plan_without_anything_to_do_is_not_read(
     def read(*args: Any) -> str:
         raise AssertionError("the plan was read")
 
-    monkeypatch.setattr(Gateway, "json", read)
+    monkeypatch.setattr(ClassicGateway, "json", read)
     grouped = tables.plain.groupBy("team").agg(F.max("v").alias("m"))
     for df in (tables.plain.filter("v > 3"), grouped):
         assert optimize(df) is df

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from presieve.backend.spark_classic import open_plan
+from presieve.backend.plans import open_plan
 from presieve.driver.optimize import optimize
 from presieve.errors import Declined
 from presieve.ir.fold import Fold, Problem

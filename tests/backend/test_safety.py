@@ -11,9 +11,11 @@ from tests.backend.conftest import Tables
 from tests.backend.running import rewritten, untouched
 from tests.backend.test_pipelines import SCORE, agg
 
-from presieve.backend import rewrite, spark_gateway
+from presieve.backend import rewrite
 from presieve.backend.catalyst_json import MAX_DEPTH
-from presieve.backend.spark_gateway import Gateway, GatewayError
+from presieve.backend.classic import gateway
+from presieve.backend.classic.gateway import ClassicGateway
+from presieve.backend.gateway import GatewayError
 from presieve.driver import optimize as driver
 from presieve.driver.memory import Memory
 from presieve.driver.optimize import explain, optimize
@@ -90,7 +92,7 @@ def test_private_interfaces_that_are_not_there(
     def missing(*args: Any) -> Any:
         raise GatewayError(f"no {name}")
 
-    owner: Any = spark_gateway if name == "_java_class" else Gateway
+    owner: Any = gateway if name == "_java_class" else ClassicGateway
     df = agg(tables.plain, "top", "double", "score").filter("m >= 90")
     monkeypatch.setattr(owner, name, missing)
     with caplog.at_level(logging.INFO, logger="presieve"):
@@ -101,22 +103,22 @@ def test_private_interfaces_that_are_not_there(
 def test_a_java_class_that_is_not_there(tables: Tables) -> None:
     jvm = tables.plain.sparkSession._jvm
     with pytest.raises(GatewayError, match=r"org\.apache\.spark\.Missing"):
-        spark_gateway._java_class(jvm, "org.apache.spark.Missing")
+        gateway._java_class(jvm, "org.apache.spark.Missing")
 
 
 def test_one_edit_that_cannot_be_made_does_not_stop_another(
     tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = Gateway.filter_sql
+    right = ClassicGateway.filter_sql
 
-    def only_scores(self: Gateway, sql: str, child: Any) -> Any:
+    def only_scores(self: ClassicGateway, sql: str, child: Any) -> Any:
         if "score" not in sql:
             raise GatewayError("no such filter")
         return right(self, sql, child)
 
     left = agg(tables.plain, "top", "double", "score").filter("m >= 90")
     other = agg(tables.plain, "count_high", "bigint", "v", alias="n").filter("n >= 1")
-    monkeypatch.setattr(Gateway, "filter_sql", only_scores)
+    monkeypatch.setattr(ClassicGateway, "filter_sql", only_scores)
     report = explain(left.join(other, "team"))
     assert [b.prefilter for b in report.boundaries] == [SCORE, "true"]
     assert report.changed

@@ -8,7 +8,6 @@ not understood declines.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from presieve.backend.catalyst_json import (
@@ -19,10 +18,9 @@ from presieve.backend.catalyst_json import (
     Node,
     Tree,
     expr_id,
-    simple_type,
 )
+from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.native import AGGREGATE_EXPRESSION, COMPLETE, NativeCall, native_call
-from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Mode
 from presieve.plan.algebra import Attribute
@@ -88,7 +86,7 @@ def is_boundary(node: Node) -> bool:
     return node.kind in (AGGREGATE, FLAT_MAP_GROUPS) or bool(_scalar_calls(node))
 
 
-def read_boundary(gateway: Gateway, node: Node, plan: Java) -> Boundary:
+def read_boundary(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     """What the node says. ``plan`` is the same node in the JVM. Raises :class:`DeclineSignal`."""
     if node.kind == AGGREGATE:
         return _read_aggregate(gateway, node, plan)
@@ -97,30 +95,7 @@ def read_boundary(gateway: Gateway, node: Node, plan: Java) -> Boundary:
     return _read_flat_map(gateway, node, plan)
 
 
-def read_attributes(gateway: Gateway, plan: Java) -> tuple[Attribute, ...]:
-    """The output attributes of a plan, in order.
-
-    Numbers come from the attributes' JSON, types from the schema's: only the latter tells a CHAR
-    column from a string.
-    """
-    trees: list[Tree] = json.loads(gateway.output_json(plan))[0]["projectList"]
-    fields = json.loads(gateway.schema_json(plan))["fields"]
-    if len(trees) != len(fields) or any(
-        len(t) != 1 or t[0]["name"] != f["name"] for t, f in zip(trees, fields, strict=True)
-    ):
-        raise DeclineSignal("plan-shape", "a plan's schema does not match its output attributes")
-    return tuple(
-        Attribute(
-            expr_id(t[0]),
-            str(f["name"]),
-            simple_type(f["type"], f.get("metadata")),
-            bool(f["nullable"]),
-        )
-        for t, f in zip(trees, fields, strict=True)
-    )
-
-
-def _read_aggregate(gateway: Gateway, node: Node, plan: Java) -> Boundary:
+def _read_aggregate(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     grouping: list[Tree] = node.fields["groupingExpressions"]
     plain = {expr_id(t[0]) for t in grouping if _is_attribute(t)}
     calls: list[Call] = []
@@ -138,8 +113,8 @@ def _read_aggregate(gateway: Gateway, node: Node, plan: Java) -> Boundary:
         kind="Aggregate",
         path=node.path,
         input_path=input_path,
-        inputs=read_attributes(gateway, gateway.node(plan, (0,))),
-        outputs=read_attributes(gateway, plan),
+        inputs=gateway.attributes(gateway.node(plan, (0,))),
+        outputs=gateway.attributes(plan),
         keys=tuple(expr_id(t[0]) for t in grouping if _is_attribute(t)),
         key_outputs=key_outputs,
         all_keys_plain=len(plain) == len(grouping),
@@ -195,13 +170,13 @@ def _udaf_call(tree: Tree, position: int) -> Call:
     return Call(str(udaf["name"]), _plain(udaf, arguments), (expr_id(tree[0]),), position)
 
 
-def _read_flat_map(gateway: Gateway, node: Node, plan: Java) -> Boundary:
+def _read_flat_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     """The operator's child is the projection that PySpark adds: grouping columns, then all."""
     (project,) = node.children
     grouping: list[Tree] = node.fields["groupingAttributes"]
     if project.kind != PROJECT or not all(_is_attribute(t) for t in grouping):
         raise DeclineSignal("plan-shape", "applyInPandas without the projection PySpark adds")
-    inputs = read_attributes(gateway, gateway.node(plan, (0, 0)))
+    inputs = gateway.attributes(gateway.node(plan, (0, 0)))
     ids = [a.id for a in inputs]
     columns: list[Tree] = project.fields["projectList"]
     frame = [expr_id(t[0]) if _is_attribute(t) else None for t in columns[len(grouping) :]]
@@ -213,7 +188,7 @@ def _read_flat_map(gateway: Gateway, node: Node, plan: Java) -> Boundary:
         raise DeclineSignal("plan-shape", "the function's arguments are not the input's columns")
     keys = tuple(expr_id(t[0]) for t in grouping)
     heads = [expr_id(t[0]) if _is_attribute(t) else None for t in columns[: len(grouping)]]
-    outputs = read_attributes(gateway, plan)
+    outputs = gateway.attributes(plan)
     return Boundary(
         kind="FlatMapGroupsInPandas",
         path=node.path,
@@ -239,7 +214,7 @@ def _scalar_calls(node: Node) -> tuple[int, ...]:
     )
 
 
-def _read_project(gateway: Gateway, node: Node, plan: Java) -> Boundary:
+def _read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     """Calls whose arguments are not plain columns are left out: their results are just unknown."""
     columns: list[Tree] = node.fields["projectList"]
     calls: list[Call] = []
@@ -262,8 +237,8 @@ def _read_project(gateway: Gateway, node: Node, plan: Java) -> Boundary:
         kind="Project",
         path=node.path,
         input_path=(*node.path, 0),
-        inputs=read_attributes(gateway, gateway.node(plan, (0,))),
-        outputs=read_attributes(gateway, plan),
+        inputs=gateway.attributes(gateway.node(plan, (0,))),
+        outputs=gateway.attributes(plan),
         keys=keys,
         key_outputs={out: key for out, key in passed.items() if key in keys},
         all_keys_plain=True,

@@ -18,7 +18,7 @@ from presieve.backend.catalyst_json import (
     walk,
 )
 from presieve.backend.definitions import fixed_definitions, referred
-from presieve.backend.spark_gateway import Gateway, Java
+from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import Declined
 from presieve.ir.terms import Term
 from presieve.plan.algebra import (
@@ -86,7 +86,7 @@ def boundaries(root: Node) -> tuple[Node, ...]:
     return tuple(n for n in walk(root) if is_boundary(n) or n.kind in UNSUPPORTED_BOUNDARIES)
 
 
-def find_sites(gateway: Gateway, root: Node, plan: Java, timezone: str) -> tuple[Site, ...]:
+def find_sites(gateway: Gateway, root: Node, plan: Handle, timezone: str) -> tuple[Site, ...]:
     """Every boundary that a filter meets, outer ones first."""
     by_path = {n.path: n for n in walk(root)}
     fixed = fixed_definitions(gateway, root, plan)
@@ -115,7 +115,7 @@ def _chain(boundary: Node, by_path: dict[tuple[int, ...], Node]) -> tuple[Node, 
     return tuple(nodes)
 
 
-def _deterministic(gateway: Gateway, plan: Java, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+def _deterministic(gateway: Gateway, plan: Handle, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
     """The longest beginning of the chain without a non-deterministic expression in it."""
     if not nodes or gateway.deterministic(gateway.node(plan, nodes[-1].path)):
         return nodes

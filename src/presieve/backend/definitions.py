@@ -12,14 +12,14 @@ from collections.abc import Iterator
 
 from presieve.backend.boundary import LOGICAL
 from presieve.backend.catalyst_json import JsonNode, Node, walk
-from presieve.backend.spark_gateway import Gateway, Java
+from presieve.backend.gateway import Gateway, Handle
 
 WITH_CTE = LOGICAL + "WithCTE"
 CTE_REFERENCE = LOGICAL + "CTERelationRef"
 CTE_DEFINITION = LOGICAL + "CTERelationDef"
 
 
-def fixed_definitions(gateway: Gateway, root: Node, plan: Java) -> frozenset[int]:
+def fixed_definitions(gateway: Gateway, root: Node, plan: Handle) -> frozenset[int]:
     """The numbers of the definitions that are deterministic, with all that they refer to."""
     found = {int(n.fields["id"]): n for n in walk(root) if n.kind == CTE_DEFINITION}
     # Those of a subquery are children in its own plan, which its expression answers for.

@@ -17,9 +17,9 @@ from presieve.backend.catalyst_json import (
 )
 from presieve.backend.catalyst_plan import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.footers import without_null
+from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import input_vars
 from presieve.backend.problem import SiteProblem
-from presieve.backend.spark_gateway import Gateway, Java
 from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import Option
@@ -35,7 +35,7 @@ _NULL_REJECTING = frozenset(
 """Not true where an operand is NULL."""
 
 
-def known_to_hold(gateway: Gateway, root: Java, site: SiteProblem) -> dict[Assumption, str]:
+def known_to_hold(gateway: Gateway, root: Handle, site: SiteProblem) -> dict[Assumption, str]:
     """The assumptions that say "this column is not NULL" of a column that is not, and how that is
     known. Every other assumption stays one.
     """

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlparse
 from presieve.backend.boundary import PROJECT
 from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, Node, Tree, expr_id
 from presieve.backend.catalyst_plan import FILTER, SUBQUERY_ALIAS, VIEW
-from presieve.backend.spark_gateway import Gateway, Java
+from presieve.backend.gateway import Gateway, Handle
 
 if TYPE_CHECKING:
     from pyarrow.parquet import Statistics
@@ -26,12 +26,12 @@ MAX_FILES = 2000
 """More files than this are not opened while a plan is being optimized."""
 
 
-def without_null(gateway: Gateway, root: Java, node: Node, ids: Iterable[int]) -> frozenset[int]:
+def without_null(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> frozenset[int]:
     """Which of these output attributes of ``node`` hold no NULL in any file of the scan below."""
     return _good(gateway, root, node, ids, _counts_none)
 
 
-def within_python(gateway: Gateway, root: Java, node: Node, ids: Iterable[int]) -> frozenset[int]:
+def within_python(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> frozenset[int]:
     """Which of these timestamps and dates are such that pandas and Python can hold all of them."""
     return _good(gateway, root, node, ids, _holds)
 
@@ -40,7 +40,7 @@ Test = Callable[["Statistics"], bool]
 
 
 def _good(
-    gateway: Gateway, root: Java, node: Node, ids: Iterable[int], test: Test
+    gateway: Gateway, root: Handle, node: Node, ids: Iterable[int], test: Test
 ) -> frozenset[int]:
     """The attributes whose column passes the test in every row group of every file below."""
     wanted = {i: i for i in ids}  # from the attribute here to the one that was asked about

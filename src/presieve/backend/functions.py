@@ -7,8 +7,8 @@ import pickle
 from types import FunctionType
 
 from presieve.backend.boundary import Boundary, Call
+from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import Names, key_columns
-from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Fold, Output
 from presieve.ir.terms import Scope, Var
@@ -20,7 +20,7 @@ from presieve.semantics.types import column, decimal_type
 
 
 def only_keys(
-    gateway: Gateway, node: Java, boundary: Boundary, names: Names, why: Declined
+    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, why: Declined
 ) -> Lifted:
     """The fold of a function that does not lift, with those outputs only that hold the key.
 
@@ -62,7 +62,7 @@ _COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "str
 """Types whose values come back from pandas as they were sent, decimals besides."""
 
 
-def handle(gateway: Gateway, node: Java, boundary: Boundary, call: Call) -> Java:
+def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: Call) -> Handle:
     """The function of a call, in the JVM."""
     if boundary.kind == "Aggregate":
         return gateway.aggregate_function(node, call.position)
@@ -71,7 +71,7 @@ def handle(gateway: Gateway, node: Java, boundary: Boundary, call: Call) -> Java
     return gateway.group_function(node)
 
 
-def load(gateway: Gateway, handle: Java, call: Call) -> object:
+def load(gateway: Gateway, handle: Handle, call: Call) -> object:
     """The Python function. What the user's own objects may raise on loading is not ours to list
     completely; these are what pickle documents, and a missing module.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from presieve.backend.catalyst_json import (
@@ -14,7 +14,6 @@ from presieve.backend.catalyst_json import (
     end_of,
     references,
 )
-from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Column
 from presieve.ir.sorts import BOOL, INT, strip
@@ -135,16 +134,15 @@ def _total(function: str, arguments: tuple[Tree, ...], condition: Tree) -> bool:
 
 
 def lift_native(
-    gateway: Gateway,
     call: NativeCall,
-    function: Java,
+    evaluation: Callable[[], str],
     inputs: Mapping[int, Var],
     types: Mapping[int, str],
     output: SchemaColumn,
     timezone: str,
 ) -> Lifted | Declined:
-    """The call as a fold. ``function`` is the same in the JVM, ``inputs`` and ``types`` are the
-    columns of the input by number.
+    """The call as a fold. ``evaluation`` says what a sum does on overflow, ``inputs`` and ``types``
+    are the columns of the input by number.
     """
     if not call.function:
         return Declined("native-aggregate", call.unknown)
@@ -153,7 +151,7 @@ def lift_native(
             call.function,
             tuple(_term(t, inputs, timezone) for t in call.arguments),
             _term(call.condition, inputs, timezone) if call.condition else TRUE,
-            _overflow(gateway, function) if call.function == "sum" else Overflow.RAISES,
+            _overflow(evaluation()) if call.function == "sum" else Overflow.RAISES,
         )
         columns = _columns(aggregate, inputs, types)
         fold = aggregate_fold(aggregate, columns, output)
@@ -212,8 +210,8 @@ def _columns(
     )
 
 
-def _overflow(gateway: Gateway, function: Java) -> Overflow:
-    match gateway.evaluation_mode(function):
+def _overflow(evaluation: str) -> Overflow:
+    match evaluation:
         case "ANSI":
             return Overflow.RAISES
         case "LEGACY":

@@ -9,6 +9,7 @@ from presieve.backend.catalyst_json import Node
 from presieve.backend.catalyst_plan import Site
 from presieve.backend.footers import within_python
 from presieve.backend.functions import handle, load, only_keys, takes_key
+from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import (
     Names,
     input_vars,
@@ -20,7 +21,6 @@ from presieve.backend.names import (
 )
 from presieve.backend.native import lift_native
 from presieve.backend.raising import Below, can_raise, look_below, trees_raise
-from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
 from presieve.ir.ops import sql_conjunction
@@ -98,7 +98,7 @@ the year 9999).
 """
 
 
-def read_problem(gateway: Gateway, site: Site, plan: Java, setting: Setting) -> SiteProblem:
+def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
     """The problem of a site; ``plan`` is the root. Raises :class:`DeclineSignal`."""
     if not site.deterministic:
         raise DeclineSignal("nondeterministic", "something below the filter is not deterministic")
@@ -155,7 +155,7 @@ def _others_raise(node: Node, boundary: Boundary) -> bool:
     return any(can_raise(tree) for i, tree in enumerate(columns) if i not in known)
 
 
-def _arrives(gateway: Gateway, site: Site, boundary: Boundary, plan: Java) -> bool:
+def _arrives(gateway: Gateway, site: Site, boundary: Boundary, plan: Handle) -> bool:
     sent = {i for call in boundary.calls if call.native is None for i in call.arguments}
     always = {a.id for a in boundary.inputs if a.type in _ALWAYS_SENT or decimal_type(a.type)}
     asked = [a for a in boundary.inputs if a.id in sent - always]
@@ -171,7 +171,7 @@ def _with_keys(fold: Fold, names: Names) -> Fold:
 
 
 def _lifted(
-    gateway: Gateway, node: Java, boundary: Boundary, names: Names, setting: Setting
+    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, setting: Setting
 ) -> tuple[tuple[Lifted, ...], dict[int, Declined]]:
     """The calls as folds; and the outputs, by number, of those of Spark's own functions that are
     not known and never raise: nothing need be known of them where nobody reads what they give.
@@ -195,7 +195,7 @@ def _lifted(
 
 
 def _lifted_rows(
-    gateway: Gateway, node: Java, boundary: Boundary, names: Names, setting: Setting
+    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, setting: Setting
 ) -> tuple[tuple[Lifted, ...], Declined | None]:
     """The scalar UDFs that lift, and why the first of the others does not."""
     found: list[Lifted] = []
@@ -211,19 +211,25 @@ def _lifted_rows(
 
 
 def _lift_native(
-    gateway: Gateway, node: Java, boundary: Boundary, names: Names, call: Call, timezone: str
+    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, call: Call, timezone: str
 ) -> Lifted | Declined:
     assert call.native is not None
     (output,) = (a for a in boundary.outputs if a.id in call.outputs)
     types = {a.id: a.type for a in boundary.inputs}
-    function = gateway.native_function(node, call.position) if call.native.function else None
     inputs = input_vars(names)
     column = schema_column(output)
-    return lift_native(gateway, call.native, function, inputs, types, column, timezone)
+    return lift_native(
+        call.native,
+        lambda: gateway.evaluation_mode(node, call.position),
+        inputs,
+        types,
+        column,
+        timezone,
+    )
 
 
 def _lift(
-    gateway: Gateway, node: Java, boundary: Boundary, names: Names, call: Call, setting: Setting
+    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, call: Call, setting: Setting
 ) -> Lifted:
     function = load(gateway, handle(gateway, node, boundary, call), call)
     by_id = {a.id: a for a in boundary.inputs}

@@ -6,15 +6,14 @@ attributes by number, must be the very term that was proved.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from presieve.backend.catalyst_json import Conjunct, split_conjuncts
 from presieve.backend.catalyst_plan import FILTER
+from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import above, distinct, input_vars
 from presieve.backend.problem import SiteProblem
-from presieve.backend.spark_gateway import Gateway, Java
 from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Scope, Term, Var
@@ -122,11 +121,11 @@ def _predicate(term: Term, attributes: Mapping[int, Var], timezone: str) -> Pred
 
 def rewrite_plan(
     gateway: Gateway,
-    root: Java,
+    root: Handle,
     edits: tuple[SiteEdit, ...],
     timezone: str,
     at: tuple[int, ...] = (),
-) -> Java:
+) -> Handle:
     """The node at path ``at`` with all edits in it made. Raises :class:`DeclineSignal`."""
     builder = _Builder(gateway, _collect(edits), timezone, not gateway.cache_is_empty())
     return builder.build(gateway.node(root, at), at)
@@ -158,7 +157,7 @@ class _Builder:
     timezone: str
     caches: bool
 
-    def build(self, node: Java, path: tuple[int, ...]) -> Java:
+    def build(self, node: Handle, path: tuple[int, ...]) -> Handle:
         """The node with everything in it edited; itself where nothing is."""
         if path not in self.edits.paths:
             return node
@@ -173,36 +172,36 @@ class _Builder:
             self._check_uncached(result)
         return result
 
-    def _check_uncached(self, made: Java) -> None:
+    def _check_uncached(self, made: Handle) -> None:
         """A new node must not come out of the cache: what is there may be out of date."""
         if self.caches and self.gateway.is_cached(made):
             raise DeclineSignal("cached", "the plan would be read from the cache, which may be old")
 
-    def _node(self, node: Java, path: tuple[int, ...], children: list[Java]) -> Java:
+    def _node(self, node: Handle, path: tuple[int, ...], children: list[Handle]) -> Handle:
         parts = self.edits.keep.get(path)
         if parts is None:
             return self.gateway.with_children(node, children)
         if not parts:
-            return children[0]
+            return self.gateway.filter(None, node, children[0])
         condition = self.gateway.condition(node)
         kept = [self._operand(condition, c.route) for c in parts]
         joined = kept[0]
         for part in kept[1:]:
             joined = self.gateway.conjunction(joined, part)
-        return self.gateway.filter(joined, children[0])
+        return self.gateway.filter(joined, node, children[0])
 
-    def _operand(self, condition: Java, route: tuple[str, ...]) -> Java:
+    def _operand(self, condition: Handle, route: tuple[str, ...]) -> Handle:
         for side in route:
             condition = self.gateway.operand(condition, side)
         return condition
 
-    def _filter(self, predicate: Predicate, child: Java) -> Java:
+    def _filter(self, predicate: Predicate, child: Handle) -> Handle:
         """A filter above ``child``, read back. Raises :class:`DeclineSignal` on any difference."""
         made = self.gateway.filter_sql(predicate.sql, child)
-        tree = json.loads(self.gateway.json(made))[0]
-        if tree["class"] != FILTER:
+        tree = self.gateway.condition_tree(made)
+        if tree is None:
             raise DeclineSignal("read-back", "Spark made something else of a filter")
-        parts = [c.tree for c in split_conjuncts(tree["condition"])]
+        parts = [c.tree for c in split_conjuncts(tree)]
         terms = [expression(t, predicate.attributes, self.timezone) for t in parts]
         for term in terms:
             if isinstance(term, Declined):

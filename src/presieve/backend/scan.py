@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from presieve.backend.catalyst_json import Node
 from presieve.backend.definitions import WITH_CTE
-from presieve.backend.spark_gateway import Gateway, GatewayError, Java
+from presieve.backend.gateway import Gateway, GatewayError, Handle
 
 
-def pushed_filters(gateway: Gateway, plan: Java, root: Node, boundary: Node) -> tuple[str, ...]:
+def pushed_filters(gateway: Gateway, plan: Handle, root: Node, boundary: Node) -> tuple[str, ...]:
     """The filters of the scans in the physical plan of a boundary, as Spark prints them, each once:
     those handed to the file format, then those that choose partitions. None where Spark cannot plan
     the boundary by itself. ``root`` is ``plan`` as we read it.

@@ -28,8 +28,8 @@ from presieve.report.model import BoundaryReport, ReportData
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+    from presieve.backend.plans import Opened, OpenSite, SiteEdit
     from presieve.backend.problem import SiteProblem
-    from presieve.backend.spark_classic import Opened, OpenSite, SiteEdit
     from presieve.report.report import Report
 
 Cost = Literal["auto", "always", "never"]
@@ -106,7 +106,7 @@ def _run(df: DataFrame, options: Options, *, for_report: bool) -> tuple[DataFram
         logger.debug("left alone: %s", off)
         return df, ReportData((), False, time.perf_counter() - started)
     # Loading a backend loads PySpark, which importing this module must not.
-    from presieve.backend.spark_classic import open_plan
+    from presieve.backend.plans import open_plan
 
     opened = open_plan(df, thorough=for_report, pure=read_pure(options.pure))
     if isinstance(opened, Declined):
@@ -175,7 +175,7 @@ def _solve_problem(
     *,
     for_report: bool,
 ) -> tuple[BoundaryReport, SiteEdit | None]:
-    from presieve.backend.spark_classic import facts, input_names
+    from presieve.backend.plans import facts, input_names
 
     names = input_names(problem)
     declared = read_declared(options.declare, names, opened.timezone, partly=True)
@@ -243,7 +243,7 @@ def _edited(
     report: BoundaryReport,
     options: Options,
 ) -> tuple[BoundaryReport, SiteEdit | None]:
-    from presieve.backend.spark_classic import plan_edit
+    from presieve.backend.plans import plan_edit
 
     if options.policy == "strict" and site.may_erase_error:
         return replace(report, declined=(*report.declined, Declined(ERASES, ERASED_TEXT))), None
@@ -280,7 +280,7 @@ def _sql(term: Term, otherwise: str) -> str:
 
 def _plans(opened: Opened, df: DataFrame, changed: DataFrame) -> tuple[str, str]:
     """Spark's optimized logical plans, before and after."""
-    from presieve.backend.spark_classic import drawing
+    from presieve.backend.plans import drawing
 
     before = drawing(opened, df)
     return before, before if changed is df else drawing(opened, changed)

@@ -12,7 +12,7 @@ from presieve.report.model import BoundaryReport
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from presieve.backend.spark_classic import Opened, OpenSite, SiteEdit
+    from presieve.backend.plans import Opened, OpenSite, SiteEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ def in_rounds(
     A pre-filter of an outer boundary is one more filter for those below it, so these wait until it
     is there. What comes out may be the plan that was there before.
     """
-    from presieve.backend.spark_classic import is_same, open_plan, scan_filters
+    from presieve.backend.plans import is_same, open_plan, scan_filters
 
     first, found = opened, df
     decided: dict[int, Decided] = {}
@@ -85,7 +85,7 @@ def _with_scans(site: Decided, scans: tuple[str, ...]) -> Decided:
 
 def _apply(df: DataFrame, opened: Opened, sites: list[Decided]) -> tuple[DataFrame, list[Decided]]:
     """The DataFrame with every edit made that can be made; the others are told as declined."""
-    from presieve.backend.spark_classic import apply_edits
+    from presieve.backend.plans import apply_edits
 
     edits = tuple(s.edit for s in sites if s.edit is not None)
     if not edits:
@@ -103,7 +103,7 @@ def _apply(df: DataFrame, opened: Opened, sites: list[Decided]) -> tuple[DataFra
 
 def _alone(opened: Opened, site: Decided, together: Declined, count: int) -> Decided:
     """The site without its edit, unless there are others and it can be made without them."""
-    from presieve.backend.spark_classic import apply_edits
+    from presieve.backend.plans import apply_edits
 
     if site.edit is None:
         return site

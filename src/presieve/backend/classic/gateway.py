@@ -7,8 +7,9 @@ backend, which declines and leaves the DataFrame alone. One call over py4j costs
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from typing import ParamSpec, TypeAlias, TypeVar
 
 from py4j.java_gateway import JavaClass, JavaPackage
 from py4j.protocol import Py4JError
@@ -18,10 +19,13 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
-from presieve.errors import Declined, PresieveError
+from presieve.backend.catalyst_json import Node, Tree, expr_id, parse_plan, simple_type
+from presieve.backend.gateway import GatewayError, Handle
+from presieve.backend.notes import FUNCTION_MARKS
+from presieve.errors import DeclineSignal
+from presieve.plan.algebra import Attribute
 
-Java: TypeAlias = Any
-"""An object of the JVM: py4j knows no types."""
+Java: TypeAlias = Handle
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,13 +34,11 @@ _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
 
 
-class GatewayError(PresieveError):
-    """A private interface is missing or refused. Becomes a :class:`Declined` in the backend."""
-
-    @property
-    def declined(self) -> Declined:
-        """The value for the report."""
-        return Declined("spark-internals", str(self))
+_MARKS = (
+    *("FlatMap", "PythonUDAF", "MapInPandas", "MapInArrow", "plans.logical.Aggregate"),
+    *FUNCTION_MARKS,
+)
+"""What occurs in the JSON of a plan in which there is something to do, or to say something of."""
 
 
 def _guarded(call: Callable[P, T]) -> Callable[P, T]:
@@ -61,7 +63,7 @@ def is_classic(df: object) -> bool:
     return isinstance(df, ClassicDataFrame)
 
 
-class Gateway:
+class ClassicGateway:
     """The private interfaces of one session."""
 
     __slots__ = (
@@ -106,6 +108,20 @@ class Gateway:
             bool(plan.containsPattern(getattr(self._pattern, pattern)())) for pattern in patterns
         )
 
+    def interesting(self, plan: Java, thorough: bool) -> Node | None:
+        """As in :class:`Gateway`. A plan with neither a Python function nor a filter and an
+        aggregate may be large, so that it is not read but for a report.
+        """
+        if not thorough and not self.mentions(plan, "PYTHON_UDF", "GENERATOR"):
+            if not (self.mentions(plan, "AGGREGATE") and self.mentions(plan, "FILTER")):
+                return None
+        text = self.json(plan)
+        return parse_plan(text) if any(mark in text for mark in _MARKS) else None
+
+    def tree(self, plan: Java) -> Node:
+        """The plan as a tree."""
+        return parse_plan(self.json(plan))
+
     @_guarded
     def same(self, plan: Java, other: Java) -> bool:
         """Whether two plans are alike, down to the numbers of attributes."""
@@ -133,6 +149,33 @@ class Gateway:
         """The plan's output attributes, as the JSON of a projection of them in their order."""
         return str(self._project(plan.output(), self._one_row()).toJSON())
 
+    def same_output(self, plan: Java, other: Java) -> bool:
+        """Whether two plans have the same output attributes."""
+        return self.output_json(plan) == self.output_json(other)
+
+    def attributes(self, plan: Java) -> tuple[Attribute, ...]:
+        """The output attributes of a plan, in order.
+
+        Numbers come from the attributes' JSON, types from the schema's: only the latter tells a
+        CHAR column from a string.
+        """
+        trees: list[Tree] = json.loads(self.output_json(plan))[0]["projectList"]
+        fields = json.loads(self.schema_json(plan))["fields"]
+        if len(trees) != len(fields) or any(
+            len(t) != 1 or t[0]["name"] != f["name"] for t, f in zip(trees, fields, strict=True)
+        ):
+            reason = "a plan's schema does not match its output attributes"
+            raise DeclineSignal("plan-shape", reason)
+        return tuple(
+            Attribute(
+                expr_id(t[0]),
+                str(f["name"]),
+                simple_type(f["type"], f.get("metadata")),
+                bool(f["nullable"]),
+            )
+            for t, f in zip(trees, fields, strict=True)
+        )
+
     @_guarded
     def deterministic(self, plan: Java) -> bool:
         """Whether no expression of the plan or below it is non-deterministic."""
@@ -155,6 +198,12 @@ class Gateway:
         """The condition of a filter."""
         return filter_.condition()
 
+    def condition_tree(self, plan: Java) -> Tree | None:
+        """The condition as a tree; None where the plan is no filter."""
+        top = json.loads(self.json(plan))[0]
+        tree: Tree | None = top["condition"] if top["class"] == f"{_PLANS}.Filter" else None
+        return tree
+
     @_guarded
     def operand(self, conjunction: Java, side: str) -> Java:
         """The ``left`` or ``right`` operand of a binary expression."""
@@ -173,9 +222,9 @@ class Gateway:
     # Building
 
     @_guarded
-    def filter(self, condition: Java, child: Java) -> Java:
-        """A filter with a resolved condition."""
-        return self._filter(condition, child)
+    def filter(self, condition: Java | None, filter_: Java, child: Java) -> Java:
+        """The filter with another resolved condition; without one there is none."""
+        return child if condition is None else self._filter(condition, child)
 
     @_guarded
     def filter_sql(self, sql: str, child: Java) -> Java:
@@ -207,13 +256,9 @@ class Gateway:
     # Around the plan
 
     @_guarded
-    def native_function(self, aggregate: Java, position: int) -> Java:
-        """The function of ``Alias(AggregateExpression(function))`` at ``position``."""
-        return aggregate.aggregateExpressions().apply(position).child().aggregateFunction()
-
-    @_guarded
-    def evaluation_mode(self, function: Java) -> str:
-        """What ``Sum`` does on overflow: ``ANSI``, ``LEGACY`` or ``TRY``."""
+    def evaluation_mode(self, aggregate: Java, position: int) -> str:
+        """What the ``Sum`` at ``position`` does on overflow: ``ANSI``, ``LEGACY`` or ``TRY``."""
+        function = aggregate.aggregateExpressions().apply(position).child().aggregateFunction()
         return str(function.evalContext().evalMode().toString())
 
     @_guarded

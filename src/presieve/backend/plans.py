@@ -1,4 +1,4 @@
-"""Trusted. Classic DataFrames: their boundaries as problems, and the DataFrame with them solved."""
+"""Trusted. DataFrames: their boundaries as problems, and the DataFrame with them solved."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.boundary import LOGICAL, is_boundary
-from presieve.backend.catalyst_json import JsonNode, Node, parse_plan
+from presieve.backend.catalyst_json import JsonNode, Node
 from presieve.backend.catalyst_plan import UNSUPPORTED_BOUNDARIES, Site, boundaries, find_sites
+from presieve.backend.classic.gateway import ClassicGateway, is_classic
 from presieve.backend.facts import known_to_hold
+from presieve.backend.gateway import Gateway, GatewayError, Handle
 from presieve.backend.native import AGGREGATE_EXPRESSION, native_call
-from presieve.backend.notes import FUNCTION_MARKS, notes
+from presieve.backend.notes import notes
 from presieve.backend.problem import Setting, SiteProblem, read_problem
 from presieve.backend.rewrite import SiteEdit, edit, rewrite_plan
 from presieve.backend.scan import pushed_filters
-from presieve.backend.spark_gateway import Gateway, GatewayError, Java, is_classic
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
 from presieve.ir.terms import Term, Var
@@ -33,12 +34,6 @@ __all__ = [
     "plan_edit",
     "scan_filters",
 ]
-
-_MARKS = (
-    *("FlatMap", "PythonUDAF", "MapInPandas", "MapInArrow", "plans.logical.Aggregate"),
-    *FUNCTION_MARKS,
-)
-"""What occurs in the JSON of a plan in which there is something to do, or to say something of."""
 
 _CONFS = {
     "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName": "true",
@@ -76,7 +71,7 @@ class Opened:
     """
 
     gateway: Gateway
-    plan: Java
+    plan: Handle
     timezone: str
     sites: tuple[OpenSite, ...]
     notes: tuple[Declined, ...] = ()
@@ -100,16 +95,12 @@ def open_plan(
 
 
 def _open(df: DataFrame, thorough: bool, pure: tuple[Pure, ...]) -> Opened:
-    gateway = Gateway(df.sparkSession)
+    gateway: Gateway = ClassicGateway(df.sparkSession)
     plan = gateway.analyzed(df)
-    if not thorough and not gateway.mentions(plan, "PYTHON_UDF", "GENERATOR"):
-        if not (gateway.mentions(plan, "AGGREGATE") and gateway.mentions(plan, "FILTER")):
-            return Opened(gateway, plan, "UTC", ())
-    text = gateway.json(plan)
-    if not any(mark in text for mark in _MARKS):
+    root = gateway.interesting(plan, thorough)
+    if root is None:
         return Opened(gateway, plan, "UTC", ())
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    root = parse_plan(text)
     found = find_sites(gateway, root, plan, timezone)
     against = _session_declines(gateway, plan) if found else None
     setting = Setting(timezone, pure)
@@ -118,7 +109,7 @@ def _open(df: DataFrame, thorough: bool, pure: tuple[Pure, ...]) -> Opened:
     return Opened(gateway, plan, timezone, sites, told, pure)
 
 
-def _session_declines(gateway: Gateway, plan: Java) -> Declined | None:
+def _session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
     """Why nothing in this plan is moved, whatever it is."""
     if gateway.is_streaming(plan):
         return Declined("streaming", "streaming DataFrames are left alone")
@@ -130,7 +121,7 @@ def _session_declines(gateway: Gateway, plan: Java) -> Declined | None:
 
 
 def _open_site(
-    gateway: Gateway, site: Site, plan: Java, setting: Setting, against: Declined | None
+    gateway: Gateway, site: Site, plan: Handle, setting: Setting, against: Declined | None
 ) -> OpenSite:
     where = _where(gateway, site, plan)
     problem = against or _problem(gateway, site, plan, setting)
@@ -139,7 +130,9 @@ def _open_site(
     return OpenSite(site.number, boundary.path, operator, _function_name(boundary), where, problem)
 
 
-def _problem(gateway: Gateway, site: Site, plan: Java, setting: Setting) -> SiteProblem | Declined:
+def _problem(
+    gateway: Gateway, site: Site, plan: Handle, setting: Setting
+) -> SiteProblem | Declined:
     kind = site.boundary.kind
     try:
         if kind in UNSUPPORTED_BOUNDARIES or not is_boundary(site.boundary):
@@ -154,7 +147,7 @@ def _problem(gateway: Gateway, site: Site, plan: Java, setting: Setting) -> Site
         return error.declined
 
 
-def _is_cached(gateway: Gateway, site: Site, plan: Java) -> bool:
+def _is_cached(gateway: Gateway, site: Site, plan: Handle) -> bool:
     """Whether the boundary's result comes out of the cache: it, or something that contains it, or
     all that a pre-filter would stand below.
     """
@@ -162,7 +155,7 @@ def _is_cached(gateway: Gateway, site: Site, plan: Java) -> bool:
     return any(gateway.is_cached(gateway.node(plan, path[:n])) for n in reversed(range(len(path))))
 
 
-def _where(gateway: Gateway, site: Site, plan: Java) -> str:
+def _where(gateway: Gateway, site: Site, plan: Handle) -> str:
     """The filters as Spark prints them."""
     conditions = [gateway.condition(gateway.node(plan, n.path)) for n in site.filters]
     return " AND ".join(gateway.sql(c) for c in conditions)
@@ -216,7 +209,7 @@ def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame | Decl
     try:
         plan = rewrite_plan(gateway, opened.plan, edits, opened.timezone)
         df = gateway.dataframe(plan)
-        if gateway.output_json(gateway.analyzed(df)) != gateway.output_json(opened.plan):
+        if not gateway.same_output(opened.plan, gateway.analyzed(df)):
             return Declined("plan-shape", "the rewritten plan has other columns")
         return df
     except DeclineSignal as signal:
@@ -238,7 +231,7 @@ def scan_filters(opened: Opened, df: DataFrame) -> tuple[tuple[str, ...], ...]:
     gateway = opened.gateway
     try:
         plan = gateway.analyzed(df)
-        root = parse_plan(gateway.json(plan))
+        root = gateway.tree(plan)
         return tuple(pushed_filters(gateway, plan, root, node) for node in boundaries(root))
     except (DeclineSignal, GatewayError):
         return ()

@@ -1,0 +1,1 @@
+"""Trusted. DataFrames whose plans lie in a JVM next to us."""

@@ -1,0 +1,148 @@
+"""Trusted. What the rest of the backend asks of Spark, wherever its plans lie.
+
+A plan is a handle with which nothing can be done but to hand it back, and a tree in Catalyst's
+words (:mod:`presieve.backend.catalyst_json`), in which everything is looked up. A path leads to
+the same operator in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from presieve.backend.catalyst_json import Node, Tree
+from presieve.errors import Declined, PresieveError
+from presieve.plan.algebra import Attribute
+
+if TYPE_CHECKING:
+    from pyspark.sql.dataframe import DataFrame
+
+Handle: TypeAlias = Any
+"""A plan, expression or function where Spark has it: py4j, for one, knows no types."""
+
+
+class GatewayError(PresieveError):
+    """An interface of Spark is missing or refused. Becomes a :class:`Declined` in the backend."""
+
+    @property
+    def declined(self) -> Declined:
+        """The value for the report."""
+        return Declined("spark-internals", str(self))
+
+
+class Gateway(Protocol):
+    """The interfaces of one session. Everything may raise :class:`GatewayError`."""
+
+    # Plans
+
+    def analyzed(self, df: DataFrame) -> Handle:
+        """The analyzed logical plan of a DataFrame."""
+
+    def interesting(self, plan: Handle, thorough: bool) -> Node | None:
+        """The plan as a tree, or None where there is nothing to do in it and nothing to tell;
+        ``thorough`` is for reports.
+        """
+
+    def tree(self, plan: Handle) -> Node:
+        """The plan as a tree."""
+
+    def same(self, plan: Handle, other: Handle) -> bool:
+        """Whether two plans are alike, down to the numbers of attributes."""
+
+    def same_output(self, plan: Handle, other: Handle) -> bool:
+        """Whether two plans have the same columns, of the same types and numbers."""
+
+    def node(self, root: Handle, path: Sequence[int]) -> Handle:
+        """The node reached by following child numbers."""
+
+    def attributes(self, plan: Handle) -> tuple[Attribute, ...]:
+        """The output attributes of a plan, in order. Raises :class:`DeclineSignal`."""
+
+    def deterministic(self, plan: Handle) -> bool:
+        """Whether no expression of the plan or below it is non-deterministic."""
+
+    def is_streaming(self, plan: Handle) -> bool:
+        """Whether a streaming source is below."""
+
+    # Expressions
+
+    def condition(self, filter_: Handle) -> Handle:
+        """The condition of a filter."""
+
+    def condition_tree(self, plan: Handle) -> Tree | None:
+        """The condition as a tree; None where the plan is no filter."""
+
+    def operand(self, conjunction: Handle, side: str) -> Handle:
+        """The ``left`` or ``right`` operand of a conjunction."""
+
+    def conjunction(self, left: Handle, right: Handle) -> Handle:
+        """``left AND right``."""
+
+    def sql(self, expression: Handle) -> str:
+        """An expression as SQL text, for a person."""
+
+    # Building
+
+    def filter(self, condition: Handle | None, filter_: Handle, child: Handle) -> Handle:
+        """The filter with another condition (None: it keeps every row) over another child."""
+
+    def filter_sql(self, sql: str, child: Handle) -> Handle:
+        """A filter above ``child`` whose condition is resolved by name against it."""
+
+    def with_children(self, node: Handle, children: Sequence[Handle]) -> Handle:
+        """The same node over other children."""
+
+    def with_plan(self, with_cte: Handle, plan: Handle) -> Handle:
+        """Another plan under the same definitions (``WithCTE``)."""
+
+    def children(self, node: Handle) -> list[Handle]:
+        """The children of a node."""
+
+    def dataframe(self, plan: Handle) -> DataFrame:
+        """A DataFrame of a logical plan, which is analyzed (and checked) on the way."""
+
+    # Functions
+
+    def evaluation_mode(self, aggregate: Handle, position: int) -> str:
+        """What the ``Sum`` at ``position`` does on overflow: ``ANSI``, ``LEGACY`` or ``TRY``."""
+
+    def aggregate_function(self, aggregate: Handle, position: int) -> Handle:
+        """The Python function of ``Alias(AggregateExpression(PythonUDAF))`` at ``position``."""
+
+    def row_function(self, project: Handle, position: int) -> Handle:
+        """The Python function of ``Alias(PythonUDF)`` at ``position`` of a projection."""
+
+    def group_function(self, flat_map: Handle) -> Handle:
+        """The Python function of a ``FlatMapGroupsInPandas``."""
+
+    def load(self, python_function: Handle) -> object:
+        """What the pickled command of a Python function holds: a (function, type) pair.
+
+        It was pickled by this process, or by one that the user started for the same job. Raises
+        whatever loading the user's own objects raises.
+        """
+
+    # Around the plan
+
+    def conf(self, key: str, default: str) -> str:
+        """A configuration entry of the session."""
+
+    def cache_is_empty(self) -> bool:
+        """Whether nothing at all is cached in this application."""
+
+    def is_cached(self, plan: Handle) -> bool:
+        """Whether the result of exactly this plan is cached."""
+
+    def parquet_files(self, relation: Handle) -> list[str]:
+        """The files of a relation over Parquet, as URIs that can be opened here; none for other
+        relations.
+        """
+
+    def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:
+        """Of every leaf of the physical plan: its name, and what it says about pushed filters.
+
+        Planned afresh, so that nothing is fixed in a DataFrame that somebody holds.
+        """
+
+    def optimized_text(self, plan: Handle) -> str:
+        """Spark's drawing of the optimized logical plan."""
