@@ -5,13 +5,11 @@ is declined.
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
 from tests.lift import own_folds, own_refused, record_folds, record_refused, unrolled_folds
-from tests.lift.lifting import columns, declined, lifted, request
-from tests.lift.test_agreement import Case, check, groups
+from tests.lift.agreement import Case, assert_agrees
+from tests.lift.lifting import columns, declined, request
 
 from presieve.lift import Form, RowClass, SeriesFunction
-from presieve.semantics.values import Value
 
 CASES = [
     Case(own_folds.largest, "n int NOT NULL", "best int"),
@@ -62,22 +60,7 @@ def form_of(case: Case) -> Form:
 
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_fold_agrees_with_python(case: Case) -> None:
-    asked = request(case.schema, case.returns, case.keys)
-    form = form_of(case)
-    found = lifted(case.obj, asked, form)
-
-    @settings(
-        max_examples=150,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(groups(asked))
-    def run(rows: list[dict[str, Value]]) -> None:
-        check(case, asked, form, found, rows)
-
-    run()
+    assert_agrees(case, form_of(case))
 
 
 @pytest.mark.parametrize(
