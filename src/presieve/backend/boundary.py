@@ -23,6 +23,7 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.native import AGGREGATE_EXPRESSION, COMPLETE, NativeCall, native_call
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Mode
+from presieve.lift.lift import GROUPED_AGG_ARROW
 from presieve.plan.algebra import Attribute
 
 LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
@@ -46,7 +47,8 @@ class Call:
 
     ``arguments`` are input attributes, ``outputs`` the output attributes that it computes;
     ``position`` is its place among the aggregate expressions, or the columns of the projection (0
-    for applyInPandas). A scalar UDF is called once for each row; ``arrow`` is about these only.
+    for applyInPandas). A scalar UDF is called once for each row. ``arrow``: the values of a scalar
+    UDF go through Arrow, or a function of groups is one of Arrow arrays.
     """
 
     name: str
@@ -166,8 +168,10 @@ def _udaf_call(tree: Tree, position: int) -> Call:
     complete = aggregate["mode"].get("object") == COMPLETE and not aggregate["isDistinct"]
     if not complete or int(aggregate["num-children"]) != 1:
         raise DeclineSignal("aggregate-expression", "DISTINCT or FILTER in an aggregate function")
-    _check_function(udaf, GROUPED_AGG_PANDAS)
-    return Call(str(udaf["name"]), _plain(udaf, arguments), (expr_id(tree[0]),), position)
+    arrow = udaf["evalType"] in GROUPED_AGG_ARROW
+    _check_function(udaf, int(udaf["evalType"]) if arrow else GROUPED_AGG_PANDAS)
+    read = _plain(udaf, arguments)
+    return Call(str(udaf["name"]), read, (expr_id(tree[0]),), position, arrow=arrow)
 
 
 def _read_flat_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:

@@ -14,6 +14,7 @@ from presieve.ir.fold import Fold, Output
 from presieve.ir.terms import Scope, Var
 from presieve.lift.build import some
 from presieve.lift.forms import Lifted
+from presieve.lift.groupfold import group_fold_under
 from presieve.lift.keycolumns import held_columns
 from presieve.lift.source import function_source
 from presieve.semantics.types import column, decimal_type
@@ -90,6 +91,13 @@ def load(gateway: Gateway, handle: Handle, call: Call) -> object:
     if not isinstance(command, tuple) or len(command) != 2 or not callable(command[0]):
         raise DeclineSignal("no-function", f"the command of {call.name} holds no plain function")
     return command[0]
+
+
+def check_form(function: object, call: Call) -> None:
+    """Decline ``eval-type`` for functions of Arrow arrays, except folds of ``group_fold``."""
+    if call.arrow != (group_fold_under(function) is not None):
+        reason = f"{call.name} is not a pandas function of whole groups"
+        raise DeclineSignal("eval-type", reason)
 
 
 def takes_key(function: object, boundary: Boundary, call: Call) -> bool:

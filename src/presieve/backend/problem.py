@@ -8,7 +8,7 @@ from presieve.backend.boundary import Boundary, Call, read_boundary
 from presieve.backend.catalyst_json import Node
 from presieve.backend.catalyst_plan import Site
 from presieve.backend.footers import within_python
-from presieve.backend.functions import handle, load, only_keys, takes_key
+from presieve.backend.functions import check_form, handle, load, only_keys, takes_key
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import (
     Names,
@@ -238,6 +238,7 @@ def _lift(
     if boundary.kind == "Project":
         form = RowFunction(tuple(by_id[i].name for i in call.arguments), call.arrow)
     elif boundary.kind == "Aggregate":
+        check_form(function, call)
         form = SeriesFunction(tuple(by_id[i].name for i in call.arguments))
     else:
         with_key = takes_key(function, boundary, call)

@@ -21,6 +21,7 @@ from presieve.lift.forms import (
     SeriesFunction,
 )
 from presieve.lift.functions import lift_function
+from presieve.lift.groupfold import check_methods, group_fold_under, of_columns, of_rows
 from presieve.lift.names import parameters
 from presieve.lift.returns import Returns
 from presieve.lift.rowclass import is_row_class, lift_class
@@ -35,6 +36,9 @@ _MOST_TRACKED = 32
 
 GROUPED_AGG_PANDAS = 202
 """``PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF``."""
+
+GROUPED_AGG_ARROW = (252, 254)
+"""``SQL_GROUPED_AGG_ARROW_UDF`` and ``SQL_GROUPED_AGG_ARROW_ITER_UDF``."""
 
 
 def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
@@ -73,6 +77,9 @@ def _place(obj: object) -> Span | None:
 
 
 def _function_under(obj: object) -> object:
+    fold = group_fold_under(obj)
+    if fold is not None:
+        return inspect.getattr_static(fold.aggregator, "reduce", None)
     return inspect.getattr_static(obj, "func", obj) if not isinstance(obj, type) else obj
 
 
@@ -87,7 +94,9 @@ def _unwrap(obj: object, form: Form | None) -> object:
     kind, function = getattr(obj, "evalType", None), getattr(obj, "func", None)
     if kind is None or function is None:
         return obj
-    if kind != GROUPED_AGG_PANDAS and not (isinstance(form, RowFunction) and kind in SCALAR):
+    known = kind == GROUPED_AGG_PANDAS or (isinstance(form, RowFunction) and kind in SCALAR)
+    known = known or (kind in GROUPED_AGG_ARROW and group_fold_under(function) is not None)
+    if not known:
         raise DeclineSignal("unsupported-form", f"UDFs of evaluation type {kind} are not supported")
     if getattr(obj, "deterministic", True) is not True:
         raise DeclineSignal("impure-random", "the UDF is declared to be non-deterministic")
@@ -101,6 +110,12 @@ def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, 
     if missing:
         raise DeclineSignal("unknown-column", f"the input has no grouping column {missing[0]}")
     zone = Zone(request.timezone)
+    found = group_fold_under(obj)
+    if found is not None and (form is None or isinstance(form, SeriesFunction)):
+        read = form.columns if form else found.names
+        check_methods(found.aggregator)
+        asked = of_rows(found, read, request)
+        return of_columns(found, read, _lift(found.aggregator, RowClass(), asked, tracked))
     if isinstance(form, RowClass) or (form is None and is_row_class(obj)):
         columns = Columns(request, False, zone, tracked=tracked)
         returns = Returns(request.returns, table=False, rows=True, pandas=False)

@@ -1,0 +1,92 @@
+"""Trusted. Folds written as classes, as aggregate functions that ``optimize`` reads."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from presieve.errors import UsageError
+from presieve.lift.groupfold import runner
+from presieve.lift.rowclass import is_row_class
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+    from pyspark.sql.types import DataType
+
+__all__ = ["group_fold"]
+
+_WHOLE, _STREAMED = 252, 254
+"""``PythonEvalType.SQL_GROUPED_AGG_ARROW_UDF`` and ``SQL_GROUPED_AGG_ARROW_ITER_UDF``."""
+
+
+def group_fold(
+    aggregator: object, returns: str | DataType | None = None, *, streamed: bool = False
+) -> Callable[..., Column]:
+    """An :class:`presieve.Aggregator`, or anything of its shape, as an aggregate function.
+
+    >>> best = group_fold(Best, "double")  # doctest: +SKIP
+    >>> df.groupBy("team").agg(best("score").alias("best"))  # doctest: +SKIP
+
+    ``aggregator`` is a class that needs no arguments, or an instance. ``returns`` is the type of
+    what ``finish`` gives, as DDL or a ``DataType``; for a struct that is a tuple or a dict.
+    Without it, the aggregator's own ``outputType`` counts.
+
+    What comes back takes names of columns, and other columns by keyword, under which the row then
+    has them: ``best("score")``, ``best(score=F.col("points"))``. The rows of a group come in the
+    order in which Spark has them, with None for NULL and local times for timestamps.
+
+    A group's columns are held in memory by a worker, as Arrow arrays. ``streamed``: only a batch of
+    them; but Spark 4.3 then fails where there is another function in the same ``agg``.
+
+    Raises :class:`presieve.PresieveError` for an aggregator without ``zero`` or ``reduce``, and
+    where no type is given.
+    """
+    made = aggregator() if isinstance(aggregator, type) else aggregator
+    if not is_row_class(made):
+        raise UsageError(f"{type(made).__name__} needs methods zero() and reduce(acc, row)")
+    declared = returns if returns is not None else getattr(made, "outputType", None)
+    if declared is None:
+        raise UsageError(f"{type(made).__name__} has no outputType: give returns, such as 'double'")
+
+    def columns(*names: str, **named: Column | str) -> Column:
+        return _column(made, declared, names, named, streamed)
+
+    columns.__name__ = type(made).__name__
+    return columns
+
+
+def _column(
+    aggregator: object,
+    returns: str | DataType,
+    names: tuple[str, ...],
+    named: dict[str, Column | str],
+    streamed: bool,
+) -> Column:
+    from pyspark.sql.pandas.functions import arrow_udf
+    from pyspark.sql.types import DataType
+
+    if not all(isinstance(n, str) for n in names):
+        raise UsageError("columns that are not names are given by keyword: best(score=F.col('s'))")
+    fields = (*names, *named)
+    if not fields or len(set(fields)) != len(fields):
+        raise UsageError(f"a fold needs columns, each once: {', '.join(fields) or 'none is given'}")
+    parsed = DataType.fromDDL(returns) if isinstance(returns, str) else returns
+    function = runner(aggregator, fields, _types(parsed), streamed)
+    function.__name__ = type(aggregator).__name__
+    make: Any = arrow_udf
+    with warnings.catch_warnings():
+        # Spark would like annotations instead, in which the number of columns is not free.
+        warnings.filterwarnings("ignore", "It is preferred to specify type hints")
+        udf = make(function, parsed, _STREAMED if streamed else _WHOLE)
+    found: Column = udf(*names, *named.values())
+    return found
+
+
+def _types(returns: DataType) -> tuple[tuple[str, str], ...]:
+    """Names and types of a struct's fields, or one type without a name."""
+    from pyspark.sql.types import StructType
+
+    if isinstance(returns, StructType):
+        return tuple((f.name, f.dataType.simpleString()) for f in returns.fields)
+    return (("", returns.simpleString()),)
