@@ -13,15 +13,29 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from presieve.aggregator import Aggregator
     from presieve.driver.optimize import explain, optimize
+    from presieve.driver.session import disable, enable, enabled
     from presieve.driver.synthesize import synthesize
     from presieve.driver.verify import verify
     from presieve.errors import PresieveError
 
-__all__ = ["Aggregator", "PresieveError", "explain", "optimize", "synthesize", "verify"]
+__all__ = [
+    "Aggregator",
+    "PresieveError",
+    "disable",
+    "enable",
+    "enabled",
+    "explain",
+    "optimize",
+    "synthesize",
+    "verify",
+]
 
 _HOMES = {
     "Aggregator": "presieve.aggregator",
     "PresieveError": "presieve.errors",
+    "disable": "presieve.driver.session",
+    "enable": "presieve.driver.session",
+    "enabled": "presieve.driver.session",
     "explain": "presieve.driver.optimize",
     "optimize": "presieve.driver.optimize",
     "synthesize": "presieve.driver.synthesize",

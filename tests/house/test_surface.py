@@ -7,7 +7,10 @@ import sys
 
 import presieve
 
-NAMES = ["Aggregator", "PresieveError", "explain", "optimize", "synthesize", "verify"]
+NAMES = [
+    *("Aggregator", "PresieveError", "disable", "enable", "enabled"),
+    *("explain", "optimize", "synthesize", "verify"),
+]
 
 
 def test_the_root_exports_exactly_these_names() -> None:

@@ -59,7 +59,7 @@ def optimize(
     What cannot be improved comes back as the very same object, and the reasons go to the logger
     ``presieve``.
     """
-    found, _ = _run(df, Options(budget, policy, cost, declare, pure), for_report=False)
+    found, _ = optimized(df, Options(budget, policy, cost, declare, pure))
     return found
 
 
@@ -75,7 +75,7 @@ def explain(
     """What :func:`optimize` with the same options does to the DataFrame."""
     from presieve.report.report import Report
 
-    _, data = _run(df, Options(budget, policy, cost, declare, pure), for_report=True)
+    _, data = optimized(df, Options(budget, policy, cost, declare, pure), for_report=True)
     return Report(data)
 
 
@@ -99,9 +99,12 @@ class Options:
             raise UsageError(f"cost is 'auto', 'always' or 'never', not {self.cost!r}")
 
 
-def _run(df: DataFrame, options: Options, *, for_report: bool) -> tuple[DataFrame, ReportData]:
+def optimized(
+    df: DataFrame, options: Options, *, for_report: bool = False
+) -> tuple[DataFrame, ReportData]:
+    """:func:`optimize`, and what it did. ``for_report`` also finds out what only a person asks."""
     started = time.perf_counter()
-    off = _switched_off(df)
+    off = switched_off(df)
     if off is not None:
         logger.debug("left alone: %s", off)
         return df, ReportData((), False, time.perf_counter() - started)
@@ -135,7 +138,8 @@ def _run(df: DataFrame, options: Options, *, for_report: bool) -> tuple[DataFram
     return changed, data
 
 
-def _switched_off(df: DataFrame) -> str | None:
+def switched_off(df: DataFrame) -> str | None:
+    """What switches everything off, if something does: the environment or the session's conf."""
     if os.environ.get(DISABLE, "").lower() in ("1", "true", "yes"):
         return f"{DISABLE} is set"
     if str(df.sparkSession.conf.get(ENABLED, "true")).lower() == "false":
@@ -294,11 +298,12 @@ def _log(report: BoundaryReport, changed: bool) -> None:
     name = f"{report.operator} {report.function}".strip()
     if changed:
         logger.info(
-            "%s: %s; pre-filter %s; residual %s",
+            "%s: %s; pre-filter %s; residual %s; assuming %s",
             name,
             report.kind,
             report.prefilter,
             report.residual,
+            "; ".join(a["text"] for a in report.assumptions) or "nothing",
         )
         return
     level = logging.WARNING if any(d.span for d in report.declined) else logging.INFO

@@ -63,6 +63,12 @@ def is_classic(df: object) -> bool:
     return isinstance(df, ClassicDataFrame)
 
 
+@_guarded
+def session_uuid(spark: SparkSession) -> str:
+    """What the JVM tells sessions apart by: PySpark makes several objects of one session."""
+    return str(spark._jsparkSession.sessionUUID())
+
+
 class ClassicGateway:
     """The private interfaces of one session."""
 
@@ -292,6 +298,16 @@ class ClassicGateway:
     def conf(self, key: str, default: str) -> str:
         """A configuration entry of the session."""
         return str(self.jsession.conf().get(key, default))
+
+    @_guarded
+    def confs(self) -> Java:
+        """All configuration entries of the session as an immutable map of the JVM."""
+        return self.jsession.conf().getAll()
+
+    @_guarded
+    def equal(self, one: Java, other: Java) -> bool:
+        """Whether two objects of the JVM are equal."""
+        return bool(one.equals(other))
 
     @_guarded
     def cache_is_empty(self) -> bool:

@@ -1,0 +1,220 @@
+"""Trusted. Whole sessions optimized: what runs a DataFrame runs the optimized one in its place.
+
+Members of PySpark's DataFrame classes are replaced while any session is enabled
+(``backend/hooks.py`` says which). A DataFrame of a session that is enabled is looked at when it is
+asked for rows, and what comes out is kept with it, as long as what it rests on stands
+(``backend/standing.py``). DataFrames of other sessions, and of classes that somebody derived from
+PySpark's, are passed through.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+from weakref import WeakKeyDictionary
+
+from presieve.driver.declare import Declared
+from presieve.driver.optimize import Cost, Options, optimized, switched_off
+from presieve.driver.pure import PureFunctions, read_pure
+from presieve.driver.solve import Policy
+from presieve.report.model import ReportData
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from presieve.backend.hooks import Hooks, Instead
+    from presieve.backend.standing import Surroundings
+
+logger = logging.getLogger("presieve")
+
+
+def enable(
+    spark: SparkSession,
+    *,
+    budget: float = 10.0,
+    policy: Policy = "default",
+    cost: Cost = "auto",
+    declare: Declared = (),
+    pure: PureFunctions = (),
+) -> None:
+    """Every action and write on this session's DataFrames goes through :func:`optimize`.
+
+    The options are those of :func:`optimize`, ``budget`` for each DataFrame; enabled again, the
+    last ones count. ``df.explain()`` shows the plan that would run. What is cached or registered as
+    a view stays the plan as it was written. :class:`UsageError` where ``spark`` is no session.
+    """
+    _set(spark, Setting(Options(budget, policy, cost, declare, pure)))
+
+
+def disable(spark: SparkSession) -> None:
+    """The session's DataFrames run as they were written again. Does nothing where they do."""
+    _set(spark, None)
+
+
+@contextmanager
+def enabled(
+    spark: SparkSession,
+    *,
+    budget: float = 10.0,
+    policy: Policy = "default",
+    cost: Cost = "auto",
+    declare: Declared = (),
+    pure: PureFunctions = (),
+) -> Iterator[None]:
+    """:func:`enable` for the length of a ``with`` block; then it is as before, also after an error.
+
+    It is the session that is enabled, for all threads.
+    """
+    before = _set(spark, Setting(Options(budget, policy, cost, declare, pure)))
+    try:
+        yield
+    finally:
+        _set(spark, before)
+
+
+Heard: TypeAlias = "Callable[[DataFrame, ReportData], None]"
+"""Is told of each DataFrame that was looked at."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """How a session's DataFrames are optimized. ``for_report`` as in :func:`optimized`."""
+
+    options: Options
+    heard: Heard | None = None
+    for_report: bool = False
+
+    def __post_init__(self) -> None:
+        """Complain now of what would be complained of at the first action."""
+        read_pure(self.options.pure)
+
+
+def enable_everywhere(setting: Setting, instead: dict[str, Instead] | None = None) -> None:
+    """Enable all sessions of this process, for good, also those that are yet to be made.
+
+    ``instead`` has methods that are not to run as they would, by name.
+    """
+    from presieve.backend.hooks import frame_classes
+
+    with _lock:
+        _state.everywhere = setting
+        for owner in frame_classes():
+            _hooks().install(owner, instead)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What was decided of a DataFrame: another one, or None for itself."""
+
+    better: DataFrame | None
+    setting: Setting
+    around: Surroundings
+
+
+class _State:
+    """Which sessions are enabled, and what is kept of their DataFrames."""
+
+    def __init__(self) -> None:
+        self.sessions: dict[str, Setting] = {}
+        self.everywhere: Setting | None = None
+        self.kept: WeakKeyDictionary[DataFrame, _Kept] = WeakKeyDictionary()
+        self.hooks: Hooks | None = None
+
+
+_state = _State()
+_lock = threading.RLock()
+_here = threading.local()
+"""``inside`` is true while this thread is in a hooked member: what that calls is not hooked."""
+
+
+def _hooks() -> Hooks:
+    from presieve.backend.hooks import Hooks
+
+    if _state.hooks is None:
+        _state.hooks = Hooks(_through)
+    return _state.hooks
+
+
+def _set(spark: SparkSession, setting: Setting | None) -> Setting | None:
+    """What was set before."""
+    from presieve.backend.hooks import frame_class, session_key
+
+    owner = frame_class(spark)
+    key = session_key(spark)
+    with _lock:
+        before = _state.sessions.pop(key, None)
+        if setting is not None:
+            _state.sessions[key] = setting
+            _hooks().install(owner)
+        elif not _state.sessions and _state.everywhere is None:
+            _hooks().remove()
+    return before
+
+
+@contextmanager
+def _through(df: DataFrame) -> Iterator[DataFrame]:
+    """The DataFrame that answers for another, while it does."""
+    if getattr(_here, "inside", False):
+        yield df
+        return
+    _here.inside = True
+    try:
+        yield _answering(df)
+    finally:
+        _here.inside = False
+
+
+def _answering(df: DataFrame) -> DataFrame:
+    try:
+        setting = _setting(df)
+        if setting is None or switched_off(df) is not None:
+            return df
+        kept = _kept(df, setting)
+        return _looked_at(df, setting) if kept is None else kept
+    except Exception as error:  # no bug of ours may stop a job that runs without us
+        logger.warning("left alone, as looking at it failed; please report it", exc_info=error)
+        return df
+
+
+def _setting(df: DataFrame) -> Setting | None:
+    """How the DataFrame is to be optimized, if it is."""
+    from presieve.backend.hooks import frame_class, session_key
+
+    spark = df.sparkSession
+    if type(df) is not frame_class(spark):
+        return None  # it may answer differently than the DataFrame that would stand for it
+    if not _state.sessions:
+        return _state.everywhere
+    return _state.sessions.get(session_key(spark), _state.everywhere)
+
+
+def _kept(df: DataFrame, setting: Setting) -> DataFrame | None:
+    """What was decided before, if that stands."""
+    from presieve.backend.standing import surroundings
+
+    with _lock:
+        kept = _state.kept.get(df)
+    if kept is None or kept.setting is not setting:
+        return None
+    now = surroundings(df)
+    if now is None or not kept.around.same(now):
+        return None
+    return df if kept.better is None else kept.better
+
+
+def _looked_at(df: DataFrame, setting: Setting) -> DataFrame:
+    from presieve.backend.standing import surroundings
+
+    around = surroundings(df)
+    better, data = optimized(df, setting.options, for_report=setting.for_report)
+    if setting.heard is not None:
+        setting.heard(df, data)
+    if around is not None and around.undisturbed():
+        # A DataFrame that refers to itself from here would never be let go.
+        with _lock:
+            _state.kept[df] = _Kept(None if better is df else better, setting, around)
+    return better
