@@ -5,7 +5,14 @@ is declined.
 from __future__ import annotations
 
 import pytest
-from tests.lift import own_folds, own_refused, record_folds, record_refused, unrolled_folds
+from tests.lift import (
+    odd_folds,
+    own_folds,
+    own_refused,
+    record_folds,
+    record_refused,
+    unrolled_folds,
+)
 from tests.lift.agreement import Case, assert_agrees
 from tests.lift.lifting import columns, declined, request
 
@@ -48,6 +55,17 @@ CASES = [
     ),
     Case(unrolled_folds.in_function, "n int NOT NULL", "o bigint"),
     Case(record_folds.summary, "n int NOT NULL", "o bigint"),
+    Case(odd_folds.InnerLoop, "n tinyint NOT NULL", "o bigint"),
+    Case(odd_folds.InnerGuard, "n tinyint NOT NULL", "o bigint"),
+    Case(odd_folds.InnerBox, "n int", "o bigint"),
+    Case(odd_folds.LastRound, "n int", "o bigint"),
+    Case(odd_folds.AnyOrder, "f boolean", "a bigint, b bigint"),
+    Case(odd_folds.SubjectBox, "n tinyint", "o bigint"),
+    Case(odd_folds.NestedPairs, "n tinyint", "o bigint"),
+    Case(odd_folds.Defaults, "n int", "o bigint"),
+    Case(odd_folds.FieldDefaults, "n int", "o bigint"),
+    Case(odd_folds.IsNone, "n int", "o bigint"),
+    Case(odd_folds.Private, "n int", "o bigint"),
 ]
 
 
@@ -70,5 +88,32 @@ def test_fold_agrees_with_python(case: Case) -> None:
 )
 def test_declined_with_a_reason(obj: object, code: str, words: str) -> None:
     found = declined(obj, request("n int, s string", "o bigint"), RowClass())
+    assert (found.code, words in found.reason) == (code, True), str(found)
+    assert found.span is not None
+
+
+ODD = [
+    (odd_folds.InnerOwn, "maybe-unbound", "y may not have a value"),
+    (odd_folds.InnerChange, "mutation", "a call changes an object"),
+    (odd_folds.ListLoop, "mutation", "changes while a loop goes over it"),
+    (odd_folds.CountedLoop, "mutation", "changes while a loop goes over it"),
+    (odd_folds.ItemLoop, "mutation", "changes while a loop goes over it"),
+    (odd_folds.GrowingLoop, "mutation", "changes while a loop goes over it"),
+    (odd_folds.LastKey, "unsupported-expression", "the order of a dict's keys"),
+    (odd_folds.OtherOrder, "unsupported-expression", "the order of a dict's keys"),
+    (odd_folds.BranchOrder, "unsupported-expression", "the order of a dict's keys"),
+    (odd_folds.StateOrder, "unsupported-expression", "the order of a dict's keys"),
+    (odd_folds.EqualsNone, "unsupported-operation", "its own __eq__"),
+    (odd_folds.EqualsTuple, "unsupported-operation", "its own __eq__"),
+    (odd_folds.EqualsAmong, "unsupported-operation", "its own __eq__"),
+    (odd_folds.Huge, "too-large", "rounds"),
+    (odd_folds.HugeText, "too-large", "a text of"),
+    (odd_folds.PrivateOfOther, "unknown-name", "no field _PrivateOfOther__n"),
+]
+
+
+@pytest.mark.parametrize(("obj", "code", "words"), ODD, ids=lambda x: getattr(x, "__name__", ""))
+def test_odd_code_is_declined(obj: object, code: str, words: str) -> None:
+    found = declined(obj, request("n tinyint, s string, f boolean", "o bigint"), RowClass())
     assert (found.code, words in found.reason) == (code, True), str(found)
     assert found.span is not None
