@@ -28,7 +28,8 @@ class InnerLoop(_Fold):
     def reduce(self, acc, row):
         x = (5, 6)
         acc += sum(y for x in PAIRS for y in x if y > row.n)
-        return acc + [y for x in PAIRS for y in x][0] + x[0]
+        numbers = [y for x in PAIRS for y in x]
+        return acc + numbers[2] + x[0]
 
 
 class InnerGuard(_Fold):

@@ -7,6 +7,7 @@ import ast
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT
 from presieve.ir.terms import (
+    App,
     Lit,
     Op,
     Term,
@@ -15,11 +16,14 @@ from presieve.ir.terms import (
     int_lit,
     literal_value,
 )
-from presieve.lift.build import as_float, as_int, ite, or_
+from presieve.lift.build import as_float, as_int, folded, ite, or_
 from presieve.lift.flags import bitwise
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.ranges import Ranges
 from presieve.lift.values import EXACT_INT, LITERAL, PLAIN, Scalar, Traits, Value, describe
+
+_MOST_POWER = 1000
+"""Of powers of constants, the greatest base and exponent."""
 
 FLOAT_LIMIT = 2**1024 - 2**970
 """The smallest magnitude of an int that ``float(int)`` refuses with OverflowError."""
@@ -59,6 +63,24 @@ def binary(
     flags = bitwise(m, flow, op, left, right, node)
     if flags is not None:
         return flags
+    found = _computed(m, flow, op, left, right, node)
+    return _of_constants(found) if isinstance(found.term, App) else found
+
+
+def _of_constants(value: Scalar) -> Scalar:
+    """The result of Python's operators on constants is one, too."""
+    term = folded(value.term)
+    if not isinstance(term, Lit) or value.traits.numpy:
+        return value
+    number = literal_value(term)
+    if isinstance(number, float):
+        return Scalar(term, Traits(maybe_nan=number != number))
+    return Scalar(term, LITERAL if abs(int(number or 0)) <= EXACT_INT else PLAIN)
+
+
+def _computed(
+    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
+) -> Scalar:
     a, b = number(m, flow, left, node), number(m, flow, right, node)
     if flow.ended:
         return Scalar(int_lit(0))
@@ -92,15 +114,25 @@ def _int_binary(
     if _is_wide(a) or _is_wide(b):
         return _numpy_int(m, op, a, b, node)
     if isinstance(op, ast.Pow):
-        if isinstance(b.term, Lit) and b.term.value in (2, 3):
-            square = app(Op.INT_MUL, a.term, a.term)
-            return Scalar(square if b.term.value == 2 else app(Op.INT_MUL, square, a.term))
-        raise m.decline("unsupported-operation", "powers other than ** 2 and ** 3", node)
+        return _power(m, a, b, node)
     if type(op) not in _INT_OPS:
         raise m.decline("unsupported-operation", f"{type(op).__name__} on integers", node)
     if isinstance(op, ast.FloorDiv | ast.Mod):
         m.fail(flow, _is_zero(b.term))
     return Scalar(app(_INT_OPS[type(op)], a.term, b.term))
+
+
+def _power(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+    """Squares, cubes, and powers of constants."""
+    if isinstance(b.term, Lit) and b.term.value in (2, 3):
+        square = folded(app(Op.INT_MUL, a.term, a.term))
+        return Scalar(square if b.term.value == 2 else app(Op.INT_MUL, square, a.term))
+    if isinstance(a.term, Lit) and isinstance(b.term, Lit):
+        base, power = int(a.term.value or 0), int(b.term.value or 0)
+        if 0 <= power <= _MOST_POWER and abs(base) <= _MOST_POWER:
+            found = base**power
+            return Scalar(int_lit(found), LITERAL if abs(found) <= EXACT_INT else PLAIN)
+    raise m.decline("unsupported-operation", "powers other than ** 2 and ** 3", node)
 
 
 def _numpy_int(m: Machine, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:

@@ -20,6 +20,8 @@ from presieve.ir.terms import (
     literal_value,
     none_lit,
 )
+from presieve.semantics.interpret import evaluate
+from presieve.semantics.operators import Undefined
 
 
 def and_(*terms: Term) -> Term:
@@ -132,6 +134,20 @@ def get(term: Term) -> Term:
         if FALSE in presence and TRUE not in presence:
             return ite(condition, get(then), get(other))
     return app(Op.GET, term)
+
+
+def folded(term: Term) -> Term:
+    """The constant that an operation on constants gives; the term as it is where there is none."""
+    if not isinstance(term, App) or not all(isinstance(a, Lit) for a in term.args):
+        return term
+    try:
+        value = evaluate(term, {})
+    except Undefined:
+        return term
+    if isinstance(value, float):
+        return float_lit(value)
+    assert isinstance(value, bool | int)
+    return Lit(term.sort, value)
 
 
 def default(sort: Sort) -> Term:

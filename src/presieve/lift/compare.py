@@ -18,7 +18,7 @@ from presieve.ir.terms import (
     literal_value,
 )
 from presieve.lift.arithmetic import exact_as_float
-from presieve.lift.build import and_, as_float, as_int, get, is_none, or_
+from presieve.lift.build import and_, as_float, as_int, folded, get, is_none, or_
 from presieve.lift.decimals import compare_decimals
 from presieve.lift.flags import equal_flags
 from presieve.lift.gaps import compare_gaps, truth_of_gap
@@ -42,6 +42,9 @@ from presieve.lift.values import (
     TupleV,
     Value,
     describe,
+    has_own_equality,
+    is_tagged,
+    without_tag,
 )
 
 _ORDER: dict[type[ast.cmpop], Op] = {
@@ -124,8 +127,8 @@ def compare(
         case ast.Is() | ast.IsNot():
             if not isinstance(left, NoneV) and not isinstance(right, NoneV):
                 raise m.decline("unsupported-expression", "'is' is supported with None only", node)
-            same = equal(m, left, right, node)
-            return flow.decided(same if isinstance(op, ast.Is) else negate(same))
+            nothing = _is_nothing(right if isinstance(left, NoneV) else left)
+            return flow.decided(nothing if isinstance(op, ast.Is) else negate(nothing))
         case ast.Eq():
             return flow.decided(equal(m, left, right, node))
         case ast.NotEq():
@@ -152,17 +155,14 @@ def _compare_size(m: Machine, op: ast.cmpop, left: Value, right: Value, node: as
 
 def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
     """``left == right``; never raises in Python for the values that are supported."""
+    left, right = without_tag(left), without_tag(right)
+    for value in (left, right):
+        if is_tagged(value) and has_own_equality(value):
+            reason = f"{describe(value)} has its own __eq__, which is not followed"
+            raise m.decline("unsupported-operation", reason, node)
     match left, right:
-        case NoneV(), NoneV():
-            return TRUE
-        case (NoneV(), Scalar(term, _)) | (Scalar(term, _), NoneV()):
-            return is_none(term)
-        case (NoneV(), (TupleV() | ListV() | DictV() | MapV() | SetV() | BitsV())):
-            return FALSE
-        case ((TupleV() | ListV() | DictV() | MapV() | SetV() | BitsV()), NoneV()):
-            return FALSE
-        case (NoneV(), OptTupleV(present, _)) | (OptTupleV(present, _), NoneV()):
-            return negate(present)
+        case (NoneV(), other) | (other, NoneV()):
+            return _is_nothing(other)
         case Scalar(), Scalar():
             return _equal_scalars(m, left, right, node)
         case TupleV(x), TupleV(y):
@@ -172,6 +172,20 @@ def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
             return and_(*(equal(m, a, b, node) for a, b in zip(x, y, strict=True)))
     reason = f"comparing {describe(left)} with {describe(right)}"
     raise m.decline("unsupported-operation", reason, node)
+
+
+def _is_nothing(value: Value) -> Term:
+    """Whether the value is None."""
+    match value:
+        case NoneV():
+            return TRUE
+        case Scalar(term, _):
+            return is_none(term)
+        case TupleV() | ListV() | DictV() | MapV() | SetV() | BitsV():
+            return FALSE
+        case OptTupleV(present, _):
+            return negate(present)
+    raise DeclineSignal("unsupported-operation", f"comparing {describe(value)} with None")
 
 
 def _no_shared_nan(m: Machine, a: Value, b: Value, node: ast.AST) -> None:
@@ -204,7 +218,7 @@ def _compared(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term |
     if _is_decimal(a.term) or _is_decimal(b.term):
         return compare_decimals(m, op, a, b, node)
     pair = _alike(m, a, b, node)
-    return None if pair is None else app(op, *pair)
+    return None if pair is None else folded(app(op, *pair))
 
 
 def _alike(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
 from presieve.lift import (
+    comprehensions,
     frames,
     inline,
     objects,
@@ -15,7 +16,6 @@ from presieve.lift import (
     records,
     sets,
     texts,
-    unrolled,
     vectors,
 )
 from presieve.lift.arithmetic import binary, unary
@@ -123,7 +123,7 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
         case ast.Call():
             return _call(m, node, flow)
         case ast.ListComp() | ast.DictComp():
-            return unrolled.comprehension(m, node, flow, evaluate, condition)
+            return comprehensions.comprehension(m, node, flow, evaluate, condition)
         case _:
             kind = type(node).__name__
             raise m.decline("unsupported-expression", f"an expression of kind {kind}", node)
@@ -325,8 +325,8 @@ def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
         raise m.decline(*unknown(written), node)
     if is_table_call(function):
         return _table_call(m, node, flow)
-    if is_function(function, *unrolled.REDUCTIONS):
-        return unrolled.reduction(m, function, node, flow, evaluate, condition)
+    if is_function(function, *comprehensions.REDUCTIONS):
+        return comprehensions.reduction(m, function, node, flow, evaluate, condition)
     if records.kind_of(function.target):
         given = inline.arguments(m, flow, node, evaluate)
         return records.construct(m, flow, function, *given, node)

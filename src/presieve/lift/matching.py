@@ -13,6 +13,7 @@ from presieve.lift.compare import compare, equal
 from presieve.lift.inline import Evaluate, settled_branch
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.names import constant
+from presieve.lift.objects import boxed
 from presieve.lift.values import NONE, ListV, Scalar, TupleV, Value, describe, is_tagged
 
 Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
@@ -30,7 +31,7 @@ def match(
     fork: Fork,
 ) -> None:
     """The cases in order; the first that fits is executed."""
-    subject = evaluate(m, node.subject, flow)
+    subject = boxed(m, flow, evaluate(m, node.subject, flow))
 
     def from_case(number: int, here: Flow) -> None:
         if number == len(node.cases) or here.ended:

@@ -191,7 +191,7 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
         case (ListV(x), ListV(y)) if len(x) == len(y):
             return ListV(_merge_items(condition, x, y))
         case ((DictV() | MapV()), (DictV() | MapV())):
-            return _merge_dicts(condition, as_map(a), as_map(b))
+            return _merge_dicts(condition, a, b)
         case SetV(), SetV() if a.fixed == b.fixed:
             return _merge_sets(condition, a, b)
         case ((BitsV() | Scalar()), (BitsV() | Scalar())):
@@ -223,22 +223,25 @@ def as_map(value: DictV | MapV) -> MapV:
     return MapV(value.names, value.items, (TRUE,) * len(value.names))
 
 
-def as_dict(value: MapV) -> DictV | MapV:
-    """A dict that has all of its keys, as such."""
-    return DictV(value.names, value.items) if all(p == TRUE for p in value.present) else value
-
-
-def _merge_dicts(condition: Term, a: MapV, b: MapV) -> Value:
+def _merge_dicts(condition: Term, a: DictV | MapV, b: DictV | MapV) -> Value:
+    if isinstance(a, DictV) and isinstance(b, DictV) and a.names == b.names:
+        return DictV(a.names, _merge_items(condition, a.items, b.items))
     names = tuple(dict.fromkeys((*a.names, *b.names)))
-    here = dict(zip(a.names, zip(a.items, a.present, strict=True), strict=True))
-    there = dict(zip(b.names, zip(b.items, b.present, strict=True), strict=True))
+    here, there = _by_name(a), _by_name(b)
     items, present = [], []
     for name in names:
         x, p = here.get(name) or (_default(there[name][0]), FALSE)
         y, q = there.get(name) or (_default(here[name][0]), FALSE)
         items.append(merge(condition, x, y))
         present.append(ite(condition, p, q))
-    return as_dict(MapV(names, tuple(items), tuple(present)))
+    return MapV(names, tuple(items), tuple(present))
+
+
+def _by_name(value: DictV | MapV) -> dict[str, tuple[Value, Term]]:
+    """Each item with when it is there."""
+    whole = as_map(value)
+    pairs = zip(whole.items, whole.present, strict=True)
+    return dict(zip(whole.names, pairs, strict=True))
 
 
 def _merge_sets(condition: Term, a: SetV, b: SetV) -> SetV:

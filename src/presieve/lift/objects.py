@@ -15,7 +15,7 @@ from presieve.ir.terms import FALSE, TRUE, Lit, Term, literal_value, string_lit
 from presieve.lift.build import and_, or_
 from presieve.lift.compare import boolean, equal
 from presieve.lift.machine import Flow, Machine
-from presieve.lift.merge import as_dict, as_map, merge
+from presieve.lift.merge import as_map, merge
 from presieve.lift.sets import added, compared, discarded, united, written_out
 from presieve.lift.values import (
     NONE,
@@ -194,24 +194,29 @@ def store(m: Machine, flow: Flow, owner: Value, key: Value, value: Value, node: 
             at = position(m, key, len(items), node)
             flow.heap[number] = ListV((*items[:at], value, *items[at + 1 :]))
         case RefV(number), (DictV() | MapV()) as found:
-            flow.heap[number] = _stored(m, flow, as_map(found), key, value, node)
+            flow.heap[number] = _stored(m, flow, found, key, value, node)
         case _:
             raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
 
 
 def _stored(
-    m: Machine, flow: Flow, found: MapV, key: Value, value: Value, node: ast.AST
+    m: Machine, flow: Flow, old: DictV | MapV, key: Value, value: Value, node: ast.AST
 ) -> DictV | MapV:
-    name = _constant(key)
+    name, found = _constant(key), as_map(old)
     if isinstance(name, str) and name not in found.names:
-        return as_dict(MapV((*found.names, name), (*found.items, value), (*found.present, TRUE)))
+        names, items = (*found.names, name), (*found.items, value)
+        if isinstance(old, DictV):
+            return DictV(names, items)
+        return MapV(names, items, (*found.present, TRUE))
     hits = _hits(m, found, key, node)
     if flow.decided(or_(*hits)) != TRUE:
         reason = "a dict gets a key that is no constant: ask first whether it is one of a few"
         raise m.decline("mutation", reason, node)
     items = tuple(merge(h, value, i) for h, i in zip(hits, found.items, strict=True))
+    if isinstance(old, DictV):
+        return DictV(found.names, items)
     present = tuple(or_(p, h) for p, h in zip(found.present, hits, strict=True))
-    return as_dict(MapV(found.names, items, present))
+    return MapV(found.names, items, present)
 
 
 # --- methods ------------------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from presieve.lift.values import (
     TupleV,
     Value,
     describe,
+    is_generated,
 )
 
 Kind = Literal["tuple", "dataclass", "plain"]
@@ -43,6 +44,14 @@ _OBJECT = _ANY | {"__init__", "__eq__", "__hash__", "__lt__", "__le__", "__gt__"
 _DATACLASS = {"__dataclass_fields__", "__dataclass_params__", "__setattr__", "__delattr__"}
 _DATACLASS |= _OBJECT | {"__getstate__", "__setstate__"}
 _TUPLE = _ANY | {"__new__", "__getnewargs__"}
+_MADE = (
+    inspect.signature(
+        dataclasses.make_dataclass("_Made", [("x", list, dataclasses.field(default_factory=list))])
+    )
+    .parameters["x"]
+    .default
+)
+"""What stands for a default factory in the signature of a dataclass."""
 _EMPTY: dict[object, Value] = {list: ListV(()), dict: DictV((), ()), set: sets.EMPTY}
 """What calling a class that is a default factory makes."""
 
@@ -53,21 +62,14 @@ def kind_of(cls: object) -> Kind | None:
         return None
     special = {n for n in vars(cls) if n.startswith("__") and n.endswith("__")}
     if cls.__bases__ == (tuple,):
-        named = hasattr(cls, "_fields") and _generated(cls.__new__)
+        named = hasattr(cls, "_fields") and is_generated(cls.__new__)
         return "tuple" if named and special <= _TUPLE else None
     if cls.__bases__ != (object,) or not inline.is_own_module(cls.__module__):
         return None
     if "__dataclass_fields__" in special:
-        made = special <= _DATACLASS and _generated(vars(cls).get("__init__"))
+        made = special <= _DATACLASS and is_generated(vars(cls).get("__init__"))
         return "dataclass" if made and not hasattr(cls, "__post_init__") else None
     return "plain" if special <= _OBJECT else None
-
-
-def _generated(function: object) -> bool:
-    """Whether Python has written the function."""
-    code = getattr(function, "__code__", None)
-    written = ("<string>", "<namedtuple", "namedtuple_")
-    return code is not None and code.co_filename.startswith(written)
 
 
 def construct(
@@ -93,14 +95,12 @@ def construct(
     given = _given(m, cls, args, named, node)
     if kind == "tuple":
         names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
-        known = cls._field_defaults  # type: ignore[attr-defined]
-        defaults = {n: constant(v, n, m.columns.zone) for n, v in known.items()}
     else:
         fields = dataclasses.fields(cls)
         names = tuple(f.name for f in fields)
-        defaults = {f.name: _default(m, f, node) for f in fields if f.name not in given}
+        given |= {f.name: _default(m, f, node) for f in fields if f.name not in given}
     frozen = kind == "tuple" or cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
-    items = tuple(given[n] if n in given else defaults[n] for n in names)
+    items = tuple(given[n] for n in names)
     record = TupleV((TagV(cls, names, fixed=frozen), *items))
     return record if frozen else _new(m, flow, record)
 
@@ -115,11 +115,19 @@ def _new(m: Machine, flow: Flow, record: TupleV) -> RefV:
 def _given(
     m: Machine, cls: type, args: Sequence[Value], named: Mapping[str, Value], node: ast.AST
 ) -> dict[str, Value]:
+    """The fields by name: as passed, or as the constructor has them by default. Those that a
+    dataclass makes anew for each object are not among them.
+    """
+    signature = inspect.signature(cls)
     try:
-        return dict(inspect.signature(cls).bind(*args, **named).arguments)
+        given: dict[str, Value] = dict(signature.bind(*args, **named).arguments)
     except TypeError as e:
         reason = f"{cls.__name__} is built with other arguments than it takes: {e}"
         raise m.decline("always-raises", reason, node) from e
+    for p in signature.parameters.values():
+        if p.name not in given and p.default is not _MADE:
+            given[p.name] = constant(p.default, p.name, m.columns.zone)
+    return given
 
 
 def _default(m: Machine, field: dataclasses.Field[object], node: ast.AST) -> Value:

@@ -43,6 +43,7 @@ from presieve.lift.values import (
     BitsV,
     DictV,
     GapV,
+    MapV,
     NoneV,
     Scalar,
     TableV,
@@ -116,6 +117,8 @@ def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[V
         case TableV(found, items) if returns.table:
             return _by_name(m, found, items, names, node)
         case DictV(found, items) if returns.rows:
+            return _by_name(m, found, items, names, node)
+        case MapV(found, items, present) if returns.rows and all(p == TRUE for p in present):
             return _by_name(m, found, items, names, node)
         case TupleV(items) if returns.rows and len(names) > 1:
             return _by_name(m, None, items, names, node)

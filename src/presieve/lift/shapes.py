@@ -11,7 +11,6 @@ from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term, Var, literal_value,
 from presieve.lift.build import default, some, widen
 from presieve.lift.merge import (
     as_bits,
-    as_dict,
     as_map,
     as_optional,
     can_promote,
@@ -79,11 +78,14 @@ class ListShape:
 
 @dataclass(frozen=True, slots=True)
 class DictShape:
-    """A dict of these keys, which may lack some unless ``certain``."""
+    """A dict of these keys, which may lack some unless ``certain``. ``ordered``: it is certain, and
+    they are in this order.
+    """
 
     names: tuple[str, ...]
     items: tuple[Shape, ...]
     certain: bool
+    ordered: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +123,10 @@ def shape_of(value: Value) -> Shape:
         case ListV(items):
             return ListShape(tuple(shape_of(v) for v in items))
         case DictV(names, items):
-            return DictShape(names, tuple(shape_of(v) for v in items), True)
-        case MapV(names, items, _):
-            return DictShape(names, tuple(shape_of(v) for v in items), False)
+            return DictShape(names, tuple(shape_of(v) for v in items), True, True)
+        case MapV(names, items, present):
+            certain = all(p == TRUE for p in present)
+            return DictShape(names, tuple(shape_of(v) for v in items), certain, False)
         case SetV(members, _, others, fixed):
             return SetShape(members, others == FALSE, fixed)
         case TupleV(items):
@@ -179,7 +182,8 @@ def _join_dicts(a: DictShape, b: DictShape) -> DictShape:
     items |= {n: join_shapes(here[n], there[n]) for n in here if n in there}
     names = tuple(dict.fromkeys((*a.names, *b.names)))
     certain = a.certain and b.certain and set(a.names) == set(b.names)
-    return DictShape(names, tuple(items[n] for n in names), certain)
+    ordered = a.ordered and b.ordered and a.names == b.names
+    return DictShape(names, tuple(items[n] for n in names), certain, ordered)
 
 
 def _join_scalars(a: ScalarShape, b: ScalarShape) -> ScalarShape:
@@ -215,7 +219,7 @@ def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
             return tuple((f"{name}.bit{i}", BOOL) for i in range(width))
         case ListShape(items):
             return tuple(leaf for i, s in enumerate(items) for leaf in leaves(s, f"{name}.{i}"))
-        case DictShape(names, items, certain):
+        case DictShape(names, items, certain, _):
             there = [] if certain else [(f"{name}.{n}.present", BOOL) for n in names]
             inner = [
                 leaf for n, s in zip(names, items, strict=True) for leaf in leaves(s, f"{name}.{n}")
@@ -252,9 +256,10 @@ def symbol(shape: Shape, names: list[str]) -> Value:
             return BitsV(_flags(names, width))
         case ListShape(items):
             return ListV(tuple(symbol(s, names) for s in items))
-        case DictShape(keys, items, certain):
+        case DictShape(keys, items, certain, ordered):
             here = (TRUE,) * len(keys) if certain else _flags(names, len(keys))
-            return as_dict(MapV(keys, tuple(symbol(s, names) for s in items), here))
+            values = tuple(symbol(s, names) for s in items)
+            return DictV(keys, values) if ordered else MapV(keys, values, here)
         case SetShape(members, closed, fixed):
             here = _flags(names, len(members))
             others = FALSE if closed else _flags(names, 1)[0]

@@ -9,11 +9,13 @@ from __future__ import annotations
 import __future__
 
 import ast
+import copy
 import inspect
 import textwrap
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
+from typing import ClassVar
 
 from presieve.errors import DeclineSignal, Span
 
@@ -61,7 +63,7 @@ def function_source(function: FunctionType) -> Source:
     if len(nodes) != 1 or len(same) != 1:
         reason = f"the source of {code.co_name} in {code.co_filename} is not what is being run"
         raise DeclineSignal("source-mismatch", reason, here)
-    node = nodes[0]
+    node = _with_private_names(nodes[0], tree)
     for inner in ast.walk(node):
         if isinstance(inner, ast.Global | ast.Nonlocal):  # holds wherever in the function it stands
             place = Span(code.co_filename, inner.lineno, inner.col_offset + 1)
@@ -71,6 +73,41 @@ def function_source(function: FunctionType) -> Source:
             )
     own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
     return Source(node, code.co_filename, textwrap.dedent(own))
+
+
+def _with_private_names(node: ast.FunctionDef, tree: ast.Module) -> ast.FunctionDef:
+    """The function as Python reads it inside of a class: ``__x`` is ``_Class__x`` there."""
+    around = [c for c in ast.walk(tree) if isinstance(c, ast.ClassDef) and node in ast.walk(c)]
+    if not around:
+        return node
+    owner = max(around, key=lambda c: c.lineno).name.lstrip("_")
+    found = _Private(owner).visit(copy.deepcopy(node)) if owner else node
+    assert isinstance(found, ast.FunctionDef)
+    return found
+
+
+class _Private(ast.NodeTransformer):
+    """Puts the name of a class before names that start with two underscores and do not end so."""
+
+    _FIELDS: ClassVar = {
+        ast.Name: "id",
+        ast.Attribute: "attr",
+        ast.arg: "arg",
+        ast.keyword: "arg",
+        ast.MatchAs: "name",
+    }
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """The node, with names of its own and those below it."""
+        field = self._FIELDS.get(type(node), "")
+        name = getattr(node, field, None)
+        if name is not None and name.startswith("__") and not name.endswith("__"):
+            setattr(node, field, f"_{self.owner}{name}")
+        self.generic_visit(node)
+        return node
 
 
 def module_tree(function: FunctionType) -> ast.Module:

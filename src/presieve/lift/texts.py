@@ -17,6 +17,8 @@ _SHORTER = ("strip", "lstrip", "rstrip", "removeprefix", "removesuffix", "split"
 _CASES = ("lower", "upper", "capitalize", "title", "casefold")
 _COMPUTED = (*_SHORTER, *_CASES, "startswith", "endswith", "zfill")
 _LAST = 0x10FFFF
+_LONGEST = 10_000
+"""Characters of a constant that is computed."""
 _SURROGATES = range(0xD800, 0xE000)
 
 
@@ -28,6 +30,8 @@ def method(
         return None
     plain = [_constant(v) for v in (owner, *args)]
     if name in _COMPUTED and None not in plain:
+        if name == "zfill" and any(isinstance(n, int) and n > _LONGEST for n in plain):
+            raise m.decline("too-large", f"a text of more than {_LONGEST} characters", node)
         try:
             found = getattr(plain[0], name)(*plain[1:])
         except (TypeError, ValueError) as e:

@@ -1,21 +1,18 @@
-"""Trusted. Loops and comprehensions over what is known when lifting, such as a tuple of constants
-or the keys of a dict: they are written out, one round after the other.
+"""Trusted. Loops over what is known when lifting, such as a tuple of constants or the keys of a
+dict: they are written out, one round after the other.
 """
 
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from itertools import product
 
-from presieve.ir.ops import negate
-from presieve.ir.sorts import INT, STRING
-from presieve.ir.terms import FALSE, TRUE, Lit, Term, int_lit, literal_value, string_lit
-from presieve.lift.arithmetic import binary, number
+from presieve.ir.sorts import INT
+from presieve.ir.terms import TRUE, Lit, int_lit, string_lit
 from presieve.lift.build import and_, or_
-from presieve.lift.compare import boolean, truth
-from presieve.lift.inline import Evaluate, settled_branch
+from presieve.lift.inline import Evaluate
 from presieve.lift.machine import (
     Exit,
     ExitKind,
@@ -25,7 +22,6 @@ from presieve.lift.machine import (
     merge_envs,
     path_conditions,
 )
-from presieve.lift.merge import merge
 from presieve.lift.names import constant, is_function
 from presieve.lift.objects import boxed
 from presieve.lift.values import (
@@ -33,6 +29,8 @@ from presieve.lift.values import (
     DictV,
     Known,
     ListV,
+    MapV,
+    RefV,
     Scalar,
     TupleV,
     Value,
@@ -40,59 +38,95 @@ from presieve.lift.values import (
     is_tagged,
 )
 
-_MOST = 100
+MOST = 100
 """Rounds of one loop."""
-
-REDUCTIONS = ("builtins.any", "builtins.all", "builtins.sum")
 
 Bind = Callable[[Machine, ast.expr, Value, Flow], None]
 Execute = Callable[[Machine, list[ast.stmt], Flow], None]
 
+Watched = dict[int, bool]
+"""Objects that a loop goes over, by number: whether it sees their keys only."""
 
-def elements(m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate) -> list[Value]:
-    """What a loop goes over. Declines ``nested-loop`` where that is not known when lifting."""
-    found = _elements(m, node, flow, evaluate)
-    if len(found) > _MOST:
+
+def elements(
+    m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate
+) -> tuple[list[Value], Watched]:
+    """What a loop goes over, and which objects it would see change. Declines ``nested-loop`` where
+    that is not known when lifting.
+    """
+    watched: Watched = {}
+    found = _elements(m, node, flow, evaluate, watched)
+    if len(found) > MOST:
         raise m.decline("too-large", f"a loop of {len(found)} rounds", node)
-    return found
+    return found, watched
 
 
-def _elements(m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate) -> list[Value]:
+def _elements(
+    m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate, watched: Watched
+) -> list[Value]:
     match node:
         case ast.Call(ast.Name("range" | "enumerate" | "zip" as name), args, []):
             if name not in flow.env and is_function(_known(m, name), f"builtins.{name}"):
-                return _made(m, name, args, flow, evaluate, node)
+                return _made(m, name, args, flow, evaluate, watched, node)
         case ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as owner, part), [], []):
-            known = _pairs(m, flow, evaluate(m, owner, flow))
-            if known is not None and part == "items":
-                return [TupleV(pair) for pair in known]
-            if known is not None and part in ("keys", "values"):
-                return [pair[part == "values"] for pair in known]
-    value = flow.opened(evaluate(m, node, flow))
-    match value:
-        case TupleV(items) | ListV(items) if not is_tagged(value):
+            if part in ("items", "keys", "values"):
+                value = evaluate(m, owner, flow)
+                known = _pairs(m, flow, value, node)
+                if known is not None:
+                    _watch(watched, value, keys=part == "keys")
+                    pick = {"keys": 0, "values": 1}.get(part)
+                    return [TupleV(p) if pick is None else p[pick] for p in known]
+    value = evaluate(m, node, flow)
+    match flow.opened(value):
+        case TupleV(items) | ListV(items) as found if not is_tagged(found):
+            _watch(watched, value, keys=False)
             return list(items)
-        case DictV(names, _):
-            return [Scalar(string_lit(n)) for n in names]
+        case DictV() | MapV() as found:
+            _watch(watched, value, keys=True)
+            return [key for key, _ in _pairs(m, flow, found, node) or ()]
         case Known(known_as, target) if type(target) in (list, dict):
             assert isinstance(target, list | dict)
             return [constant(x, known_as, m.columns.zone) for x in target]
-    reason = (
-        f"only one loop, over the rows, is supported, and loops over constants: {describe(value)}"
-    )
+    what = describe(flow.opened(value))
+    reason = f"only one loop, over the rows, is supported, and loops over constants: {what}"
     raise m.decline("nested-loop", reason, node)
 
 
-def _pairs(m: Machine, flow: Flow, value: Value) -> list[tuple[Value, Value]] | None:
-    """Keys and values of a dict that certainly has them, or of a constant one."""
+def _watch(watched: Watched, value: Value, *, keys: bool) -> None:
+    if isinstance(value, RefV):
+        watched[value.number] = keys and watched.get(value.number, True)
+
+
+def _pairs(m: Machine, flow: Flow, value: Value, node: ast.AST) -> list[tuple[Value, Value]] | None:
+    """Keys and values of a dict, or of a constant one; None for what is no dict."""
     found = flow.opened(value)
     if isinstance(found, DictV):
         keys = (Scalar(string_lit(n)) for n in found.names)
         return list(zip(keys, found.items, strict=True))
+    if isinstance(found, MapV):
+        reason = "which keys a dict has, or the order of a dict's keys, depends on the rows"
+        raise m.decline("unsupported-expression", reason, node)
     if isinstance(found, Known) and type(found.target) is dict:
         zone, name = m.columns.zone, found.name
         return [(constant(k, name, zone), constant(v, name, zone)) for k, v in found.target.items()]
     return None
+
+
+def _check_unchanged(
+    m: Machine, before: Flow, here: Flow, watched: Watched, last: bool, node: ast.AST
+) -> None:
+    """A loop that goes on sees items that are changed in the meantime; a dict that has got keys
+    makes it raise.
+    """
+    for number, keys in watched.items():
+        old, new = before.heap[number], here.heap[number]
+        same = old == new
+        if (last or keys) and isinstance(old, DictV) and isinstance(new, DictV):
+            same = old.names == new.names
+        elif last and isinstance(old, ListV):
+            same = True
+        if not same:
+            raise m.decline("mutation", f"{describe(old)} changes while a loop goes over it", node)
 
 
 def _known(m: Machine, name: str) -> Known:
@@ -101,17 +135,23 @@ def _known(m: Machine, name: str) -> Known:
 
 
 def _made(
-    m: Machine, name: str, args: list[ast.expr], flow: Flow, evaluate: Evaluate, node: ast.AST
+    m: Machine,
+    name: str,
+    args: list[ast.expr],
+    flow: Flow,
+    evaluate: Evaluate,
+    watched: Watched,
+    node: ast.AST,
 ) -> list[Value]:
     """What ``range``, ``enumerate`` or ``zip`` give."""
     if name == "range":
         ends = [_whole(m, evaluate(m, a, flow), node) for a in args]
         if not 1 <= len(ends) <= 3 or (len(ends) == 3 and ends[2] == 0):
             raise m.decline("always-raises", "this use of range", node)
-        if len(range(*ends)) > _MOST:
-            raise m.decline("too-large", f"a loop of {len(range(*ends))} rounds", node)
+        if any(abs(end) > sys.maxsize for end in ends) or len(range(*ends)) > MOST:
+            raise m.decline("too-large", f"a loop of more than {MOST} rounds", node)
         return [Scalar(int_lit(i), LITERAL) for i in range(*ends)]
-    parts = [_elements(m, a, flow, evaluate) for a in args]
+    parts = [_elements(m, a, flow, evaluate, watched) for a in args]
     if name == "enumerate" and len(parts) == 1:
         return [TupleV((Scalar(int_lit(i), LITERAL), x)) for i, x in enumerate(parts[0])]
     if name == "zip" and parts:
@@ -134,12 +174,12 @@ def loop(
     """``for target in iter: body``, with ``continue``, ``break`` and ``return`` inside."""
     if node.orelse:
         raise m.decline("unsupported-statement", "for with else", node)
-    items = elements(m, node.iter, flow, evaluate)
+    items, watched = elements(m, node.iter, flow, evaluate)
     outer, m.exits, m.loops = m.exits, [], m.loops + 1
     left: list[Exit] = []
     broken: list[Flow] = []
     here = flow.branch(TRUE)
-    for item in items:
+    for number, item in enumerate(items, 1):
         if here.ended:
             break
         m.exits = []
@@ -149,6 +189,8 @@ def loop(
         broken += [e.flow for e in m.exits if e.kind is ExitKind.BREAK]
         left += [e for e in m.exits if e.kind is ExitKind.RETURN]
         here = _joined(flow, [*going, *([] if here.ended else [here])])
+        if not here.ended:
+            _check_unchanged(m, flow, here, watched, number == len(items), node)
     m.exits, m.loops = [*outer, *left], m.loops - 1
     end = _joined(flow, [*broken, *([] if here.ended else [here])])
     flow.env, flow.heap, flow.facts = end.env, end.heap, end.facts
@@ -172,131 +214,3 @@ def _joined(base: Flow, paths: Sequence[Flow]) -> Flow:
     reached = or_(*(and_(*p.conds) for p in own))
     conds = base.conds if reached == TRUE else (*base.conds, reached)
     return Flow(env, conds, facts | base.facts, heap=heap)
-
-
-# --- expressions --------------------------------------------------------------------------------
-
-Condition = Callable[[Machine, ast.expr, Flow], Term]
-
-
-def _rounds(
-    m: Machine, generators: list[ast.comprehension], flow: Flow, evaluate: Evaluate
-) -> list[list[tuple[ast.expr, Value]]]:
-    """What the variables of a comprehension are in each round."""
-    for g in generators:
-        if g.is_async:
-            raise m.decline("unsupported-expression", "an asynchronous comprehension", g.iter)
-    sources = [elements(m, g.iter, flow, evaluate) for g in generators]
-    found = [
-        list(zip((g.target for g in generators), values, strict=True))
-        for values in product(*sources)
-    ]
-    if len(found) > _MOST:
-        raise m.decline("too-large", f"a comprehension of {len(found)} rounds", generators[0].iter)
-    return found
-
-
-def _bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
-    from presieve.lift.statements import bind  # which stands above expressions
-
-    bind(m, target, value, flow)
-
-
-def comprehension(
-    m: Machine,
-    node: ast.ListComp | ast.DictComp,
-    flow: Flow,
-    evaluate: Evaluate,
-    condition: Condition,
-) -> Value:
-    """A list, or a dict with texts for keys, of so many items whatever the row is."""
-    items: list[Value] = []
-    keys: dict[str, Value] = {}
-    outside = dict(flow.env)
-    for variables in _rounds(m, node.generators, flow, evaluate):
-        for target, value in variables:
-            _bind(m, target, value, flow)
-        tests = [condition(m, test, flow) for g in node.generators for test in g.ifs]
-        if not all(isinstance(t, Lit) for t in tests):
-            reason = "how many items a comprehension has depends on the row"
-            raise m.decline("unsupported-expression", reason, node)
-        if FALSE not in tests and isinstance(node, ast.ListComp):
-            items.append(evaluate(m, node.elt, flow))
-        elif FALSE not in tests and isinstance(node, ast.DictComp):
-            keys[_text(m, evaluate(m, node.key, flow), node)] = evaluate(m, node.value, flow)
-        flow.env = dict(outside)
-    if isinstance(node, ast.ListComp):
-        return ListV(tuple(items))
-    return DictV(tuple(keys), tuple(keys.values()))
-
-
-def _text(m: Machine, value: Value, node: ast.AST) -> str:
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == STRING:
-        return str(literal_value(value.term))
-    raise m.decline("unsupported-expression", "a dict with other keys than texts", node)
-
-
-def reduction(
-    m: Machine,
-    function: Known,
-    node: ast.Call,
-    flow: Flow,
-    evaluate: Evaluate,
-    condition: Condition,
-) -> Value:
-    """``any``, ``all`` or ``sum`` of a generator, a list or a tuple."""
-    name = str(getattr(function.target, "__name__", ""))
-    if len(node.args) != 1 or node.keywords:
-        raise m.decline("unknown-call", f"{name} with other arguments than one", node)
-    elt: ast.expr
-    if isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
-        what = node.args[0]
-        lazy = isinstance(what, ast.GeneratorExp)
-        generators, elt = what.generators, what.elt
-    else:
-        lazy = True
-        elt = ast.copy_location(ast.Name("$item", ast.Load()), node)
-        item = ast.copy_location(ast.Name("$item", ast.Store()), node)
-        generators = [ast.comprehension(item, node.args[0], [], 0)]
-    outside, here = dict(flow.env), flow
-    hits: list[Term] = []
-    total: Value = Scalar(int_lit(0), LITERAL)
-    for variables in _rounds(m, generators, flow, evaluate):
-        for target, value in variables:
-            _bind(m, target, value, here)
-        inner, given = _tested(m, generators, here, condition)
-        value = evaluate(m, elt, inner)
-        if name == "sum":
-            total = _more(m, inner, given, total, value, node)
-        else:
-            wanted = truth(m, inner, value, node)
-            hits.append(and_(given, wanted if name == "any" else negate(wanted)))
-        settled_branch(m, flow, inner, node)
-        here = replace(here, env=dict(outside), heap=flow.heap)
-        if name != "sum" and lazy:
-            here = here.branch(negate(hits[-1]))
-    flow.env = outside
-    if name == "sum":
-        return total
-    found = or_(*hits)
-    return boolean(flow.decided(found if name == "any" else negate(found)))
-
-
-def _tested(
-    m: Machine, generators: list[ast.comprehension], here: Flow, condition: Condition
-) -> tuple[Flow, Term]:
-    """The path on which the tests of a round hold, and when that is."""
-    given: Term = TRUE
-    for test in (t for g in generators for t in g.ifs):
-        passed = condition(m, test, here)
-        given = and_(given, passed)
-        here = here.branch(passed)
-    return here.branch(TRUE), given
-
-
-def _more(m: Machine, flow: Flow, given: Term, total: Value, value: Value, node: ast.AST) -> Value:
-    """The sum so far and one more, where the round counts."""
-    if number(m, flow, value, node).base != INT:
-        reason = "sum() of floats rounds in another way than adding them up one by one"
-        raise m.decline("unsupported-operation", reason, node)
-    return merge(given, binary(m, flow, ast.Add(), total, value, node), total)

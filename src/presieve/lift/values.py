@@ -6,6 +6,7 @@ only. A tuple that may be None carries the condition "it is there" beside the co
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from itertools import count
 from typing import TypeAlias
@@ -180,7 +181,7 @@ class ListV:
 
 @dataclass(frozen=True, slots=True)
 class DictV:
-    """A dict display with string keys."""
+    """A dict with string keys, in this order."""
 
     names: tuple[str, ...]
     items: tuple[Value, ...]
@@ -188,7 +189,9 @@ class DictV:
 
 @dataclass(frozen=True, slots=True)
 class MapV:
-    """A dict that may lack keys: it has a key where the term beside it holds."""
+    """A dict that may lack keys: it has a key where the term beside it holds. Nothing is known of
+    their order.
+    """
 
     names: tuple[str, ...]
     items: tuple[Value, ...]
@@ -307,6 +310,22 @@ def without_tag(value: Value) -> Value:
 def is_tagged(value: Value) -> bool:
     """Whether the value is an object of a class."""
     return isinstance(value, TupleV | OptTupleV) and isinstance(next(iter(value.items), None), TagV)
+
+
+def has_own_equality(value: Value) -> bool:
+    """Whether the class of an object says itself what equals it, instead of Python."""
+    assert isinstance(value, TupleV | OptTupleV)
+    tag = value.items[0]
+    assert isinstance(tag, TagV)
+    found = inspect.getattr_static(tag.cls, "__eq__")
+    return found is not object.__eq__ and not is_generated(found)
+
+
+def is_generated(function: object) -> bool:
+    """Whether Python has written the function, for a dataclass or a named tuple."""
+    code = getattr(function, "__code__", None)
+    written = ("<string>", "<namedtuple", "namedtuple_")
+    return code is not None and code.co_filename.startswith(written)
 
 
 def describe(value: Value) -> str:

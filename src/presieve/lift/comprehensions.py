@@ -1,0 +1,183 @@
+"""Trusted. Comprehensions, and reductions of generators, over what is known when lifting: they are
+written out, one round after the other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+
+from presieve.ir.ops import negate
+from presieve.ir.sorts import INT, STRING
+from presieve.ir.terms import FALSE, TRUE, Lit, Term, int_lit, literal_value
+from presieve.lift.arithmetic import binary, number
+from presieve.lift.build import and_, or_
+from presieve.lift.compare import boolean, truth
+from presieve.lift.inline import Evaluate, settled_branch
+from presieve.lift.machine import Flow, Machine
+from presieve.lift.merge import merge
+from presieve.lift.objects import boxed
+from presieve.lift.unrolled import MOST, elements
+from presieve.lift.values import LITERAL, DictV, Known, ListV, Scalar, Unbound, Value
+
+REDUCTIONS = ("builtins.any", "builtins.all", "builtins.sum")
+
+Condition = Callable[[Machine, ast.expr, Flow], Term]
+
+
+class _Rounds:
+    """The rounds of a comprehension that stands on the path ``flow``.
+
+    Its variables are its own, and have no value before the loop that sets them. ``over`` are the
+    conditions under which an earlier round has ended it all.
+    """
+
+    def __init__(
+        self,
+        m: Machine,
+        generators: Sequence[ast.comprehension],
+        flow: Flow,
+        evaluate: Evaluate,
+        condition: Condition,
+    ) -> None:
+        self.m, self.generators, self.flow = m, generators, flow
+        self.evaluate, self.condition = evaluate, condition
+        self.over: list[Term] = []
+        self.count = 0
+
+    def __iter__(self) -> Iterator[tuple[Flow, Term]]:
+        """Each round's path, and the condition under which the tests before it hold."""
+        for g in self.generators:
+            if g.is_async:
+                reason = "an asynchronous comprehension"
+                raise self.m.decline("unsupported-expression", reason, g.iter)
+        # The first loop's source is evaluated outside.
+        first, _ = elements(self.m, self.generators[0].iter, self.flow, self.evaluate)
+        targets = [n for g in self.generators for n in ast.walk(g.target)]
+        own: dict[str, Value] = {n.id: Unbound() for n in targets if isinstance(n, ast.Name)}
+        return self._loop(0, first, {**self.flow.env, **own}, TRUE)
+
+    def _loop(
+        self, at: int, items: Sequence[Value], env: dict[str, Value], given: Term
+    ) -> Iterator[tuple[Flow, Term]]:
+        g = self.generators[at]
+        for item in items:
+            here = self._path(env, given)
+            _bind(self.m, g.target, boxed(self.m, here, item), here)
+            env, passed = here.env, given
+            for test in g.ifs:
+                passed = and_(passed, self.condition(self.m, test, here))
+                settled_branch(self.m, self.flow, here, test)
+                here = self._path(env, passed)
+                if passed == FALSE:
+                    break
+            if passed == FALSE:
+                continue
+            if at + 1 < len(self.generators):
+                iterable = self.generators[at + 1].iter
+                inner, _ = elements(self.m, iterable, here, self.evaluate)
+                settled_branch(self.m, self.flow, here, iterable)
+                yield from self._loop(at + 1, inner, dict(env), passed)
+                continue
+            self.count += 1
+            if self.count > MOST:
+                raise self.m.decline("too-large", f"more than {MOST} rounds", g.iter)
+            settled_branch(self.m, self.flow, here, g.iter)
+            yield self._path(env, passed), passed
+
+    def _path(self, env: dict[str, Value], given: Term) -> Flow:
+        flow = self.flow
+        here = Flow(dict(env), flow.conds, flow.facts, heap=dict(flow.heap))
+        for term in self.over:
+            here = here.branch(negate(term))
+        return here.branch(given)
+
+
+def _bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
+    from presieve.lift.statements import bind  # which stands above expressions
+
+    bind(m, target, value, flow)
+
+
+def comprehension(
+    m: Machine,
+    node: ast.ListComp | ast.DictComp,
+    flow: Flow,
+    evaluate: Evaluate,
+    condition: Condition,
+) -> Value:
+    """A list, or a dict with texts for keys, of so many items whatever the row is."""
+    items: list[Value] = []
+    keys: dict[str, Value] = {}
+    for here, given in _Rounds(m, node.generators, flow, evaluate, condition):
+        if given != TRUE:
+            reason = "how many items a comprehension has depends on the row"
+            raise m.decline("unsupported-expression", reason, node)
+        if isinstance(node, ast.ListComp):
+            items.append(evaluate(m, node.elt, here))
+        else:
+            key = _text(m, evaluate(m, node.key, here), node)
+            keys[key] = evaluate(m, node.value, here)
+        settled_branch(m, flow, here, node)
+        flow.facts |= here.facts
+        if here.ended:
+            flow.ended = True
+            break
+    if isinstance(node, ast.ListComp):
+        return ListV(tuple(items))
+    return DictV(tuple(keys), tuple(keys.values()))
+
+
+def _text(m: Machine, value: Value, node: ast.AST) -> str:
+    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == STRING:
+        return str(literal_value(value.term))
+    raise m.decline("unsupported-expression", "a dict with other keys than texts", node)
+
+
+def reduction(
+    m: Machine,
+    function: Known,
+    node: ast.Call,
+    flow: Flow,
+    evaluate: Evaluate,
+    condition: Condition,
+) -> Value:
+    """``any``, ``all`` or ``sum`` of a generator, a list or a tuple."""
+    name = str(getattr(function.target, "__name__", ""))
+    if len(node.args) != 1 or node.keywords:
+        raise m.decline("unknown-call", f"{name} with other arguments than one", node)
+    elt: ast.expr
+    if isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
+        what = node.args[0]
+        lazy = isinstance(what, ast.GeneratorExp)
+        generators, elt = what.generators, what.elt
+    else:
+        lazy = True
+        elt = ast.copy_location(ast.Name("$item", ast.Load()), node)
+        item = ast.copy_location(ast.Name("$item", ast.Store()), node)
+        generators = [ast.comprehension(item, node.args[0], [], 0)]
+    hits: list[Term] = []
+    total: Value = Scalar(int_lit(0), LITERAL)
+    rounds = _Rounds(m, generators, flow, evaluate, condition)
+    for here, given in rounds:
+        value = evaluate(m, elt, here)
+        if name == "sum":
+            total = _more(m, here, given, total, value, node)
+        else:
+            wanted = truth(m, here, value, node)
+            hits.append(and_(given, wanted if name == "any" else negate(wanted)))
+        settled_branch(m, flow, here, node)
+        if name != "sum" and lazy:
+            rounds.over.append(hits[-1])
+    if name == "sum":
+        return total
+    found = or_(*hits)
+    return boolean(flow.decided(found if name == "any" else negate(found)))
+
+
+def _more(m: Machine, flow: Flow, given: Term, total: Value, value: Value, node: ast.AST) -> Value:
+    """The sum so far and one more, where the round counts."""
+    if number(m, flow, value, node).base != INT:
+        reason = "sum() of floats rounds in another way than adding them up one by one"
+        raise m.decline("unsupported-operation", reason, node)
+    return merge(given, binary(m, flow, ast.Add(), total, value, node), total)
