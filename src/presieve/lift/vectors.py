@@ -173,7 +173,8 @@ def _against(m: Machine, v: VectorV, c: Scalar, node: ast.AST) -> tuple[Term, Te
         return x, c.term
     if can_promote(c.base, c.traits, base) and c.base == TIMESTAMP_NTZ:
         return x, promote(c).term
-    number = literal_value(c.term) if isinstance(c.term, Lit) else None
+    is_number = isinstance(c.term, Lit) and c.base in (INT, FLOAT)
+    number = literal_value(c.term) if is_number and isinstance(c.term, Lit) else None
     if type(number) in (int, float) and base in (INT, FLOAT):
         assert isinstance(number, int | float)
         if base == FLOAT and abs(number) <= EXACT_INT:
