@@ -141,3 +141,25 @@ def per_column(v: pd.Series, s: pd.Series) -> float:
 
 def number_of(n: pd.Series) -> int:
     return int(n.max())
+
+
+def written(pdf: pd.DataFrame) -> pd.DataFrame:
+    pdf["kind"] = np.where(pdf["v"] > 1, "big", "small")
+    pdf.loc[pdf["s"] == "a", "kind"] = "a"
+    pdf["w"] = np.maximum(pdf["v"], 1)
+    made = pdf.assign(x=pdf["v"].where(pdf["s"] == "b"), one=1)
+    return pd.DataFrame(
+        {
+            "big": [(pdf["kind"] == "big").sum()],
+            "w": [pdf["w"].max()],
+            "x": [made["x"].min()],
+            "ones": [made.loc[made["kind"] != "a", "one"].sum()],
+            "far": [pdf["v"].abs().max()],
+            "hits": [np.where(pdf["v"] > 1, 1, 0).sum()],
+            "pre": [pdf.loc[pdf["s"].str.startswith("a", na=False), "v"].max()],
+        }
+    )
+
+
+def nullable_mask(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"n": [len(pdf[pdf["f"]])], "top": [pdf.loc[pdf["f"], "v"].max()]})

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 CODES = [
@@ -27,6 +28,10 @@ CODES = [
     ("masked_by_table", "unsupported-expression"),
     ("share_before_loop", "group-size"),
     ("in_index", "unsupported-operation"),
+    ("two_names", "mutation"),
+    ("column_of_a_part", "unsupported-operation"),
+    ("array_with_nan", "unsupported-operation"),
+    ("count_per_max", "two-passes"),
 ]
 
 
@@ -84,7 +89,8 @@ def groups_inside(pdf: pd.DataFrame) -> pd.DataFrame:
 
 
 def optional_mask(pdf: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame({"o": [pdf[pdf["f"]]["v"].max()]})
+    part = pdf[pdf.v > 0]
+    return pd.DataFrame({"o": [part[part["f"]]["v"].max()]})
 
 
 def other_mask(pdf: pd.DataFrame) -> pd.DataFrame:
@@ -118,3 +124,23 @@ def share_before_loop(pdf: pd.DataFrame) -> pd.DataFrame:
     for _ in pdf["v"]:
         share = share + 0.0
     return pd.DataFrame({"o": [share]})
+
+
+def two_names(pdf: pd.DataFrame) -> pd.DataFrame:
+    other = pdf
+    pdf["v"] = 1.0
+    return pd.DataFrame({"o": [other["v"].max()]})
+
+
+def column_of_a_part(pdf: pd.DataFrame) -> pd.DataFrame:
+    pdf["v"] = pdf[pdf.v > 0]["v"]
+    return pd.DataFrame({"o": [pdf["v"].max()]})
+
+
+def array_with_nan(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [np.where(pdf.v > 0, pdf.v, 0).max()]})
+
+
+def count_per_max(pdf: pd.DataFrame) -> pd.DataFrame:
+    pdf["top"] = pdf["v"].max()
+    return pd.DataFrame({"o": [(pdf["v"] < pdf["top"]).sum() / 1]})

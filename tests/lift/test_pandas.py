@@ -23,7 +23,7 @@ from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import Value, same
 
-TABLES = 2000
+TABLES = 1000
 
 _POOLS: dict[str, list[Value]] = {
     "double": [0.0, -0.0, 1.0, 1.5, -1.5, 10.0, 10.5, 1e308, float("inf"), float("-inf")],
@@ -109,6 +109,12 @@ CASES: list[tuple[Any, str, str]] = [
         "mean double, flags bigint, share double, spread bigint, clip double, product double, "
         "ratio double, with bigint, top double",
     ),
+    (
+        pandas_folds.written,
+        "v double, s string",
+        "big bigint, w double, x double, ones bigint, far double, hits bigint, pre double",
+    ),
+    (pandas_folds.nullable_mask, "v double, f boolean", "n bigint, top double"),
     (pandas_folds.number_of, "n int", "o int"),
     (pandas_folds.number_of, "n bigint NOT NULL", "o bigint"),
 ]

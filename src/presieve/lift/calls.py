@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import TypeAlias, cast
 
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, literal_value, string_lit
-from presieve.lift import gaps, reductions, sets, vectors
+from presieve.lift import elements, gaps, reductions, sets, vectors
 from presieve.lift.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.build import and_, as_int, get, is_none, ite, or_
 from presieve.lift.compare import boolean, compare, truth
@@ -205,7 +205,7 @@ def _str(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
 
 
 def _math_isnan(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    """``math.isnan`` and ``numpy.isnan``: TypeError for None and for text."""
+    """``math.isnan``: TypeError for None and for text."""
     _arity(m, args, 1, node)
     value = m.scalar(flow, args[0], node)
     if value.base in (BOOL, INT) and (value.base == BOOL or exact_as_float(value, m.ranges)):
@@ -213,6 +213,14 @@ def _math_isnan(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value
     if value.base != FLOAT:
         raise m.decline("unsupported-operation", f"isnan of {describe(value)}", node)
     return boolean(app(Op.IS_NAN, value.term))
+
+
+def _numpy_isnan(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    """``numpy.isnan``, of a column of doubles, too."""
+    v = vectors.vector(m, args[0]) if len(args) == 1 else None
+    if v is not None and strip(v.term.sort) == FLOAT:
+        return vectors.absent(v, present=False)
+    return _math_isnan(m, flow, args, node)
 
 
 def _math_isinf(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
@@ -238,6 +246,38 @@ def _is_missing(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Term:
     if value.base != FLOAT:
         return absent
     return or_(absent, and_(negate(absent), app(Op.IS_NAN, get(value.term))))
+
+
+def _where(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    _arity(m, args, 3, node)
+    return elements.numpy_where(m, args[0], args[1], args[2], node)
+
+
+def _bounded(op: Op) -> Model:
+    """``numpy.maximum`` and ``numpy.minimum``."""
+
+    def model(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+        _arity(m, args, 2, node)
+        return elements.bounded(m, op, args[0], args[1], node)
+
+    return model
+
+
+def _numpy_abs(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    _arity(m, args, 1, node)
+    v = vectors.vector(m, args[0])
+    if v is None or v.array:
+        raise m.decline("unknown-call", f"numpy.abs of {describe(args[0])}", node)
+    return elements.absolute(m, v, node)
+
+
+def _series(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
+    """``pandas.Series(array)``: its index is that of the whole group, and of no part of it."""
+    _arity(m, args, 1, node)
+    v = vectors.vector(m, args[0])
+    if v is None or v.rows != TRUE or not v.ordered:
+        raise m.decline("unknown-call", f"pandas.Series of {describe(args[0])}", node)
+    return replace(v, array=False)
 
 
 def _isna(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
@@ -323,9 +363,15 @@ MODELS: tuple[tuple[tuple[str, ...], Model], ...] = (
     (("builtins.frozenset",), _frozenset),
     (("builtins.list",), _list),
     (("builtins.dict",), _dict),
-    (("math.isnan", "numpy.isnan"), _math_isnan),
+    (("math.isnan",), _math_isnan),
+    (("numpy.isnan",), _numpy_isnan),
     (("math.isinf",), _math_isinf),
     (("decimal.Decimal",), _decimal),
+    (("numpy.where",), _where),
+    (("numpy.maximum",), _bounded(Op.PY_GT)),
+    (("numpy.minimum",), _bounded(Op.PY_LT)),
+    (("numpy.abs", "numpy.absolute"), _numpy_abs),
+    (("pandas.Series",), _series),
     *(((f"numpy.{n}",), _reduction(n)) for n in ("max", "min", "sum", "mean", "any", "all")),
     (_PANDAS_ISNA, _isna),
     (_PANDAS_NOTNA, _notna),

@@ -368,7 +368,7 @@ def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
     own = own_method(m, flow, owner, node)
     if own is not None:
         return own
-    if vectors.is_whole(owner) and not any(isinstance(a, ast.Starred) for a in node.args):
+    if frames.has_methods(owner) and not any(isinstance(a, ast.Starred) for a in node.args):
         values = tuple(_contents(m, a, flow) for a in node.args)
         named = {k.arg or "**": _contents(m, k.value, flow) for k in node.keywords}
         found = frames.method_of(m, flow, owner, name, values, named, node)

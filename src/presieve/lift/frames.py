@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from presieve.ir.ops import app, conjunction
+from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, literal_value
-from presieve.lift import vectors
+from presieve.lift import elements, vectors, writes
+from presieve.lift.build import and_, is_none
 from presieve.lift.machine import Flow, Machine
-from presieve.lift.reductions import at_end, at_label, reduced, rows_of
+from presieve.lift.reductions import any_row, at_end, at_label, reduced, rows_of
 from presieve.lift.values import (
     LITERAL,
     AccessV,
@@ -36,7 +38,11 @@ _ACCESS = ("loc", "iloc", "at", "iat")
 def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST) -> Value | None:
     """``value.name`` of a table or column; None where it is not known here."""
     match value:
+        case VectorV() if value.array and name not in ("size", "shape"):
+            return None
         case SeriesV() | FrameV() | VectorV() | PartV() if name in _ACCESS:
+            return AccessV(value, name)
+        case SeriesV() | VectorV() if name == "str":
             return AccessV(value, name)
         case SeriesV() | VectorV() if name == "size":
             return _size(m, flow, value, node)
@@ -81,9 +87,9 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
                 return at_label(m, flow, PartV(columns, TRUE), label, str(name), node)
             return None
         case FrameV() | PartV() if isinstance(key, SeriesV | VectorV):
-            return _masked(m, value, key, node)
+            return _masked(m, flow, value, key, node)
         case SeriesV() | VectorV() if isinstance(key, SeriesV | VectorV):
-            return _masked(m, value, key, node)
+            return _masked(m, flow, value, key, node)
         case PartV(columns) if _constant(key) in columns:
             return vectors.column_of(m, value, str(_constant(key)))
         case PartV(columns) if isinstance(key, ListV):
@@ -108,9 +114,12 @@ def _constant(value: Value) -> object:
     return None
 
 
-def _masked(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
+def _masked(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
     mask, frame = vectors.vector(m, key), vectors.part(value)
     assert mask is not None
+    holes = is_none(mask.term)
+    if holes != FALSE and strip(mask.term.sort) == BOOL:
+        m.fail(flow, any_row(m, and_(mask.rows, holes), node))
     if frame is not None:
         return replace(frame, rows=vectors.selected(m, frame.rows, mask, node))
     column = vectors.vector(m, value)
@@ -131,16 +140,16 @@ def _accessed(
                 inside = PartV((column.name,), column.rows)
                 return at_label(m, flow, inside, key, column.name, node)
             masks = isinstance(key, SeriesV | VectorV)
-            return _masked(m, of, key, node) if masks else None
+            return _masked(m, flow, of, key, node) if masks else None
         if isinstance(rows, LabelV):
             if name is None:
-                whole = frame.rows == TRUE and frame.ordered
+                whole = frame.rows == TRUE and frame.ordered and not frame.made
                 return LabelledV(frame.columns, rows) if whole else None
             wanted = _constant(name)
             if wanted in frame.columns:
                 return at_label(m, flow, frame, rows, str(wanted), node)
         if isinstance(rows, SeriesV | VectorV):
-            chosen = _masked(m, frame, rows, node)
+            chosen = _masked(m, flow, frame, rows, node)
             return chosen if name is None else item_of(m, flow, chosen, name, node)
         return None
     return _by_position(m, flow, of, key, node)
@@ -167,6 +176,11 @@ _NEIGHBOURS = (
 # --- methods --------------------------------------------------------------------------------------
 
 
+def has_methods(value: Value) -> bool:
+    """Whether :func:`method_of` is to be asked: a table, a column, or ``column.str``."""
+    return isinstance(value, AccessV) or vectors.is_whole(value)
+
+
 def method_of(
     m: Machine,
     flow: Flow,
@@ -177,6 +191,8 @@ def method_of(
     node: ast.AST,
 ) -> Value | None:
     """``owner.name(...)`` of a table or column; None where it is not known here."""
+    if isinstance(owner, AccessV):
+        return _accessor_method(m, owner, name, args, named, node)
     frame = vectors.part(owner)
     if frame is not None:
         return _frame_method(m, frame, name, args, named, node)
@@ -192,6 +208,11 @@ def method_of(
         return None if name == "reset_index" else owner
     v = vectors.vector(m, owner)
     assert v is not None
+    if v.array:
+        return reduced(m, flow, v, name, node) if not args and not named else None
+    if name in ("where", "mask") and 1 <= len(args) <= 2 and not named:
+        rest = args[1] if len(args) == 2 else None
+        return elements.chosen(m, v, args[0], rest, name == "where", node)
     if not named:
         found = _column_method(m, flow, v, name, args, node)
         if found is not None:
@@ -201,6 +222,21 @@ def method_of(
         high = args[1] if len(args) > 1 else named.get("upper")
         return vectors.clipped(m, v, low, high, node)
     return None
+
+
+def _accessor_method(
+    m: Machine,
+    owner: AccessV,
+    name: str,
+    args: tuple[Value, ...],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> Value | None:
+    """``column.str.name(...)``."""
+    v = vectors.vector(m, owner.of)
+    if owner.by != "str" or v is None:
+        return None
+    return elements.text_method(m, v, name, args, named, node)
 
 
 _WORDS: dict[str, ast.cmpop] = {
@@ -235,6 +271,8 @@ def _column_method(
             return vectors.compare_vectors(m, _WORDS[name], v, value, node)
         case "sort_values", ():
             return replace(v, ordered=False)
+        case "abs", ():
+            return elements.absolute(m, v, node)
         case _, ():
             return reduced(m, flow, v, name, node)
     return None
@@ -258,6 +296,8 @@ def _frame_method(
             columns = [vectors.column_of(m, frame, c) for c in chosen]
             there = conjunction([vectors.there(c.term) for c in columns])
             return replace(frame, rows=conjunction([frame.rows, there]))
+        case "assign" if not args and "**" not in named:
+            return writes.assigned(m, frame, named, node)
         case "sort_values" if len(args) <= 1 and set(named) <= {"by", "ascending", "kind"}:
             return replace(frame, ordered=False)
         case "groupby" | "pivot_table" | "merge" | "resample" | "rolling":

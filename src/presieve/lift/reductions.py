@@ -38,6 +38,9 @@ _EXACT = 2**53
 
 def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value | None:
     """``column.name()``; None where there is no such reduction here."""
+    if v.array and not _same_on_array(v, name):
+        reason = f".{name}() of what NumPy makes does not skip NaN: put it into pd.Series(...)"
+        raise m.decline("unsupported-operation", reason, node)
     match name:
         case "count":
             return rows_of(m, flow, present_rows(v), node, numpy=True)
@@ -59,6 +62,14 @@ def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Val
                 reason = f".{name}() needs all values of the column at once"
             raise m.decline("not-a-fold", reason, node)
     return None
+
+
+def _same_on_array(v: VectorV, name: str) -> bool:
+    """Whether the reduction of an array is the one of a Series of it: nothing is missing there."""
+    if name in ("any", "all"):
+        return v.term.sort == BOOL
+    whole = name in ("min", "max") and v.rows == TRUE and v.term.sort == INT
+    return whole or (name in ("sum", "mean") and v.term.sort in (BOOL, INT))
 
 
 def field(m: Machine, name: str, init: Term, step: Term, node: ast.AST) -> Var:
@@ -89,7 +100,7 @@ def rows_of(m: Machine, flow: Flow, rows: Term, node: ast.AST, *, numpy: bool = 
     return Scalar(field(m, name, int_lit(0), step, node), traits)
 
 
-def _any(m: Machine, rows: Term, node: ast.AST) -> Term:
+def any_row(m: Machine, rows: Term, node: ast.AST) -> Term:
     """Whether there is such a row."""
     if rows in (TRUE, FALSE):
         return rows
@@ -117,7 +128,7 @@ def extreme(m: Machine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
     small(m, v)
     best, _, _ = _best(m, v, op, node)
     if base in _OBJECTS:
-        nothing = _any(m, and_(v.rows, missing(v.term)), node)
+        nothing = any_row(m, and_(v.rows, missing(v.term)), node)
         m.fail(flow, and_(nothing, negate(is_none(best))))
     if base == FLOAT:
         m.columns.add_assumptions([ZERO_SIGN])
@@ -206,7 +217,7 @@ def some_or_all(m: Machine, v: VectorV, some_row: bool, node: ast.AST) -> Value:
     """``any()`` or ``all()`` of truth values."""
     if v.term.sort != BOOL:
         raise m.decline("unsupported-operation", "any and all take a column of conditions", node)
-    wrong = _any(m, and_(v.rows, v.term if some_row else negate(v.term)), node)
+    wrong = any_row(m, and_(v.rows, v.term if some_row else negate(v.term)), node)
     return Scalar(wrong if some_row else negate(wrong), NUMPY)
 
 
@@ -232,7 +243,7 @@ def at_end(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> 
     if not v.ordered:
         reason = "the first row after sorting: rows that tie have no fixed order"
         raise m.decline("row-order", reason, node)
-    seen = _any(m, v.rows, node)
+    seen = any_row(m, v.rows, node)
     what = "last" if last else "first"
     name = _named(m, what, v)
     acc = Var(Scope.ACC, name, v.term.sort)
@@ -282,7 +293,7 @@ def at_label(
         # A missing element counts as the worst there is, and is taken where it comes first.
         worst = float_lit(float("-inf" if label.op is Op.PY_GT else "inf"))
         keys = VectorV(ite(missing(v.term), worst, get(v.term)), v.rows, v.name)
-        m.fail(flow, negate(_any(m, present_rows(v), node)))
+        m.fail(flow, negate(any_row(m, present_rows(v), node)))
     best, better, _ = _best(m, keys, label.op, node)
     whole = column_of(m, frame, column)
     what = f"{best.name}:{column}"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit, Term
 from presieve.ir.walk import size
-from presieve.lift import matching, records, unrolled
+from presieve.lift import matching, records, unrolled, writes
 from presieve.lift.expressions import (
     combined,
     condition,
@@ -19,7 +19,7 @@ from presieve.lift.expressions import (
     returned,
 )
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
-from presieve.lift.objects import boxed, change, store
+from presieve.lift.objects import boxed, change, frozen, store
 from presieve.lift.values import (
     NONE,
     ColumnV,
@@ -218,6 +218,10 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
         case ast.Name(name):
             flow.env[name] = value
         case ast.Subscript(owner, index):
+            if writes.is_write(owner, flow):
+                key = frozen(m, flow, evaluate(m, index, flow), target, set())
+                writes.write(m, flow, owner, key, value, target)
+                return
             found = evaluate(m, owner, flow)
             store(m, flow, found, evaluate(m, index, flow), value, target)
         case ast.Tuple(targets) | ast.List(targets):

@@ -11,6 +11,7 @@ here has the same number for an element in both cases, or is declined.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
@@ -97,6 +98,9 @@ def small(m: Machine, v: VectorV) -> None:
 
 def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
     """A column of the table."""
+    put = dict(frame.made).get(name)
+    if put is not None:
+        return replace(put, rows=frame.rows, ordered=frame.ordered)
     whole = vector(m, SeriesV(name))
     assert whole is not None
     return VectorV(whole.term, frame.rows, name, whole.narrow, frame.ordered)
@@ -147,7 +151,14 @@ def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: 
         raise m.decline("unsupported-operation", "the order of truth values", node)
     found = and_(here, app(_ORDER[type(same)], x, y))
     term = negate(found) if isinstance(op, ast.NotEq) else found
-    return VectorV(term, a.rows, ordered=a.ordered)
+    return like(term, a, b)
+
+
+def like(term: Term, *operands: VectorV | None) -> VectorV:
+    """A column with these elements and the rows of the operands; an array if all of them are."""
+    known = [v for v in operands if v is not None]
+    of = known[0]
+    return VectorV(term, of.rows, None, False, of.ordered, all(v.array for v in known))
 
 
 def _constant(m: Machine, v: VectorV, value: Value) -> Value:
@@ -215,11 +226,9 @@ def binary_vectors(
     else:
         x = a.term if a is not None else scalar_operand(m, left, node).term
         y = b.term if b is not None else scalar_operand(m, right, node).term
-    of = a if a is not None else b
-    assert of is not None
     if x.sort == BOOL and y.sort == BOOL and isinstance(op, ast.BitAnd | ast.BitOr):
         joined = and_(x, y) if isinstance(op, ast.BitAnd) else or_(x, y)
-        return VectorV(joined, of.rows, ordered=of.ordered)
+        return like(joined, a, b)
     if type(op) not in _ARITHMETIC:
         kind = type(op).__name__
         raise m.decline("unsupported-operation", f"{kind} on whole columns: use a loop", node)
@@ -230,16 +239,16 @@ def binary_vectors(
             raise m.decline("numpy-scalar", "arithmetic on integers of 32 bits wraps around", node)
         if not m.ranges.fits(term, "bigint"):
             raise m.decline("numpy-scalar", "arithmetic on integers may wrap around", node)
-        return VectorV(term, of.rows, ordered=of.ordered)
+        return like(term, a, b)
     if {strip(x.sort), strip(y.sort)} <= {INT, FLOAT} and FLOAT in (strip(x.sort), strip(y.sort)):
         for v in (a, b):
             if v is not None:
                 small(m, v)
-        return VectorV(app(floats, _float(x), _float(y)), of.rows, ordered=of.ordered)
+        return like(app(floats, as_double(x), as_double(y)), a, b)
     raise m.decline("unsupported-operation", "arithmetic on these columns: use a loop", node)
 
 
-def _float(term: Term) -> Term:
+def as_double(term: Term) -> Term:
     """An element as a double: NaN where it is missing."""
     inner = as_float(get(term)) if strip(term.sort) == INT else get(term)
     return ite(is_none(term), NAN, inner)
@@ -248,14 +257,13 @@ def _float(term: Term) -> Term:
 def unary_vector(m: Machine, op: ast.unaryop, v: VectorV, node: ast.AST) -> VectorV:
     """``~mask``."""
     if isinstance(op, ast.Invert) and v.term.sort == BOOL:
-        return VectorV(negate(v.term), v.rows, ordered=v.ordered)
+        return like(negate(v.term), v)
     raise m.decline("unsupported-operation", "this sign before a whole column", node)
 
 
 def absent(v: VectorV, *, present: bool) -> VectorV:
     """``column.isna()``, ``column.notna()``."""
-    found = there(v.term) if present else missing(v.term)
-    return VectorV(found, v.rows, ordered=v.ordered)
+    return like(there(v.term) if present else missing(v.term), v)
 
 
 def among(m: Machine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> VectorV:
@@ -266,7 +274,7 @@ def among(m: Machine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> Ve
     ):
         raise m.decline("unsupported-operation", "isin takes constants of the column's type", node)
     found = [compare_vectors(m, ast.Eq(), v, i, node).term for i in items]
-    return VectorV(or_(*found), v.rows, ordered=v.ordered)
+    return like(or_(*found), v)
 
 
 def filled(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
@@ -289,7 +297,7 @@ def clipped(
     term = v.term
     if strip(term.sort) != FLOAT:
         raise m.decline("unsupported-operation", "clip of other columns than doubles", node)
-    term = _float(term)
+    term = as_double(term)
     for bound, worse in ((low, Op.PY_LT), (high, Op.PY_GT)):
         if bound is None:
             continue
@@ -303,23 +311,25 @@ def clipped(
         assert isinstance(limit, int | float)
         edge = float_lit(float(limit))
         term = ite(app(worse, term, edge), edge, term)
-    return VectorV(term, v.rows, ordered=v.ordered)
+    return like(term, v)
 
 
 def selected(m: Machine, rows: Term, mask: VectorV, node: ast.AST) -> Term:
-    """The rows that a mask leaves of some."""
+    """The rows that a mask leaves of some. A mask with None in it raises, which is left to the
+    caller; for an empty one pandas takes columns instead, so that it must be of the whole group.
+    """
     if mask.rows != rows:
         reason = "a mask of other rows: make it from the table that it chooses from"
         raise m.decline("unsupported-operation", reason, node)
-    if mask.term.sort != BOOL:
+    if strip(mask.term.sort) != BOOL or (mask.term.sort != BOOL and rows != TRUE):
         reason = "a mask that may hold NULL, on which pandas raises: compare with == True"
         raise m.decline("unsupported-operation", reason, node)
-    return and_(rows, mask.term)
+    return and_(rows, negate(is_none(mask.term)), get(mask.term))
 
 
 def kept(v: VectorV, rows: Term) -> VectorV:
     """The column on fewer rows."""
-    return VectorV(v.term, rows, v.name, v.narrow, v.ordered)
+    return replace(v, rows=rows)
 
 
 def present_rows(v: VectorV) -> Term:

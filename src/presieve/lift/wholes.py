@@ -27,7 +27,8 @@ class VectorV:
     """A Series: ``term`` is its element in the current row, where the row is one of ``rows``.
 
     A missing element is none, or NaN. ``name``: the column that it is, as it stands. ``narrow``: an
-    array of integers of fewer than 64 bits. ``ordered``: in the order of the group.
+    array of integers of fewer than 64 bits. ``ordered``: in the order of the group. ``array``: an
+    array of NumPy's, whose reductions do not skip what is missing.
     """
 
     term: Term
@@ -35,15 +36,19 @@ class VectorV:
     name: str | None = None
     narrow: bool = False
     ordered: bool = True
+    array: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PartV:
-    """Those rows of the group that ``rows`` holds for, with these columns."""
+    """Those rows of the group that ``rows`` holds for, with these columns. ``made``: those of them
+    that the function has put in, or in the place of others.
+    """
 
     columns: tuple[str, ...]
     rows: Term
     ordered: bool = True
+    made: tuple[tuple[str, VectorV], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
