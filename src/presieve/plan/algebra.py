@@ -65,7 +65,75 @@ class Alias:
     """A name for a relation (``SubqueryAlias``); rows and attributes stay as they are."""
 
 
-Operator: TypeAlias = Filter | Project | Alias
+@dataclass(frozen=True, slots=True)
+class Reorder:
+    """The same rows in another order, or in other partitions. ``reads`` are the attributes that
+    decide on it.
+    """
+
+    reads: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """Each row any number of times, with columns of something else beside it: a join, seen from a
+    side that is never NULL because a partner is missing; a generator.
+
+    ``columns`` are the attributes of the rows, ``reads`` all that the operator reads. ``on`` are
+    the parts of a join's condition that speak of this side alone, where a row for which one of them
+    is not true has no influence.
+    """
+
+    columns: frozenset[int]
+    reads: frozenset[int]
+    on: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NullExtend:
+    """A join, seen from a side in whose place NULLs stand where a row of the other side finds no
+    partner. Fields as those of :class:`Extend`.
+    """
+
+    columns: frozenset[int]
+    reads: frozenset[int]
+    on: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """A join that shows no column of this side: a semi or anti join, seen from the right. Fields as
+    those of :class:`Extend`.
+    """
+
+    columns: frozenset[int]
+    reads: frozenset[int]
+    on: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """What comes out depends on each class of rows alone that are equal in ``columns``, and has the
+    class's values there: windows, aggregates, DISTINCT.
+
+    ``columns`` are pairs of attributes, above and below, of types of which equal values are the
+    same. ``outputs`` are the attributes above, or None where all from below are among them.
+    """
+
+    columns: tuple[tuple[int, int], ...]
+    reads: frozenset[int]
+    outputs: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A union, seen from one of its inputs. ``columns`` are pairs of attributes, above, below."""
+
+    columns: tuple[tuple[int, int], ...]
+
+
+Join: TypeAlias = Extend | NullExtend | Partner
+Operator: TypeAlias = Filter | Project | Alias | Reorder | Join | Classes | Branch
 Path: TypeAlias = tuple[Operator, ...]
 
 

@@ -5,15 +5,33 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import assert_never
 
-from presieve.plan.algebra import Alias, Filter, Path, Project
+from presieve.plan.algebra import (
+    Alias,
+    Branch,
+    Classes,
+    Extend,
+    Filter,
+    NullExtend,
+    Partner,
+    Path,
+    Project,
+    Reorder,
+)
 
 
 def visible(path: Path, outputs: Set[int]) -> frozenset[int]:
     """The attributes at the top of a path above a fold with these output attributes."""
     here = frozenset(outputs)
     for operator in path:
-        if isinstance(operator, Project):
-            here = frozenset(c.id for c in operator.columns)
+        match operator:
+            case Project(columns):
+                here = frozenset(c.id for c in columns)
+            case Branch(columns=pairs):
+                here = frozenset(above for above, _ in pairs)
+            case Classes(outputs=frozenset() as made):
+                here = made
+            case _:  # what a join adds is none of the fold's
+                pass
     return here
 
 
@@ -37,6 +55,18 @@ def live(path: Path, moved: Set[tuple[int, int]], top: Set[int]) -> frozenset[in
                 needed = frozenset[int]().union(*read)
             case Alias():
                 pass
+            case Reorder(reads):
+                needed |= reads
+            case Extend(here, reads) | NullExtend(here, reads):
+                needed = (needed | reads) & here
+            case Partner(here, reads):
+                needed = reads & here
+            case Classes(reads=reads, outputs=None):
+                needed |= reads
+            case Classes(reads=reads):
+                needed = reads
+            case Branch(pairs):
+                needed = frozenset(below for above, below in pairs if above in needed)
             case other:
                 assert_never(other)
     return needed

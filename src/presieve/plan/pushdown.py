@@ -6,26 +6,51 @@ on a path at all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
 from presieve.errors import Declined
 from presieve.ir.terms import Term
-from presieve.plan.algebra import Alias, Filter, Operator, Path, Project
+from presieve.plan.algebra import (
+    Alias,
+    Branch,
+    Classes,
+    Extend,
+    Filter,
+    NullExtend,
+    Operator,
+    Partner,
+    Path,
+    Project,
+    Reorder,
+)
 from presieve.plan.alias import through_alias
+from presieve.plan.classes import through_classes
 from presieve.plan.filter import through_filter
+from presieve.plan.join import (
+    below_condition,
+    through_extend,
+    through_null_extend,
+    through_partner,
+)
 from presieve.plan.project import through_project
+from presieve.plan.reorder import through_reorder
+from presieve.plan.union import through_branch
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
     """Conjunct number ``conjunct`` of operator number ``operator``, as a term over the fold's
     output attributes, or why it stays where it is.
+
+    ``copied``: it has to stay where it is, besides.
     """
 
     operator: int
     conjunct: int
     term: Term | Declined
+    copied: bool = False
 
 
 def through(below: Operator, conjunct: Term) -> Term | Declined:
@@ -37,18 +62,48 @@ def through(below: Operator, conjunct: Term) -> Term | Declined:
             return through_project(below, conjunct)
         case Alias():
             return through_alias(below, conjunct)
+        case Reorder():
+            return through_reorder(below, conjunct)
+        case Extend():
+            return through_extend(below, conjunct)
+        case NullExtend():
+            return through_null_extend(below, conjunct)
+        case Partner():
+            return through_partner(below, conjunct)
+        case Classes():
+            return through_classes(below, conjunct)
+        case Branch():
+            return through_branch(below, conjunct)
         case _:
             assert_never(below)
 
 
 def descend(path: Path) -> tuple[Moved, ...]:
-    """Every conjunct of every filter on the path, moved down as far as the fold."""
-    return tuple(
-        Moved(level, number, _down(path[:level], conjunct.term))
-        for level, operator in enumerate(path)
-        if isinstance(operator, Filter)
-        for number, conjunct in enumerate(operator.conjuncts)
-    )
+    """Every conjunct of every filter and join on the path, moved down as far as the fold.
+
+    Lemma: with ``filter r`` right on the fold, where r is the conjunction of the terms, the path
+    above gives the same rows, and does so without the conjuncts that are not ``copied``.
+    """
+    return tuple(_descended(path))
+
+
+def _descended(path: Path) -> Iterator[Moved]:
+    for level, operator in enumerate(path):
+        below = path[:level]
+        copied = any(isinstance(o, NullExtend | Branch) for o in below)
+        match operator:
+            case Filter(conjuncts):
+                for number, conjunct in enumerate(conjuncts):
+                    yield Moved(level, number, _down(below, conjunct.term), copied)
+            case Extend(on=on) | NullExtend(on=on) | Partner(on=on):
+                for number, conjunct in enumerate(on):
+                    term = conjunct.term
+                    if not isinstance(term, Declined):
+                        term = below_condition(operator, term)
+                    if not isinstance(term, Declined):
+                        yield Moved(level, number, _down(below, term), copied=True)
+            case _:
+                pass
 
 
 def _down(below: Path, conjunct: Term | Declined) -> Term | Declined:

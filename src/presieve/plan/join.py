@@ -1,0 +1,63 @@
+"""Trusted. A conjunct moves down one side of a join, or below a generator."""
+
+from __future__ import annotations
+
+from presieve.errors import Declined
+from presieve.ir.sorts import Option
+from presieve.ir.terms import Scope, Term
+from presieve.ir.walk import variables
+from presieve.plan.algebra import Extend, Join, NullExtend, Partner, attribute_id
+from presieve.semantics.interpret import evaluate
+
+_OTHER_SIDE = Declined("plan-shape", "a filter above a join reads columns of the other side")
+_LETS_NULLS_PASS = Declined(
+    "outer-join", "a filter above an outer join keeps rows for which there is no group"
+)
+
+
+def through_extend(below: Extend, conjunct: Term) -> Term | Declined:
+    """Unchanged, where it speaks of this side alone.
+
+    Lemma: where ``e r`` are the rows that come of r, each with the columns of r, and depend on r
+    and the other side alone, ``filter c (concat [e r | r in R]) = concat [e r | r in filter c R]``.
+    So for both sides of an inner join, the left side of a left outer, semi or anti join, the right
+    side of a right outer join, and what a generator reads.
+    """
+    return conjunct if _within(below.columns, conjunct) else _OTHER_SIDE
+
+
+def through_null_extend(below: NullExtend, conjunct: Term) -> Term | Declined:
+    """A copy, where it speaks of this side alone and is not true of NULLs; it stays above as well.
+
+    Lemma: ``filter c (L JOIN R) = filter c (L JOIN filter c R)`` where R is the side that is
+    extended with NULLs (or both are) and c reads R's columns, all NULL on which it is not true. A
+    row of R that is not in ``filter c R`` only made rows on which c is not true. Where it was the
+    last partner of a row of L, this one now appears with NULLs, and c is not true of them.
+    """
+    if not _within(below.columns, conjunct):
+        return _OTHER_SIDE
+    read = variables(conjunct)
+    if not all(isinstance(v.sort, Option) for v in read):
+        return _LETS_NULLS_PASS
+    nulls = {(Scope.OUT, v.name): None for v in read}
+    return _LETS_NULLS_PASS if evaluate(conjunct, nulls) is True else conjunct
+
+
+def through_partner(_below: Partner, _conjunct: Term) -> Declined:
+    """No filter above speaks of this side, and one that speaks of nothing must stay: a row of an
+    anti join is there because there is none on this side.
+    """
+    return _OTHER_SIDE
+
+
+def below_condition(here: Join, conjunct: Term) -> Term | Declined:
+    """A part of a join's condition that speaks of this side alone, as a copy below.
+
+    Lemma: where no row of R is shown without a partner, ``L JOIN R ON (d AND c) = L JOIN (filter c
+    R) ON (d AND c)``: a row on which c is not true has none, and is nobody's.
+    """
+    return conjunct if _within(here.columns, conjunct) else _OTHER_SIDE
+
+
+def _within(columns: frozenset[int], conjunct: Term) -> bool:
+    return all(attribute_id(v) in columns for v in variables(conjunct))

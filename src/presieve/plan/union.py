@@ -1,0 +1,20 @@
+"""Trusted. A copy of a conjunct moves down into one input of a union."""
+
+from __future__ import annotations
+
+from presieve.errors import Declined
+from presieve.ir.terms import Term
+from presieve.ir.walk import variables
+from presieve.plan.algebra import Branch, attribute_id
+from presieve.plan.classes import renamed
+
+
+def through_branch(below: Branch, conjunct: Term) -> Term | Declined:
+    """The same of the input's columns; it stays above as well, for the other inputs.
+
+    Lemma: ``filter c (A ++ B) = filter c (filter c A ++ B)``.
+    """
+    names = dict(below.columns)
+    if any(attribute_id(v) not in names for v in variables(conjunct)):
+        return Declined("plan-shape", "a filter reads a column that its input does not have")
+    return renamed(conjunct, names)
