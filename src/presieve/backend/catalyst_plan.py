@@ -3,40 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 
-from presieve.backend.boundary import FLAT_MAP_GROUPS, LOGICAL, PROJECT, is_boundary
-from presieve.backend.catalyst_json import (
-    ALIAS,
-    ATTRIBUTE,
-    Conjunct,
-    Node,
-    Tree,
-    expr_id,
-    references,
-    simple_type,
-    split_conjuncts,
-    walk,
+from presieve.backend.boundary import FLAT_MAP_GROUPS, LOGICAL, is_boundary
+from presieve.backend.catalyst_json import Conjunct, Node, walk
+from presieve.backend.catalyst_operators import FILTER, JOIN, PASSED, conditions, read_operator
+from presieve.backend.definitions import (
+    CTE_DEFINITION,
+    fixed_definitions,
+    only_references,
+    referred,
 )
-from presieve.backend.definitions import fixed_definitions, referred
 from presieve.backend.gateway import Gateway, Handle
-from presieve.errors import Declined
-from presieve.ir.terms import Term
-from presieve.plan.algebra import (
-    Alias,
-    Attribute,
-    Column,
-    Expr,
-    Filter,
-    Operator,
-    Path,
-    Project,
-    variable_of,
-)
-from presieve.sql.catalyst import expression
-
-FILTER = LOGICAL + "Filter"
-SUBQUERY_ALIAS = LOGICAL + "SubqueryAlias"
-VIEW = LOGICAL + "View"
+from presieve.errors import DeclineSignal
+from presieve.plan.algebra import Filter, Join, Operator, Path
 
 UNSUPPORTED_BOUNDARIES = {
     LOGICAL + name
@@ -58,7 +38,8 @@ class Site:
     ``number`` is its place among the plan's boundaries, outer ones first, which no filter that is
     put in or taken out changes. ``root`` is the whole plan, ``nodes`` are the operators above the
     boundary, from below to above, ``path`` the same in our algebra, and ``conjuncts`` what the
-    filters among them consist of (empty for the others).
+    filters among them consist of (empty for the others). Above a definition stands its only
+    reference.
     """
 
     number: int
@@ -88,83 +69,66 @@ def boundaries(root: Node) -> tuple[Node, ...]:
 
 def find_sites(gateway: Gateway, root: Node, plan: Handle, timezone: str) -> tuple[Site, ...]:
     """Every boundary that a filter meets, outer ones first."""
-    by_path = {n.path: n for n in walk(root)}
-    fixed = fixed_definitions(gateway, root, plan)
-    found = []
-    for number, node in enumerate(boundaries(root)):
-        chain = _chain(node, by_path)
-        if not any(n.kind == FILTER for n in chain):
-            continue
-        deterministic = gateway.deterministic(gateway.node(plan, node.path))
-        deterministic = deterministic and referred(node) <= fixed
-        nodes = _deterministic(gateway, plan, chain) if deterministic else chain
-        if any(n.kind == FILTER for n in nodes):
-            found.append(_site(root, number, node, nodes, timezone, deterministic))
-    return tuple(found)
+    reader = _Reader(gateway, root, plan, timezone)
+    sites = (reader.site(number, node) for number, node in enumerate(boundaries(root)))
+    return tuple(s for s in sites if s is not None)
 
 
-def _chain(boundary: Node, by_path: dict[tuple[int, ...], Node]) -> tuple[Node, ...]:
-    """The operators above a boundary as far as there is a rule for each."""
-    nodes: list[Node] = []
-    path = boundary.path
-    while path:
-        path = path[:-1]
-        if by_path[path].kind not in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
-            break
-        nodes.append(by_path[path])
-    return tuple(nodes)
+class _Reader:
+    """What is read once of a plan with several boundaries."""
 
+    def __init__(self, gateway: Gateway, root: Node, plan: Handle, timezone: str) -> None:
+        self._gateway, self._root, self._plan, self._timezone = gateway, root, plan, timezone
+        self._by_path = {n.path: n for n in walk(root)}
+        self._fixed = fixed_definitions(gateway, root, plan)
+        self._references = only_references(root)
 
-def _deterministic(gateway: Gateway, plan: Handle, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    """The longest beginning of the chain without a non-deterministic expression in it."""
-    if not nodes or gateway.deterministic(gateway.node(plan, nodes[-1].path)):
-        return nodes
-    return _deterministic(gateway, plan, nodes[:-1])
+    def site(self, number: int, boundary: Node) -> Site | None:
+        """The boundary with what stands above it, or None where no filter does."""
+        chain = self._chain(boundary)
+        if not any(n.kind == FILTER or (n.kind == JOIN and conditions(n)) for n in chain):
+            return None
+        deterministic = self._is_fixed(boundary)
+        if deterministic:
+            chain = tuple(takewhile(self._is_fixed, chain))
+        nodes: list[Node] = []
+        path: list[Operator] = []
+        for node, below in zip(chain, (boundary, *chain), strict=False):
+            operator = self._operator(node, below)
+            if operator is None:
+                break
+            nodes.append(node)
+            path.append(operator)
+        if not any(isinstance(o, Filter) or (isinstance(o, Join) and o.on) for o in path):
+            return None
+        conjuncts = tuple(conditions(n) if n.kind == FILTER else () for n in nodes)
+        return Site(
+            number, boundary, tuple(nodes), tuple(path), conjuncts, deterministic, self._root
+        )
 
+    def _chain(self, boundary: Node) -> tuple[Node, ...]:
+        """The operators above a boundary as far as there is a rule for each."""
+        nodes: list[Node] = []
+        above = self._above(boundary)
+        while above is not None and above.kind in PASSED:
+            nodes.append(above)
+            above = self._above(above)
+        return tuple(nodes)
 
-def _site(
-    root: Node,
-    number: int,
-    boundary: Node,
-    nodes: tuple[Node, ...],
-    timezone: str,
-    deterministic: bool,
-) -> Site:
-    conjuncts = tuple(
-        split_conjuncts(n.fields["condition"]) if n.kind == FILTER else () for n in nodes
-    )
-    path = tuple(_operator(n, c, timezone) for n, c in zip(nodes, conjuncts, strict=True))
-    return Site(number, boundary, nodes, path, conjuncts, deterministic, root)
+    def _above(self, node: Node) -> Node | None:
+        """The operator that reads this one: of a definition, the one reference to it."""
+        if node.kind == CTE_DEFINITION:
+            return self._references.get(int(node.fields["id"]))
+        return self._by_path[node.path[:-1]] if node.path else None
 
+    def _is_fixed(self, node: Node) -> bool:
+        """Whether neither the operator nor anything below it is non-deterministic."""
+        deterministic = self._gateway.deterministic(self._gateway.node(self._plan, node.path))
+        return deterministic and referred(node) <= self._fixed
 
-def _operator(node: Node, conjuncts: tuple[Conjunct, ...], timezone: str) -> Operator:
-    if node.kind == FILTER:
-        return Filter(tuple(read_expr(c.tree, timezone) for c in conjuncts))
-    if node.kind == PROJECT:
-        return Project(tuple(_column(t, timezone) for t in node.fields["projectList"]))
-    return Alias()
-
-
-def _column(tree: Tree, timezone: str) -> Column:
-    """A column of a projection: an attribute, or an alias of an expression."""
-    value = tree[1:] if tree[0]["class"] == ALIAS else tree
-    plain = len(value) == 1 and value[0]["class"] == ATTRIBUTE
-    return Column(expr_id(tree[0]), read_expr(value, timezone), plain)
-
-
-def read_expr(tree: Tree, timezone: str) -> Expr:
-    """An expression over attribute variables."""
-    attributes = {}
-    for node in tree:
-        if node["class"] == ATTRIBUTE:
-            attribute = Attribute(
-                expr_id(node),
-                str(node["name"]),
-                simple_type(node["dataType"], node.get("metadata")),
-                bool(node["nullable"]),
-            )
-            variable = variable_of(attribute)
-            if variable is not None:
-                attributes[attribute.id] = variable
-    term: Term | Declined = expression(tree, attributes, timezone)
-    return Expr(term, references(tree))
+    def _operator(self, node: Node, below: Node) -> Operator | None:
+        plan, inside = (self._gateway.node(self._plan, n.path) for n in (node, below))
+        try:
+            return read_operator(self._gateway, node, plan, (below, inside), self._timezone)
+        except DeclineSignal:
+            return None

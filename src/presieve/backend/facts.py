@@ -15,7 +15,7 @@ from presieve.backend.catalyst_json import (
     expr_id,
     split_conjuncts,
 )
-from presieve.backend.catalyst_plan import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst_operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.footers import without_null
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import input_vars

@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlparse
 
 from presieve.backend.boundary import PROJECT
 from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, Node, Tree, expr_id
-from presieve.backend.catalyst_plan import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst_operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.gateway import Gateway, Handle
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from presieve.backend.boundary import LOGICAL, is_boundary
+from presieve.backend.boundary import is_boundary
 from presieve.backend.catalyst_json import EXPRESSIONS, Node, walk
+from presieve.backend.catalyst_operators import FILTER, PASSED
 from presieve.errors import Declined
 
 FUNCTION_MARKS = ("PythonUDF", "PythonUDTF")
@@ -16,8 +17,6 @@ stand in aggregates and windows, ``PythonUDF``s also in the operators that map g
 """
 
 _FUNCTIONS = frozenset(EXPRESSIONS + name for name in (*FUNCTION_MARKS, "PythonUDAF"))
-_FILTER = LOGICAL + "Filter"
-_PASSED = {LOGICAL + name for name in ("Filter", "Project", "SubqueryAlias", "View")}
 
 
 def notes(root: Node, told: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
@@ -25,7 +24,7 @@ def notes(root: Node, told: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
 
     ``told`` are the paths of boundaries of which more is said elsewhere.
     """
-    filters = {n.path for n in walk(root) if n.kind == _FILTER}
+    filters = {n.path for n in walk(root) if n.kind == FILTER}
     by_path = {n.path: n for n in walk(root)}
     found = []
     for node in by_path.values():
@@ -42,7 +41,7 @@ def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) ->
     if not is_boundary(node):
         return Declined("operator", f"filters are not moved through {calls}")
     over = [by_path[node.path[:n]] for n in reversed(range(len(node.path)))]
-    stop = next((n for n in over if n.kind not in _PASSED), over[0])
+    stop = next((n for n in over if n.kind not in PASSED), over[0])
     return Declined("operator", f"no filter comes past {_name(stop)} down to {calls}")
 
 

@@ -151,14 +151,15 @@ def _is_cached(gateway: Gateway, site: Site, plan: Handle) -> bool:
     """Whether the boundary's result comes out of the cache: it, or something that contains it, or
     all that a pre-filter would stand below.
     """
-    path = site.input.path
-    return any(gateway.is_cached(gateway.node(plan, path[:n])) for n in reversed(range(len(path))))
+    paths = {n.path for n in (site.boundary, *site.nodes)}
+    paths |= {site.input.path[:n] for n in range(len(site.input.path))}
+    return any(gateway.is_cached(gateway.node(plan, p)) for p in sorted(paths, reverse=True))
 
 
 def _where(gateway: Gateway, site: Site, plan: Handle) -> str:
     """The filters as Spark prints them."""
     conditions = [gateway.condition(gateway.node(plan, n.path)) for n in site.filters]
-    return " AND ".join(gateway.sql(c) for c in conditions)
+    return " AND ".join(gateway.sql(c) for c in conditions) or "a part of a join's condition"
 
 
 def _function_name(node: Node) -> str:

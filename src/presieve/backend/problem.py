@@ -59,11 +59,13 @@ class Setting:
 class SiteProblem:
     """What is to be proved at a site, and what the variables of the proof are in the plan.
 
-    ``moved`` are the (operator, conjunct) numbers of the path whose conjunction is the problem's
-    filter; ``stuck`` says why the others stay where they are. ``source`` is the user's text,
-    ``below`` what can raise under the boundary, and ``arrives`` whether Python can hold every value
-    that it is sent. ``opaque``: the fold has not all outputs, only those that hold the group's key,
-    or of a projection those that lift; the others are functions of the group and may raise.
+    The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,
+    conjunct) numbers of those that it stands for, and ``taken`` their conjunction: the others are
+    copies. ``stuck`` says why what is not part of it stays where it is. ``source`` is the user's
+    text, ``below`` what can raise under the boundary, and ``arrives`` whether Python can hold every
+    value that it is sent. ``opaque``: the fold has not all outputs, only those that hold the
+    group's key, or of a projection those that lift; the others are functions of the group and may
+    raise.
     """
 
     site: Site
@@ -71,6 +73,7 @@ class SiteProblem:
     names: Names
     problem: Problem
     moved: frozenset[tuple[int, int]]
+    taken: Term
     stuck: tuple[Declined, ...]
     source: str
     below: Below
@@ -126,7 +129,8 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         told = why or signal.declined
         raise _signal(told) from signal
     where = sql_conjunction(term for _, term in moved)
-    numbers = frozenset((m.operator, m.conjunct) for m, _ in moved)
+    taken = [(m, term) for m, term in moved if not m.copied]
+    numbers = frozenset((m.operator, m.conjunct) for m, _ in taken)
     for number in unknown.keys() & _read(site, boundary, numbers):
         raise _signal(unknown[number])
     fold = product(parts, _needed(site, boundary, names, numbers, where))
@@ -138,7 +142,17 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     arrives = _arrives(gateway, site, boundary, plan)
     opaque = why is not None or _others_raise(site.boundary, boundary)
     return SiteProblem(
-        site, boundary, names, problem, numbers, stuck, source, below, arrives, opaque
+        site,
+        boundary,
+        names,
+        problem,
+        numbers,
+        sql_conjunction(term for _, term in taken),
+        stuck,
+        source,
+        below,
+        arrives,
+        opaque,
     )
 
 

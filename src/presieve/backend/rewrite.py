@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from presieve.backend.catalyst_json import Conjunct, split_conjuncts
-from presieve.backend.catalyst_plan import FILTER
+from presieve.backend.catalyst_operators import FILTER
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import above, distinct, input_vars
 from presieve.backend.problem import SiteProblem
@@ -63,7 +63,7 @@ class _Edits:
 def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
     """The edit that a proven pushdown calls for. Raises :class:`DeclineSignal`.
 
-    Where the residual is the filter as written, the filters stay where they are.
+    Where the residual is what the filters say that would be taken out, they stay where they are.
     """
     below = None
     _check_exposed(site, prefilter)
@@ -72,7 +72,7 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
     _check_names(site, prefilter)
     if sql_conjuncts(prefilter) and not _is_there(site, prefilter, timezone):
         below = _predicate(prefilter, input_vars(site.names), timezone)
-    if normalized(residual) == normalized(site.problem.where):
+    if normalized(residual) == normalized(site.taken):
         return SiteEdit(site, below, None, frozenset())
     if not sql_conjuncts(residual):
         return SiteEdit(site, below, None, site.moved)

@@ -1,0 +1,212 @@
+"""Trusted. Catalyst's operators as those of our algebra: what may stand above a boundary."""
+
+from __future__ import annotations
+
+from presieve.backend.boundary import AGGREGATE, LOGICAL, PROJECT
+from presieve.backend.catalyst_json import (
+    ALIAS,
+    ATTRIBUTE,
+    Conjunct,
+    JsonNode,
+    Node,
+    Tree,
+    expr_id,
+    references,
+    simple_type,
+    split_conjuncts,
+)
+from presieve.backend.definitions import CTE_DEFINITION, CTE_REFERENCE
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.names import is_key_type
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.terms import Term
+from presieve.plan.algebra import (
+    Alias,
+    Attribute,
+    Branch,
+    Classes,
+    Column,
+    Expr,
+    Extend,
+    Filter,
+    NullExtend,
+    Operator,
+    Partner,
+    Project,
+    Reorder,
+    variable_of,
+)
+from presieve.sql.catalyst import expression
+
+FILTER = LOGICAL + "Filter"
+JOIN = LOGICAL + "Join"
+UNION = LOGICAL + "Union"
+WINDOW = LOGICAL + "Window"
+DEDUPLICATE = LOGICAL + "Deduplicate"
+DISTINCT = LOGICAL + "Distinct"
+GENERATE = LOGICAL + "Generate"
+SUBQUERY_ALIAS = LOGICAL + "SubqueryAlias"
+VIEW = LOGICAL + "View"
+
+_RENAMING = (SUBQUERY_ALIAS, VIEW, CTE_DEFINITION)
+_MOVING = tuple(
+    LOGICAL + name
+    for name in (
+        *("Sort", "Repartition", "RepartitionByExpression", "RebalancePartitions"),
+        "ResolvedHint",
+    )
+)
+_GROUPING = (AGGREGATE, WINDOW, DEDUPLICATE, DISTINCT)
+
+PASSED = frozenset(
+    (FILTER, PROJECT, JOIN, UNION, GENERATE, CTE_REFERENCE, *_RENAMING, *_MOVING, *_GROUPING)
+)
+"""The operators of which there is a rule."""
+
+_PLANS = "org.apache.spark.sql.catalyst.plans."
+_BOTH = (0, 1)
+_EXTENDED = {
+    _PLANS + name: sides
+    for name, sides in (
+        *(("Inner$", _BOTH), ("Cross$", _BOTH), ("LeftOuter$", (0,)), ("RightOuter$", (1,))),
+        *(("LeftSemi$", (0,)), ("LeftAnti$", (0,))),
+    )
+}
+"""Sides of which every row is passed on with its partners, or as it is, or not at all."""
+_NULL_EXTENDED = {
+    _PLANS + name: sides
+    for name, sides in (("LeftOuter$", (1,)), ("RightOuter$", (0,)), ("FullOuter$", _BOTH))
+}
+"""Sides that are NULL where a row of the other one has no partner."""
+_PARTNERS = {
+    _PLANS + name: sides
+    for name, sides in (
+        *(("Inner$", _BOTH), ("Cross$", _BOTH), ("LeftOuter$", (1,)), ("RightOuter$", (0,))),
+        *(("LeftSemi$", _BOTH), ("LeftAnti$", (1,))),
+    )
+}
+"""Sides of which a row for which the condition is not true has no influence."""
+
+
+def conditions(node: Node) -> tuple[Conjunct, ...]:
+    """What a filter consists of, or the condition of a join."""
+    tree = node.fields.get("condition") if node.kind in (FILTER, JOIN) else None
+    return split_conjuncts(tree) if tree else ()
+
+
+def read_operator(
+    gateway: Gateway, node: Node, plan: Handle, below: tuple[Node, Handle], timezone: str
+) -> Operator | None:
+    """The operator, seen from one of those below it, or None where there is no rule.
+
+    Both come with their nodes in the JVM. What is below a reference is its definition. Raises
+    :class:`DeclineSignal` on an operator that is not understood.
+    """
+    if node.kind == FILTER:
+        return Filter(tuple(read_expr(c.tree, timezone) for c in conditions(node)))
+    if node.kind == PROJECT:
+        return Project(tuple(_column(t, timezone) for t in node.fields["projectList"]))
+    if node.kind in _RENAMING:
+        return Alias()
+    if node.kind in _MOVING:
+        return Reorder(_reads(node))
+    columns = gateway.attributes(below[1])
+    if node.kind == JOIN:
+        return _join(node, below[0].path[-1], frozenset(a.id for a in columns), timezone)
+    if node.kind == GENERATE:
+        return Extend(frozenset(a.id for a in columns), _reads(node))
+    if node.kind in (UNION, CTE_REFERENCE):
+        above = gateway.attributes(plan)
+        if len(above) != len(columns):
+            raise DeclineSignal("plan-shape", "a union or a definition differs from what is below")
+        pairs = tuple(zip(above, columns, strict=True))
+        if node.kind == UNION:
+            return Branch(tuple((a.id, b.id) for a, b in pairs))
+        return Project(tuple(Column(a.id, _passed(b), plain=True) for a, b in pairs))
+    if node.kind in _GROUPING:
+        return _classes(node, columns)
+    return None
+
+
+def _passed(attribute: Attribute) -> Expr:
+    why = Declined("column-type", f"column {attribute.name!r} is of a type that is not supported")
+    return Expr(variable_of(attribute) or why, frozenset((attribute.id,)))
+
+
+def _join(node: Node, child: int, columns: frozenset[int], timezone: str) -> Operator | None:
+    kind = str(node.fields["joinType"].get("object"))
+    parts = conditions(node) if child in _PARTNERS.get(kind, ()) else ()
+    on = tuple(read_expr(c.tree, timezone) for c in parts if references(c.tree) <= columns)
+    if child in _EXTENDED.get(kind, ()):
+        return Extend(columns, _reads(node), on)
+    if child in _NULL_EXTENDED.get(kind, ()):
+        return NullExtend(columns, _reads(node), on)
+    return Partner(columns, _reads(node), on) if child in _PARTNERS.get(kind, ()) else None
+
+
+def _classes(node: Node, below: tuple[Attribute, ...]) -> Classes:
+    """By what an operator forms classes: attributes of types whose equal values are the same."""
+    fit = {a.id for a in below if is_key_type(a.type)}
+    if node.kind == DISTINCT:
+        same, reads = {i: i for i in fit}, frozenset(a.id for a in below)
+        return Classes(tuple(same.items()), reads)
+    if node.kind == AGGREGATE:
+        plain = _plain(node.fields["groupingExpressions"]) & fit
+        pairs = {}
+        for tree in node.fields["aggregateExpressions"]:
+            value = tree[1:] if tree[0]["class"] == ALIAS else tree
+            if len(value) == 1 and _is_attribute(value[0]) and expr_id(value[0]) in plain:
+                pairs[expr_id(tree[0])] = expr_id(value[0])
+        made = frozenset(expr_id(t[0]) for t in node.fields["aggregateExpressions"])
+        return Classes(tuple(pairs.items()), _reads(node), made)
+    by = node.fields["partitionSpec" if node.kind == WINDOW else "keys"]
+    same = {i: i for i in _plain(by) & fit}
+    return Classes(tuple(same.items()), _reads(node))
+
+
+def _plain(trees: list[Tree]) -> set[int]:
+    return {expr_id(t[0]) for t in trees if len(t) == 1 and _is_attribute(t[0])}
+
+
+def _is_attribute(node: JsonNode) -> bool:
+    return bool(node["class"] == ATTRIBUTE)
+
+
+def _reads(node: Node) -> frozenset[int]:
+    """Every attribute that stands in a field of the operator, at any depth."""
+    found: set[int] = set()
+    stack: list[object] = [v for k, v in node.fields.items() if k != "num-children"]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, dict):
+            if here.get("class") == ATTRIBUTE:
+                found.add(expr_id(here))
+            stack.extend(here.values())
+        elif isinstance(here, list):
+            stack.extend(here)
+    return frozenset(found)
+
+
+def _column(tree: Tree, timezone: str) -> Column:
+    """A column of a projection: an attribute, or an alias of an expression."""
+    value = tree[1:] if tree[0]["class"] == ALIAS else tree
+    plain = len(value) == 1 and _is_attribute(value[0])
+    return Column(expr_id(tree[0]), read_expr(value, timezone), plain)
+
+
+def read_expr(tree: Tree, timezone: str) -> Expr:
+    """An expression over attribute variables."""
+    attributes = {}
+    for node in tree:
+        if _is_attribute(node):
+            attribute = Attribute(
+                expr_id(node),
+                str(node["name"]),
+                simple_type(node["dataType"], node.get("metadata")),
+                bool(node["nullable"]),
+            )
+            variable = variable_of(attribute)
+            if variable is not None:
+                attributes[attribute.id] = variable
+    term: Term | Declined = expression(tree, attributes, timezone)
+    return Expr(term, references(tree))
