@@ -16,7 +16,8 @@ from presieve.backend.definitions import (
 )
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import DeclineSignal
-from presieve.plan.algebra import Filter, Join, Operator, Path
+from presieve.plan.algebra import Operator, Path
+from presieve.plan.pushdown import arrives, descend
 
 UNSUPPORTED_BOUNDARIES = {
     LOGICAL + name
@@ -99,7 +100,7 @@ class _Reader:
                 break
             nodes.append(node)
             path.append(operator)
-        if not any(isinstance(o, Filter) or (isinstance(o, Join) and o.on) for o in path):
+        if not any(arrives(m) for m in descend(tuple(path))):
             return None
         conjuncts = tuple(conditions(n) if n.kind == FILTER else () for n in nodes)
         return Site(

@@ -15,6 +15,9 @@ from presieve.ir.sorts import Option, Sort
 from presieve.ir.terms import Scope, Term, Var
 from presieve.semantics.types import sort_of
 
+NO_PATH = "no-path"
+"""Code of the reason that a conjunct speaks of other rows than those of a boundary."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attribute:

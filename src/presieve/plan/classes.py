@@ -5,7 +5,7 @@ from __future__ import annotations
 from presieve.errors import Declined
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
-from presieve.plan.algebra import Classes, attribute_id, attribute_var
+from presieve.plan.algebra import NO_PATH, Classes, attribute_id, attribute_var
 
 
 def through_classes(below: Classes, conjunct: Term) -> Term | Declined:
@@ -20,7 +20,7 @@ def through_classes(below: Classes, conjunct: Term) -> Term | Declined:
     names = dict(below.columns)
     if not variables(conjunct) or any(attribute_id(v) not in names for v in variables(conjunct)):
         reason = "a filter above an aggregate or a window reads more than what it is grouped by"
-        return Declined("plan-shape", reason)
+        return Declined(NO_PATH, reason)
     return renamed(conjunct, names)
 
 

@@ -6,10 +6,10 @@ from presieve.errors import Declined
 from presieve.ir.sorts import Option
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
-from presieve.plan.algebra import Extend, Join, NullExtend, Partner, attribute_id
+from presieve.plan.algebra import NO_PATH, Extend, Join, NullExtend, Partner, attribute_id
 from presieve.semantics.interpret import evaluate
 
-_OTHER_SIDE = Declined("plan-shape", "a filter above a join reads columns of the other side")
+_OTHER_SIDE = Declined(NO_PATH, "a filter above a join reads columns of the other side")
 _LETS_NULLS_PASS = Declined(
     "outer-join", "a filter above an outer join keeps rows for which there is no group"
 )

@@ -13,6 +13,7 @@ from typing import assert_never
 from presieve.errors import Declined
 from presieve.ir.terms import Term
 from presieve.plan.algebra import (
+    NO_PATH,
     Alias,
     Branch,
     Classes,
@@ -104,6 +105,11 @@ def _descended(path: Path) -> Iterator[Moved]:
                         yield Moved(level, number, _down(below, term), copied=True)
             case _:
                 pass
+
+
+def arrives(moved: Moved) -> bool:
+    """Whether a conjunct says something of the rows below, be it understood or not."""
+    return not (isinstance(moved.term, Declined) and moved.term.code == NO_PATH)
 
 
 def _down(below: Path, conjunct: Term | Declined) -> Term | Declined:
