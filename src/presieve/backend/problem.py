@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from presieve.backend.boundary import Boundary, Call, read_boundary
-from presieve.backend.catalyst_json import Node
-from presieve.backend.catalyst_plan import Site
+from presieve.backend.catalyst_json import Node, walk
+from presieve.backend.catalyst_plan import FILTER, Site
 from presieve.backend.footers import within_python
 from presieve.backend.functions import check_form, handle, load, only_keys, takes_key
 from presieve.backend.gateway import Gateway, Handle
@@ -20,7 +20,7 @@ from presieve.backend.names import (
     schema_column,
 )
 from presieve.backend.native import lift_native
-from presieve.backend.raising import Below, can_raise, look_below, trees_raise
+from presieve.backend.raising import Below, can_raise, guards, look_below, trees_raise
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
 from presieve.ir.ops import sql_conjunction
@@ -138,7 +138,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
     problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
     source = "\n\n".join(dict.fromkeys(x.source for x in lifted if x.source))
-    below = look_below(site.input, site.root)
+    below = look_below(site.input, site.root, _is_guarded(site, moved))
     arrives = _arrives(gateway, site, boundary, plan)
     opaque = why is not None or _others_raise(site.boundary, boundary)
     return SiteProblem(
@@ -154,6 +154,24 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         arrives,
         opaque,
     )
+
+
+def _is_guarded(site: Site, moved: tuple[tuple[Moved, Term], ...]) -> bool:
+    """Whether Spark may move other filters below the boundary than those that are moved here.
+
+    Of these, too, Spark moves what reads no result of the boundary.
+    """
+    bound = {(m.operator, m.conjunct) for m, t in moved if any(_is_result(v) for v in variables(t))}
+    filters = {
+        node.path: all((level, i) in bound for i in range(len(site.conjuncts[level])))
+        for level, node in enumerate(site.nodes)
+        if node.kind == FILTER
+    }
+    return any(guards(n, site.boundary.path, filters) for n in walk(site.root))
+
+
+def _is_result(variable: Var) -> bool:
+    return variable.scope is Scope.OUT
 
 
 def _others_raise(node: Node, boundary: Boundary) -> bool:

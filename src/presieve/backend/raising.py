@@ -3,12 +3,13 @@
 Spark moves a filter below projections, joins and more, whatever stands in it. A pre-filter may
 therefore make an error of an expression below vanish, which is allowed but must be told; and where
 it reads a column that is computed by something that can raise, above a join, Spark may compute it
-for rows that the join would have dropped: that would add an error, and is declined.
+for rows that the join would have dropped: that would add an error, and is declined. The same holds
+where another filter, which Spark moves down from above the boundary, comes after the pre-filter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from presieve.backend.boundary import AGGREGATE, LOGICAL, PROJECT
@@ -61,6 +62,9 @@ all. Joins, generators and set operations are the others.
 _WINDOW = LOGICAL + "Window"
 """Its results are never computed anew elsewhere: Spark moves no filter on them."""
 
+_FILTER, _JOIN = LOGICAL + "Filter", LOGICAL + "Join"
+_AGGREGATED = EXPRESSIONS + "aggregate.AggregateExpression"
+
 _PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 """Never read by a pre-filter: Spark would call the function once for it and once for the rest."""
 
@@ -75,20 +79,36 @@ class Below:
     exposed: frozenset[int]
 
 
-def look_below(input_: Node, root: Node) -> Below:
-    """All about the relation that a pre-filter is to stand on, in the plan ``root``."""
-    found = _look(input_)
+def look_below(input_: Node, root: Node, guarded: bool) -> Below:
+    """All about the relation that a pre-filter is to stand on, in the plan ``root``.
+
+    ``guarded``: Spark may move other filters from above the boundary below it (:func:`guards`).
+    They then keep rows from expressions that a pre-filter would be evaluated before.
+    """
+    found = _look(input_, guarded)
     references_ = [n for n in walk(input_) if n.kind == CTE_REFERENCE]
     if not references_:
         return found
-    shared = [_look(n) for n in walk(root) if n.kind == CTE_DEFINITION]
+    shared = [_look(n, guarded) for n in walk(root) if n.kind == CTE_DEFINITION]
     exposed = found.exposed
     if any(s.exposed for s in shared):
-        exposed |= {expr_id(t[0]) for n in references_ for t in _trees(n)}
+        exposed |= {expr_id(t[0]) for n in references_ for t in trees(n)}
     return Below(found.may_raise or any(s.may_raise for s in shared), exposed)
 
 
-def _look(input_: Node) -> Below:
+def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bool]) -> bool:
+    """Whether ``node`` may have Spark drop rows below the boundary at ``path``.
+
+    A filter may unless it is ``bound`` by what the boundary computes. A join may have its other
+    side's filters inferred for this one, and a definition the filters of all its references.
+    """
+    above = node.path == path[: len(node.path)] and node.path != path
+    if node.kind == _FILTER:
+        return above and not bound.get(node.path, False)
+    return above and (node.kind == _JOIN or node.kind == CTE_DEFINITION)
+
+
+def _look(input_: Node, guarded: bool) -> Below:
     may_raise = False
     exposed: set[int] = set()
     reads: dict[int, frozenset[int]] = {}
@@ -96,15 +116,22 @@ def _look(input_: Node) -> Below:
     for node in reversed(list(walk(input_))):
         below = all(keeping[c.path] for c in node.children)
         keeping[node.path] = below and (node.kind in _KEEPING or not node.children)
-        safe = node.kind == _WINDOW or (below and node.kind in (PROJECT, AGGREGATE))
-        for tree in _trees(node):
+        window = node.kind == _WINDOW
+        safe = window or (below and node.kind in (PROJECT, AGGREGATE))
+        for tree in trees(node):
             raises = can_raise(tree)
             may_raise = may_raise or raises
             if tree[0]["class"] == ALIAS:
                 reads[expr_id(tree[0])] = references(tree)
-                if (raises and not safe) or any(n["class"] == _PYTHON_UDF for n in tree):
+                # Spark moves no filter on a result below its aggregate.
+                kept = safe and (window or not guarded or _is_aggregated(tree))
+                if (raises and not kept) or any(n["class"] == _PYTHON_UDF for n in tree):
                     exposed.add(expr_id(tree[0]))
     return Below(may_raise, _closed(exposed, reads))
+
+
+def _is_aggregated(tree: Tree) -> bool:
+    return any(n["class"] == _AGGREGATED for n in tree)
 
 
 def _closed(exposed: set[int], reads: dict[int, frozenset[int]]) -> frozenset[int]:
@@ -119,10 +146,10 @@ def _closed(exposed: set[int], reads: dict[int, frozenset[int]]) -> frozenset[in
 
 def trees_raise(node: Node) -> bool:
     """Whether an expression of this operator can raise."""
-    return any(can_raise(t) for t in _trees(node))
+    return any(can_raise(t) for t in trees(node))
 
 
-def _trees(node: Node) -> Iterator[Tree]:
+def trees(node: Node) -> Iterator[Tree]:
     """The expressions of an operator: fields that hold one, or a list of them."""
     for value in node.fields.values():
         if isinstance(value, list) and value:
@@ -134,8 +161,26 @@ def _trees(node: Node) -> Iterator[Tree]:
 def can_raise(tree: Tree) -> bool:
     """Whether something in the expression is not known to be total."""
     return any(
-        node["class"] not in _TOTAL and not _total_cast(tree, at) for at, node in enumerate(tree)
+        node["class"] not in _TOTAL and not _total_cast(tree, at) and not _total_sum(tree, at)
+        for at, node in enumerate(tree)
     )
+
+
+_SUMS = frozenset(EXPRESSIONS + name for name in ("Add", "Subtract", "Multiply", "UnaryMinus"))
+
+
+def _total_sum(tree: Tree, at: int) -> bool:
+    """Arithmetic of doubles, which has a result for all of them (but division by zero raises)."""
+    return tree[at]["class"] in _SUMS and _type(tree, at) in ("double", "float")
+
+
+def _type(tree: Tree, at: int) -> object:
+    """The type of the expression at ``at``, where it is easily told."""
+    node = tree[at]
+    if node["class"] in _SUMS:
+        # Both operands are of one type once a plan is analyzed.
+        return _type(tree, at + 1)
+    return node["dataType"] if node["class"] in (ATTRIBUTE, _LITERAL, _CAST) else None
 
 
 def _total_cast(tree: Tree, at: int) -> bool:

@@ -86,7 +86,7 @@ def _check_exposed(site: SiteProblem, prefilter: Term) -> None:
         if variable in read and number in site.below.exposed:
             raise DeclineSignal(
                 "may-add-error",
-                f"the pre-filter would read {variable.name!r}, which can raise, below a join",
+                f"the pre-filter would compute {variable.name!r}, which can raise, for more rows",
             )
 
 
