@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from presieve.backend.boundary import Boundary, Call, read_boundary
 from presieve.backend.catalyst_json import Node, walk
-from presieve.backend.catalyst_plan import FILTER, Site
+from presieve.backend.catalyst_operators import FILTER
+from presieve.backend.catalyst_plan import Site
 from presieve.backend.footers import within_python
 from presieve.backend.functions import check_form, handle, load, only_keys, takes_key
 from presieve.backend.gateway import Gateway, Handle
