@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import Row
 from pyspark.sql.conversion import ArrowBatchTransformer, PandasToArrowConversion
 from pyspark.sql.types import StructType, _parse_datatype_json_string
@@ -166,6 +167,47 @@ def run_frame(
         return _stored(result, asked)
     except PYTHON_ERRORS:
         return Raised()
+
+
+def arrays_of(asked: Request, rows: Sequence[dict[str, Value]]) -> pa.Table:
+    """A group as an Arrow UDF gets it."""
+    plain = [_python(r, asked.schema) for r in rows]
+    arrays = {c.name: pa.array([r[c.name] for r in plain], _arrow(c.type)) for c in asked.schema}
+    return pa.table(arrays)
+
+
+def run_array(
+    function: FunctionType, asked: Request, chosen: Sequence[str], rows: Sequence[dict[str, Value]]
+) -> object:
+    """The function under a grouped-aggregate Arrow UDF, with its result as Spark stores it."""
+    batch = arrays_of(asked, rows).combine_chunks().to_batches()[0]
+    try:
+        result = function(*(batch.column(n) for n in chosen))
+        made = pa.RecordBatch.from_arrays([pa.array([result])], ["_0"])
+        return _cells_of(made, asked, cast=True)
+    except (*PYTHON_ERRORS, PySparkRuntimeError):
+        return Raised()
+
+
+def run_table(
+    function: FunctionType, asked: Request, takes_key: bool, rows: Sequence[dict[str, Value]]
+) -> object:
+    """The function of ``applyInArrow``, with its result as Spark stores it."""
+    table = arrays_of(asked, rows)
+    try:
+        key = tuple(table.column(k)[0] for k in asked.keys)
+        result = function(key, table) if takes_key else function(table)
+        return _cells_of(result, asked, cast=False)
+    except (*PYTHON_ERRORS, PySparkRuntimeError):
+        return Raised()
+
+
+def _cells_of(made: Any, asked: Request, *, cast: bool) -> object:
+    names = ["_0"] if cast else [c.name for c in asked.returns]
+    schema = pa.schema([(n, _arrow(c.type)) for n, c in zip(names, asked.returns, strict=True)])
+    stored = ArrowBatchTransformer.enforce_schema(made, schema, arrow_cast=cast)
+    cells = [stored.column(i)[0].as_py() for i in range(stored.num_columns)]
+    return tuple(_value(x, c) for x, c in zip(cells, asked.returns, strict=True))
 
 
 def _stored(data: Any, asked: Request) -> object:

@@ -11,7 +11,7 @@ from typing import TypeAlias, cast
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, literal_value, string_lit
-from presieve.lift import elements, gaps, reductions, sets, vectors
+from presieve.lift import arrowreductions, arrowresult, elements, gaps, reductions, sets, vectors
 from presieve.lift.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.build import and_, as_int, get, is_none, ite, or_
 from presieve.lift.compare import boolean, compare, truth
@@ -21,6 +21,9 @@ from presieve.lift.merge import merge
 from presieve.lift.names import is_calendar, is_function, module, scalar_constant
 from presieve.lift.values import (
     PLAIN,
+    ArrayV,
+    ArrowColumnV,
+    BatchV,
     DictV,
     FrameV,
     GapV,
@@ -52,6 +55,9 @@ def call(
     m: Machine, flow: Flow, function: Known, args: Arguments, named: bool, node: ast.AST
 ) -> Value:
     """The result of calling a known function. Declines ``unknown-call`` for every other one."""
+    make = arrowresult.maker(function)
+    if make is not None and not named:
+        return make(m, flow, args, node)
     for paths, model in MODELS:
         if is_function(function, *paths):
             if named:
@@ -112,6 +118,10 @@ def _length(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
         case SeriesV() | FrameV():
             return m.force(SizeV(), flow)
         case VectorV(_, rows) | PartV(_, rows):
+            return reductions.rows_of(m, flow, rows, node)
+        case ArrowColumnV():
+            return m.force(SizeV(), flow)
+        case ArrayV(_, rows) | BatchV(_, rows):
             return reductions.rows_of(m, flow, rows, node)
         case TupleV(items) | ListV(items) | DictV(_, items) as found if not is_tagged(found):
             size = scalar_constant(len(items), m.columns.zone)
@@ -375,5 +385,6 @@ MODELS: tuple[tuple[tuple[str, ...], Model], ...] = (
     *(((f"numpy.{n}",), _reduction(n)) for n in ("max", "min", "sum", "mean", "any", "all")),
     (_PANDAS_ISNA, _isna),
     (_PANDAS_NOTNA, _notna),
+    *arrowreductions.MODELS,
 )
 """Each function by its path, with what it means."""

@@ -20,10 +20,12 @@ class RowClass:
 class SeriesFunction:
     """The function under a grouped-aggregate pandas UDF: parameter i is the Series ``columns[i]``.
 
-    It returns one value, the one output column.
+    It returns one value, the one output column. ``batches``: its one parameter is an iterator of
+    such Series, or of tuples of them where there are several columns.
     """
 
     columns: tuple[str, ...]
+    batches: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,28 @@ class FrameFunction:
     (since their types are not known, and a group's rows may differ in them).
 
     ``pdf`` has every column of the schema, the keys among them. It returns one row.
+    """
+
+    takes_key: bool = False
+    key: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayFunction:
+    """The function under a grouped-aggregate Arrow UDF: parameter i is the ``pyarrow.Array``
+    ``columns[i]``. No columns mean: find out.
+
+    It returns one value, the one output column. ``batches`` is as in :class:`SeriesFunction`.
+    """
+
+    columns: tuple[str, ...] = ()
+    batches: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TableFunction:
+    """The function of ``applyInArrow``: ``f(table)``, or ``f(key, table)`` with ``takes_key``; the
+    rest is as in :class:`FrameFunction`.
     """
 
     takes_key: bool = False
@@ -53,7 +77,9 @@ class RowFunction:
     arrow: bool = True
 
 
-Form: TypeAlias = RowClass | SeriesFunction | FrameFunction | RowFunction
+Form: TypeAlias = (
+    RowClass | SeriesFunction | FrameFunction | ArrayFunction | TableFunction | RowFunction
+)
 
 
 @dataclass(frozen=True, slots=True)

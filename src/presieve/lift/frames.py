@@ -13,7 +13,7 @@ from dataclasses import replace
 from presieve.ir.ops import app, conjunction
 from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, literal_value
-from presieve.lift import elements, vectors, writes
+from presieve.lift import arrow, elements, vectors, writes
 from presieve.lift.build import and_, is_none
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.reductions import any_row, at_end, at_label, reduced, rows_of
@@ -37,6 +37,8 @@ _ACCESS = ("loc", "iloc", "at", "iat")
 
 def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST) -> Value | None:
     """``value.name`` of a table or column; None where it is not known here."""
+    if arrow.is_arrow(value):
+        return arrow.attribute_of(m, flow, value, name, node)
     match value:
         case VectorV() if value.array and name not in ("size", "shape"):
             return None
@@ -76,6 +78,8 @@ def _rows(value: Value) -> Term:
 
 def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value | None:
     """``value[key]`` of a table or column; None where it is not known here."""
+    if arrow.is_arrow(value):
+        return arrow.item_of(m, value, key)
     match value:
         case AccessV(of, by):
             return _accessed(m, flow, of, by, key, node)
@@ -193,6 +197,8 @@ def method_of(
     """``owner.name(...)`` of a table or column; None where it is not known here."""
     if isinstance(owner, AccessV):
         return _accessor_method(m, owner, name, args, named, node)
+    if arrow.is_arrow(owner):
+        return None if named else arrow.method_of(m, flow, owner, name, args, node)
     frame = vectors.part(owner)
     if frame is not None:
         return _frame_method(m, frame, name, args, named, node)

@@ -8,6 +8,7 @@ from types import FunctionType
 
 from presieve.ir.fold import Field, Fold
 from presieve.ir.terms import FALSE, TRUE, Term
+from presieve.lift.batchloop import rows_loop
 from presieve.lift.build import default, ite, or_
 from presieve.lift.columns import Columns
 from presieve.lift.constants import constant_assumptions
@@ -77,6 +78,7 @@ def _parameters(
 def _loop(m: Machine, node: ast.For, flow: Flow) -> Loop:
     if node.orelse:
         raise m.decline("unsupported-statement", "for with else", node)
+    node = rows_loop(m, node, flow)
     with m.at(node):
         row = element(m, node.iter, flow)
     m.stage = Stage.LOOP

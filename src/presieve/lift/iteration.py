@@ -5,11 +5,16 @@ from __future__ import annotations
 import ast
 
 from presieve.ir.sorts import TIMESTAMP, TIMESTAMP_NTZ
+from presieve.ir.terms import TRUE
+from presieve.lift import arrow
 from presieve.lift.expressions import evaluate
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.names import is_function
 from presieve.lift.tables import row_attributes
 from presieve.lift.values import (
+    ArrayV,
+    ArrowColumnV,
+    BatchV,
     ColumnV,
     FrameV,
     IndexV,
@@ -35,6 +40,9 @@ def element(m: Machine, node: ast.expr, flow: Flow) -> Value:
     value = evaluate(m, node, flow)
     if isinstance(value, SeriesV):
         return ColumnV(value.name)
+    taken = arrow.element(m, value, node)
+    if taken is not None:
+        return taken
     raise m.decline("unknown-loop", f"a loop over {describe(value)}", node)
 
 
@@ -53,6 +61,11 @@ def _combined(m: Machine, node: ast.Call, name: str, flow: Flow) -> Value:
 
 def _by_method(m: Machine, node: ast.Call, owner: Value, method: str) -> Value:
     match owner, method:
+        case ((ArrayV() | ArrowColumnV()), "to_pylist") if _no_arguments(node):
+            return arrow.python_element(m, owner, node)
+        case BatchV(columns, rows), "to_pylist" if rows == TRUE and _no_arguments(node):
+            arrow.check_columns(m, columns, node)
+            return RowV(columns, frozenset(), labels=True, positions=False)
         case SeriesV(name), ("tolist" | "to_list") if _no_arguments(node):
             return ColumnV(name)
         case SeriesV(name), "items" if _no_arguments(node):

@@ -8,9 +8,10 @@ from dataclasses import replace
 from types import FunctionType
 
 from presieve.errors import Declined, DeclineSignal, Span
-from presieve.ir.terms import Lit
+from presieve.ir.terms import TRUE, Lit
 from presieve.lift.columns import Columns
 from presieve.lift.forms import (
+    ArrayFunction,
     Form,
     FrameFunction,
     HiddenCall,
@@ -19,6 +20,7 @@ from presieve.lift.forms import (
     RowClass,
     RowFunction,
     SeriesFunction,
+    TableFunction,
 )
 from presieve.lift.functions import lift_function
 from presieve.lift.groupfold import check_methods, group_fold_under, of_columns, of_rows
@@ -28,17 +30,30 @@ from presieve.lift.rowclass import is_row_class, lift_class
 from presieve.lift.rowvalue import check_row_columns
 from presieve.lift.sets import UntrackedSignal
 from presieve.lift.source import Source, function_source
-from presieve.lift.values import ColumnV, FrameV, KeyV, SeriesV, Value
+from presieve.lift.values import (
+    ArrowColumnV,
+    ArrowKeyV,
+    BatchesV,
+    BatchV,
+    ColumnV,
+    FrameV,
+    KeyV,
+    SeriesV,
+    Value,
+)
 from presieve.lift.zones import Zone
 
 _MOST_TRACKED = 32
 """Constants that sets are asked for, at most."""
 
-GROUPED_AGG_PANDAS = 202
-"""``PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF``."""
+GROUPED_AGG_PANDAS = (202, 217)
+"""``PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF`` and ``SQL_GROUPED_AGG_PANDAS_ITER_UDF``."""
 
 GROUPED_AGG_ARROW = (252, 254)
 """``SQL_GROUPED_AGG_ARROW_UDF`` and ``SQL_GROUPED_AGG_ARROW_ITER_UDF``."""
+
+STREAMED = (217, 254)
+"""Those among them that take the iterator of batches."""
 
 
 def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
@@ -48,6 +63,7 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     one of the codes of :mod:`presieve.lift.codes`.
     """
     try:
+        form = form or _form_of(obj)
         return _tracking(_unwrap(obj, form), form, request)
     except DeclineSignal as signal:
         declined = signal.declined
@@ -87,6 +103,16 @@ SCALAR = {100: False, 101: True}
 """``PythonEvalType.SQL_BATCHED_UDF`` and ``SQL_ARROW_BATCHED_UDF``, and whether Arrow is used."""
 
 
+def _form_of(obj: object) -> Form | None:
+    """The form that an object made by ``arrow_udf`` or ``pandas_udf`` says, if it does."""
+    kind = getattr(obj, "evalType", None)
+    if group_fold_under(getattr(obj, "func", None)) is not None:
+        return None
+    if kind in GROUPED_AGG_ARROW:
+        return ArrayFunction(batches=kind in STREAMED)
+    return SeriesFunction((), batches=True) if kind in STREAMED else None
+
+
 def _unwrap(obj: object, form: Form | None) -> object:
     """The function under an object made by ``pandas_udf``, or by ``udf`` where a function of rows
     is asked for; every other object is itself.
@@ -94,9 +120,8 @@ def _unwrap(obj: object, form: Form | None) -> object:
     kind, function = getattr(obj, "evalType", None), getattr(obj, "func", None)
     if kind is None or function is None:
         return obj
-    known = kind == GROUPED_AGG_PANDAS or (isinstance(form, RowFunction) and kind in SCALAR)
-    known = known or (kind in GROUPED_AGG_ARROW and group_fold_under(function) is not None)
-    if not known:
+    grouped = kind in (*GROUPED_AGG_PANDAS, *GROUPED_AGG_ARROW)
+    if not grouped and not (isinstance(form, RowFunction) and kind in SCALAR):
         raise DeclineSignal("unsupported-form", f"UDFs of evaluation type {kind} are not supported")
     if getattr(obj, "deterministic", True) is not True:
         raise DeclineSignal("impure-random", "the UDF is declared to be non-deterministic")
@@ -126,10 +151,11 @@ def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, 
     source = function_source(obj)
     if isinstance(form, RowFunction):
         return _lift_row(obj, source, form, request, zone, tracked)
-    form = form or _detect(obj, source, request)
-    columns = Columns(request, True, zone, tracked=tracked)
-    is_table = isinstance(form, FrameFunction)
-    returns = Returns(request.returns, table=is_table, rows=False, pandas=True)
+    form = _with_columns(obj, source, form, request)
+    arrow = isinstance(form, ArrayFunction | TableFunction)
+    columns = Columns(request, not arrow, zone, tracked=tracked)
+    is_table = isinstance(form, FrameFunction | TableFunction)
+    returns = Returns(request.returns, is_table, rows=False, pandas=not arrow, arrow=arrow)
     fold = lift_function(obj, source, _inputs(obj, form, request, source), columns, returns)
     return Lifted(fold, tuple(columns.assumptions.values()), source.text, _calls(columns))
 
@@ -147,16 +173,32 @@ def _lift_row(
     tracked: tuple[Lit, ...],
 ) -> Lifted:
     if not form.columns:
-        detected = _detect(function, source, request)
-        if not isinstance(detected, SeriesFunction):
-            raise DeclineSignal("unknown-columns", "a function of columns is expected")
-        form = replace(form, columns=detected.columns)
+        form = replace(form, columns=_series(_detect(function, source, request), "columns"))
     columns = Columns(replace(request, pure=()), False, zone, tracked=tracked, single=True)
     check_row_columns(form, request)
     returns = Returns(request.returns, table=False, rows=False, pandas=False, row=form)
     inputs = _inputs(function, form, request, source)
     fold = lift_function(function, source, inputs, columns, returns)
     return Lifted(fold, tuple(columns.assumptions.values()), source.text)
+
+
+def _with_columns(
+    function: FunctionType, source: Source, form: Form | None, request: Request
+) -> Form:
+    """The form, found out where it does not say which columns there are."""
+    if form is None:
+        return _detect(function, source, request)
+    if not isinstance(form, SeriesFunction | ArrayFunction) or form.columns:
+        return form
+    if form.batches:
+        return replace(form, columns=tuple(c.name for c in request.schema))
+    return replace(form, columns=_series(_detect(function, source, request), "arrays"))
+
+
+def _series(form: Form, what: str) -> tuple[str, ...]:
+    if not isinstance(form, SeriesFunction):
+        raise DeclineSignal("unknown-columns", f"a function of {what} is expected")
+    return form.columns
 
 
 def _positional(function: FunctionType) -> list[inspect.Parameter]:
@@ -171,11 +213,18 @@ def _inputs(
     names = [p.name for p in _positional(function)]
     values: tuple[Value, ...]
     match form:
-        case SeriesFunction(columns):
+        case SeriesFunction(columns, batches):
             values = tuple(SeriesV(c) for c in columns)
+            values = (BatchesV(values),) if batches else values
         case FrameFunction(takes_key, key):
             frame = FrameV(tuple(c.name for c in request.schema))
             values = (KeyV(key or request.keys), frame) if takes_key else (frame,)
+        case ArrayFunction(columns, batches):
+            values = tuple(ArrowColumnV(c) for c in columns)
+            values = (BatchesV(values),) if batches else values
+        case TableFunction(takes_key, key):
+            table = BatchV(tuple(c.name for c in request.schema), TRUE)
+            values = (ArrowKeyV(key or request.keys), table) if takes_key else (table,)
         case RowFunction(columns):
             values = tuple(ColumnV(c) for c in columns)
         case RowClass():

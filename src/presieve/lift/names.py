@@ -34,7 +34,10 @@ from presieve.lift.zones import Zone
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import days_of, microseconds_of, text_of, units_of
 
-MODULES = ("math", "datetime", "decimal", "pandas", "numpy", "dataclasses")
+MODULES = (
+    *("math", "datetime", "decimal", "pandas", "numpy", "dataclasses"),
+    *("pyarrow", "pyarrow.compute"),
+)
 """Modules whose functions and constants may be known."""
 
 
@@ -162,7 +165,8 @@ def member(owner: Known, name: str, zone: Zone) -> Value | None:
     if owner.target is sys.float_info and name in ("max", "min", "epsilon"):
         return constant(getattr(sys.float_info, name), f"sys.float_info.{name}", zone)
     loaded = (*(module(m) for m in MODULES), dt.date, dt.datetime)
-    if not any(owner.target is k for k in loaded if k is not None):
+    tables = getattr(module("pyarrow"), "Table", None)
+    if not any(owner.target is k for k in (*loaded, tables) if k is not None):
         return None
     if not hasattr(owner.target, name):
         return None
@@ -181,7 +185,7 @@ def is_function(value: Known, *paths: str) -> bool:
         found = getattr(module(owner), name, None)
         if found is not None and value.target is found:
             # What somebody has put in its place comes from another package.
-            return str(getattr(found, "__module__", owner)).split(".")[0] == owner
+            return str(getattr(found, "__module__", owner)).split(".")[0] == owner.split(".")[0]
     return False
 
 

@@ -33,6 +33,7 @@ from presieve.ir.fold import Assumption, Output
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import DATE, FLOAT, INT, TEXTS, Decimal, Option
 from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
+from presieve.lift.arrowresult import arrow_value
 from presieve.lift.build import and_, as_float, get, is_none, ite, or_, some, widen
 from presieve.lift.forms import RowFunction
 from presieve.lift.machine import Exit, Machine, path_conditions
@@ -40,7 +41,9 @@ from presieve.lift.merge import as_number, can_promote, promote
 from presieve.lift.rowvalue import row_value
 from presieve.lift.values import (
     EXACT_INT,
+    ArrowTableV,
     BitsV,
+    CellV,
     DictV,
     GapV,
     MapV,
@@ -63,7 +66,8 @@ class Returns:
     """The declared output columns, and in which of the three ways a row of them is written.
 
     ``table``: a one-row table; else one scalar, or with ``rows`` also a tuple or dict. ``row``: it
-    is the value of a scalar UDF (:mod:`presieve.lift.rowvalue`).
+    is the value of a scalar UDF (:mod:`presieve.lift.rowvalue`). ``arrow``: it goes to Spark as
+    pyarrow has it (:mod:`presieve.lift.arrowresult`).
     """
 
     columns: tuple[SchemaColumn, ...]
@@ -71,6 +75,7 @@ class Returns:
     rows: bool
     pandas: bool
     row: RowFunction | None = None
+    arrow: bool = False
 
     def sort_of(self, column: SchemaColumn) -> Option:
         """The sort of the output where it is nullable. Declines ``return-type``."""
@@ -114,7 +119,11 @@ def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[V
     match value:
         case found if is_tagged(found):
             pass
-        case TableV(found, items) if returns.table:
+        case ArrowTableV(found, items) if returns.table and returns.arrow:
+            return _by_name(m, found, items, names, node)
+        case CellV() if returns.arrow and not returns.table:
+            return (value,)
+        case TableV(found, items) if returns.table and not returns.arrow:
             return _by_name(m, found, items, names, node)
         case DictV(found, items) if returns.rows:
             return _by_name(m, found, items, names, node)
@@ -162,6 +171,9 @@ def _coerce(
     if returns.row is not None:
         with m.at(e.node):
             return row_value(m, e.flow, value, column, returns.row)
+    if returns.arrow:
+        with m.at(e.node):
+            return arrow_value(m, e.flow, value, column, cast=not returns.table)
     if isinstance(value, GapV):
         if value.base in (*TEXTS, DATE):  # NaN is a float, which Arrow makes no text of
             m.fail(e.flow, is_none(value.term))

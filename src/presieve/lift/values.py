@@ -14,7 +14,14 @@ from typing import TypeAlias
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, Sort, strip
 from presieve.ir.terms import Lit, Scope, Term, Var
+from presieve.lift.arrowvalues import ArrayV as ArrayV
+from presieve.lift.arrowvalues import ArrowColumnV as ArrowColumnV
+from presieve.lift.arrowvalues import ArrowKeyV as ArrowKeyV
+from presieve.lift.arrowvalues import ArrowTableV as ArrowTableV
+from presieve.lift.arrowvalues import BatchV as BatchV
+from presieve.lift.arrowvalues import CellV as CellV
 from presieve.lift.wholes import AccessV as AccessV
+from presieve.lift.batches import BatchesV as BatchesV
 from presieve.lift.wholes import DistinctV as DistinctV
 from presieve.lift.wholes import FrameV as FrameV
 from presieve.lift.wholes import GapV as GapV
@@ -269,6 +276,13 @@ Value: TypeAlias = (
     | FrameV
     | VectorV
     | PartV
+    | ArrowColumnV
+    | ArrayV
+    | BatchV
+    | CellV
+    | ArrowKeyV
+    | ArrowTableV
+    | BatchesV
     | AccessV
     | LabelV
     | LabelledV
@@ -345,6 +359,10 @@ def describe(value: Value) -> str:
             return "a row"
         case SeriesV() | FrameV() | VectorV() | PartV():
             return "a whole table or column"
+        case ArrowColumnV() | ArrayV() | BatchV():
+            return "a whole array or table"
+        case CellV():
+            return "a scalar of pyarrow (.as_py() gives its value)"
         case _:
             kind = type(value).__name__
             return _KINDS.get(kind, "a value that cannot be used like this")
@@ -361,4 +379,6 @@ _KINDS = {
     "BitsV": "bit flags",
     "RefV": "a list, dict or set",
     "TableV": "a table",
+    "ArrowTableV": "a table of pyarrow",
+    "BatchesV": "the iterator of batches",
 }

@@ -23,6 +23,11 @@ from presieve.lift.merge import can_promote, promote
 from presieve.lift.names import scalar_constant
 from presieve.lift.values import (
     EXACT_INT,
+    ArrayV,
+    ArrowColumnV,
+    ArrowKeyV,
+    BatchV,
+    CellV,
     FrameV,
     GapV,
     PartV,
@@ -75,8 +80,9 @@ def there(term: Term) -> Term:
 
 
 def is_whole(value: Value) -> bool:
-    """Whether this is a table or a column."""
-    return isinstance(value, SeriesV | FrameV | VectorV | PartV)
+    """Whether this is a table or a column, of pandas or pyarrow, or part of such a one."""
+    arrow = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV
+    return isinstance(value, SeriesV | FrameV | VectorV | PartV | arrow)
 
 
 def missing(term: Term) -> Term:

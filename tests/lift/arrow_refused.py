@@ -1,0 +1,133 @@
+"""Functions for pyarrow that must be declined, each with a reason."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def sum_of_doubles(v):
+    return pc.sum(v)
+
+
+def spread(v):
+    return pc.stddev(v)
+
+
+def scalar_order(v):
+    """pyarrow's scalars have no order: this raises."""
+    best = None
+    for x in v:
+        if best is None or x > best:
+            best = x
+    return best
+
+
+def scalar_equal(s):
+    """A scalar of pyarrow equals no text: always false."""
+    count = 0
+    for x in s:
+        if x == "a":
+            count += 1
+    return count
+
+
+def scalar_is_none(v):
+    """A null scalar is not None: never true."""
+    count = 0
+    for x in v:
+        if x is None:
+            count += 1
+    return count
+
+
+def scalar_truth(f):
+    count = 0
+    for x in f:
+        if x:
+            count += 1
+    return count
+
+
+def above_mean(n):
+    return pc.count(pc.filter(n, pc.greater(n, pc.mean(n).as_py())))
+
+
+def options(v):
+    return pc.count(v, mode="all")
+
+
+def other_mask(v, n):
+    high = pc.filter(v, pc.greater(v, 1))
+    return pc.max(pc.filter(high, pc.greater(n, 1)))
+
+
+def times(t):
+    return pc.max(t).is_valid
+
+
+def median(v):
+    return pc.quantile(v, 0.5)
+
+
+def to_pandas(v):
+    return v.to_pandas().max()
+
+
+def wrong_type(n):
+    return pc.max(n)
+
+
+CODES = [
+    ("sum_of_doubles", "v", "double", "not-a-fold"),
+    ("spread", "v", "double", "unknown-call"),
+    ("scalar_order", "v", "double", "row-in-state"),
+    ("scalar_equal", "s", "bigint", "unsupported-operation"),
+    ("scalar_is_none", "v", "bigint", "unsupported-operation"),
+    ("scalar_truth", "f", "bigint", "unsupported-expression"),
+    ("above_mean", "n", "bigint", "two-passes"),
+    ("options", "v", "bigint", "unknown-call"),
+    ("other_mask", "v,n", "double", "unsupported-operation"),
+    ("times", "t", "boolean", "column-type"),
+    ("median", "v", "double", "unknown-call"),
+    ("to_pandas", "v", "double", "unknown-call"),
+    ("wrong_type", "n", "string", "return-type"),
+]
+
+
+def two_rows(table):
+    return pa.table({"o": [1, 2]})
+
+
+def untyped(table):
+    """A Python integer is of 64 bits, and the column of 32: Spark refuses it."""
+    return pa.table({"o": [3]})
+
+
+def of_pandas(table):
+    return pd.DataFrame({"o": [3]})
+
+
+def kept_rows(table):
+    return table.filter(pc.greater(table["v"], 1))
+
+
+def dict_of_scalars(table):
+    return pa.table({"o": 3})
+
+
+def list_for_pydict(table):
+    return pa.Table.from_pydict([{"o": 3}])
+
+
+TABLE_CODES = [
+    ("two_rows", "row-count"),
+    ("untyped", "return-type"),
+    ("of_pandas", "return-shape"),
+    ("kept_rows", "return-shape"),
+    ("dict_of_scalars", "row-count"),
+    ("list_for_pydict", "row-count"),
+]
