@@ -131,3 +131,44 @@ def of_rows(table: pa.Table):
         if found is not None:
             last = found
     return pa.Table.from_pylist([{"last": last, "many": len(table) > 2}])
+
+
+# --- iterators of batches -------------------------------------------------------------------------
+
+
+def best_of_batches(batches):
+    best = None
+    for batch in batches:
+        for x in batch:
+            value = x.as_py()
+            if value is not None and (best is None or value > best):
+                best = value
+    return best
+
+
+def rows_of_batches(batches):
+    n = 0
+    for batch in batches:
+        n += len(batch)
+    return n
+
+
+def share_of_batches(batches):
+    """Two columns come as tuples."""
+    hits, n = 0, 0
+    for v, s in batches:
+        n += len(v)
+        for x, y in zip(v.to_pylist(), s.to_pylist(), strict=True):
+            if y == "a" and x is not None and x > 1:
+                hits += 1
+    return hits if n > 1 else -1
+
+
+def series_of_batches(batches):
+    """Batches of pandas."""
+    best = -1.0
+    for s in batches:
+        for x in s:
+            if x > best:
+                best = x
+    return best

@@ -131,3 +131,72 @@ TABLE_CODES = [
     ("dict_of_scalars", "row-count"),
     ("list_for_pydict", "row-count"),
 ]
+
+
+def number_of_batches(batches):
+    n = 0
+    for _batch in batches:
+        n += 1
+    return n
+
+
+def last_of_each(batches):
+    total = 0
+    for batch in batches:
+        last = 0
+        for x in batch.to_pylist():
+            last = x
+        total += last
+    return total
+
+
+def longest_batch(batches):
+    n = 0
+    for batch in batches:
+        n = max(n, len(batch))
+    return n
+
+
+def counted_twice(batches):
+    n = 0
+    for batch in batches:
+        n += len(batch)
+        for x in batch.to_pylist():
+            n = n * 2 if x == n else n
+    return n
+
+
+def length_of_a_tuple(batches):
+    """The length of a tuple of columns is the number of columns."""
+    n = 0
+    for columns in batches:
+        n += len(columns)
+    return n
+
+
+def length_in_the_loop(batches):
+    n = 0
+    for batch in batches:
+        for x in batch.to_pylist():
+            if x is not None and len(batch) > 1:
+                n += 1
+    return n
+
+
+def batch_after_the_loop(batches):
+    batch = None
+    for batch in batches:
+        for _x in batch:
+            pass
+    return len(batch)
+
+
+BATCH_CODES = [
+    ("number_of_batches", "n", "nested-loop"),
+    ("last_of_each", "n", "nested-loop"),
+    ("longest_batch", "n", "nested-loop"),
+    ("counted_twice", "n", "nested-loop"),
+    ("length_of_a_tuple", "n,v", "nested-loop"),
+    ("length_in_the_loop", "n", "group-size"),
+    ("batch_after_the_loop", "n", "maybe-unbound"),
+]

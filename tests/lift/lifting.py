@@ -189,6 +189,40 @@ def run_array(
         return Raised()
 
 
+def run_array_batches(
+    function: FunctionType,
+    asked: Request,
+    chosen: Sequence[str],
+    batches: Sequence[Sequence[dict[str, Value]]],
+) -> object:
+    """The same of the iterator form: several columns come as a tuple."""
+    tables = [arrays_of(asked, rows).combine_chunks().to_batches()[0] for rows in batches]
+    columns = [tuple(t.column(n) for n in chosen) for t in tables]
+    try:
+        result = function(iter(c[0] if len(c) == 1 else c for c in columns))
+        made = pa.RecordBatch.from_arrays([pa.array([result])], ["_0"])
+        return _cells_of(made, asked, cast=True)
+    except (*PYTHON_ERRORS, PySparkRuntimeError):
+        return Raised()
+
+
+def run_series_batches(
+    function: FunctionType,
+    asked: Request,
+    chosen: Sequence[str],
+    batches: Sequence[Sequence[dict[str, Value]]],
+) -> object:
+    """The iterator form of a grouped-aggregate pandas UDF."""
+    names = [c.name for c in asked.schema]
+    found = [dict(zip(names, series_of(asked, rows), strict=True)) for rows in batches]
+    columns = [tuple(f[n] for n in chosen) for f in found]
+    try:
+        result = function(iter(c[0] if len(c) == 1 else c for c in columns))
+        return _stored([pd.Series([result])], asked)
+    except PYTHON_ERRORS:
+        return Raised()
+
+
 def run_table(
     function: FunctionType, asked: Request, takes_key: bool, rows: Sequence[dict[str, Value]]
 ) -> object:

@@ -14,10 +14,12 @@ from tests.lift.lifting import (
     lifted,
     request,
     run_array,
+    run_array_batches,
+    run_series_batches,
     run_table,
 )
 
-from presieve.lift import ArrayFunction, Lifted, Request, TableFunction
+from presieve.lift import ArrayFunction, Lifted, Request, SeriesFunction, TableFunction
 from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import Value, same
@@ -162,7 +164,7 @@ def test_refused_tables(name: str, code: str) -> None:
 
 def test_an_arrow_udf_says_what_it_is() -> None:
     """An arrow_udf is found out to be one; a filter on its result goes below."""
-    from pyspark.sql.functions import arrow_udf
+    from pyspark.sql.pandas.functions import arrow_udf
     from pyspark.sql.types import DoubleType
 
     from presieve.driver.synthesize import synthesize
@@ -172,3 +174,42 @@ def test_an_arrow_udf_says_what_it_is() -> None:
     found = synthesize(fold, "highest_python > 90", schema="v double")
     assert found.kind == "exact"
     assert found.prefilter == "v > 90.0D"
+
+
+BATCHES = [
+    ("best_of_batches", "v double", "o double"),
+    ("best_of_batches", "v bigint", "o bigint"),
+    ("rows_of_batches", "v double", "o bigint"),
+    ("share_of_batches", "v double, s string", "o bigint"),
+    ("series_of_batches", "v double", "o double"),
+]
+
+
+@pytest.mark.parametrize(("name", "schema", "returns"), BATCHES)
+def test_a_group_in_batches_is_one_fold(name: str, schema: str, returns: str) -> None:
+    """However the group is cut."""
+    function: Any = getattr(arrow_folds, name)
+    asked = request(schema, returns)
+    chosen = tuple(c.name for c in asked.schema)
+    pandas = name == "series_of_batches"
+    form = SeriesFunction(chosen, True) if pandas else ArrayFunction(chosen, True)
+    found = lifted(function, asked, form)
+    dice = random.Random(f"{name} {schema}")
+    checked = 0
+    while checked < TABLES:
+        rows = [r for r in _table(dice, asked) if assumed(found, r, {})]
+        if rows:
+            cuts = sorted(dice.sample(range(1, len(rows)), dice.randrange(len(rows))))
+            bounds = list(zip([0, *cuts], [*cuts, len(rows)], strict=True))
+            run = run_series_batches if pandas else run_array_batches
+            real = run(function, asked, chosen, [rows[a:b] for a, b in bounds])
+            checked += _check(found, real, interpreted(found, rows, {}), rows)
+
+
+@pytest.mark.parametrize(("name", "chosen", "code"), arrow_refused.BATCH_CODES)
+def test_refused_batches(name: str, chosen: str, code: str) -> None:
+    asked = request(SCHEMA, "o bigint")
+    form = ArrayFunction(tuple(chosen.split(",")), batches=True)
+    found = declined(getattr(arrow_refused, name), asked, form)
+    assert found.code == code, str(found)
+    assert found.span is not None

@@ -23,7 +23,7 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.native import AGGREGATE_EXPRESSION, COMPLETE, NativeCall, native_call
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Mode
-from presieve.lift.lift import GROUPED_AGG_ARROW
+from presieve.lift.lift import GROUPED_AGG_ARROW, GROUPED_AGG_PANDAS, STREAMED
 from presieve.plan.algebra import Attribute
 
 LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
@@ -34,7 +34,6 @@ PROJECT = LOGICAL + "Project"
 _PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
 _PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 
-GROUPED_AGG_PANDAS = 202
 GROUPED_MAP_PANDAS = 201
 SCALAR = {100: False, 101: True}
 """Scalar UDFs (SQL_BATCHED_UDF, SQL_ARROW_BATCHED_UDF), and whether values go through Arrow."""
@@ -48,7 +47,8 @@ class Call:
     ``arguments`` are input attributes, ``outputs`` the output attributes that it computes;
     ``position`` is its place among the aggregate expressions, or the columns of the projection (0
     for applyInPandas). A scalar UDF is called once for each row. ``arrow``: the values of a scalar
-    UDF go through Arrow, or a function of groups is one of Arrow arrays.
+    UDF go through Arrow, or a function of groups is one of Arrow arrays. ``streamed``: a function
+    of groups takes the iterator of its batches.
     """
 
     name: str
@@ -57,6 +57,7 @@ class Call:
     position: int
     native: NativeCall | None = None
     arrow: bool = False
+    streamed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +169,12 @@ def _udaf_call(tree: Tree, position: int) -> Call:
     complete = aggregate["mode"].get("object") == COMPLETE and not aggregate["isDistinct"]
     if not complete or int(aggregate["num-children"]) != 1:
         raise DeclineSignal("aggregate-expression", "DISTINCT or FILTER in an aggregate function")
-    arrow = udaf["evalType"] in GROUPED_AGG_ARROW
-    _check_function(udaf, int(udaf["evalType"]) if arrow else GROUPED_AGG_PANDAS)
+    kind = int(udaf["evalType"])
+    _check_function(udaf, *GROUPED_AGG_PANDAS, *GROUPED_AGG_ARROW)
+    arrow, streamed = kind in GROUPED_AGG_ARROW, kind in STREAMED
     read = _plain(udaf, arguments)
-    return Call(str(udaf["name"]), read, (expr_id(tree[0]),), position, arrow=arrow)
+    outputs = (expr_id(tree[0]),)
+    return Call(str(udaf["name"]), read, outputs, position, arrow=arrow, streamed=streamed)
 
 
 def _read_flat_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
@@ -250,8 +253,8 @@ def _read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     )
 
 
-def _check_function(function: JsonNode, eval_type: int) -> None:
-    if function["class"] not in (_PYTHON_UDAF, _PYTHON_UDF) or function["evalType"] != eval_type:
+def _check_function(function: JsonNode, *kinds: int) -> None:
+    if function["class"] not in (_PYTHON_UDAF, _PYTHON_UDF) or function["evalType"] not in kinds:
         raise DeclineSignal(
             "eval-type", f"{function.get('name')} is not a pandas function of whole groups"
         )

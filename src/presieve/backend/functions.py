@@ -13,7 +13,7 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Fold, Output
 from presieve.ir.terms import Scope, Var
 from presieve.lift.build import some
-from presieve.lift.forms import Lifted
+from presieve.lift.forms import ArrayFunction, Form, Lifted, SeriesFunction
 from presieve.lift.groupfold import group_fold_under
 from presieve.lift.keycolumns import held_columns
 from presieve.lift.source import function_source
@@ -93,11 +93,16 @@ def load(gateway: Gateway, handle: Handle, call: Call) -> object:
     return command[0]
 
 
-def check_form(function: object, call: Call) -> None:
-    """Decline ``eval-type`` for functions of Arrow arrays, except folds of ``group_fold``."""
-    if call.arrow != (group_fold_under(function) is not None):
-        reason = f"{call.name} is not a pandas function of whole groups"
-        raise DeclineSignal("eval-type", reason)
+def aggregate_form(function: object, columns: tuple[str, ...], call: Call) -> Form:
+    """How an aggregate function of Python's takes a group: a fold of ``group_fold`` is known by
+    itself. Declines ``eval-type`` for such a fold where no Arrow arrays come.
+    """
+    if group_fold_under(function) is not None:
+        if call.arrow:
+            return SeriesFunction(columns)
+        raise DeclineSignal("eval-type", f"{call.name} is a fold of Arrow arrays")
+    form = ArrayFunction if call.arrow else SeriesFunction
+    return form(columns, call.streamed)
 
 
 def takes_key(function: object, boundary: Boundary, call: Call) -> bool:

@@ -9,7 +9,7 @@ from presieve.backend.catalyst_json import Node, walk
 from presieve.backend.catalyst_operators import FILTER
 from presieve.backend.catalyst_plan import Site
 from presieve.backend.footers import within_python
-from presieve.backend.functions import check_form, handle, load, only_keys, takes_key
+from presieve.backend.functions import aggregate_form, handle, load, only_keys, takes_key
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import (
     Names,
@@ -35,7 +35,6 @@ from presieve.lift.forms import (
     Pure,
     Request,
     RowFunction,
-    SeriesFunction,
 )
 from presieve.lift.lift import lift
 from presieve.lift.pure import apart
@@ -271,8 +270,7 @@ def _lift(
     if boundary.kind == "Project":
         form = RowFunction(tuple(by_id[i].name for i in call.arguments), call.arrow)
     elif boundary.kind == "Aggregate":
-        check_form(function, call)
-        form = SeriesFunction(tuple(by_id[i].name for i in call.arguments))
+        form = aggregate_form(function, tuple(by_id[i].name for i in call.arguments), call)
     else:
         with_key = takes_key(function, boundary, call)
         form = FrameFunction(with_key, tuple(by_id[k].name for k in boundary.keys))

@@ -18,7 +18,7 @@ import ast
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.names import is_function
 from presieve.lift.statements import bind
-from presieve.lift.values import BatchesV, Known, TupleV
+from presieve.lift.values import ArrowColumnV, BatchesV, Known, SeriesV, TupleV
 
 
 def rows_loop(m: Machine, node: ast.For, flow: Flow) -> ast.For:
@@ -32,10 +32,10 @@ def rows_loop(m: Machine, node: ast.For, flow: Flow) -> ast.For:
     counts = [s for s in node.body if not isinstance(s, ast.For | ast.Pass) and not _text(s)]
     if len(loops) > 1 or not (loops or counts):
         raise _declined(m, node)
-    for one in counts:
-        _check_count(m, one, [s for s in node.body if s is not one], flow)
     several = len(batches.columns) != 1
     bind(m, node.target, TupleV(batches.columns) if several else batches.columns[0], flow)
+    for one in counts:
+        _check_count(m, one, [s for s in node.body if s is not one], flow)
     inner = loops[0] if loops else _over(counts[0])
     if inner.orelse:
         raise m.decline("unsupported-statement", "for with else", inner)
@@ -57,13 +57,18 @@ def _declined(m: Machine, node: ast.AST) -> Exception:
 
 
 def _check_count(m: Machine, node: ast.stmt, others: list[ast.stmt], flow: Flow) -> None:
-    """Decline unless this is ``n += len(batch)``, of a variable that the others leave alone."""
+    """Decline unless this is ``n += len(batch)``, of a variable that the others leave alone, and
+    the batch of a column that is bound nowhere else.
+    """
+    used = [n for s in others for n in ast.walk(s) if isinstance(n, ast.Name)]
     match node:
-        case ast.AugAssign(ast.Name(name), ast.Add(), ast.Call(ast.Name("len"), [ast.Name()], [])):
+        case ast.AugAssign(
+            ast.Name(name), ast.Add(), ast.Call(ast.Name("len"), [ast.Name(batch)], [])
+        ) if isinstance(flow.env.get(batch), SeriesV | ArrowColumnV):
             found = m.names.resolve("len") if "len" not in flow.env else None
             own = isinstance(found, Known) and is_function(found, "builtins.len")
-            used = (n.id for s in others for n in ast.walk(s) if isinstance(n, ast.Name))
-            if own and name not in used:
+            stored = {n.id for n in used if isinstance(n.ctx, ast.Store)}
+            if own and batch not in stored and name not in {n.id for n in used}:
                 return
     raise _declined(m, node)
 

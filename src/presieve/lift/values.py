@@ -20,8 +20,8 @@ from presieve.lift.arrowvalues import ArrowKeyV as ArrowKeyV
 from presieve.lift.arrowvalues import ArrowTableV as ArrowTableV
 from presieve.lift.arrowvalues import BatchV as BatchV
 from presieve.lift.arrowvalues import CellV as CellV
-from presieve.lift.wholes import AccessV as AccessV
 from presieve.lift.batches import BatchesV as BatchesV
+from presieve.lift.wholes import AccessV as AccessV
 from presieve.lift.wholes import DistinctV as DistinctV
 from presieve.lift.wholes import FrameV as FrameV
 from presieve.lift.wholes import GapV as GapV
