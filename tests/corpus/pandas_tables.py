@@ -187,6 +187,12 @@ def extremes(pdf: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"low": [pdf["n"].min()], "high": [pdf["n"].max()]})
 
 
+def counted(pdf: pd.DataFrame) -> pd.DataFrame:
+    """P26: how many numbers there are, and the least; None where there is none."""
+    low = pdf["n"].min()
+    return pd.DataFrame({"low": [None if pd.isna(low) else low], "n": [pdf["n"].count()]})
+
+
 def delays(pdf: pd.DataFrame) -> pd.DataFrame:
     """P30: flights, cancellations and the worst delay."""
     return pd.DataFrame(
@@ -206,6 +212,11 @@ def worst_delay(arr_delay: pd.Series) -> float:
 def clicks(pdf: pd.DataFrame) -> pd.DataFrame:
     """P32: clicks with the first and the last."""
     return pd.DataFrame({"start_time": [pdf["at"].min()], "end_time": [pdf["at"].max()]})
+
+
+def counted_clicks(pdf: pd.DataFrame) -> pd.DataFrame:
+    """P32: how many clicks there are, and when the first one was."""
+    return pd.DataFrame({"clicks": [len(pdf)], "start_time": [pdf["at"].min()]})
 
 
 def best_match(pdf: pd.DataFrame) -> pd.DataFrame:
@@ -245,6 +256,7 @@ UNFOUND = (
     "the corpus is right: rows without a value change nothing, and `verify` proves it; the search "
     "does not find it."
 )
+NULLS = "ours: rows without a number are counted nowhere."
 OWN = "the pre-filter depends on the filter: its constant is one of the function's own, too."
 
 _SPAN = ("departure_time double", "start_time double, end_time double")
@@ -382,8 +394,8 @@ ENTRIES = [
         average_gap,
         "g string, t int",
         "gap double",
-        {"t": [None, 0, 5, 60, 61, 86400]},
-        filters=(Filter("gap < 60", "☆"), Filter("gap >= 0", "☆")),
+        {"t": [None, 0, 5, 60, 61, 86400, 200000]},
+        filters=(Filter("gap < 60", "☆"), Filter("gap > 86400", "☆"), Filter("gap >= 0", "☆")),
     ),
     Entry(
         "D16",
@@ -537,6 +549,15 @@ ENTRIES = [
         filters=(Filter("low < 0 AND high > 100", "★"),),
     ),
     Entry(
+        "P26",
+        counted,
+        "g string, n int",
+        "low int, n bigint",
+        {"n": [None, -5, 0, 100, 101]},
+        variant="count",
+        filters=(Filter("n >= 3", "○", NULLS), Filter("low IS NOT NULL", "REAL")),
+    ),
+    Entry(
         "P28",
         late_signal,
         "g string, day int",
@@ -572,6 +593,15 @@ ENTRIES = [
         "start_time bigint, end_time bigint",
         {"at": [None, 1, 99, 100, 101, 199, 200, 201]},
         filters=(Filter("start_time <= 100 AND end_time >= 200", "★"),),
+    ),
+    Entry(
+        "P32",
+        counted_clicks,
+        "g string, at bigint NOT NULL",
+        "clicks bigint, start_time bigint",
+        {"at": [1, 99, 100, 101]},
+        variant="count",
+        filters=(Filter("clicks > 3", "○"),),
     ),
     Entry(
         "P34",

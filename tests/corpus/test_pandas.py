@@ -1,9 +1,9 @@
-"""The functions of the corpus that are written with pandas."""
+"""The functions of the corpus that come from Python: from engines, and from pandas."""
 
 from __future__ import annotations
 
 import pytest
-from tests.corpus import pandas_tables
+from tests.corpus import engine_folds, pandas_loops, pandas_tables
 from tests.corpus.document import key, line, recorded
 from tests.corpus.runner import (
     Entry,
@@ -15,7 +15,7 @@ from tests.corpus.runner import (
     filters_of,
 )
 
-ENTRIES = [*pandas_tables.ENTRIES]
+ENTRIES = [*pandas_tables.ENTRIES, *pandas_loops.ENTRIES, *engine_folds.ENTRIES]
 
 
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if not e.declined], ids=str)

@@ -19,6 +19,7 @@ from presieve.lift.loop import merge_values, run_loop
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
 from presieve.lift.names import constant, names_of, own_names, parameters
 from presieve.lift.objects import boxed_variables
+from presieve.lift.ranges import field_ranges
 from presieve.lift.returns import Returns
 from presieve.lift.source import Source, function_source
 from presieve.lift.statements import execute
@@ -57,6 +58,7 @@ def lift_class(obj: object, columns: Columns, returns: Returns) -> tuple[Fold, s
     last = finish or _Method(obj, "reduce", columns)
     acc = loop.after["acc"]
     if finish is not None:
+        finish.machine.ranges = field_ranges(loop.fields, finish.machine.ranges)
         exits = finish.run((acc,), Stage.AFTER)
     else:
         node = last.machine.source.node.body[-1]
