@@ -203,18 +203,18 @@ _LEAST = 0.1
 def _solved(
     problem: Problem, known: Mapping[Assumption, str], options: Options, deadline: float
 ) -> Solution | Declined:
-    """:func:`solve`, or what was proved of the same problem before."""
-    before = _MEMORY.get(problem, options.policy, known)
+    """:func:`solve`, or what it said of the same problem before."""
+    left = max(deadline - time.perf_counter(), _LEAST)
+    before = _MEMORY.get(problem, options.policy, known, left)
     if before is not None:
         return before
-    left = max(deadline - time.perf_counter(), _LEAST)
     try:
         solution = solve(problem, budget=left, policy=options.policy, discharged=known)
     except PresieveError as error:
         # A bug of ours must not stop somebody's job; it is told with its traceback.
         logger.warning("the search failed, please report it", exc_info=error)
         return Declined("internal", f"the search failed: {error}")
-    _MEMORY.put(problem, options.policy, known, solution)
+    _MEMORY.put(problem, options.policy, known, left, solution)
     return solution
 
 
