@@ -197,3 +197,13 @@ def test_what_may_raise_in_between(tables: Tables, cities: DataFrame) -> None:
     df = best(tables).selectExpr("team", "m", "1 / m AS inverse").join(cities, "team")
     boundary = rewritten(df.filter("m >= 90"))
     assert "may-erase-error" in {a["code"] for a in boundary.assumptions}
+
+
+def test_a_weaker_filter_above_is_no_reason_to_look_again(tables: Tables) -> None:
+    """``v >= 2`` below says already that v is not NULL."""
+    from pyspark.sql import functions as F
+
+    df = tables.strange.groupBy("level").agg(F.max("v").alias("m")).filter("m = 20")
+    assert rewritten(df).residual == "m <= 20"
+    better = optimize(df)
+    assert optimize(better) is better

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from presieve.backend.boundary import Boundary, Call, read_boundary
@@ -128,7 +129,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         # Not on keys: that the function does not lift is what says most.
         told = why or signal.declined
         raise _signal(told) from signal
-    where = sql_conjunction(term for _, term in moved)
+    where = _together(moved)
     taken = [(m, term) for m, term in moved if not m.copied]
     numbers = frozenset((m.operator, m.conjunct) for m, _ in taken)
     for number in unknown.keys() & _read(site, boundary, numbers):
@@ -147,7 +148,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         names,
         problem,
         numbers,
-        sql_conjunction(term for _, term in taken),
+        _together(taken),
         stuck,
         source,
         below,
@@ -172,6 +173,11 @@ def _is_guarded(site: Site, moved: tuple[tuple[Moved, Term], ...]) -> bool:
 
 def _is_result(variable: Var) -> bool:
     return variable.scope is Scope.OUT
+
+
+def _together(moved: Iterable[tuple[Moved, Term]]) -> Term:
+    """The conjunction; what a filter and a copy of it say is said once."""
+    return sql_conjunction(dict.fromkeys(term for _, term in moved))
 
 
 def _others_raise(node: Node, boundary: Boundary) -> bool:

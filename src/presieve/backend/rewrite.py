@@ -15,8 +15,8 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import above, distinct, input_vars
 from presieve.backend.problem import SiteProblem
 from presieve.errors import Declined, DeclineSignal, PresieveError
-from presieve.ir.ops import sql_conjunction, sql_conjuncts
-from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
+from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import emit_checked, normalized
@@ -97,7 +97,9 @@ def _check_names(site: SiteProblem, prefilter: Term) -> None:
 
 
 def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:
-    """Whether the filter right below the boundary already has every conjunct of the pre-filter."""
+    """Whether the filter right below the boundary already says all that the pre-filter does, word
+    for word, or that a column is not NULL in that it compares it with something.
+    """
     node = site.site.input
     if node.kind != FILTER:
         return False
@@ -106,7 +108,18 @@ def _is_there(site: SiteProblem, prefilter: Term, timezone: str) -> bool:
         expression(c.tree, inside, timezone) for c in split_conjuncts(node.fields["condition"])
     )
     there = {normalized(t) for t in parts if not isinstance(t, Declined)}
+    there |= {
+        app(Op.SQL_NOT, app(Op.SQL_IS_NULL, a))
+        for t in there
+        if isinstance(t, App) and t.op in _COMPARISONS
+        for a in t.args
+        if isinstance(a, Var)
+    }
     return all(normalized(c) in there for c in sql_conjuncts(prefilter))
+
+
+_COMPARISONS = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
+"""NULL, and so not true, where an operand is NULL."""
 
 
 def _predicate(term: Term, attributes: Mapping[int, Var], timezone: str) -> Predicate:
