@@ -274,15 +274,14 @@ def numpy_constant(v: pd.Series) -> float:
 def mutable_constant(v: pd.Series) -> float:
     best = 0.0
     for x in v:
-        best = x * LIST[0]  # unsupported-expression
+        best = LIST[x]  # unsupported-expression
     return best
 
 
 def dict_constant(v: pd.Series) -> float:
     best = 0.0
     for x in v:
-        if x in LIMITS:  # unsupported-expression
-            best = x
+        best = LIMITS.pop("a")  # mutation
     return best
 
 
@@ -413,7 +412,7 @@ def comprehension(v: pd.Series) -> float:
 def walrus(v: pd.Series) -> float:
     best = 0.0
     for x in v:
-        if (y := x) > 5:  # unsupported-expression
+        if x > 0 and (y := x) > 5:  # unsupported-expression
             best = y
     return best
 

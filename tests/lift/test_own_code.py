@@ -7,6 +7,8 @@ from __future__ import annotations
 import pytest
 from tests.lift import (
     odd_folds,
+    outside_folds,
+    outside_refused,
     own_folds,
     own_refused,
     record_folds,
@@ -65,6 +67,26 @@ CASES = [
     Case(odd_folds.FieldDefaults, "n int", "o bigint"),
     Case(odd_folds.IsNone, "n int", "o bigint"),
     Case(odd_folds.Private, "n int", "o bigint"),
+    Case(outside_folds.Weights, "s string", "o bigint"),
+    Case(outside_folds.Strict, "s string NOT NULL", "o bigint"),
+    Case(
+        outside_folds.OtherKeys,
+        "n tinyint, s string, f boolean, x double",
+        "level string, at string, pairs bigint, total double",
+    ),
+    Case(outside_folds.Lists, "n tinyint, s string, f boolean", "total bigint, name string"),
+    Case(outside_folds.OfClass, "s string, f boolean", "o bigint"),
+    Case(outside_folds.Named, "n tinyint, s string", "o bigint"),
+    Case(outside_folds.Truths, "n tinyint, s string, f boolean", "o bigint"),
+    Case(outside_folds.Errors, "n tinyint, s string", "o bigint"),
+    Case(outside_folds.Floats, "x double", "count bigint, most double"),
+    Case(
+        outside_folds.Extremes,
+        "n tinyint, m tinyint NOT NULL",
+        "most bigint, least bigint, last bigint",
+    ),
+    Case(outside_folds.ExtremeOfNone, "n tinyint", "o bigint"),
+    Case(outside_folds.ExtremeFloats, "x double NOT NULL, y double", "most double, least double"),
 ]
 
 
@@ -108,6 +130,14 @@ ODD = [
     (odd_folds.EqualsAmong, "unsupported-operation", "comparing"),
     (odd_folds.Huge, "too-large", "rounds"),
     (odd_folds.HugeText, "too-large", "a text of"),
+    (outside_refused.ChangesDict, "mutation", "changed in place"),
+    (outside_refused.ChangesAlias, "mutation", "changed in place"),
+    (outside_refused.ChangesList, "mutation", "changes the object NAMES"),
+    (outside_refused.InState, "row-in-state", "kept from one row to the next"),
+    (outside_refused.SometimesNamed, "unsupported-expression", "whether := is evaluated"),
+    (outside_refused.NamedInside, "unsupported-expression", "whether := is evaluated"),
+    (outside_refused.ListKey, "unsupported-operation", "a list as a key"),
+    (outside_refused.OwnError, "unsupported-statement", "plain subclasses"),
     (odd_folds.PrivateOfOther, "unknown-name", "no field _PrivateOfOther__n"),
 ]
 

@@ -12,10 +12,11 @@ from presieve.lift.zones import Zone
 
 
 def instance_constant(owner: object, name: str, zone: Zone) -> Value:
-    """The immutable constant ``owner.name``, read without running any code of the class.
+    """The constant ``owner.name``, read without running any code of the class. A container is one,
+    too, because all that would change it is declined.
 
     ``owner`` is an instance, or the class itself where it needs no ``__init__``. Declines
-    ``unsupported-constant`` for properties, methods and mutable objects.
+    ``unsupported-constant`` for properties, methods and other objects.
     """
     cls = owner if isinstance(owner, type) else type(owner)
     computes = inspect.getattr_static(cls, "__getattribute__")
@@ -26,9 +27,9 @@ def instance_constant(owner: object, name: str, zone: Zone) -> Value:
     except AttributeError:
         raise DeclineSignal("unknown-name", f"self.{name} is not defined") from None
     value = constant(found, f"self.{name}", zone)
-    if isinstance(value, Known):
+    if isinstance(value, Known) and type(value.target) not in (list, dict, set, frozenset):
         raise DeclineSignal(
-            "unsupported-constant", f"self.{name} is not a number, text, date or tuple of them"
+            "unsupported-constant", f"self.{name} is not a number, text, date or container of them"
         )
     return value
 

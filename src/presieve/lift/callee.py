@@ -7,6 +7,7 @@ import ast
 from presieve.lift.inline import Evaluate
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.names import member
+from presieve.lift.outside import is_container
 from presieve.lift.values import Known
 
 
@@ -23,11 +24,19 @@ def is_known(m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate) -> bool
     return False
 
 
+def _is_constant(m: Machine, name: str) -> bool:
+    """Whether a name leads to a text, number or container from outside of the function."""
+    if not any(name in scope for scope in (m.names.closure, m.names.globals)):
+        return False
+    value = m.names.resolve(name)
+    return not isinstance(value, Known) or is_container(value)
+
+
 def is_method(m: Machine, node: ast.expr, flow: Flow) -> bool:
     """Whether the called attribute belongs to a value of the function."""
     match node:
         case ast.Attribute(ast.Name(name)):
-            return name in flow.env
+            return name in flow.env or _is_constant(m, name)
         case ast.Attribute(
             ast.Constant()
             | ast.Subscript()

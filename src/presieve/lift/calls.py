@@ -10,9 +10,27 @@ from typing import TypeAlias, cast
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, strip
-from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, literal_value, string_lit
-from presieve.lift import arrowreductions, arrowresult, elements, gaps, reductions, sets, vectors
-from presieve.lift.arithmetic import absolute, exact_as_float, to_float
+from presieve.ir.terms import (
+    TRUE,
+    Lit,
+    Op,
+    Term,
+    int_lit,
+    literal_value,
+    string_lit,
+)
+from presieve.lift import (
+    arrowreductions,
+    arrowresult,
+    elements,
+    gaps,
+    mathematics,
+    outside,
+    reductions,
+    sets,
+    vectors,
+)
+from presieve.lift.arithmetic import absolute
 from presieve.lift.build import and_, as_int, get, is_none, ite, or_
 from presieve.lift.compare import boolean, compare, truth
 from presieve.lift.decimals import decimal_of
@@ -20,7 +38,7 @@ from presieve.lift.machine import Flow, Machine
 from presieve.lift.merge import merge
 from presieve.lift.names import is_calendar, is_function, module, scalar_constant
 from presieve.lift.values import (
-    PLAIN,
+    LITERAL,
     ArrayV,
     ArrowColumnV,
     BatchV,
@@ -112,6 +130,9 @@ def _absolute(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
 
 def _length(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     _arity(m, args, 1, node)
+    outer = outside.length(args[0])
+    if outer is not None:
+        return Scalar(int_lit(outer), LITERAL)
     match flow.opened(m.force(args[0], flow)):
         case SetV() as found:
             return sets.size(m, found, node)
@@ -178,26 +199,6 @@ def _int_of_text(m: Machine, text: str, node: ast.AST) -> Value:
     return found
 
 
-def _float(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    _arity(m, args, 1, node)
-    value = m.scalar(flow, args[0], node)
-    if isinstance(value.term, Lit) and value.base == STRING:
-        return _float_of_text(m, str(literal_value(value.term)), node)
-    if value.base == BOOL:
-        value = Scalar(as_int(value.term), PLAIN)
-    if value.base not in (INT, FLOAT):
-        raise m.decline("unsupported-operation", f"float() of {describe(value)}", node)
-    return Scalar(to_float(m, flow, value), Traits(maybe_nan=value.traits.maybe_nan))
-
-
-def _float_of_text(m: Machine, text: str, node: ast.AST) -> Value:
-    try:
-        number = float(text)
-    except ValueError:
-        raise m.decline("always-raises", f"float({text!r}) raises", node) from None
-    return Scalar(float_lit(number), Traits(maybe_nan=number != number))
-
-
 def _bool(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     _arity(m, args, 1, node)
     return boolean(truth(m, flow, args[0], node))
@@ -214,32 +215,12 @@ def _str(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     return Scalar(ite(is_none(value.term), none, get(value.term)))
 
 
-def _math_isnan(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    """``math.isnan``: TypeError for None and for text."""
-    _arity(m, args, 1, node)
-    value = m.scalar(flow, args[0], node)
-    if value.base in (BOOL, INT) and (value.base == BOOL or exact_as_float(value, m.ranges)):
-        return boolean(FALSE)
-    if value.base != FLOAT:
-        raise m.decline("unsupported-operation", f"isnan of {describe(value)}", node)
-    return boolean(app(Op.IS_NAN, value.term))
-
-
 def _numpy_isnan(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     """``numpy.isnan``, of a column of doubles, too."""
     v = vectors.vector(m, args[0]) if len(args) == 1 else None
     if v is not None and strip(v.term.sort) == FLOAT:
         return vectors.absent(v, present=False)
-    return _math_isnan(m, flow, args, node)
-
-
-def _math_isinf(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    _arity(m, args, 1, node)
-    value = m.scalar(flow, args[0], node)
-    if value.base != FLOAT:
-        raise m.decline("unsupported-operation", f"isinf of {describe(value)}", node)
-    infinities = (float_lit(float("inf")), float_lit(float("-inf")))
-    return boolean(or_(*(app(Op.PY_EQ, value.term, i) for i in infinities)))
+    return mathematics.is_nan(m, flow, args, node)
 
 
 def _is_missing(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Term:
@@ -366,16 +347,18 @@ MODELS: tuple[tuple[tuple[str, ...], Model], ...] = (
     (("builtins.abs",), _absolute),
     (("builtins.len",), _length),
     (("builtins.int",), _int),
-    (("builtins.float",), _float),
+    (("builtins.float",), mathematics.as_double),
     (("builtins.bool",), _bool),
     (("builtins.str",), _str),
     (("builtins.set",), _set),
     (("builtins.frozenset",), _frozenset),
     (("builtins.list",), _list),
     (("builtins.dict",), _dict),
-    (("math.isnan",), _math_isnan),
+    (("math.isnan",), mathematics.is_nan),
     (("numpy.isnan",), _numpy_isnan),
-    (("math.isinf",), _math_isinf),
+    (("math.isinf",), mathematics.is_infinite),
+    (("math.isfinite",), mathematics.is_finite),
+    (("math.fabs",), mathematics.fabs),
     (("decimal.Decimal",), _decimal),
     (("numpy.where",), _where),
     (("numpy.maximum",), _bounded(Op.PY_GT)),

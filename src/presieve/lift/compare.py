@@ -53,6 +53,7 @@ _ORDER: dict[type[ast.cmpop], Op] = {
     ast.Gt: Op.PY_GT,
     ast.GtE: Op.PY_GE,
 }
+_PLAIN = (list, dict, set, frozenset)
 _NUMBERS = (BOOL, INT, FLOAT)
 
 
@@ -82,6 +83,8 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
             return present if items else FALSE
         case SizeV():
             return TRUE
+        case Known(_, (list() | dict() | set() | frozenset()) as found) if type(found) in _PLAIN:
+            return TRUE if found else FALSE
         case GapV():
             return flow.decided(truth_of_gap(value))
         case Scalar(term, _):
@@ -125,8 +128,13 @@ def compare(
         return _compare_size(m, op, left, right, node)
     match op:
         case ast.Is() | ast.IsNot():
+            truth_value = _is_truth(left, right)
+            if truth_value is not None:
+                found = truth_value
+                return flow.decided(found if isinstance(op, ast.Is) else negate(found))
             if not isinstance(left, NoneV) and not isinstance(right, NoneV):
-                raise m.decline("unsupported-expression", "'is' is supported with None only", node)
+                reason = "'is' is supported with None, True and False only"
+                raise m.decline("unsupported-expression", reason, node)
             nothing = _is_nothing(right if isinstance(left, NoneV) else left)
             return flow.decided(nothing if isinstance(op, ast.Is) else negate(nothing))
         case ast.Eq():
@@ -172,6 +180,22 @@ def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
             return and_(*(equal(m, a, b, node) for a, b in zip(x, y, strict=True)))
     reason = f"comparing {describe(left)} with {describe(right)}"
     raise m.decline("unsupported-operation", reason, node)
+
+
+def _is_truth(left: Value, right: Value) -> Term | None:
+    """``left is right`` where one is True or False and the other no scalar of NumPy's."""
+    for value, wanted in ((left, right), (right, left)):
+        if not isinstance(wanted, Scalar) or not isinstance(wanted.term, Lit):
+            continue
+        if wanted.term.sort != BOOL or wanted.traits.numpy or not isinstance(value, Scalar):
+            continue
+        if value.traits.numpy:
+            return None
+        if value.base != BOOL:
+            return FALSE
+        same = get(value.term) if literal_value(wanted.term) else negate(get(value.term))
+        return and_(negate(is_none(value.term)), same)
+    return None
 
 
 def _is_nothing(value: Value) -> Term:

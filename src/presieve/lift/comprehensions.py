@@ -5,14 +5,14 @@ written out, one round after the other.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Lit, Term, int_lit, literal_value
 from presieve.lift.arithmetic import binary, number
 from presieve.lift.build import and_, or_
-from presieve.lift.compare import boolean, truth
+from presieve.lift.compare import boolean, compare, truth
 from presieve.lift.inline import Evaluate, settled_branch
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.merge import merge
@@ -20,7 +20,8 @@ from presieve.lift.objects import boxed
 from presieve.lift.unrolled import MOST, elements
 from presieve.lift.values import LITERAL, DictV, Known, ListV, Scalar, Unbound, Value
 
-REDUCTIONS = ("builtins.any", "builtins.all", "builtins.sum")
+REDUCTIONS = ("builtins.any", "builtins.all", "builtins.sum", "builtins.min", "builtins.max")
+EXTREMES = ("min", "max")
 
 Condition = Callable[[Machine, ast.expr, Flow], Term]
 
@@ -142,9 +143,11 @@ def reduction(
     evaluate: Evaluate,
     condition: Condition,
 ) -> Value:
-    """``any``, ``all`` or ``sum`` of a generator, a list or a tuple."""
+    """``any``, ``all``, ``sum``, ``min`` or ``max`` of a generator, a list or a tuple."""
     name = str(getattr(function.target, "__name__", ""))
-    if len(node.args) != 1 or node.keywords:
+    default = next((k.value for k in node.keywords if k.arg == "default"), None)
+    others = any(k.arg != "default" or name not in EXTREMES for k in node.keywords)
+    if len(node.args) != 1 or others:
         raise m.decline("unknown-call", f"{name} with other arguments than one", node)
     elt: ast.expr
     if isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
@@ -156,11 +159,14 @@ def reduction(
         elt = ast.copy_location(ast.Name("$item", ast.Load()), node)
         item = ast.copy_location(ast.Name("$item", ast.Store()), node)
         generators = [ast.comprehension(item, node.args[0], [], 0)]
+    rounds = _Rounds(m, generators, flow, evaluate, condition)
+    values = ((here, given, evaluate(m, elt, here)) for here, given in rounds)
+    if name in EXTREMES:
+        other = None if default is None else evaluate(m, default, flow)
+        return _extreme(m, flow, ast.Lt() if name == "min" else ast.Gt(), values, other, node)
     hits: list[Term] = []
     total: Value = Scalar(int_lit(0), LITERAL)
-    rounds = _Rounds(m, generators, flow, evaluate, condition)
-    for here, given in rounds:
-        value = evaluate(m, elt, here)
+    for here, given, value in values:
         if name == "sum":
             total = _more(m, here, given, total, value, node)
         else:
@@ -173,6 +179,36 @@ def reduction(
         return total
     found = or_(*hits)
     return boolean(flow.decided(found if name == "any" else negate(found)))
+
+
+def _extreme(
+    m: Machine,
+    flow: Flow,
+    op: ast.cmpop,
+    values: Iterable[tuple[Flow, Term, Value]],
+    default: Value | None,
+    node: ast.AST,
+) -> Value:
+    """CPython's ``min`` and ``max``: a later value replaces the best only if strictly better."""
+    best: Value | None = None
+    found: Term = FALSE
+    for here, given, value in values:
+        if best is None:
+            best, found = value, given
+        else:
+            among = here.branch(found)
+            better = compare(m, among, op, m.force(value, among), m.force(best, among), node)
+            taken = and_(given, or_(negate(found), and_(found, better)))
+            best, found = merge(taken, value, best), or_(found, given)
+        settled_branch(m, flow, here, node)
+    if best is None:
+        if default is None:
+            raise m.decline("always-raises", "the least or greatest of nothing", node)
+        return default
+    if default is None:
+        m.fail(flow, negate(found))
+        return best
+    return merge(found, best, default)
 
 
 def _more(m: Machine, flow: Flow, given: Term, total: Value, value: Value, node: ast.AST) -> Value:

@@ -11,23 +11,20 @@ from presieve.lift import (
     comprehensions,
     frames,
     inline,
+    invocations,
     objects,
-    pure,
+    outside,
     records,
     sets,
-    texts,
     vectors,
 )
 from presieve.lift.arithmetic import binary, unary
 from presieve.lift.build import and_, or_
-from presieve.lift.callee import is_known, is_method
-from presieve.lift.calls import build_date, calendar_constructor, call, unknown
 from presieve.lift.compare import boolean, compare, truth
-from presieve.lift.forms import Pure
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.merge import merge
-from presieve.lift.names import constant, is_function, member
-from presieve.lift.tables import attribute, is_table_call, subscript, table
+from presieve.lift.names import constant, member
+from presieve.lift.tables import attribute, subscript
 from presieve.lift.values import (
     Clash,
     DictV,
@@ -40,7 +37,6 @@ from presieve.lift.values import (
     TupleV,
     Unbound,
     Value,
-    describe,
     is_tagged,
 )
 
@@ -121,7 +117,14 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
         case ast.Subscript(owner, index):
             return _subscript(m, owner, index, flow, node)
         case ast.Call():
-            return _call(m, node, flow)
+            return invocations.call(m, node, flow, evaluate, condition)
+        case ast.NamedExpr(target, value):
+            if flow is not m.here:
+                reason = "whether := is evaluated depends on the row: assign it before"
+                raise m.decline("unsupported-expression", reason, node)
+            named = objects.boxed(m, flow, evaluate(m, value, flow))
+            flow.env[target.id] = named
+            return named
         case ast.ListComp() | ast.DictComp():
             return comprehensions.comprehension(m, node, flow, evaluate, condition)
         case _:
@@ -241,6 +244,9 @@ def _compared(m: Machine, flow: Flow, op: ast.cmpop, a: Value, b: Value, node: a
     if isinstance(right, DictV | MapV) and isinstance(op, ast.In | ast.NotIn):
         found = objects.contains(m, right, a, node)
         return flow.decided(found if isinstance(op, ast.In) else negate(found))
+    if outside.is_dict(right) and isinstance(op, ast.In | ast.NotIn):
+        found = outside.contains(m, right, left, node)
+        return flow.decided(found if isinstance(op, ast.In) else negate(found))
     if isinstance(left, SetV) or isinstance(right, SetV):
         return flow.decided(sets.compared(m, op, left, right, node))
     return compare(m, flow, op, a, b, node)
@@ -302,6 +308,9 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) ->
     if isinstance(value, OptTupleV):
         m.fail(flow, negate(value.present))
         value = TupleV(value.items)
+    value = outside.items_of(m, value) or value
+    if outside.is_dict(value):
+        return outside.item(m, flow, value, flow.opened(key), node)
     if isinstance(value, TupleV | ListV) and not is_tagged(value):
         return value.items[objects.position(m, key, len(value.items), node)]
     if isinstance(value, DictV | MapV):
@@ -309,92 +318,3 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) ->
     key = objects.frozen(m, flow, key, node, set())
     found = frames.item_of(m, flow, value, key, node)
     return subscript(m, value, key, node) if found is None else found
-
-
-def _call(m: Machine, node: ast.Call, flow: Flow) -> Value:
-    if not isinstance(node.func, ast.Name | ast.Attribute):
-        raise m.decline("unknown-call", "the called function is not known", node)
-    written = ast.unparse(node.func)
-    known = pure.declared(m, node.func, flow)
-    if known is not None:
-        return _pure_call(m, node, known, flow)
-    if is_method(m, node.func, flow):
-        return _method(m, node, flow)
-    function = evaluate(m, node.func, flow) if is_known(m, node.func, flow, evaluate) else None
-    if not isinstance(function, Known):
-        raise m.decline(*unknown(written), node)
-    if is_table_call(function):
-        return _table_call(m, node, flow)
-    if is_function(function, *comprehensions.REDUCTIONS):
-        return comprehensions.reduction(m, function, node, flow, evaluate, condition)
-    if records.kind_of(function.target):
-        given = inline.arguments(m, flow, node, evaluate)
-        return records.construct(m, flow, function, *given, node)
-    if is_function(function, "dataclasses.replace", "dataclasses.asdict", "dataclasses.astuple"):
-        return records.helper(m, flow, function, *inline.arguments(m, flow, node, evaluate), node)
-    if inline.is_own(function.target):
-        with pure.advised(m, function):
-            return inline.call(m, flow, function, node, evaluate)
-    if any(isinstance(a, ast.Starred) for a in node.args):
-        raise m.decline("unknown-call", "a call with *", node)
-    make = calendar_constructor(function)
-    if make is not None and not node.keywords:
-        return build_date(m, make, tuple(evaluate(m, a, flow) for a in node.args), node)
-    renamed = Known(written, function.target)
-    args = tuple(evaluate(m, a, flow) for a in node.args)
-    return call(m, flow, renamed, args, bool(node.keywords), node)
-
-
-def _pure_call(m: Machine, node: ast.Call, known: Pure, flow: Flow) -> Value:
-    """The result of a function that is declared pure."""
-    args, named = inline.arguments(m, flow, node, evaluate)
-    every = {**{str(i): a for i, a in enumerate(args)}, **named}
-    return pure.call(m, flow, known, every, node)
-
-
-def own_method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
-    """The result of a method of a class of the user's; None where it is none."""
-    assert isinstance(node.func, ast.Attribute)
-    if records.record_of(m, flow, owner) is None:
-        return inline.method(m, flow, owner, node, evaluate)
-    args, named = inline.arguments(m, flow, node, evaluate)
-    return records.method(m, flow, owner, node.func.attr, args, named, node)
-
-
-def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
-    assert isinstance(node.func, ast.Attribute)
-    owner = evaluate(m, node.func.value, flow)
-    name = node.func.attr
-    own = own_method(m, flow, owner, node)
-    if own is not None:
-        return own
-    if frames.has_methods(owner) and not any(isinstance(a, ast.Starred) for a in node.args):
-        values = tuple(_contents(m, a, flow) for a in node.args)
-        named = {k.arg or "**": _contents(m, k.value, flow) for k in node.keywords}
-        found = frames.method_of(m, flow, owner, name, values, named, node)
-        if found is not None:
-            return found
-    if not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):
-        args = tuple(evaluate(m, a, flow) for a in node.args)
-        found = texts.method(m, flow, m.force(owner, flow), name, args, node)
-        found = found or objects.method(m, flow, owner, name, args, node)
-        if found is not None:
-            return found
-    owner = flow.opened(owner)
-    if name in ("append", "extend", "insert", "add", "update", "pop", "remove", "clear", "sort"):
-        raise m.decline("mutation", f".{name}() changes {describe(owner)} in place", node)
-    raise m.decline("unknown-call", f"the method .{name}() of {describe(owner)} is not known", node)
-
-
-def _table_call(m: Machine, node: ast.Call, flow: Flow) -> Value:
-    named: dict[str, Value] = {}
-    for keyword in node.keywords:
-        if keyword.arg is None:
-            raise m.decline("unsupported-expression", "a call with **", node)
-        named[keyword.arg] = _contents(m, keyword.value, flow)
-    args = [_contents(m, a, flow) for a in node.args]
-    return table(m, args, named, node)
-
-
-def _contents(m: Machine, node: ast.expr, flow: Flow) -> Value:
-    return objects.frozen(m, flow, evaluate(m, node, flow), node, set())

@@ -141,6 +141,8 @@ class Machine:
     """What each field of a reduction reduces."""
     loops: int = 0
     """Loops around the statement that are written out."""
+    here: Flow | None = None
+    """The path of the statement that is executed. Its expressions may be evaluated on branches."""
     ranges: Ranges = field(init=False)
 
     def __post_init__(self) -> None:

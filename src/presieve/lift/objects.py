@@ -12,6 +12,7 @@ import ast
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Lit, Term, literal_value, string_lit
+from presieve.lift import outside
 from presieve.lift.build import and_, or_
 from presieve.lift.compare import boolean, equal
 from presieve.lift.machine import Flow, Machine
@@ -20,6 +21,7 @@ from presieve.lift.sets import added, compared, discarded, united, written_out
 from presieve.lift.values import (
     NONE,
     DictV,
+    Known,
     ListV,
     MapV,
     OptTupleV,
@@ -231,6 +233,8 @@ def method(
             return _get(m, found, key, NONE, node)
         case (DictV() | MapV()) as found, "get", (key, default):
             return _get(m, found, key, default, node)
+        case Known() as known, "get", (key, *rest) if outside.is_dict(known) and len(rest) < 2:
+            return outside.get(m, known, flow.opened(key), rest[0] if rest else NONE, node)
         case SetV() as found, "union", (other,):
             return united(m, found, written_out(m, flow, flow.opened(other), node), node)
         case SetV() as found, "issuperset", (other,):

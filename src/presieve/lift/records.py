@@ -15,7 +15,7 @@ from types import FunctionType, MemberDescriptorType
 from typing import Literal
 
 from presieve.ir.ops import negate
-from presieve.lift import inline, sets
+from presieve.lift import inline, outside, sets
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.names import constant, is_function
 from presieve.lift.objects import boxed
@@ -167,7 +167,7 @@ def attribute(m: Machine, record: TupleV, name: str, node: ast.AST) -> Value:
         return record.items[1 + tag.names.index(name)]
     found = inspect.getattr_static(tag.cls, name, None)
     value = constant(found, f"{tag.cls.__name__}.{name}", m.columns.zone)
-    if name in vars(tag.cls) and not isinstance(value, Known):
+    if name in vars(tag.cls) and (not isinstance(value, Known) or outside.is_container(value)):
         return value
     raise m.decline("unknown-name", f"{tag.cls.__name__} may have no field {name} here", node)
 

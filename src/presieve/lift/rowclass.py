@@ -184,6 +184,11 @@ def _built(cls: type) -> object:
                 object.__setattr__(holder, field, found)
             case ast.Name(parameter) if parameter in known:
                 object.__setattr__(holder, field, known[parameter])
+            case ast.Dict() | ast.List() | ast.Tuple() | ast.Set() | ast.UnaryOp():
+                try:
+                    object.__setattr__(holder, field, ast.literal_eval(value))
+                except (ValueError, TypeError):
+                    raise DeclineSignal("needs-instance", reason, source.span(value)) from None
             case _:
                 raise DeclineSignal("needs-instance", reason, source.span(statement))
     return holder

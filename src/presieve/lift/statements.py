@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable
 
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit, Term
 from presieve.ir.walk import size
-from presieve.lift import matching, records, unrolled, writes
+from presieve.lift import matching, outside, records, unrolled, writes
 from presieve.lift.expressions import (
     combined,
     condition,
     evaluate,
     item_of,
-    own_method,
     returned,
 )
+from presieve.lift.invocations import own_method
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
 from presieve.lift.objects import boxed, change, frozen, store
 from presieve.lift.values import (
     NONE,
     ColumnV,
     IndexV,
+    Known,
     ListV,
     OptTupleV,
     RefV,
@@ -48,6 +48,7 @@ def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
     for statement in body:
         if flow.ended:
             return
+        m.here = flow
         with m.at(statement):
             _execute(m, statement, flow)
 
@@ -191,7 +192,7 @@ def _change(
 ) -> None:
     """A statement like ``seen.add(x)``."""
     found = evaluate(m, owner, flow)
-    if own_method(m, flow, found, node) is not None:
+    if own_method(m, flow, found, node, evaluate) is not None:
         return
     values = tuple(boxed(m, flow, evaluate(m, a, flow)) for a in args)
     if not flow.ended:
@@ -245,6 +246,8 @@ def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value
             pass
         case TupleV(items) | ListV(items):
             return items
+        case found if (outer := outside.items_of(m, found)) is not None:
+            return outer.items
         case OptTupleV(present, items):
             m.fail(flow, negate(present))
             return items
@@ -256,7 +259,7 @@ def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value
 def _check_error(m: Machine, error: ast.expr | None, flow: Flow, node: ast.stmt) -> None:
     """What is raised must be a builtin exception with harmless arguments: nothing else happens."""
     match error:
-        case None:
+        case None | ast.Constant(None):
             return
         case ast.Call(ast.Name(name), args, []) if all(_harmless(a) for a in args):
             pass
@@ -264,10 +267,18 @@ def _check_error(m: Machine, error: ast.expr | None, flow: Flow, node: ast.stmt)
             pass
         case _:
             raise m.decline("unsupported-statement", "raising something other than an error", node)
-    known = getattr(builtins, name, None)
-    is_error = isinstance(known, type) and issubclass(known, BaseException)
-    if not is_error or name in flow.env or name in m.names.globals or name in m.names.closure:
-        raise m.decline("unsupported-statement", f"raising {name}: only builtin errors", node)
+    known = m.names.resolve(name) if name not in flow.env else None
+    if not isinstance(known, Known) or not _is_plain_error(known.target):
+        reason = f"raising {name}: only builtin errors, and plain subclasses of them"
+        raise m.decline("unsupported-statement", reason, node)
+
+
+def _is_plain_error(cls: object) -> bool:
+    """Whether it is a class of errors, and making one does nothing of its own."""
+    if type(cls) is not type or not issubclass(cls, BaseException):
+        return False
+    own = [c for c in cls.__mro__ if c.__module__ != "builtins"]
+    return not any({"__init__", "__new__", "__init_subclass__"} & set(vars(c)) for c in own)
 
 
 def _harmless(node: ast.expr) -> bool:

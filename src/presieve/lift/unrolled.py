@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from presieve.ir.sorts import INT
 from presieve.ir.terms import TRUE, Lit, int_lit, string_lit
+from presieve.lift import outside
 from presieve.lift.build import and_, or_
 from presieve.lift.inline import Evaluate
 from presieve.lift.machine import (
@@ -22,7 +23,7 @@ from presieve.lift.machine import (
     merge_envs,
     path_conditions,
 )
-from presieve.lift.names import constant, is_function
+from presieve.lift.names import is_function
 from presieve.lift.objects import boxed
 from presieve.lift.values import (
     LITERAL,
@@ -84,9 +85,9 @@ def _elements(
         case DictV() | MapV() as found:
             _watch(watched, value, keys=True)
             return [key for key, _ in _pairs(m, flow, found, node) or ()]
-        case Known(known_as, target) if type(target) in (list, dict):
-            assert isinstance(target, list | dict)
-            return [constant(x, known_as, m.columns.zone) for x in target]
+        case Known() as found if outside.is_list(found) or outside.is_dict(found):
+            listed = outside.items_of(m, found)
+            return list(listed.items) if listed else [k for k, _ in outside.pairs(m, found) or ()]
     what = describe(flow.opened(value))
     reason = f"only one loop, over the rows, is supported, and loops over constants: {what}"
     raise m.decline("nested-loop", reason, node)
@@ -106,10 +107,7 @@ def _pairs(m: Machine, flow: Flow, value: Value, node: ast.AST) -> list[tuple[Va
     if isinstance(found, MapV):
         reason = "which keys a dict has, or the order of a dict's keys, depends on the rows"
         raise m.decline("unsupported-expression", reason, node)
-    if isinstance(found, Known) and type(found.target) is dict:
-        zone, name = m.columns.zone, found.name
-        return [(constant(k, name, zone), constant(v, name, zone)) for k, v in found.target.items()]
-    return None
+    return outside.pairs(m, found)
 
 
 def _check_unchanged(
