@@ -118,9 +118,12 @@ def test_stale_source(tmp_path: Path, then: str, code: str) -> None:
 
 
 def test_lambdas() -> None:
+    """One of two that are the same is not told from the other, in which names may differ."""
     both = [lambda v: v, lambda v: len(v)]
-    for function in both:
-        assert declined(function, ONE, SeriesFunction(("v",))).code == "not-a-function"
+    assert declined(both[0], ONE, SeriesFunction(("v",))).code == "return-shape"
+    lifted(both[1], request("v double", "o bigint"), SeriesFunction(("v",)))
+    twins = [lambda v: len(v), lambda v: len(v)]
+    assert declined(twins[0], ONE, SeriesFunction(("v",))).code == "source-mismatch"
 
 
 def test_wrapper_is_what_is_lifted() -> None:

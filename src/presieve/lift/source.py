@@ -50,20 +50,24 @@ def function_source(function: FunctionType) -> Source:
     here = Span(code.co_filename, code.co_firstlineno)
     if "__signature__" in vars(function):
         raise DeclineSignal("source-mismatch", "the function hides its parameters", here)
-    if code.co_name == "<lambda>" or code.co_flags & _KINDS:
-        raise DeclineSignal("not-a-function", "write the function with def, without yield", here)
+    if code.co_flags & _KINDS:
+        raise DeclineSignal("not-a-function", "write the function without yield or await", here)
     try:
         lines, _ = inspect.findsource(code)
         tree, compiled = _compiled("".join(lines), code.co_filename, code.co_flags & _FUTURE)
     except (OSError, TypeError, SyntaxError, ValueError) as e:
         reason = f"the source of {code.co_name} cannot be found or read"
         raise DeclineSignal("no-source", reason, here) from e
-    nodes = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and _is_at(n, code)]
     same = [c for c in compiled if _is_same_place(c, code) and same_code(c, code)]
+    nodes: list[ast.FunctionDef | ast.Lambda] = [
+        n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and _is_at(n, code)
+    ]
+    if code.co_name == _LAMBDA:
+        nodes = [*_lambdas(tree, same)]
     if len(nodes) != 1 or len(same) != 1:
         reason = f"the source of {code.co_name} in {code.co_filename} is not what is being run"
         raise DeclineSignal("source-mismatch", reason, here)
-    node = _with_private_names(nodes[0], tree)
+    node = _as_def(_with_private_names(nodes[0], tree))
     for inner in ast.walk(node):
         if isinstance(inner, ast.Global | ast.Nonlocal):  # holds wherever in the function it stands
             place = Span(code.co_filename, inner.lineno, inner.col_offset + 1)
@@ -75,14 +79,16 @@ def function_source(function: FunctionType) -> Source:
     return Source(node, code.co_filename, textwrap.dedent(own))
 
 
-def _with_private_names(node: ast.FunctionDef, tree: ast.Module) -> ast.FunctionDef:
+def _with_private_names(
+    node: ast.FunctionDef | ast.Lambda, tree: ast.Module
+) -> ast.FunctionDef | ast.Lambda:
     """The function as Python reads it inside of a class: ``__x`` is ``_Class__x`` there."""
     around = [c for c in ast.walk(tree) if isinstance(c, ast.ClassDef) and node in ast.walk(c)]
     if not around:
         return node
     owner = max(around, key=lambda c: c.lineno).name.lstrip("_")
     found = _Private(owner).visit(copy.deepcopy(node)) if owner else node
-    assert isinstance(found, ast.FunctionDef)
+    assert isinstance(found, ast.FunctionDef | ast.Lambda)
     return found
 
 
@@ -130,6 +136,41 @@ def _compiled(text: str, file: str, flags: int) -> tuple[ast.Module, tuple[CodeT
 def _is_at(node: ast.FunctionDef, code: CodeType) -> bool:
     first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
     return node.name == code.co_name and first == code.co_firstlineno
+
+
+_LAMBDA = "<lambda>"
+
+
+def _lambdas(tree: ast.Module, same: list[CodeType]) -> list[ast.Lambda]:
+    """The lambdas from which codes were compiled: the innermost ones in whose body they stand."""
+    found = []
+    for code in same:
+        # An instruction that stands for nothing in the text has an empty place.
+        places = [p for p in code.co_positions() if p[2] != p[3]]
+        around = [
+            n
+            for n in ast.walk(tree)
+            if isinstance(n, ast.Lambda) and all(_is_inside(p, n.body) for p in places)
+        ]
+        found += [max(around, key=lambda n: (n.lineno, n.col_offset))] if around and places else []
+    return found
+
+
+def _is_inside(place: tuple[int | None, ...], body: ast.expr) -> bool:
+    first, last, start, end = place
+    if first is None or last is None or start is None or end is None:
+        return False
+    after = (body.lineno, body.col_offset) <= (first, start)
+    return after and (last, end) <= (body.end_lineno or 0, body.end_col_offset or 0)
+
+
+def _as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
+    """A lambda as ``def`` with the same parameters, which returns what the lambda gives."""
+    if isinstance(node, ast.FunctionDef):
+        return node
+    value = ast.copy_location(ast.Return(node.body), node.body)
+    made = ast.FunctionDef("<lambda>", node.args, [value], [])
+    return ast.copy_location(made, node)
 
 
 def _is_same_place(a: CodeType, b: CodeType) -> bool:
