@@ -13,7 +13,7 @@ from tests.backend.test_pipelines import SCORE, agg
 
 from presieve.backend import rewrite
 from presieve.backend.catalyst_json import MAX_DEPTH
-from presieve.backend.classic import gateway
+from presieve.backend.classic import gateway, guarded
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.gateway import GatewayError
 from presieve.driver import optimize as driver
@@ -85,14 +85,14 @@ def test_a_proof_is_made_once(tables: Tables, monkeypatch: pytest.MonkeyPatch) -
     assert len(calls) == 2
 
 
-@pytest.mark.parametrize("name", ["_java_class", "json", "schema_json", "filter_sql", "dataframe"])
+@pytest.mark.parametrize("name", ["java_class", "json", "schema_json", "filter_sql", "dataframe"])
 def test_private_interfaces_that_are_not_there(
     tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
     def missing(*args: Any) -> Any:
         raise GatewayError(f"no {name}")
 
-    owner: Any = gateway if name == "_java_class" else ClassicGateway
+    owner: Any = gateway if name == "java_class" else ClassicGateway
     df = agg(tables.plain, "top", "double", "score").filter("m >= 90")
     monkeypatch.setattr(owner, name, missing)
     with caplog.at_level(logging.INFO, logger="presieve"):
@@ -103,7 +103,7 @@ def test_private_interfaces_that_are_not_there(
 def test_a_java_class_that_is_not_there(tables: Tables) -> None:
     jvm = tables.plain.sparkSession._jvm
     with pytest.raises(GatewayError, match=r"org\.apache\.spark\.Missing"):
-        gateway._java_class(jvm, "org.apache.spark.Missing")
+        guarded.java_class(jvm, "org.apache.spark.Missing")
 
 
 def test_one_edit_that_cannot_be_made_does_not_stop_another(

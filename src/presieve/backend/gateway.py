@@ -46,6 +46,11 @@ class Gateway(Protocol):
     def tree(self, plan: Handle) -> Node:
         """The plan as a tree."""
 
+    def separated(self, plan: Handle, root: Node) -> Handle:
+        """The plan (``root`` is its tree) with scalar UDFs inside filters and larger expressions as
+        columns of projections of their own; itself where there are none.
+        """
+
     def same(self, plan: Handle, other: Handle) -> bool:
         """Whether two plans are alike, down to the numbers of attributes."""
 

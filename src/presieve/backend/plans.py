@@ -101,12 +101,24 @@ def _open(df: DataFrame, thorough: bool, pure: tuple[Pure, ...]) -> Opened:
     if root is None:
         return Opened(gateway, plan, "UTC", ())
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    plan, root = _separated(gateway, plan, root)
     found = find_sites(gateway, root, plan, timezone)
     against = _session_declines(gateway, plan) if found else None
     setting = Setting(timezone, pure)
     sites = tuple(_open_site(gateway, site, plan, setting, against) for site in found)
     told = notes(root, {site.boundary.path for site in found})
     return Opened(gateway, plan, timezone, sites, told, pure)
+
+
+def _separated(gateway: Gateway, plan: Handle, root: Node) -> tuple[Handle, Node]:
+    """The plan in the form in which scalar UDFs are read. Not where something is cached: what is
+    cached under the plan as it is written would not be found.
+    """
+    try:
+        apart = gateway.separated(plan, root) if gateway.cache_is_empty() else plan
+    except GatewayError:
+        return plan, root
+    return (plan, root) if apart is plan else (apart, gateway.tree(apart))
 
 
 def _session_declines(gateway: Gateway, plan: Handle) -> Declined | None:

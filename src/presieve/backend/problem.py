@@ -27,7 +27,7 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import strip
-from presieve.ir.terms import TRUE, Scope, Term, Var
+from presieve.ir.terms import FALSE, TRUE, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
 from presieve.lift.forms import (
     Form,
@@ -66,7 +66,8 @@ class SiteProblem:
     text, ``below`` what can raise under the boundary, and ``arrives`` whether Python can hold every
     value that it is sent. ``opaque``: the fold has not all outputs, only those that hold the
     group's key, or of a projection those that lift; the others are functions of the group and may
-    raise.
+    raise. ``unread``: a function that may raise gives what nobody reads once the parts are gone,
+    and Spark does not call it then.
     """
 
     site: Site
@@ -80,6 +81,7 @@ class SiteProblem:
     below: Below
     arrives: bool
     opaque: bool = False
+    unread: bool = False
 
     @property
     def may_erase_error(self) -> bool:
@@ -154,7 +156,16 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         below,
         arrives,
         opaque,
+        _is_unread(site, boundary, numbers, fold),
     )
+
+
+def _is_unread(
+    site: Site, boundary: Boundary, moved: frozenset[tuple[int, int]], fold: Fold
+) -> bool:
+    read = _read(site, boundary, moved)
+    raises = fold.step_raises != FALSE or fold.finish_raises != FALSE
+    return raises and any(read.isdisjoint(call.outputs) for call in boundary.calls)
 
 
 def _is_guarded(site: Site, moved: tuple[tuple[Moved, Term], ...]) -> bool:

@@ -249,25 +249,26 @@ def _edited(
 ) -> tuple[BoundaryReport, SiteEdit | None]:
     from presieve.backend.plans import plan_edit
 
-    if options.policy == "strict" and site.may_erase_error:
-        return replace(report, declined=(*report.declined, Declined(ERASES, ERASED_TEXT))), None
     edit = plan_edit(opened, site, solution.prefilter, solution.residual)
     if isinstance(edit, Declined):
         return replace(report, declined=(*report.declined, edit)), None
+    erases = site.may_erase_error or (site.unread and bool(edit.removed))
+    if options.policy == "strict" and erases:
+        return replace(report, declined=(*report.declined, Declined(ERASES, ERASED_TEXT))), None
     told = replace(
         report,
         kind=solution.kind,
-        assumptions=_assumptions(site, solution),
+        assumptions=_assumptions(erases, solution),
         prefilter=_sql(solution.prefilter, "true"),
         residual=_sql(solution.residual, report.where),
     )
     return told, edit if edit.changes else None
 
 
-def _assumptions(site: SiteProblem, solution: Solution) -> tuple[dict[str, str], ...]:
+def _assumptions(erases: bool, solution: Solution) -> tuple[dict[str, str], ...]:
     """Those of the proof, and what holds of the plan around it."""
     listed = solution.assumptions
-    if site.may_erase_error and all(a["code"] != ERASES for a in listed):
+    if erases and all(a["code"] != ERASES for a in listed):
         return (*listed, {"code": ERASES, "text": ERASED_TEXT})
     return listed
 

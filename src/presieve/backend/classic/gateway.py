@@ -8,19 +8,19 @@ backend, which declines and leaves the DataFrame alone. One call over py4j costs
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import ParamSpec, TypeAlias, TypeVar
 
-from py4j.java_gateway import JavaClass, JavaPackage
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst_json import Node, Tree, expr_id, parse_plan, simple_type
-from presieve.backend.gateway import GatewayError, Handle
+from presieve.backend.classic.guarded import guarded, java_class
+from presieve.backend.classic.parts import Parts
+from presieve.backend.classic.separate import separated, to_separate
+from presieve.backend.gateway import Handle
 from presieve.backend.notes import FUNCTION_MARKS
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
@@ -41,29 +41,12 @@ _MARKS = (
 """What occurs in the JSON of a plan in which there is something to do, or to say something of."""
 
 
-def _guarded(call: Callable[P, T]) -> Callable[P, T]:
-    """Errors of py4j and of Spark become :class:`GatewayError`, with their first line."""
-
-    def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return call(*args, **kwargs)
-        except (Py4JError, PySparkException) as error:
-            text = str(error).strip().splitlines()
-            raise GatewayError(
-                f"Spark did not do what is needed ({call.__name__}): {text[0] if text else ''}"
-            ) from error
-
-    wrapper.__name__ = call.__name__
-    wrapper.__doc__ = call.__doc__
-    return wrapper
-
-
 def is_classic(df: object) -> bool:
     """Whether the DataFrame lives in a JVM next to us (as opposed to Spark Connect)."""
     return isinstance(df, ClassicDataFrame)
 
 
-@_guarded
+@guarded
 def session_uuid(spark: SparkSession) -> str:
     """What the JVM tells sessions apart by: PySpark makes several objects of one session."""
     return str(spark._jsparkSession.sessionUUID())
@@ -85,29 +68,29 @@ class ClassicGateway:
         "spark",
     )
 
-    @_guarded
+    @guarded
     def __init__(self, spark: SparkSession) -> None:
         """Feature test. Raises :class:`GatewayError` where an interface is not there."""
         jvm: Java = spark._jvm
         self.spark = spark
         self.jsession: Java = spark._jsparkSession
-        self._dataset = _java_class(jvm, "org.apache.spark.sql.classic.Dataset")
-        self._filter = _java_class(jvm, f"{_PLANS}.Filter")
-        self._project = _java_class(jvm, f"{_PLANS}.Project")
-        self._one_row = _java_class(jvm, f"{_PLANS}.OneRowRelation")
-        self._and = _java_class(jvm, f"{_EXPRESSIONS}.And")
-        self._pattern = _java_class(jvm, "org.apache.spark.sql.catalyst.trees.TreePattern")
-        self._python = _java_class(jvm, "org.apache.spark.api.python.PythonUtils")
-        self._byte = _java_class(jvm, "scala.reflect.ClassTag").Byte()
+        self._dataset = java_class(jvm, "org.apache.spark.sql.classic.Dataset")
+        self._filter = java_class(jvm, f"{_PLANS}.Filter")
+        self._project = java_class(jvm, f"{_PLANS}.Project")
+        self._one_row = java_class(jvm, f"{_PLANS}.OneRowRelation")
+        self._and = java_class(jvm, f"{_EXPRESSIONS}.And")
+        self._pattern = java_class(jvm, "org.apache.spark.sql.catalyst.trees.TreePattern")
+        self._python = java_class(jvm, "org.apache.spark.api.python.PythonUtils")
+        self._byte = java_class(jvm, "scala.reflect.ClassTag").Byte()
 
     # Plans
 
-    @_guarded
+    @guarded
     def analyzed(self, df: DataFrame) -> Java:
         """The analyzed logical plan of a DataFrame."""
         return df._jdf.queryExecution().analyzed()
 
-    @_guarded
+    @guarded
     def mentions(self, plan: Java, *patterns: str) -> bool:
         """Whether Catalyst's index of the plan has one of these patterns. Costs next to nothing."""
         return any(
@@ -128,29 +111,29 @@ class ClassicGateway:
         """The plan as a tree."""
         return parse_plan(self.json(plan))
 
-    @_guarded
+    @guarded
     def same(self, plan: Java, other: Java) -> bool:
         """Whether two plans are alike, down to the numbers of attributes."""
         return bool(plan.equals(other))
 
-    @_guarded
+    @guarded
     def json(self, tree: Java) -> str:
         """A plan or expression as Catalyst's JSON: its nodes in pre-order."""
         return str(tree.toJSON())
 
-    @_guarded
+    @guarded
     def node(self, root: Java, path: Sequence[int]) -> Java:
         """The node reached by following child numbers."""
         for number in path:
             root = root.children().apply(number)
         return root
 
-    @_guarded
+    @guarded
     def schema_json(self, plan: Java) -> str:
         """The schema of a plan as ``StructType.json``, with collations and CHAR in metadata."""
         return str(plan.schema().json())
 
-    @_guarded
+    @guarded
     def output_json(self, plan: Java) -> str:
         """The plan's output attributes, as the JSON of a projection of them in their order."""
         return str(self._project(plan.output(), self._one_row()).toJSON())
@@ -182,24 +165,24 @@ class ClassicGateway:
             for t, f in zip(trees, fields, strict=True)
         )
 
-    @_guarded
+    @guarded
     def deterministic(self, plan: Java) -> bool:
         """Whether no expression of the plan or below it is non-deterministic."""
         return bool(plan.deterministic())
 
-    @_guarded
+    @guarded
     def is_streaming(self, plan: Java) -> bool:
         """Whether a streaming source is below."""
         return bool(plan.isStreaming())
 
-    @_guarded
+    @guarded
     def text(self, plan: Java) -> str:
         """Spark's own drawing of a plan."""
         return str(plan.toString())
 
     # Expressions
 
-    @_guarded
+    @guarded
     def condition(self, filter_: Java) -> Java:
         """The condition of a filter."""
         return filter_.condition()
@@ -210,80 +193,85 @@ class ClassicGateway:
         tree: Tree | None = top["condition"] if top["class"] == f"{_PLANS}.Filter" else None
         return tree
 
-    @_guarded
+    @guarded
     def operand(self, conjunction: Java, side: str) -> Java:
         """The ``left`` or ``right`` operand of a binary expression."""
         return conjunction.left() if side == "left" else conjunction.right()
 
-    @_guarded
+    @guarded
     def conjunction(self, left: Java, right: Java) -> Java:
         """``left AND right``."""
         return self._and(left, right)
 
-    @_guarded
+    @guarded
     def sql(self, expression: Java) -> str:
         """An expression as SQL text, for a person."""
         return str(expression.sql())
 
     # Building
 
-    @_guarded
+    @guarded
     def filter(self, condition: Java | None, filter_: Java, child: Java) -> Java:
         """The filter with another resolved condition; without one there is none."""
         return child if condition is None else self._filter(condition, child)
 
-    @_guarded
+    @guarded
     def filter_sql(self, sql: str, child: Java) -> Java:
         """A filter above ``child`` whose condition is resolved by name against it."""
         dataset = self._dataset.ofRows(self.jsession, child)
         return dataset.filter(sql).queryExecution().analyzed()
 
-    @_guarded
+    @guarded
     def with_children(self, node: Java, children: Sequence[Java]) -> Java:
         """The same node over other children."""
         return node.withNewChildren(self._python.toSeq(list(children)))
 
-    @_guarded
+    @guarded
     def with_plan(self, with_cte: Java, plan: Java) -> Java:
         """Another plan under the same definitions (``WithCTE``)."""
         return with_cte.withNewPlan(plan)
 
-    @_guarded
+    @guarded
     def children(self, node: Java) -> list[Java]:
         """The children of a node."""
         seq = node.children()
         return [seq.apply(i) for i in range(seq.size())]
 
-    @_guarded
+    @guarded
     def dataframe(self, plan: Java) -> DataFrame:
         """A DataFrame of a logical plan, which is analyzed (and checked) on the way."""
         return ClassicDataFrame(self._dataset.ofRows(self.jsession, plan), self.spark)
 
+    def separated(self, plan: Java, root: Node) -> Java:
+        """As in :class:`Gateway`."""
+        paths = to_separate(root)
+        return separated(Parts(self), plan, paths) if paths else plan
+
     # Around the plan
 
-    @_guarded
+    @guarded
     def evaluation_mode(self, aggregate: Java, position: int) -> str:
         """What the ``Sum`` at ``position`` does on overflow: ``ANSI``, ``LEGACY`` or ``TRY``."""
         function = aggregate.aggregateExpressions().apply(position).child().aggregateFunction()
         return str(function.evalContext().evalMode().toString())
 
-    @_guarded
+    @guarded
     def aggregate_function(self, aggregate: Java, position: int) -> Java:
         """The Python function of ``Alias(AggregateExpression(PythonUDAF))`` at ``position``."""
         alias = aggregate.aggregateExpressions().apply(position)
         return alias.child().aggregateFunction().func()
 
-    @_guarded
+    @guarded
     def row_function(self, project: Java, position: int) -> Java:
         """The Python function of ``Alias(PythonUDF)`` at ``position`` of a projection."""
         return project.projectList().apply(position).child().func()
 
-    @_guarded
+    @guarded
     def group_function(self, flat_map: Java) -> Java:
         """The Python function of a ``FlatMapGroupsInPandas``."""
         return flat_map.functionExpr().func()
 
-    @_guarded
+    @guarded
     def load(self, python_function: Java) -> object:
         """What the pickled command of a ``PythonFunction`` holds: a (function, type) pair.
 
@@ -294,33 +282,33 @@ class ClassicGateway:
         command: object = CloudPickleSerializer().loads(data)  # type: ignore[no-untyped-call]
         return command
 
-    @_guarded
+    @guarded
     def conf(self, key: str, default: str) -> str:
         """A configuration entry of the session."""
         return str(self.jsession.conf().get(key, default))
 
-    @_guarded
+    @guarded
     def confs(self) -> Java:
         """All configuration entries of the session as an immutable map of the JVM."""
         return self.jsession.conf().getAll()
 
-    @_guarded
+    @guarded
     def equal(self, one: Java, other: Java) -> bool:
         """Whether two objects of the JVM are equal."""
         return bool(one.equals(other))
 
-    @_guarded
+    @guarded
     def cache_is_empty(self) -> bool:
         """Whether nothing at all is cached in this application."""
         return bool(self.jsession.sharedState().cacheManager().isEmpty())
 
-    @_guarded
+    @guarded
     def is_cached(self, plan: Java) -> bool:
         """Whether the result of exactly this plan is cached."""
         manager = self.jsession.sharedState().cacheManager()
         return bool(manager.lookupCachedData(self.jsession, plan).isDefined())
 
-    @_guarded
+    @guarded
     def parquet_files(self, relation: Java) -> list[str]:
         """The files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
         base = relation.relation()
@@ -330,7 +318,7 @@ class ClassicGateway:
             return []
         return [str(f) for f in base.location().inputFiles()]
 
-    @_guarded
+    @guarded
     def scan_metadata(self, plan: Java) -> list[tuple[str, dict[str, str]]]:
         """Of every leaf of the physical plan: its name, and what it says about pushed filters.
 
@@ -350,17 +338,8 @@ class ClassicGateway:
                     found[key] = str(value.get())
         return str(leaf.nodeName()), found
 
-    @_guarded
+    @guarded
     def optimized_text(self, plan: Java) -> str:
         """Spark's drawing of the optimized logical plan."""
         execution = self._dataset.ofRows(self.jsession, plan).queryExecution()
         return str(execution.optimizedPlan().toString())
-
-
-def _java_class(jvm: Java, name: str) -> Java:
-    found = jvm
-    for part in name.split("."):
-        found = getattr(found, part)
-    if isinstance(found, JavaPackage) or not isinstance(found, JavaClass):
-        raise GatewayError(f"this Spark has no {name}")
-    return found

@@ -1,0 +1,41 @@
+"""Trusted. Calls over py4j, whose errors become ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from py4j.java_gateway import JavaClass, JavaPackage
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from presieve.backend.gateway import GatewayError, Handle
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def guarded(call: Callable[P, T]) -> Callable[P, T]:
+    """Errors of py4j and of Spark become :class:`GatewayError`, with their first line."""
+
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return call(*args, **kwargs)
+        except (Py4JError, PySparkException) as error:
+            text = str(error).strip().splitlines()
+            raise GatewayError(
+                f"Spark did not do what is needed ({call.__name__}): {text[0] if text else ''}"
+            ) from error
+
+    wrapper.__name__ = call.__name__
+    wrapper.__doc__ = call.__doc__
+    return wrapper
+
+
+def java_class(jvm: Handle, name: str) -> Handle:
+    found = jvm
+    for part in name.split("."):
+        found = getattr(found, part)
+    if isinstance(found, JavaPackage) or not isinstance(found, JavaClass):
+        raise GatewayError(f"this Spark has no {name}")
+    return found

@@ -1,0 +1,75 @@
+"""Trusted. What filters and projections of a classic session's plan are built of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from presieve.backend.classic.guarded import guarded, java_class
+from presieve.backend.gateway import Handle
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
+_PLANS = "org.apache.spark.sql.catalyst.plans.logical"
+
+
+class Parts:
+    """Expressions as columns. ``gateway`` is that of the session."""
+
+    __slots__ = ("_alias", "_filter", "_named", "_none", "_project", "_python", "gateway")
+
+    @guarded
+    def __init__(self, gateway: ClassicGateway) -> None:
+        """Feature test. Raises :class:`GatewayError` where an interface is not there."""
+        jvm: Handle = gateway.spark._jvm
+        self.gateway = gateway
+        self._alias = java_class(jvm, f"{_EXPRESSIONS}.Alias")
+        self._named = java_class(jvm, f"{_EXPRESSIONS}.NamedExpression")
+        self._filter = java_class(jvm, f"{_PLANS}.Filter")
+        self._project = java_class(jvm, f"{_PLANS}.Project")
+        self._python = java_class(jvm, "org.apache.spark.api.python.PythonUtils")
+        self._none = java_class(jvm, "scala.Option").empty()
+
+    @guarded
+    def output(self, plan: Handle) -> list[Handle]:
+        """The output attributes of a plan."""
+        return _list(plan.output())
+
+    @guarded
+    def expressions(self, plan: Handle) -> list[Handle]:
+        """A filter's condition, or the columns of a projection."""
+        return _list(plan.expressions())
+
+    @guarded
+    def rebuilt(self, expressions: Sequence[Handle], child: Handle, is_filter: bool) -> Handle:
+        """A filter with a condition, or a projection with columns."""
+        if is_filter:
+            return self._filter(expressions[0], child)
+        return self.project(expressions, child)
+
+    @guarded
+    def project(self, columns: Sequence[Handle], child: Handle) -> Handle:
+        """A projection."""
+        return self._project(self._python.toSeq(list(columns)), child)
+
+    @guarded
+    def alias(self, expression: Handle, name: str) -> Handle:
+        """A new column for an expression."""
+        none = self._python.toSeq([])
+        return self._alias(expression, name, self._named.newExprId(), none, self._none, none)
+
+    @guarded
+    def attribute(self, alias: Handle) -> Handle:
+        """The attribute of a column."""
+        return alias.toAttribute()
+
+    @guarded
+    def equal_meaning(self, one: Handle, other: Handle) -> bool:
+        """Whether two expressions are the same but for what makes no difference."""
+        return bool(one.semanticEquals(other))
+
+
+def _list(seq: Handle) -> list[Handle]:
+    return [seq.apply(i) for i in range(seq.size())]

@@ -1,0 +1,160 @@
+"""Trusted. Scalar UDFs inside filters and larger expressions, as columns of their own.
+
+Lemma: for a deterministic f, ``filter c[f(e)] R = project R* (filter c[y] (project [R*, y := f(x)]
+(project [R*, x := e] R)))`` with new attributes x and y, and likewise for a projection. Spark
+evaluates Python functions that way itself (``ExtractPythonUDFs``), whatever stands around a call,
+and for the rows that pass the filter's other conjuncts, which it moves below both projections.
+Only an argument e that never raises becomes a column: a pre-filter on x comes before these
+conjuncts.
+
+Nothing is gained by this form in itself: it is that in which :mod:`presieve.backend.boundary` reads
+scalar UDFs. It is Spark's own plan again once Spark has optimized it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from presieve.backend.boundary import PROJECT, SCALAR
+from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree, walk
+from presieve.backend.catalyst_operators import FILTER
+from presieve.backend.classic.parts import Parts
+from presieve.backend.gateway import Handle
+from presieve.backend.raising import can_raise, trees
+from presieve.errors import DeclineSignal
+
+_CALL = EXPRESSIONS + "PythonUDF"
+_OPAQUE = ("Lambda", "OuterReference", "Subquery", "Exists", "ListQuery", "NamedArgument", "Window")
+"""Parts of the names of expressions in or beside which calls are left where they are."""
+
+
+def to_separate(root: Node) -> dict[tuple[int, ...], bool]:
+    """The operators whose calls become columns, by path, and whether they are filters. The others
+    are projections below filters.
+    """
+    filters = [n.path for n in walk(root) if n.kind == FILTER]
+    found = {}
+    for node in walk(root):
+        below = node.kind == PROJECT and any(p == node.path[: len(p)] for p in filters)
+        if (node.kind == FILTER or below) and _may_be_separated(node):
+            found[node.path] = node.kind == FILTER
+    return found
+
+
+def _may_be_separated(node: Node) -> bool:
+    found = list(trees(node))
+    calls = [n for t in found for n in t if n["class"] == _CALL]
+    if not any(_has_inner_call(t, node.kind == PROJECT) for t in found):
+        return False
+    if any(
+        part in str(n["class"]).rpartition(".")[2] for t in found for n in t for part in _OPAQUE
+    ):
+        return False
+    return all(c["evalType"] in SCALAR and c["udfDeterministic"] is True for c in calls)
+
+
+def _has_inner_call(tree: Tree, column: bool) -> bool:
+    """Whether there is a call that is not a whole column whose arguments are columns."""
+    inner = tree[1:] if column and tree[0]["class"] == ALIAS else tree
+    plain = column and inner and inner[0]["class"] == _CALL
+    if plain and all(n["class"] == ATTRIBUTE for n in inner[1:]):
+        return False
+    return any(n["class"] == _CALL for n in inner)
+
+
+def separated(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], bool]) -> Handle:
+    """The plan with the calls at these operators as columns of projections below them.
+
+    An operator with arguments that can raise, or that is not deterministic, stays as it is.
+    """
+    wanted = {p for p in paths if parts.gateway.deterministic(parts.gateway.node(root, p))}
+
+    def build(node: Handle, path: tuple[int, ...]) -> Handle:
+        if not any(p[: len(path)] == path for p in wanted):
+            return node
+        below = parts.gateway.children(node)
+        children = [build(child, (*path, i)) for i, child in enumerate(below)]
+        if path in wanted:
+            try:
+                return _separate(parts, node, children[0], paths[path])
+            except DeclineSignal:
+                pass  # told where a filter is found not to come down to the call
+        same = all(new is old for new, old in zip(children, below, strict=True))
+        return node if same else parts.gateway.with_children(node, children)
+
+    return build(root, ())
+
+
+def _separate(parts: Parts, node: Handle, child: Handle, is_filter: bool) -> Handle:
+    output = parts.output(child)
+    names = {str(_tree(parts, a)[0]["name"]).upper().lower() for a in output}
+    found = parts.expressions(node)
+    while calls := _distinct(parts, [c for e in found for c in _innermost(parts, e, is_filter)]):
+        arguments = _distinct(parts, [a for c in calls for a in _computed(parts, c)])
+        if any(can_raise(_tree(parts, a)) for a in arguments):
+            raise DeclineSignal("may-add-error", "an argument of a scalar UDF can raise")
+        # Where there are arguments, the next turn finds the calls over their columns.
+        wanted = arguments or calls
+        columns = [parts.alias(e, _new_name(parts, e, names)) for e in wanted]
+        child = parts.project([*parts.output(child), *columns], child)
+        known = list(zip(wanted, map(parts.attribute, columns), strict=True))
+        found = [_replaced(parts, e, known) for e in found]
+    made = parts.rebuilt(found, child, is_filter)
+    return parts.project(output, made) if is_filter else made
+
+
+def _tree(parts: Parts, expression: Handle) -> Tree:
+    tree: Tree = json.loads(parts.gateway.json(expression))
+    return tree
+
+
+def _innermost(parts: Parts, expression: Handle, is_filter: bool) -> list[Handle]:
+    """The calls in an expression that have no other in their arguments, from left to right. A
+    projection's column that is such a call, of columns, stays.
+    """
+    tree = _tree(parts, expression)
+    if not any(n["class"] == _CALL for n in tree):
+        return []
+    if not is_filter and not _has_inner_call(tree, True):
+        return []
+    found = [c for e in parts.gateway.children(expression) for c in _innermost(parts, e, True)]
+    return found or ([expression] if tree[0]["class"] == _CALL else [])
+
+
+def _computed(parts: Parts, call: Handle) -> list[Handle]:
+    """The arguments that are no columns."""
+    return [a for a in parts.gateway.children(call) if _tree(parts, a)[0]["class"] != ATTRIBUTE]
+
+
+def _distinct(parts: Parts, expressions: list[Handle]) -> list[Handle]:
+    found: list[Handle] = []
+    for e in expressions:
+        if not any(parts.equal_meaning(e, other) for other in found):
+            found.append(e)
+    return found
+
+
+def _replaced(parts: Parts, expression: Handle, known: list[tuple[Handle, Handle]]) -> Handle:
+    """The expression with attributes for what is known, wherever it stands."""
+    for wanted, attribute in known:
+        if parts.equal_meaning(expression, wanted):
+            return attribute
+    below = parts.gateway.children(expression)
+    children = [_replaced(parts, c, known) for c in below]
+    same = all(new is old for new, old in zip(children, below, strict=True))
+    return expression if same else parts.gateway.with_children(expression, children)
+
+
+def _new_name(parts: Parts, expression: Handle, names: set[str]) -> str:
+    """A name that says what it is, unlike all others: ``grade(score)``."""
+    tree = _tree(parts, expression)
+    inside = ", ".join(str(n["name"]) for n in tree[1:] if n["class"] == ATTRIBUTE)
+    kind = str(tree[0]["class"]).rpartition(".")[2].lower()
+    first = f"{tree[0].get('name', kind)}({inside})"
+    name, number = first, 1
+    while name.upper().lower() in names:
+        number += 1
+        name = f"{first} {number}"
+    names.add(name.upper().lower())
+    return name
