@@ -6,10 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from presieve.backend.boundary import Boundary, Call, read_boundary
-from presieve.backend.catalyst_json import Node, walk
-from presieve.backend.catalyst_operators import FILTER
 from presieve.backend.catalyst_plan import Site
-from presieve.backend.footers import within_python
+from presieve.backend.errors import arrives_in_python, is_guarded, is_unread, others_raise
 from presieve.backend.functions import aggregate_form, handle, load, only_keys, takes_key
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import (
@@ -22,12 +20,12 @@ from presieve.backend.names import (
     schema_column,
 )
 from presieve.backend.native import lift_native
-from presieve.backend.raising import Below, can_raise, guards, look_below, trees_raise
+from presieve.backend.raising import Below, can_raise, look_below, trees_raise
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import strip
-from presieve.ir.terms import FALSE, TRUE, Scope, Term, Var
+from presieve.ir.terms import TRUE, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
 from presieve.lift.forms import (
     Form,
@@ -43,7 +41,6 @@ from presieve.plan.algebra import attribute_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Part, product
 from presieve.plan.pushdown import Moved, arrives, descend
-from presieve.semantics.types import decimal_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +92,6 @@ class SiteProblem:
         return raises or not self.arrives
 
 
-_ALWAYS_SENT = frozenset(
-    ("boolean", "tinyint", "smallint", "int", "bigint", "unsupported:float", "double", "string")
-) | {"binary"}
-"""Types all of whose values Python can hold, decimals besides. Not so timestamps (pandas counts
-nanoseconds from 1677 to 2262, and Spark's conversion raises beyond) and dates (Python's end with
-the year 9999).
-"""
-
-
 def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
     """The problem of a site; ``plan`` is the root. Raises :class:`DeclineSignal`."""
     if not site.deterministic:
@@ -141,9 +129,9 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
     problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
     source = "\n\n".join(dict.fromkeys(x.source for x in lifted if x.source))
-    below = look_below(site.input, site.root, _is_guarded(site, moved))
-    arrives = _arrives(gateway, site, boundary, plan)
-    opaque = why is not None or _others_raise(site.boundary, boundary)
+    below = look_below(site.input, site.root, is_guarded(site, moved))
+    arrives = arrives_in_python(gateway, site, boundary, plan)
+    opaque = why is not None or others_raise(site.boundary, boundary)
     return SiteProblem(
         site,
         boundary,
@@ -156,62 +144,13 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         below,
         arrives,
         opaque,
-        _is_unread(site, boundary, numbers, fold),
+        is_unread(boundary, _read(site, boundary, numbers), fold),
     )
-
-
-def _is_unread(
-    site: Site, boundary: Boundary, moved: frozenset[tuple[int, int]], fold: Fold
-) -> bool:
-    read = _read(site, boundary, moved)
-    raises = fold.step_raises != FALSE or fold.finish_raises != FALSE
-    return raises and any(read.isdisjoint(call.outputs) for call in boundary.calls)
-
-
-def _is_guarded(site: Site, moved: tuple[tuple[Moved, Term], ...]) -> bool:
-    """Whether Spark may move other filters below the boundary than those that are moved here.
-
-    Of these, too, Spark moves what reads no result of the boundary.
-    """
-    bound = {(m.operator, m.conjunct) for m, t in moved if any(_is_result(v) for v in variables(t))}
-    filters = {
-        node.path: all((level, i) in bound for i in range(len(site.conjuncts[level])))
-        for level, node in enumerate(site.nodes)
-        if node.kind == FILTER
-    }
-    return any(guards(n, site.boundary.path, filters) for n in walk(site.root))
-
-
-def _is_result(variable: Var) -> bool:
-    return variable.scope is Scope.OUT
 
 
 def _together(moved: Iterable[tuple[Moved, Term]]) -> Term:
     """The conjunction; what a filter and a copy of it say is said once."""
     return sql_conjunction(dict.fromkeys(term for _, term in moved))
-
-
-def _others_raise(node: Node, boundary: Boundary) -> bool:
-    """Whether a column of a projection that is not among its calls can raise.
-
-    Lemma: a filter moves below a projection whose expressions are all deterministic, whatever they
-    are, and computes them for fewer rows.
-    """
-    known = {call.position for call in boundary.calls}
-    if boundary.kind != "Project":
-        return False
-    columns = node.fields["projectList"]
-    return any(can_raise(tree) for i, tree in enumerate(columns) if i not in known)
-
-
-def _arrives(gateway: Gateway, site: Site, boundary: Boundary, plan: Handle) -> bool:
-    sent = {i for call in boundary.calls if call.native is None for i in call.arguments}
-    always = {a.id for a in boundary.inputs if a.type in _ALWAYS_SENT or decimal_type(a.type)}
-    asked = [a for a in boundary.inputs if a.id in sent - always]
-    if not all(a.type in ("timestamp", "timestamp_ntz", "date") for a in asked):
-        return False
-    ids = {a.id for a in asked}
-    return not ids or ids <= within_python(gateway, plan, site.input, ids)
 
 
 def _with_keys(fold: Fold, names: Names) -> Fold:
