@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 from typer.main import get_command
 
-from presieve.cli import bench, check, demo, synth, verify
+from presieve.cli import bench, check, demo, run, synth, verify
 from presieve.errors import PresieveError
 
 DEBUG = "PRESIEVE_DEBUG"
@@ -27,6 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("demo")(demo.command)
+app.command("run", context_settings=run.CONTEXT)(run.command)
 app.command("synth")(synth.command)
 app.command("verify")(verify.command)
 app.command("check")(check.command)

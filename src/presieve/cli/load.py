@@ -76,12 +76,12 @@ def _module(path: Path) -> ModuleType:
         where = f"{error.filename}:{error.lineno}"
         raise UsageError(f"{where}: {error.msg}; the file must be valid Python") from error
     except Exception as error:  # foreign code may raise anything
-        raise UsageError(f"{_place(error, path)}: {_kind(error)} while loading the file") from error
+        raise UsageError(f"{place(error, path)}: {kind(error)} while loading the file") from error
     return module
 
 
-def _place(error: Exception, path: Path) -> str:
-    """The last line of the file itself that was running."""
+def place(error: Exception, path: Path) -> str:
+    """The last line of the file itself that was running: ``file:line``."""
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
@@ -90,7 +90,8 @@ def _place(error: Exception, path: Path) -> str:
     return f"{path}:{lines[-1]}" if lines else str(path)
 
 
-def _kind(error: Exception) -> str:
+def kind(error: Exception) -> str:
+    """An exception as the last line of its traceback would tell it."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 

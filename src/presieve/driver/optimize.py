@@ -23,6 +23,7 @@ from presieve.errors import Declined, PresieveError, UsageError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import public_strength
 from presieve.ir.terms import Term
+from presieve.report import words
 from presieve.report.model import BoundaryReport, ReportData
 
 if TYPE_CHECKING:
@@ -296,19 +297,8 @@ def _log(report: BoundaryReport, changed: bool) -> None:
 
     It is a warning where somebody can do something about it: a line of theirs is in the way.
     """
-    name = f"{report.operator} {report.function}".strip()
-    if changed:
-        logger.info(
-            "%s: %s; pre-filter %s; residual %s; assuming %s",
-            name,
-            report.kind,
-            report.prefilter,
-            report.residual,
-            "; ".join(a["text"] for a in report.assumptions) or "nothing",
-        )
-        return
-    level = logging.WARNING if any(d.span for d in report.declined) else logging.INFO
-    reasons = "; ".join(str(d) for d in report.declined) or "no row can be dropped below it"
-    if report.kind != "none":
-        reasons = "what is proved of it stands there already"
-    logger.log(level, "%s left as it is: %s", name, reasons)
+    line = words.line(report, changed)
+    if not changed and any(d.span for d in report.declined):
+        logger.warning("%s", line)
+    else:
+        logger.info("%s", line)

@@ -35,6 +35,23 @@ def summary(data: ReportData) -> str:
     return f"{found} {places} where a filter meets a UDF, {moved} with a proven pre-filter. {state}"
 
 
+def line(boundary: BoundaryReport, changed: bool) -> str:
+    """One line about a boundary, where there is no room for a report: what was pushed, or why
+    nothing was. ``changed``: whether the plan is another one there.
+    """
+    name = f"{boundary.operator} {boundary.function}".strip()
+    if changed:
+        listed = "; ".join(a["text"] for a in boundary.assumptions)
+        return (
+            f"{name}: {boundary.kind}; pre-filter {boundary.prefilter}; residual"
+            f" {boundary.residual}; assuming {listed or 'nothing'}"
+        )
+    reasons = "; ".join(str(d) for d in boundary.declined) or "no row can be dropped below it"
+    if boundary.kind != "none":
+        reasons = "what is proved of it stands there already"
+    return f"{name} left as it is: {reasons}"
+
+
 def scan(boundary: BoundaryReport) -> str:
     """The filters that the file scan is given, or that it is given none."""
     return ", ".join(boundary.pushed_to_scan) or "none"

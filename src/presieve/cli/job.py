@@ -1,0 +1,76 @@
+"""Untrusted. Somebody's job: a file that this process runs as Python would have run it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+
+from presieve.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A file as it was named, and what it says."""
+
+    name: str
+    path: Path
+    code: CodeType
+
+
+def read(name: str) -> Job:
+    """The job in a file. :class:`UsageError` where there is none, or it is not Python."""
+    if importlib.util.find_spec("pyspark") is None:
+        raise UsageError("a job needs pyspark: pip install 'presieve[spark]'")
+    path = Path(name).absolute()
+    if not path.is_file():
+        what = "that is a folder" if path.is_dir() else "there is no such file"
+        raise UsageError(f"{name}: {what}; name the Python file of a job")
+    try:
+        code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+    except SyntaxError as error:
+        line = f":{error.lineno}" if error.lineno else ""
+        raise UsageError(f"{name}{line}: {error.msg}; the job must be valid Python") from error
+    except ValueError as error:
+        raise UsageError(f"{name}: {error}; the job must be valid Python") from error
+    return Job(name, path, code)
+
+
+def run(job: Job, args: Sequence[str]) -> None:
+    """Run the job as ``__main__``, with its own ``sys.argv`` and folder. Raises what it raises.
+
+    The process is the job's from here on: its module stays ``__main__``, for threads, for what it
+    pickles and for what runs when the process ends.
+    """
+    main = ModuleType("__main__")
+    main.__file__ = str(job.path)
+    main.__loader__ = SourceFileLoader("__main__", str(job.path))
+    main.__dict__.update(__annotations__={}, __cached__=None)
+    sys.modules["__main__"] = main
+    sys.argv = [job.name, *args]
+    if not sys.flags.safe_path:
+        sys.path[0] = str(job.path.resolve().parent)
+    exec(job.code, main.__dict__)
+
+
+def end(job: Job, args: Sequence[str]) -> int:
+    """Run the job, and end as Python would: with its traceback, in which we do not occur.
+
+    Gives the exit code. ``SystemExit`` passes through, and means what it means in Python.
+    """
+    try:
+        run(job, args)
+    except SystemExit:
+        raise
+    except BaseException as error:  # foreign code may raise anything
+        own = error.__traceback__
+        while own is not None and own.tb_frame.f_code is not job.code:
+            own = own.tb_next
+        shown = error.with_traceback(own or error.__traceback__)
+        sys.excepthook(type(shown), shown, shown.__traceback__)
+        return 130 if isinstance(error, KeyboardInterrupt) else 1
+    return 0

@@ -1,0 +1,47 @@
+"""Untrusted. ``presieve run``: an unmodified job, with every session enabled."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from presieve.cli import job as jobs
+from presieve.cli import options as opt
+from presieve.cli.heard import Heard
+from presieve.driver.optimize import Options
+from presieve.driver.session import Setting, enable_everywhere
+
+# What follows the job's name is the job's.
+CONTEXT = {"allow_interspersed_args": False}
+
+JobName = Annotated[str, typer.Argument(metavar="JOB.py", show_default=False)]
+JobArgs = Annotated[
+    list[str] | None, typer.Argument(metavar="[ARGS]...", help="The job's own.", show_default=False)
+]
+
+
+def command(
+    job: JobName,
+    args: JobArgs = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No lines at the end.")] = False,
+    policy: opt.PolicyOption = opt.Policy.DEFAULT,
+    budget: opt.Budget = 10.0,
+) -> None:
+    """Run a PySpark job unchanged, its DataFrames optimized.
+
+    Standard output, exit code and traceback are the job's own. At the end there is a line for each
+    boundary on standard error. Options of presieve stand before JOB.py.
+    """
+    found = jobs.read(job)
+    heard = Heard(found.path.resolve().parent)
+    enable_everywhere(Setting(Options(budget, policy.value, "auto"), heard.look))
+    try:
+        code = jobs.end(found, args or ())
+    finally:
+        if not quiet:
+            sys.stdout.flush()
+            for line in heard.lines():
+                print("presieve:", " ".join(line.split()), file=sys.stderr)
+    raise typer.Exit(code)
