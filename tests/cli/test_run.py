@@ -121,7 +121,7 @@ def test_what_is_no_job_is_told_in_one_line(
 ) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    for command in ("run",):
+    for command in ("run", "explain"):
         done = subprocess.run(
             [PRESIEVE, command, name], cwd=tmp_path, capture_output=True, text=True, timeout=60
         )

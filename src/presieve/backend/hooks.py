@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import cached_property, partial, wraps
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -43,7 +43,9 @@ Through: TypeAlias = Callable[[Any], AbstractContextManager[Any]]
 """From the DataFrame that a member is asked of to the one that answers, for as long as it does."""
 
 Instead: TypeAlias = Callable[..., Any]
-"""What is called in place of a method, with the DataFrame that would answer and its arguments."""
+"""What is called in place of a method: with the method, the DataFrame that would answer and the
+method's arguments.
+"""
 
 
 def session_key(spark: Any) -> str:
@@ -135,7 +137,7 @@ def _replacement(before: Any, name: str, through: Through, instead: Instead | No
 
 
 def _method(before: Any, through: Through, instead: Instead | None) -> Any:
-    call = instead or before
+    call = before if instead is None else partial(instead, before)
 
     @wraps(before)
     def hooked(self: DataFrame, *args: Any, **kwargs: Any) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 from typer.main import get_command
 
-from presieve.cli import bench, check, demo, run, synth, verify
+from presieve.cli import bench, check, demo, explain, run, synth, verify
 from presieve.errors import PresieveError
 
 DEBUG = "PRESIEVE_DEBUG"
@@ -28,6 +28,7 @@ app = typer.Typer(
 )
 app.command("demo")(demo.command)
 app.command("run", context_settings=run.CONTEXT)(run.command)
+app.command("explain", context_settings=run.CONTEXT)(explain.command)
 app.command("synth")(synth.command)
 app.command("verify")(verify.command)
 app.command("check")(check.command)

@@ -1,0 +1,169 @@
+"""Untrusted. ``presieve explain``: what would be moved in a job, without what it writes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from presieve.cli import job as jobs
+from presieve.cli import options as opt
+from presieve.cli import output
+from presieve.cli.heard import Heard, Look
+from presieve.cli.load import kind, place
+from presieve.cli.run import JobArgs, JobName
+from presieve.driver.optimize import Options
+from presieve.driver.session import Setting, enable_everywhere
+from presieve.errors import UsageError
+from presieve.report import html as pages
+from presieve.report import text
+from presieve.report.report import boundary_json
+
+
+def command(
+    job: JobName,
+    args: JobArgs = None,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A page with every boundary.")
+    ] = None,
+    json: opt.Json = False,
+    policy: opt.PolicyOption = opt.Policy.DEFAULT,
+    budget: opt.Budget = 10.0,
+) -> None:
+    """Run a PySpark job for what it plans, and report every boundary.
+
+    What the job reads it gets: count(), collect() and the like run. What it writes is told and not
+    written, and what it prints goes to standard error. --json and --html may also stand among the
+    job's arguments; what follows -- is the job's alone.
+    """
+    own, late_json, late_html = _split(args or ())
+    json, html = json or late_json, html or late_html
+    found = jobs.read(job)
+    from presieve.backend import dry
+
+    heard = Heard(found.path.resolve().parent)
+    setting = Setting(Options(budget, policy.value, "auto"), heard.look, for_report=True)
+    enable_everywhere(setting, dry.install(heard.skip))
+    with _stdout_elsewhere():
+        error = _run(found, own)
+    looks = _distinct(heard.looks)
+    if json:
+        output.as_json(_json(found, looks, heard, error))
+    else:
+        _print(looks, heard)
+    if html is not None:
+        _page(html, found, looks)
+    if error is not None:
+        raise UsageError(error + _hint(heard))
+
+
+def _split(args: Sequence[str]) -> tuple[list[str], bool, Path | None]:
+    """The job's arguments without options of ours, and these."""
+    own: list[str] = []
+    json, html = False, None
+    left = iter(args)
+    for arg in left:
+        if arg == "--":
+            return [*own, *left], json, html
+        if arg == "--json":
+            json = True
+        elif arg == "--html":
+            name = next(left, None)
+            if name is None:
+                raise UsageError("--html needs a FILE")
+            html = Path(name)
+        elif arg.startswith("--html="):
+            html = Path(arg.removeprefix("--html="))
+        else:
+            own.append(arg)
+    return own, json, html
+
+
+@contextmanager
+def _stdout_elsewhere() -> Iterator[None]:
+    """What this process and those it starts print meanwhile goes to standard error."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _run(job: jobs.Job, args: Sequence[str]) -> str | None:
+    """Why the job did not come to its end, in one line, if it did not."""
+    try:
+        jobs.run(job, args)
+    except SystemExit as stop:
+        if stop.code in (None, 0):
+            return None
+        return f"{job.name}: the job ended with {stop.code!r}"
+    except Exception as error:  # foreign code may raise anything
+        first = kind(error).strip().splitlines()[0]
+        return f"{place(error, job.path).replace(str(job.path), job.name)}: {first}"
+    return None
+
+
+def _hint(heard: Heard) -> str:
+    if not heard.skipped:
+        return "; what ran before it is reported"
+    last, at = heard.skipped[-1]
+    where = f" at {at}" if at else ""
+    return (
+        f"; what ran before it is reported. Does the job read what was not written, such as by"
+        f" {last}{where}? `presieve run` writes"
+    )
+
+
+def _distinct(looks: Sequence[Look]) -> list[tuple[Look, list[str]]]:
+    """DataFrames with the same boundaries once, with the lines that run them."""
+    found: dict[tuple[tuple[str, ...], ...], tuple[Look, list[str]]] = {}
+    for look in looks:
+        if not look.data.boundaries:
+            continue
+        key = tuple(
+            (b.operator, b.function, b.kind, b.where, b.prefilter, b.residual)
+            for b in look.data.boundaries
+        )
+        _, places = found.setdefault(key, (look, []))
+        if look.at is not None and str(look.at) not in places:
+            places.append(str(look.at))
+    return list(found.values())
+
+
+def _json(
+    job: jobs.Job, looks: Sequence[tuple[Look, list[str]]], heard: Heard, error: str | None
+) -> dict[str, object]:
+    return {
+        "job": job.name,
+        "boundaries": [
+            {**boundary_json(boundary), "at": places}
+            for look, places in looks
+            for boundary in look.data.boundaries
+        ],
+        "skipped": [{"call": call, "at": str(at) if at else None} for call, at in heard.skipped],
+        "error": error,
+    }
+
+
+def _print(looks: Sequence[tuple[Look, list[str]]], heard: Heard) -> None:
+    for look, places in looks:
+        print(f"{', '.join(places) or 'somewhere'}: {text.render(look.data)}\n")
+    rest = sum(not look.data.boundaries for look in heard.looks)
+    if rest or not looks:
+        print(f"{rest} other DataFrames ran, in which no filter meets a function or an aggregate.")
+    for call, at in heard.skipped:
+        print(f"not executed: {call}" + (f" ({at})" if at else ""))
+
+
+def _page(file: Path, job: jobs.Job, looks: Sequence[tuple[Look, list[str]]]) -> None:
+    sections = [pages.Section(look.data, title=", ".join(places)) for look, places in looks]
+    file.write_text(pages.page(f"presieve explain {job.name}", sections), encoding="utf-8")

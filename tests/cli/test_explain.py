@@ -1,0 +1,139 @@
+"""``presieve explain``: reads run, writes do not, and standard output is the report's alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from presieve.backend.dry import is_run
+from presieve.cli.explain import _split
+from presieve.errors import UsageError
+
+PRESIEVE = str(Path(sys.executable).with_name("presieve"))
+
+JOB = """
+import sys
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+out = sys.argv[1]
+print("a job prints", sys.argv[2:])
+
+rows = [("a", 1), ("a", 95), ("b", None), (None, 99)]
+spark.createDataFrame(rows, "k string, v bigint").write.parquet(out + "/in")
+table = spark.read.parquet(out + "/in")
+assert table.count() == 4
+
+best = table.groupBy("k").agg(F.max("v").alias("m"))
+high = best.filter("m > 90")
+high.write.mode("overwrite").parquet(out + "/high")
+high.show()
+high.foreach(lambda row: open(out + "/foreach", "w"))
+assert spark.read.parquet(out + "/high").count() == 2
+assert [r.m for r in high.orderBy("m").collect()] == [95, 99]
+
+spark.sql("CREATE TABLE nothing (x INT) USING parquet LOCATION '" + out + "/table'")
+spark.sql("CREATE OR REPLACE TEMP VIEW t AS SELECT 1 AS x")
+assert spark.table("t").first().x == 1
+table.rdd.saveAsTextFile(out + "/text")
+if "stream" in sys.argv:
+    spark.readStream.format("rate").load().writeStream.format("console").start()
+if "csv" in sys.argv:
+    high.write.csv(out + "/csv")
+    spark.read.csv(out + "/csv")
+spark.stop()
+"""
+
+
+def explain(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    (folder / "job.py").write_text(JOB)
+    submit = "--master local[1] --conf spark.ui.enabled=false pyspark-shell"
+    return subprocess.run(
+        [PRESIEVE, "explain", "job.py", str(folder / "out"), *args],
+        cwd=folder,
+        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYSPARK_SUBMIT_ARGS": submit},
+        capture_output=True,
+        text=True,
+        timeout=500,
+    )
+
+
+def test_as_json_and_a_page(tmp_path: Path) -> None:
+    done = explain(tmp_path, "mine", "--json", "--html", "page.html", "--", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert "a job prints ['mine', '--json']" in done.stderr
+    (boundary,) = found["boundaries"]
+    assert boundary["prefilter"] == "v > 90"
+    assert boundary["kind"] == "exact"
+    assert found["error"] is None
+    line = next(i for i, text in enumerate(JOB.splitlines(), 1) if "/high" in text)
+    assert f"job.py:{line}" in boundary["at"]
+    calls = [s["call"].split("(")[0] for s in found["skipped"]]
+    expected = ["parquet", "parquet", "foreach", "CREATE TABLE nothing", "saveAsTextFile"]
+    assert [c.strip() for c in calls] == expected
+    assert "v &gt; 90" in (tmp_path / "page.html").read_text()
+    assert not (tmp_path / "out").exists()
+
+
+def test_as_text_and_what_stops_the_job(tmp_path: Path) -> None:
+    done = explain(tmp_path, "csv")
+    assert done.returncode == 2
+    assert "pre-filter    v > 90" in done.stdout
+    assert "not executed: parquet" in done.stdout
+    assert "a job prints" not in done.stdout
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("presieve: job.py:")
+    assert "PATH_NOT_FOUND" in last
+    assert "`presieve run` writes" in last
+    assert "Traceback" not in done.stderr
+
+
+def test_streams_are_not_started(tmp_path: Path) -> None:
+    done = explain(tmp_path, "stream")
+    assert done.returncode == 2
+    assert "the job starts a stream, which explain does not" in done.stderr.splitlines()[-1]
+
+
+def test_options_among_the_jobs_arguments() -> None:
+    assert _split(["a", "--json", "-x", "--html=p.html", "b"]) == (
+        ["a", "-x", "b"],
+        True,
+        Path("p.html"),
+    )
+    assert _split(["a", "--", "--json", "--html"]) == (["a", "--json", "--html"], False, None)
+    with pytest.raises(UsageError, match="--html needs a FILE"):
+        _split(["--html"])
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("select 1", True),
+        ("  -- why\n /* so */ (SELECT 1)", True),
+        ("WITH a AS (SELECT 1) SELECT * FROM a", True),
+        ("WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a", False),
+        ("FROM t INSERT OVERWRITE u SELECT *", False),
+        ("INSERT INTO t VALUES (1)", False),
+        ("create or replace temporary view v as select 1", True),
+        ("CREATE GLOBAL TEMP VIEW v AS SELECT 1", True),
+        ("CREATE TABLE t AS SELECT 1", False),
+        ("CREATE OR REPLACE VIEW v AS SELECT 1", False),
+        ("DROP TABLE t", False),
+        ("DELETE FROM t", False),
+        ("UPDATE t SET x = 1", False),
+        ("MERGE INTO t USING s ON t.a = s.a WHEN MATCHED THEN DELETE", False),
+        ("TRUNCATE TABLE t", False),
+        ("ALTER TABLE t ADD COLUMN x INT", False),
+        ("SET spark.sql.ansi.enabled=true", True),
+        ("CACHE TABLE t", True),
+        ("", False),
+    ],
+)
+def test_which_statements_are_executed(statement: str, expected: bool) -> None:
+    assert is_run(statement) is expected
