@@ -559,7 +559,7 @@ ENTRIES = [
         lift="collection",
         variant="any scenario",
         declined="mutation",
-        because="ask first whether it is one of a few",
+        because="keep the items that you need",
     ),
     Entry(
         "P38",

@@ -441,9 +441,8 @@ ENTRIES = [
         "g string, value string",
         "a bigint, b bigint",
         {"value": ["a", "b", "c", None]},
+        (Filter("a >= 3", "☆"), Filter("a > b", "☆")),
         lift="collection",
-        declined="mutation",
-        because="ask first whether it is one of a few",
         variant="any value",
     ),
     Entry(

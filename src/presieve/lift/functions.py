@@ -16,12 +16,12 @@ from presieve.lift.iteration import element
 from presieve.lift.loop import Loop, count_rows, live_fields, merge_exits, run_loop, settled
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
 from presieve.lift.names import constant, names_of, own_names, parameters
-from presieve.lift.objects import boxed_variables, frozen_variables, holds_objects
+from presieve.lift.objects import boxed_variables, frozen_variables
 from presieve.lift.ranges import field_ranges
 from presieve.lift.returns import Returns, outputs
 from presieve.lift.source import Source
 from presieve.lift.statements import assigned_names, bind, execute
-from presieve.lift.values import NONE, Unbound, Value
+from presieve.lift.values import NONE, Unbound, Value, holds_objects
 
 
 def lift_function(

@@ -19,7 +19,7 @@ from presieve.lift.machine import SIZE_FIELD, Exit, Flow, Machine, merge_envs, p
 from presieve.lift.merge import merge
 from presieve.lift.objects import frozen_variables
 from presieve.lift.shapes import Shape, flatten, join_shapes, leaves, shape_of, symbol
-from presieve.lift.values import UNSETTLED, Value, mixed
+from presieve.lift.values import OTHER, UNSETTLED, Value, mixed
 
 _ROUNDS = 20
 """Rounds of the search for sorts; each enlarges a sort, and sorts have few levels."""
@@ -65,14 +65,20 @@ def run_loop(initial: Mapping[str, Value], step: Step, names: Mapping[str, str])
             strict=True,
         )
     )
+    built = tuple(f for f in built if OTHER not in f.name)
     settled([f.name for f in built], raises, *(f.step for f in built))
     return Loop(built, raises, dict(start))
 
 
 def settled(fields: Iterable[str], *terms: Term) -> None:
-    """Declines ``mixed-types`` where the bits of a variable are asked for that has no flags."""
+    """Declines ``mixed-types`` where the bits of a variable are asked for that has no flags, and
+    ``mutation`` where something depends on items of a dict that are not told apart.
+    """
     known = {*fields, SIZE_FIELD}
     for v in variables(*terms):
+        if v.scope is Scope.ACC and OTHER in v.name:
+            reason = "it depends on what a dict holds under keys that are no constants"
+            raise DeclineSignal("mutation", f"{reason}: ask for constants only")
         if v.scope is Scope.ACC and v.name not in known:
             name = v.name.partition(UNSETTLED)[0]
             raise mixed(f"{name} is used as bit flags, and as a number that may be any")

@@ -141,6 +141,8 @@ class Machine:
     """What each field of a reduction reduces."""
     loops: int = 0
     """Loops around the statement that are written out."""
+    keys: dict[Term, str | None] = field(default_factory=dict)
+    """Constants that keys of dicts are on this path, see :mod:`presieve.lift.openkeys`."""
     here: Flow | None = None
     """The path of the statement that is executed. Its expressions may be evaluated on branches."""
     ranges: Ranges = field(init=False)

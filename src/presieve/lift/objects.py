@@ -17,9 +17,11 @@ from presieve.lift.build import and_, or_
 from presieve.lift.compare import boolean, equal
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.merge import as_map, merge
+from presieve.lift.openkeys import OpenKeySignal, check_tracked, name_of
 from presieve.lift.sets import added, compared, discarded, united, written_out
 from presieve.lift.values import (
     NONE,
+    OTHER,
     DictV,
     Known,
     ListV,
@@ -119,16 +121,6 @@ def numbers_in(value: Value) -> set[int]:
     return {n for i in items for n in numbers_in(i)}
 
 
-def holds_objects(value: Value) -> bool:
-    """Whether the value is an object, or a tuple that holds one."""
-    match value:
-        case RefV():
-            return True
-        case TupleV(items) | OptTupleV(_, items):
-            return any(holds_objects(i) for i in items)
-    return False
-
-
 # --- items --------------------------------------------------------------------------------------
 
 
@@ -152,10 +144,22 @@ def _constant(key: Value) -> object:
 
 def _hits(m: Machine, found: MapV, key: Value, node: ast.AST) -> list[Term]:
     """Whether a key is each of those that a dict may have."""
-    name = _constant(key)
-    if name is not None:
+    name = name_of(m, key, node)
+    if OTHER in found.names:
+        check_tracked(m, (*found.names, *(() if name is None else (name,))), node)
+        if name is None:
+            raise _asked(m, key, node)
+    if name is not None or _constant(key) is not None:
         return [TRUE if n == name else FALSE for n in found.names]
     return [equal(m, key, Scalar(string_lit(n)), node) for n in found.names]
+
+
+def _asked(m: Machine, key: Value, node: ast.AST) -> Exception:
+    """What to raise where a dict meets a key that may be any text."""
+    if isinstance(key, Scalar) and key.base == STRING:
+        return OpenKeySignal(key, node)
+    reason = "a dict gets a key that is no constant text: ask first whether it is one of a few"
+    return m.decline("mutation", reason, node)
 
 
 def contains(m: Machine, found: DictV | MapV, key: Value, node: ast.AST) -> Term:
@@ -171,6 +175,8 @@ def item(m: Machine, flow: Flow, found: DictV | MapV, key: Value, node: ast.AST)
     m.fail(flow, negate(flow.decided(contains(m, found, key, node))))
     hits = zip(_hits(m, whole, key, node), whole.items, strict=True)
     possible = [(h, i) for h, i in hits if h != FALSE]
+    if not possible and m.keys:  # on this path only
+        return NONE
     if not possible:
         raise m.decline("always-raises", "the dict has no such key", node)
     value = possible[-1][1]
@@ -204,16 +210,17 @@ def store(m: Machine, flow: Flow, owner: Value, key: Value, value: Value, node: 
 def _stored(
     m: Machine, flow: Flow, old: DictV | MapV, key: Value, value: Value, node: ast.AST
 ) -> DictV | MapV:
-    name, found = _constant(key), as_map(old)
-    if isinstance(name, str) and name not in found.names:
+    name, found = name_of(m, key, node), as_map(old)
+    if name is not None and name not in found.names:
         names, items = (*found.names, name), (*found.items, value)
-        if isinstance(old, DictV):
+        if OTHER in names:
+            check_tracked(m, names, node)
+        elif isinstance(old, DictV):
             return DictV(names, items)
         return MapV(names, items, (*found.present, TRUE))
     hits = _hits(m, found, key, node)
     if flow.decided(or_(*hits)) != TRUE:
-        reason = "a dict gets a key that is no constant: ask first whether it is one of a few"
-        raise m.decline("mutation", reason, node)
+        raise _asked(m, key, node)
     items = tuple(merge(h, value, i) for h, i in zip(hits, found.items, strict=True))
     if isinstance(old, DictV):
         return DictV(found.names, items)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit, Term
 from presieve.ir.walk import size
-from presieve.lift import matching, outside, records, unrolled, writes
+from presieve.lift import matching, openkeys, outside, records, unrolled, writes
 from presieve.lift.expressions import (
     combined,
     condition,
@@ -19,6 +19,7 @@ from presieve.lift.expressions import (
 from presieve.lift.invocations import own_method
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
 from presieve.lift.objects import boxed, change, frozen, store
+from presieve.lift.openkeys import OpenKeySignal
 from presieve.lift.values import (
     NONE,
     ColumnV,
@@ -45,12 +46,22 @@ _LARGEST = 5000
 
 def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
     """Run the statements on this path; afterwards ``flow.ended`` says whether control is gone."""
-    for statement in body:
+    for number, statement in enumerate(body):
         if flow.ended:
             return
         m.here = flow
-        with m.at(statement):
-            _execute(m, statement, flow)
+        start = flow.branch(TRUE)
+        before = len(m.raises), m.exits, len(m.exits), m.loops, m.keys
+        try:
+            with m.at(statement):
+                _execute(m, statement, flow)
+        except OpenKeySignal as signal:
+            raises, m.exits, exits, m.loops, m.keys = before
+            del m.raises[raises:], m.exits[exits:]
+            flow.env, flow.conds, flow.facts = start.env, start.conds, start.facts
+            flow.heap, flow.ended = start.heap, False
+            openkeys.split(m, body[number:], flow, signal, execute, _fork)
+            return
 
 
 def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:

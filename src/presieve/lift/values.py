@@ -38,6 +38,11 @@ EXACT_INT = 2**53
 UNSETTLED = "$bits"
 """In the name of what stands for the bits of a variable whose sort is not known yet."""
 
+OTHER = "\udcff"
+"""Name of a dict's item under a key that is none of the constants which are told apart. No column
+holds this text.
+"""
+
 _QUESTIONS = count()
 
 
@@ -340,6 +345,16 @@ def is_generated(function: object) -> bool:
     code = getattr(function, "__code__", None)
     written = ("<string>", "<namedtuple", "namedtuple_")
     return code is not None and code.co_filename.startswith(written)
+
+
+def holds_objects(value: Value) -> bool:
+    """Whether the value is an object, or a tuple that holds one."""
+    match value:
+        case RefV():
+            return True
+        case TupleV(items) | OptTupleV(_, items):
+            return any(holds_objects(i) for i in items)
+    return False
 
 
 def describe(value: Value) -> str:
