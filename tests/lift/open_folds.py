@@ -151,6 +151,24 @@ class InObject:
         return acc.counts.get("a", 0), acc.rows
 
 
+class Beside:
+    """The same keys meet a dict that has constant keys only."""
+
+    def zero(self):
+        return {}, {"b": 0, "c": 5}, 0
+
+    def reduce(self, acc, row):
+        counts, known, total = acc
+        counts[row.s] = counts.get(row.s, 0) + 1
+        more = {"x": 100}
+        if row.s in known:
+            total += 1
+        return counts, known, total + known.get(row.s, 10) + more.get(row.s, 0)
+
+    def finish(self, acc):
+        return acc[0].get("a", 0), acc[2]
+
+
 # --- declined -----------------------------------------------------------------------------------
 
 

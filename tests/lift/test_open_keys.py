@@ -23,6 +23,7 @@ CASES = [
         "a bigint, b bigint, total bigint",
     ),
     Case(open_folds.Helper, "s string, t string, f boolean", "o bigint"),
+    Case(open_folds.Beside, "s string", "a bigint, total bigint"),
     Case(open_folds.InObject, "s string, n tinyint", "a bigint, rows bigint"),
 ]
 
