@@ -145,7 +145,7 @@ def _constant(key: Value) -> object:
 def _hits(m: Machine, found: MapV, key: Value, node: ast.AST) -> list[Term]:
     """Whether a key is each of those that a dict may have."""
     name = name_of(m, key, node)
-    if OTHER in found.names:
+    if OTHER in (name, *found.names):
         check_tracked(m, (*found.names, *(() if name is None else (name,))), node)
         if name is None:
             raise _asked(m, key, node)
