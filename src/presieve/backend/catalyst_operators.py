@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from presieve.backend.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst_json import (
     ALIAS,
@@ -16,7 +18,6 @@ from presieve.backend.catalyst_json import (
     split_conjuncts,
 )
 from presieve.backend.definitions import CTE_DEFINITION, CTE_REFERENCE
-from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import is_key_type
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import Term
@@ -87,6 +88,8 @@ _PARTNERS = {
 }
 """Sides of which a row for which the condition is not true has no influence."""
 
+_LEFT_ALONE = (_PLANS + "LeftSemi$", _PLANS + "LeftAnti$")
+
 
 def conditions(node: Node) -> tuple[Conjunct, ...]:
     """What a filter consists of, or the condition of a join."""
@@ -94,13 +97,39 @@ def conditions(node: Node) -> tuple[Conjunct, ...]:
     return split_conjuncts(tree) if tree else ()
 
 
+def outputs(node: Node) -> tuple[int, ...] | None:
+    """The numbers of an operator's output attributes in order, as far as its JSON tells."""
+    for field in ("aggregateExpressions", "projectList", "output"):
+        if field in node.fields:
+            return tuple(expr_id(t[0]) for t in node.fields[field])
+    if node.kind in (FILTER, DISTINCT, DEDUPLICATE, UNION, *_RENAMING, *_MOVING):
+        return outputs(node.children[0])
+    if node.kind == JOIN:
+        sides = [outputs(child) for child in node.children]
+        if str(node.fields["joinType"].get("object")) in _LEFT_ALONE:
+            return sides[0]
+        return None if None in sides else tuple(i for side in sides for i in side or ())
+    if node.kind == WINDOW:
+        below = outputs(node.children[0])
+        made = tuple(expr_id(t[0]) for t in node.fields["windowExpressions"])
+        return None if below is None else below + made
+    return None
+
+
+class Attributes(Protocol):
+    """An operator's output attributes, for which Spark has to be asked."""
+
+    def __call__(self, node: Node, /) -> tuple[Attribute, ...]:
+        """In order."""
+
+
 def read_operator(
-    gateway: Gateway, node: Node, plan: Handle, below: tuple[Node, Handle], timezone: str
+    node: Node, below: Node, here: frozenset[int], attributes: Attributes, timezone: str
 ) -> Operator | None:
     """The operator, seen from one of those below it, or None where there is no rule.
 
-    Both come with their nodes in the JVM. What is below a reference is its definition. Raises
-    :class:`DeclineSignal` on an operator that is not understood.
+    ``here`` are the attributes that come up to it from the boundary. What is below a reference is
+    its definition. Raises :class:`DeclineSignal` on an operator that is not understood.
     """
     if node.kind == FILTER:
         return Filter(tuple(read_expr(c.tree, timezone) for c in conditions(node)))
@@ -110,22 +139,29 @@ def read_operator(
         return Alias()
     if node.kind in _MOVING:
         return Reorder(_reads(node))
-    columns = gateway.attributes(below[1])
     if node.kind == JOIN:
-        return _join(node, below[0].path[-1], frozenset(a.id for a in columns), timezone)
+        return _join(node, below.path[-1], here, timezone)
     if node.kind == GENERATE:
-        return Extend(frozenset(a.id for a in columns), _reads(node))
-    if node.kind in (UNION, CTE_REFERENCE):
-        above = gateway.attributes(plan)
-        if len(above) != len(columns):
-            raise DeclineSignal("plan-shape", "a union or a definition differs from what is below")
-        pairs = tuple(zip(above, columns, strict=True))
-        if node.kind == UNION:
-            return Branch(tuple((a.id, b.id) for a, b in pairs))
-        return Project(tuple(Column(a.id, _passed(b), plain=True) for a, b in pairs))
-    if node.kind in _GROUPING:
-        return _classes(node, columns)
-    return None
+        return Extend(here, _reads(node))
+    if node.kind == UNION:
+        return Branch(_pairs(_numbers(node, attributes), _numbers(below, attributes)))
+    if node.kind == CTE_REFERENCE:
+        named = {a.id: a for a in attributes(below)}
+        pairs = _pairs(_numbers(node, attributes), tuple(named))
+        return Project(tuple(Column(i, _passed(named[j]), plain=True) for i, j in pairs))
+    return _classes(node, below, here, attributes)
+
+
+def _numbers(node: Node, attributes: Attributes) -> tuple[int, ...]:
+    found = outputs(node)
+    return tuple(a.id for a in attributes(node)) if found is None else found
+
+
+def _pairs(above: tuple[int, ...], below: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """Columns that are the same by their place."""
+    if len(above) != len(below):
+        raise DeclineSignal("plan-shape", "a union or a definition differs from what is below")
+    return tuple(zip(above, below, strict=True))
 
 
 def _passed(attribute: Attribute) -> Expr:
@@ -144,28 +180,32 @@ def _join(node: Node, child: int, columns: frozenset[int], timezone: str) -> Ope
     return Partner(columns, _reads(node), on) if child in _PARTNERS.get(kind, ()) else None
 
 
-def _classes(node: Node, below: tuple[Attribute, ...]) -> Classes:
+def _classes(
+    node: Node, below: Node, here: frozenset[int], attributes: Attributes
+) -> Classes | None:
     """By what an operator forms classes: attributes of types whose equal values are the same."""
-    fit = {a.id for a in below if is_key_type(a.type)}
     if node.kind == DISTINCT:
-        same, reads = {i: i for i in fit}, frozenset(a.id for a in below)
-        return Classes(tuple(same.items()), reads)
-    if node.kind == AGGREGATE:
-        plain = _plain(node.fields["groupingExpressions"]) & fit
-        pairs = {}
-        for tree in node.fields["aggregateExpressions"]:
-            value = tree[1:] if tree[0]["class"] == ALIAS else tree
-            if len(value) == 1 and _is_attribute(value[0]) and expr_id(value[0]) in plain:
-                pairs[expr_id(tree[0])] = expr_id(value[0])
-        made = frozenset(expr_id(t[0]) for t in node.fields["aggregateExpressions"])
-        return Classes(tuple(pairs.items()), _reads(node), made)
-    by = node.fields["partitionSpec" if node.kind == WINDOW else "keys"]
-    same = {i: i for i in _plain(by) & fit}
-    return Classes(tuple(same.items()), _reads(node))
+        by = reads = here
+    elif node.kind in _GROUPING:
+        field = {AGGREGATE: "groupingExpressions", WINDOW: "partitionSpec", DEDUPLICATE: "keys"}
+        by, reads = _plain(node.fields[field[node.kind]]) & here, _reads(node)
+    else:
+        return None
+    known = attributes(below) if by else ()
+    fit = {a.id for a in known if a.id in by and is_key_type(a.type)}
+    if node.kind != AGGREGATE:
+        return Classes(tuple((i, i) for i in sorted(fit)), reads)
+    pairs = {}
+    for tree in node.fields["aggregateExpressions"]:
+        value = tree[1:] if tree[0]["class"] == ALIAS else tree
+        if len(value) == 1 and _is_attribute(value[0]) and expr_id(value[0]) in fit:
+            pairs[expr_id(tree[0])] = expr_id(value[0])
+    made = frozenset(expr_id(t[0]) for t in node.fields["aggregateExpressions"])
+    return Classes(tuple(pairs.items()), reads, made)
 
 
-def _plain(trees: list[Tree]) -> set[int]:
-    return {expr_id(t[0]) for t in trees if len(t) == 1 and _is_attribute(t[0])}
+def _plain(trees: list[Tree]) -> frozenset[int]:
+    return frozenset(expr_id(t[0]) for t in trees if len(t) == 1 and _is_attribute(t[0]))
 
 
 def _is_attribute(node: JsonNode) -> bool:

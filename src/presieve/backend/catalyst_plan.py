@@ -7,7 +7,14 @@ from itertools import takewhile
 
 from presieve.backend.boundary import FLAT_MAP_GROUPS, LOGICAL, is_boundary
 from presieve.backend.catalyst_json import Conjunct, Node, walk
-from presieve.backend.catalyst_operators import FILTER, JOIN, PASSED, conditions, read_operator
+from presieve.backend.catalyst_operators import (
+    FILTER,
+    JOIN,
+    PASSED,
+    conditions,
+    outputs,
+    read_operator,
+)
 from presieve.backend.definitions import (
     CTE_DEFINITION,
     fixed_definitions,
@@ -16,8 +23,9 @@ from presieve.backend.definitions import (
 )
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import DeclineSignal
-from presieve.plan.algebra import Operator, Path
-from presieve.plan.pushdown import arrives, descend
+from presieve.plan.algebra import Attribute, Filter, Operator, Path, Project, Reorder
+from presieve.plan.liveness import visible
+from presieve.plan.pushdown import Moved, arrives, descend
 
 UNSUPPORTED_BOUNDARIES = {
     LOGICAL + name
@@ -39,8 +47,9 @@ class Site:
     ``number`` is its place among the plan's boundaries, outer ones first, which no filter that is
     put in or taken out changes. ``root`` is the whole plan, ``nodes`` are the operators above the
     boundary, from below to above, ``path`` the same in our algebra, and ``conjuncts`` what the
-    filters among them consist of (empty for the others). Above a definition stands its only
-    reference.
+    filters among them consist of (empty for the others). ``arriving`` are those conjuncts, and
+    parts of conditions of joins, that speak of the boundary's rows. Above a definition stands its
+    only reference.
     """
 
     number: int
@@ -48,13 +57,15 @@ class Site:
     nodes: tuple[Node, ...]
     path: Path
     conjuncts: tuple[tuple[Conjunct, ...], ...]
+    arriving: tuple[Moved, ...]
     deterministic: bool
     root: Node
 
     @property
     def filters(self) -> tuple[Node, ...]:
-        """The filters among the nodes."""
-        return tuple(n for n in self.nodes if n.kind == FILTER)
+        """The filters among the nodes that speak of the boundary's rows."""
+        found = dict.fromkeys(m.operator for m in self.arriving)
+        return tuple(self.nodes[i] for i in found if self.nodes[i].kind == FILTER)
 
     @property
     def input(self) -> Node:
@@ -81,11 +92,15 @@ class _Reader:
     def __init__(self, gateway: Gateway, root: Node, plan: Handle, timezone: str) -> None:
         self._gateway, self._root, self._plan, self._timezone = gateway, root, plan, timezone
         self._by_path = {n.path: n for n in walk(root)}
-        self._fixed = fixed_definitions(gateway, root, plan)
-        self._references = only_references(root)
+        self._shared = bool(referred(root))
+        self._fixed = fixed_definitions(gateway, root, plan) if self._shared else frozenset()
+        self._references = only_references(root) if self._shared else {}
+        # Mostly nothing in a plan is non-deterministic, and one question is enough.
+        self._all_fixed = gateway.deterministic(plan)
+        self._simple: dict[tuple[int, ...], Operator | None] = {}
 
     def site(self, number: int, boundary: Node) -> Site | None:
-        """The boundary with what stands above it, or None where no filter does."""
+        """The boundary with what stands above it, or None where no filter speaks of it."""
         chain = self._chain(boundary)
         if not any(n.kind == FILTER or (n.kind == JOIN and conditions(n)) for n in chain):
             return None
@@ -94,17 +109,27 @@ class _Reader:
             chain = tuple(takewhile(self._is_fixed, chain))
         nodes: list[Node] = []
         path: list[Operator] = []
+        here = frozenset(outputs(boundary) or (a.id for a in self._attributes(boundary)))
         for node, below in zip(chain, (boundary, *chain), strict=False):
-            operator = self._operator(node, below)
+            operator = self._operator(node, below, here)
             if operator is None:
                 break
             nodes.append(node)
             path.append(operator)
-        if not any(arrives(m) for m in descend(tuple(path))):
+            here = visible((operator,), here)
+        arriving = tuple(filter(arrives, descend(tuple(path))))
+        if not arriving:
             return None
         conjuncts = tuple(conditions(n) if n.kind == FILTER else () for n in nodes)
         return Site(
-            number, boundary, tuple(nodes), tuple(path), conjuncts, deterministic, self._root
+            number,
+            boundary,
+            tuple(nodes),
+            tuple(path),
+            conjuncts,
+            arriving,
+            deterministic,
+            self._root,
         )
 
     def _chain(self, boundary: Node) -> tuple[Node, ...]:
@@ -124,12 +149,21 @@ class _Reader:
 
     def _is_fixed(self, node: Node) -> bool:
         """Whether neither the operator nor anything below it is non-deterministic."""
-        deterministic = self._gateway.deterministic(self._gateway.node(self._plan, node.path))
-        return deterministic and referred(node) <= self._fixed
+        if not self._all_fixed:
+            if not self._gateway.deterministic(self._gateway.node(self._plan, node.path)):
+                return False
+        return not self._shared or referred(node) <= self._fixed
 
-    def _operator(self, node: Node, below: Node) -> Operator | None:
-        plan, inside = (self._gateway.node(self._plan, n.path) for n in (node, below))
+    def _attributes(self, node: Node) -> tuple[Attribute, ...]:
+        return self._gateway.attributes(self._gateway.node(self._plan, node.path))
+
+    def _operator(self, node: Node, below: Node, here: frozenset[int]) -> Operator | None:
+        if node.path in self._simple:
+            return self._simple[node.path]
         try:
-            return read_operator(self._gateway, node, plan, (below, inside), self._timezone)
+            found = read_operator(node, below, here, self._attributes, self._timezone)
         except DeclineSignal:
             return None
+        if isinstance(found, Filter | Project | Reorder):
+            self._simple[node.path] = found  # the same seen from every boundary
+        return found

@@ -82,7 +82,8 @@ def open_plan(
     df: DataFrame, *, thorough: bool = True, pure: tuple[Pure, ...] = ()
 ) -> Opened | Declined:
     """Read the plan. Without ``thorough``, one with neither a Python function nor a filter and an
-    aggregate is not read: it may be large, and there is nothing in it to do.
+    aggregate is not read: it may be large, and there is nothing in it to do; nor are the words
+    of filters that only a person reads.
     """
     if not is_classic(df):
         return Declined("not-classic", "only classic DataFrames are rewritten, not Spark Connect")
@@ -105,7 +106,7 @@ def _open(df: DataFrame, thorough: bool, pure: tuple[Pure, ...]) -> Opened:
     found = find_sites(gateway, root, plan, timezone)
     against = _session_declines(gateway, plan) if found else None
     setting = Setting(timezone, pure)
-    sites = tuple(_open_site(gateway, site, plan, setting, against) for site in found)
+    sites = tuple(_open_site(gateway, site, plan, setting, against, thorough) for site in found)
     told = notes(root, {site.boundary.path for site in found})
     return Opened(gateway, plan, timezone, sites, told, pure)
 
@@ -133,9 +134,14 @@ def _session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
 
 
 def _open_site(
-    gateway: Gateway, site: Site, plan: Handle, setting: Setting, against: Declined | None
+    gateway: Gateway,
+    site: Site,
+    plan: Handle,
+    setting: Setting,
+    against: Declined | None,
+    thorough: bool,
 ) -> OpenSite:
-    where = _where(gateway, site, plan)
+    where = _where(gateway, site, plan) if thorough else ""
     problem = against or _problem(gateway, site, plan, setting)
     operator = site.boundary.kind.removeprefix(LOGICAL)
     boundary = site.boundary

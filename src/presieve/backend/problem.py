@@ -40,7 +40,7 @@ from presieve.lift.pure import apart
 from presieve.plan.algebra import attribute_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Part, product
-from presieve.plan.pushdown import Moved, arrives, descend
+from presieve.plan.pushdown import Moved
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ def _conjuncts(
 ) -> tuple[tuple[tuple[Moved, Term], ...], tuple[Declined, ...]]:
     moved: list[tuple[Moved, Term]] = []
     stuck: list[Declined] = []
-    for conjunct in filter(arrives, descend(site.path)):
+    for conjunct in site.arriving:
         term = _over_outputs(conjunct.term, inside, unknown)
         if isinstance(term, Declined):
             stuck.append(term)

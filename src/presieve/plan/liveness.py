@@ -20,12 +20,14 @@ from presieve.plan.algebra import (
 
 
 def visible(path: Path, outputs: Set[int]) -> frozenset[int]:
-    """The attributes at the top of a path above a fold with these output attributes."""
+    """The attributes at the top of a path above a fold with these output attributes, as far as they
+    come from these.
+    """
     here = frozenset(outputs)
     for operator in path:
         match operator:
             case Project(columns):
-                here = frozenset(c.id for c in columns)
+                here = frozenset(c.id for c in columns if c.expr.refs & here)
             case Branch(columns=pairs):
                 here = frozenset(above for above, _ in pairs)
             case Classes(outputs=frozenset() as made):

@@ -60,6 +60,7 @@ class ClassicGateway:
         "_byte",
         "_dataset",
         "_filter",
+        "_nodes",
         "_one_row",
         "_pattern",
         "_project",
@@ -74,6 +75,8 @@ class ClassicGateway:
         jvm: Java = spark._jvm
         self.spark = spark
         self.jsession: Java = spark._jsparkSession
+        # By the number of the root, which nothing else has as long as it is kept here.
+        self._nodes: dict[str, dict[tuple[int, ...], Java]] = {}
         self._dataset = java_class(jvm, "org.apache.spark.sql.classic.Dataset")
         self._filter = java_class(jvm, f"{_PLANS}.Filter")
         self._project = java_class(jvm, f"{_PLANS}.Project")
@@ -123,10 +126,13 @@ class ClassicGateway:
 
     @guarded
     def node(self, root: Java, path: Sequence[int]) -> Java:
-        """The node reached by following child numbers."""
-        for number in path:
-            root = root.children().apply(number)
-        return root
+        """The node reached by following child numbers. Each step costs, and is taken once."""
+        steps = tuple(path)
+        known = self._nodes.setdefault(root._target_id, {(): root})
+        length = next(n for n in reversed(range(len(steps) + 1)) if steps[:n] in known)
+        for n in range(length, len(steps)):
+            known[steps[: n + 1]] = known[steps[:n]].children().apply(steps[n])
+        return known[steps]
 
     @guarded
     def schema_json(self, plan: Java) -> str:
