@@ -15,6 +15,7 @@ from presieve.ir.sorts import (
     FLOAT,
     INT,
     ORDERED,
+    SEQUENCE,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
@@ -57,7 +58,7 @@ _VALUES: dict[Sort, st.SearchStrategy[bool | int | str]] = {
 @st.composite
 def leaves(draw: st.DrawFn, sort: Sort) -> Term:
     """A variable or a literal of the sort."""
-    if draw(st.booleans()) or isinstance(sort, Tuple):
+    if draw(st.booleans()) or isinstance(sort, Tuple) or strip(sort) == SEQUENCE:
         return Var(draw(st.sampled_from(Scope)), draw(names), sort)
     base = strip(sort)
     if isinstance(sort, Option) and (isinstance(base, Tuple) or draw(st.booleans())):
@@ -76,6 +77,7 @@ SQL_COMPARISONS = (
 )
 INT_BINARY = (Op.INT_ADD, Op.INT_SUB, Op.INT_MUL, Op.INT_FLOORDIV, Op.INT_MOD)
 FLOAT_BINARY = (Op.FLOAT_ADD, Op.FLOAT_SUB, Op.FLOAT_MUL, Op.FLOAT_DIV)
+SEQ_REDUCED = (Op.SEQ_SUM, Op.SEQ_VAR, Op.SEQ_STD, Op.SEQ_MEDIAN)
 SQL_FLOAT = (Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL)
 SQL_INT = (Op.SQL_INT_ADD, Op.SQL_INT_SUB, Op.SQL_INT_MUL)
 
@@ -127,6 +129,9 @@ def _choices(draw: st.DrawFn, sort: Sort) -> list[Choice]:
     elif sort == FLOAT:
         found += [(FLOAT_BINARY, (FLOAT, FLOAT)), ((Op.FLOAT_NEG,), (FLOAT,))]
         found += [((Op.INT_TO_FLOAT,), (INT,))]
+        found += [(SEQ_REDUCED, (SEQUENCE,))]
+    elif sort == SEQUENCE:
+        found += [((Op.SEQ_EMPTY,), ()), ((Op.SEQ_ADD,), (SEQUENCE, FLOAT))]
     elif sort == TIMESTAMP:
         found.append(((Op.INSTANT,), (TIMESTAMP_NTZ, INT)))
     elif sort == Option(FLOAT):

@@ -15,6 +15,7 @@ from presieve.ir.sorts import (
     FLOAT,
     INT,
     ORDERED,
+    SEQUENCE,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
@@ -23,7 +24,7 @@ from presieve.ir.sorts import (
     Sort,
     Tuple,
 )
-from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, int_lit, lit, literal_value
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_lit, int_lit, lit, literal_value
 from presieve.ir.walk import subterms
 from presieve.semantics.values import Value
 
@@ -60,6 +61,8 @@ def values(sort: Sort) -> st.SearchStrategy[Value]:
             return st.none() | values(of)
         case Tuple(of):
             return st.tuples(*(values(s) for s in of))
+    if sort == SEQUENCE:
+        return st.lists(VALUES[FLOAT], max_size=10).map(tuple)
     return VALUES[sort]
 
 
@@ -68,6 +71,13 @@ def constant(sort: Sort, value: Value) -> Term:
     if isinstance(sort, Tuple):
         assert isinstance(value, tuple)
         return app(Op.TUPLE, *(constant(s, v) for s, v in zip(sort.of, value, strict=True)))
+    if sort == SEQUENCE:
+        assert isinstance(value, tuple)
+        term: Term = app(Op.SEQ_EMPTY)
+        for number in value:
+            assert isinstance(number, float)
+            term = app(Op.SEQ_ADD, term, float_lit(number))
+        return term
     assert not isinstance(value, tuple)
     return lit(sort, value)
 
@@ -91,6 +101,9 @@ _FIXED: dict[Op, tuple[Sort, ...]] = {
     Op.INT_TO_FLOAT: (INT,),
     Op.IS_NAN: (FLOAT,),
     Op.INSTANT: (TIMESTAMP_NTZ, INT),
+    Op.SEQ_EMPTY: (),
+    Op.SEQ_ADD: (SEQUENCE, FLOAT),
+    **dict.fromkeys((Op.SEQ_SUM, Op.SEQ_VAR, Op.SEQ_STD, Op.SEQ_MEDIAN), (SEQUENCE,)),
 }
 _BOOLS: st.SearchStrategy[Sort] = st.sampled_from([BOOL, Option(BOOL)])
 _FLOATS: st.SearchStrategy[Sort] = st.sampled_from([FLOAT, Option(FLOAT)])
@@ -172,6 +185,7 @@ ARITHMETIC = (
     Op.FLOAT_DIV,
     Op.INT_TO_FLOAT,
     *_SQL_FLOAT,
+    *(Op.SEQ_SUM, Op.SEQ_VAR, Op.SEQ_STD, Op.SEQ_MEDIAN),
 )
 """Operators of which the encoding knows facts only, not the value."""
 
@@ -184,6 +198,7 @@ _PRODUCERS: dict[Sort, list[Op]] = {
     FLOAT: [
         Op.FLOAT_NEG,
         *(Op.FLOAT_ADD, Op.FLOAT_SUB, Op.FLOAT_MUL, Op.FLOAT_DIV, Op.INT_TO_FLOAT),
+        *(Op.SEQ_SUM, Op.SEQ_VAR, Op.SEQ_STD, Op.SEQ_MEDIAN),
     ],
     Option(BOOL): [
         *(*_SQL_LOGIC, *_SQL_COMPARE, Op.SQL_NOT, Op.SQL_IS_NULL, Op.SQL_IS_NAN),
@@ -191,6 +206,7 @@ _PRODUCERS: dict[Sort, list[Op]] = {
     Option(FLOAT): list(_SQL_FLOAT),
     Option(INT): list(_SQL_INT),
     TIMESTAMP: [Op.INSTANT],
+    SEQUENCE: [Op.SEQ_ADD],
 }
 
 
@@ -204,12 +220,12 @@ def terms(draw: st.DrawFn, sort: Sort, depth: int, floats: bool) -> Term:
         general.append(lambda: app(Op.TUPLE, *(draw(terms(s, depth - 1, floats)) for s in sort.of)))
     elif isinstance(sort, Option):
         general.append(lambda: app(Op.SOME, draw(terms(sort.of, depth - 1, floats))))
-    else:
+    elif sort != SEQUENCE:
         general.append(lambda: app(Op.GET, draw(terms(Option(sort), depth - 1, floats))))
     ops = [op for op in _PRODUCERS.get(sort, ()) if floats or op not in ARITHMETIC]
     if ops and draw(st.integers(0, 3)) > 0:
         return application(draw, draw(st.sampled_from(ops)), depth - 1, floats)
-    return general[draw(st.integers(0, 1))]()
+    return general[draw(st.integers(0, len(general) - 1))]()
 
 
 def _choice(draw: st.DrawFn, sort: Sort, depth: int, floats: bool) -> Term:

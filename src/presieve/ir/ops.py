@@ -14,6 +14,7 @@ from presieve.ir.sorts import (
     BOOL,
     FLOAT,
     INT,
+    SEQUENCE,
     TIMESTAMP,
     TIMESTAMP_NTZ,
     Decimal,
@@ -66,8 +67,8 @@ def _tuple(s: Sorts) -> Sort | None:
 
 
 def _py_eq(s: Sorts) -> Sort | None:
-    fits = len(s) == 2 and s[0] == s[1] and not isinstance(strip(s[0]), Tuple)
-    return BOOL if fits else None
+    composed = len(s) == 2 and (isinstance(strip(s[0]), Tuple) or strip(s[0]) == SEQUENCE)
+    return BOOL if len(s) == 2 and s[0] == s[1] and not composed else None
 
 
 def _py_order(s: Sorts) -> Sort | None:
@@ -76,6 +77,10 @@ def _py_order(s: Sorts) -> Sort | None:
 
 def _instant(s: Sorts) -> Sort | None:
     return TIMESTAMP if s == (TIMESTAMP_NTZ, INT) else None
+
+
+def _seq_add(s: Sorts) -> Sort | None:
+    return SEQUENCE if s == (SEQUENCE, FLOAT) else None
 
 
 def _sql_logic(s: Sorts) -> Sort | None:
@@ -142,6 +147,12 @@ RULES: dict[Op, Rule] = {
     Op.INT_TO_FLOAT: _all(INT, FLOAT, 1),
     Op.IS_NAN: _all(FLOAT, BOOL, 1),
     Op.INSTANT: _instant,
+    Op.SEQ_EMPTY: _all(SEQUENCE, SEQUENCE, 0),
+    Op.SEQ_ADD: _seq_add,
+    Op.SEQ_SUM: _all(SEQUENCE, FLOAT, 1),
+    Op.SEQ_VAR: _all(SEQUENCE, FLOAT, 1),
+    Op.SEQ_STD: _all(SEQUENCE, FLOAT, 1),
+    Op.SEQ_MEDIAN: _all(SEQUENCE, FLOAT, 1),
     Op.SQL_AND: _sql_logic,
     Op.SQL_OR: _sql_logic,
     Op.SQL_NOT: _sql_not,

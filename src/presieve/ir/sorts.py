@@ -65,6 +65,13 @@ class Decimal:
 
 
 @dataclass(frozen=True, slots=True)
+class Sequence:
+    """Doubles in the order in which they came. What is made of them depends on all of them and on
+    their places, as a sum does that rounds.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Option:
     """``of``, or none."""
 
@@ -88,6 +95,7 @@ Sort: TypeAlias = (
     | Timestamp
     | TimestampNTZ
     | Decimal
+    | Sequence
     | Option
     | Tuple
 )
@@ -100,6 +108,7 @@ BINARY = Binary()
 DATE = Date()
 TIMESTAMP = Timestamp()
 TIMESTAMP_NTZ = TimestampNTZ()
+SEQUENCE = Sequence()
 
 ORDERED: tuple[Sort, ...] = (
     INT,

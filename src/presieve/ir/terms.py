@@ -106,6 +106,13 @@ class Op(Enum):
     INSTANT = "instant"  # when a clock so many microseconds ahead of UTC shows the time
     # decimals: the same number with k more digits after the point (k is a literal)
     DECIMAL_WIDEN = "decimal-widen"
+    # sequences of doubles, and what pandas makes of one
+    SEQ_EMPTY = "seq-empty"
+    SEQ_ADD = "seq-add"  # one more number at the end
+    SEQ_SUM = "seq-sum"
+    SEQ_VAR = "seq-var"
+    SEQ_STD = "seq-std"
+    SEQ_MEDIAN = "seq-median"
     # Spark SQL: arguments may be options; the result is an option of bool
     SQL_AND = "sql-and"
     SQL_OR = "sql-or"

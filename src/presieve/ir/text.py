@@ -22,6 +22,7 @@ from presieve.ir.sorts import (
     DATE,
     FLOAT,
     INT,
+    SEQUENCE,
     STRING,
     TEXTS,
     TIMESTAMP,
@@ -45,6 +46,7 @@ _NAMES: dict[str, Sort] = {
     "Date": DATE,
     "Timestamp": TIMESTAMP,
     "TimestampNTZ": TIMESTAMP_NTZ,
+    "Sequence": SEQUENCE,
 }
 _OPS = {op.value: op for op in Op}
 _SCOPES = {s.value: s for s in Scope}

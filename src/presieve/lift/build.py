@@ -7,7 +7,18 @@ the source stays under that condition: ``GET`` of none has no value.
 from __future__ import annotations
 
 from presieve.ir.ops import app, conjunction, negate
-from presieve.ir.sorts import BOOL, FLOAT, INT, TEXTS, TIMESTAMP, Decimal, Option, Sort, strip
+from presieve.ir.sorts import (
+    BOOL,
+    FLOAT,
+    INT,
+    SEQUENCE,
+    TEXTS,
+    TIMESTAMP,
+    Decimal,
+    Option,
+    Sort,
+    strip,
+)
 from presieve.ir.terms import (
     FALSE,
     TRUE,
@@ -161,6 +172,8 @@ def default(sort: Sort) -> Term:
         return float_lit(0.0)
     if sort in TEXTS:
         return Lit(sort, "")
+    if sort == SEQUENCE:
+        return app(Op.SEQ_EMPTY)
     return int_lit(0) if sort == INT else Lit(sort, 0)
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.ops import app
-from presieve.ir.sorts import FLOAT, Option, Sort, Tuple, strip
+from presieve.ir.sorts import FLOAT, SEQUENCE, Option, Sort, Tuple, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.semantics.operators import MEANINGS, Undefined
 from presieve.semantics.values import Value, same
@@ -158,7 +158,7 @@ def _has_float(sort: Sort) -> bool:
             return _has_float(of)
         case Tuple(of):
             return any(_has_float(s) for s in of)
-    return sort == FLOAT
+    return sort in (FLOAT, SEQUENCE)
 
 
 def predicates(

@@ -13,6 +13,7 @@ from typing import Any
 
 from presieve.errors import PresieveError
 from presieve.ir.terms import Op
+from presieve.semantics import sequences
 from presieve.semantics.values import Value, same
 
 # Values of the right sorts arrive here, because terms are well-sorted by construction; the
@@ -108,6 +109,12 @@ MEANINGS: dict[Op, Meaning] = {
     Op.IS_NAN: math.isnan,
     Op.INSTANT: lambda local, ahead: local - ahead,
     Op.DECIMAL_WIDEN: lambda a, k: a * 10**k,
+    Op.SEQ_EMPTY: lambda: (),
+    Op.SEQ_ADD: lambda xs, x: (*xs, x),
+    Op.SEQ_SUM: sequences.total,
+    Op.SEQ_VAR: sequences.variance,
+    Op.SEQ_STD: sequences.deviation,
+    Op.SEQ_MEDIAN: sequences.median,
     Op.SQL_AND: _sql_and,
     Op.SQL_OR: _sql_or,
     Op.SQL_NOT: _strict(lambda x: not x),

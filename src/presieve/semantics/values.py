@@ -2,8 +2,8 @@
 
 A value of ``Bool`` is a bool, of ``Int`` an int, of ``Float`` a float, of ``String`` a str, of
 ``Binary`` a str of characters below 256, of ``Date`` an int (days), of ``Timestamp`` and
-``TimestampNTZ`` an int (microseconds), of ``Decimal`` an int (units of its last digit), of a tuple
-a tuple; none is ``None``.
+``TimestampNTZ`` an int (microseconds), of ``Decimal`` an int (units of its last digit), of a
+``Sequence`` a tuple of floats, of a tuple a tuple; none is ``None``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from presieve.ir.sorts import (
     DATE,
     FLOAT,
     INT,
+    SEQUENCE,
     STRING,
     TIMESTAMP,
     TIMESTAMP_NTZ,
@@ -69,6 +70,8 @@ def belongs(value: Value, sort: Sort) -> bool:
         return isinstance(value, bool)
     if sort == FLOAT:
         return isinstance(value, float)
+    if sort == SEQUENCE:
+        return isinstance(value, tuple) and all(isinstance(x, float) for x in value)
     if sort == STRING:
         return isinstance(value, str)
     if sort == BINARY:

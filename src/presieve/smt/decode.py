@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from presieve.ir.sorts import BOOL, TEXTS, Option, Sort
+from presieve.ir.sorts import BOOL, SEQUENCE, TEXTS, Option, Sort
 from presieve.semantics.values import Value, belongs
 from presieve.smt.encodings import Enc, OptionEnc, TupleEnc
 from presieve.smt.floats import FloatEnc
@@ -32,6 +32,8 @@ def decode(enc: Enc, sort: Sort, solver: Solver, points: Mapping[str, Fraction])
             return _double(is_nan, is_negzero, solver.numbers([value])[0])
     if sort == BOOL:
         return solver.booleans([enc])[0]
+    if sort == SEQUENCE:
+        return ()  # which one it is, nobody knows
     number = solver.numbers([enc])[0]
     if sort not in TEXTS:
         return int(number)

@@ -12,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Option, Sort, Tuple, strip
+from presieve.ir.sorts import BOOL, FLOAT, SEQUENCE, TEXTS, Option, Sort, Tuple, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import subterms
-from presieve.smt import floats
+from presieve.smt import floats, sequences
 from presieve.smt.encodings import (
     ORDER_OPS,
     Enc,
@@ -76,6 +76,8 @@ class Encoder:
         arithmetic = any(_is_float_arithmetic(n) for n in nodes)
         self.lines += floats.prelude([x for x in numbers if isinstance(x, float)], arithmetic)
         self._bounded = bool(self.lines)
+        if any(n.sort == SEQUENCE for n in nodes):
+            self.lines += sequences.prelude()
 
     # --- names and declarations -----------------------------------------------------------
 
@@ -249,6 +251,15 @@ class Encoder:
                 return value
             case Op.IS_NAN, [FloatEnc(nan, _, _)]:
                 return nan
+            case Op.SEQ_EMPTY, []:
+                return sequences.EMPTY
+            case Op.SEQ_ADD, [str() as a, FloatEnc() as x]:
+                return sequences.added(a, x)
+            case _, [str() as a] if op in sequences.REDUCTIONS:
+                value, facts = sequences.reduced(op, a, self._bounded)
+                for text in facts:
+                    self.fact(text)
+                return value
         raise AssertionError(f"no encoding of {op} to {sort}")
 
     def _float(self, op: Op, encs: list[FloatEnc]) -> FloatEnc:

@@ -59,7 +59,7 @@ def declare(name: str, bounded: bool) -> tuple[list[str], FloatEnc, list[str]]:
     ]
     facts = [s_implies(f"{name}.nz", f"(= {name} 0.0)")]
     if bounded:
-        facts.append(_in_range(name))
+        facts.append(in_range(name))
     return lines, FloatEnc(f"{name}.nan", name, f"{name}.nz"), facts
 
 
@@ -120,7 +120,8 @@ def of_int(a: str) -> tuple[FloatEnc, Lemmas]:
     return FloatEnc(FALSE, r, FALSE), facts
 
 
-def _in_range(r: str) -> str:
+def in_range(r: str) -> str:
+    """Between the infinities."""
     return f"(and (<= (- pinf) {r}) (<= {r} pinf))"
 
 
@@ -138,7 +139,7 @@ def add(a: FloatEnc, b: FloatEnc) -> tuple[FloatEnc, Lemmas]:
     x, y, r = a.value, b.value, f"(fadd {a.value} {b.value})"
     opposite = f"(and {_infinite(x)} (= {y} (- {x})))"
     nan = s_or([a.nan, b.nan, opposite])
-    rules = [_in_range(r), f"(= {r} (fadd {y} {x}))"]
+    rules = [in_range(r), f"(= {r} (fadd {y} {x}))"]
     for p, q in ((x, y), (y, x)):
         rules += [f"(=> (>= {q} 0.0) (>= {r} {p}))", f"(=> (<= {q} 0.0) (<= {r} {p}))"]
     negzero = s_and([a.negzero, b.negzero])
@@ -158,7 +159,7 @@ def sub(a: FloatEnc, b: FloatEnc) -> tuple[FloatEnc, Lemmas]:
 def _scale(function: str, a: FloatEnc, b: FloatEnc, nan: str) -> tuple[FloatEnc, Lemmas]:
     """Product or quotient: the sign is the product of the signs, and zero may be underflow."""
     x, y, r = a.value, b.value, f"({function} {a.value} {b.value})"
-    rules = [_in_range(r)]
+    rules = [in_range(r)]
     for p, q, sign in (
         (">=", ">=", ">="),
         ("<=", "<=", ">="),

@@ -1,0 +1,50 @@
+"""Trusted. Sequences of doubles in the solver: points without structure.
+
+Appending and reducing are functions of which nothing is known. So a proof shows that the sequences
+of both runs are one and the same, which holds for whatever is computed of them and in whatever
+order it rounds.
+"""
+
+from __future__ import annotations
+
+from presieve.ir.terms import Op
+from presieve.smt import floats
+from presieve.smt.floats import FloatEnc
+from presieve.smt.text import s_and, s_implies, s_ite
+
+EMPTY = "0"
+"""The empty sequence."""
+
+REDUCTIONS = frozenset((Op.SEQ_SUM, Op.SEQ_VAR, Op.SEQ_STD, Op.SEQ_MEDIAN))
+
+
+def name_of(op: Op) -> str:
+    """The function's name in a script."""
+    return op.name.lower().replace("_", ".")
+
+
+def prelude() -> list[str]:
+    """Declarations needed once."""
+    lines = ["(declare-fun seq.add (Int Bool Real Bool) Int)"]
+    for f in sorted(name_of(op) for op in REDUCTIONS):
+        lines += [
+            f"(declare-fun {f}.nan (Int) Bool)",
+            f"(declare-fun {f} (Int) Real)",
+            f"(declare-fun {f}.nz (Int) Bool)",
+        ]
+    return lines
+
+
+def added(sequence: str, number: FloatEnc) -> str:
+    """One more number: NaN has no value, which must not tell two apart."""
+    value = s_ite(number.nan, "0.0", number.value)
+    negzero = s_and([f"(not {number.nan})", number.negzero])
+    return f"(seq.add {sequence} {number.nan} {value} {negzero})"
+
+
+def reduced(op: Op, sequence: str, bounded: bool) -> tuple[FloatEnc, list[str]]:
+    """What a reduction gives, with what holds of every double; ``bounded``: infinity is named."""
+    f = name_of(op)
+    found = FloatEnc(f"({f}.nan {sequence})", f"({f} {sequence})", f"({f}.nz {sequence})")
+    facts = [s_implies(found.negzero, f"(= {found.value} 0.0)")]
+    return found, [*facts, floats.in_range(found.value)] if bounded else facts
