@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 from tests.backend.running import rewritten, untouched
 
@@ -41,7 +42,21 @@ def labelled(pdf: Any) -> Any:
 
 
 def added(pdf: Any) -> Any:
-    return pd.DataFrame({"shop": [pdf["shop"].iloc[0]], "total": [pdf["v"].sum()]})
+    return pd.DataFrame({"shop": [pdf["shop"].iloc[0]], "total": [pdf["v"].quantile(0.9)]})
+
+
+def averages(pdf: Any) -> Any:
+    good = pdf[pdf["n"] > 0]
+    pdf["kind"] = np.where(pdf["s"] == "x", "x", "other")
+    spread = good["v"].std()
+    return pd.DataFrame(
+        {
+            "shop": [pdf["shop"].iloc[0]],
+            "mean": [good["v"].mean()],
+            "total": [good["v"].sum()],
+            "spread": [0.0 if pd.isna(spread) else spread],
+        }
+    )
 
 
 def hits(s: pd.Series) -> int:
@@ -56,6 +71,9 @@ def test_tables(spark: SparkSession, by_value: None, tmp_path: Path) -> None:
     assert rewritten(groups.filter("high IS NOT NULL")).kind == "exact"
     best = sales.applyInPandas(labelled, "shop string, n int, s string")
     assert rewritten(best.filter("n > 5 AND s = 'y'")).prefilter == "n > 5"
+    means = sales.applyInPandas(averages, "shop string, mean double, total double, spread double")
+    assert rewritten(means.filter("mean > 90")).prefilter == "n > 0"
+    assert rewritten(means.filter("total > 90 AND spread < 5")).prefilter == "n > 0"
     totals = sales.applyInPandas(added, "shop string, total double")
     (found,) = untouched(totals.filter("total > 9")).declined
     assert found.code == "not-a-fold"

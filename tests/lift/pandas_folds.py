@@ -163,3 +163,32 @@ def written(pdf: pd.DataFrame) -> pd.DataFrame:
 
 def nullable_mask(pdf: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"n": [len(pdf[pdf["f"]])], "top": [pdf.loc[pdf["f"], "v"].max()]})
+
+
+def in_sequence(pdf: pd.DataFrame) -> pd.DataFrame:
+    good = pdf[pdf["v"] > 1]
+    some = pdf.loc[pdf["s"] == "a", "v"]
+    return pd.DataFrame(
+        {
+            "total": [pdf["v"].sum()],
+            "good": [good["v"].sum()],
+            "mean": [np.mean(pdf["v"])],
+            "few": [good["v"].mean()],
+            "std": [some.std()],
+            "var": [pdf["n"].var()],
+            "middle": [some.median()],
+            "third": [pdf["n"].median()],
+            "square": [(good["v"] * good["v"]).sum()],
+            "filled": [pdf["v"].fillna(0).sum()],
+            "there": [pdf["v"].dropna().mean()],
+            "half": [float(good["v"].mean()) / 2],
+        }
+    )
+
+
+def weighted(pdf: pd.DataFrame) -> pd.DataFrame:
+    part = pdf[pdf["s"].isin(["a", "b"])]
+    spread = part["v"].max() - part["v"].mean()
+    if spread > 1 and part["v"].std() < 10:
+        return pd.DataFrame({"kind": ["wide"], "total": [part["v"].sum() + 1]})
+    return pd.DataFrame({"kind": ["narrow"], "total": [0.0]})

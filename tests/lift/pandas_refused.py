@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 
 CODES = [
-    ("sum_of_doubles", "not-a-fold"),
-    ("mean_of_doubles", "not-a-fold"),
-    ("deviation", "not-a-fold"),
-    ("middle", "not-a-fold"),
-    ("above_mean", "not-a-fold"),
+    ("product_of_all", "not-a-fold"),
+    ("quarter", "not-a-fold"),
+    ("sum_after_sorting", "row-order"),
+    ("above_mean", "two-passes"),
     ("above_max", "two-passes"),
     ("at_max", "two-passes"),
     ("max_before_loop", "two-passes"),
@@ -35,20 +34,16 @@ CODES = [
 ]
 
 
-def sum_of_doubles(pdf: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame({"o": [pdf["v"].sum()]})
+def product_of_all(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf["v"].prod()]})
 
 
-def mean_of_doubles(pdf: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame({"o": [pdf[pdf.v > 0]["v"].mean()]})
+def quarter(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf[pdf.v > 0]["v"].quantile()]})
 
 
-def deviation(pdf: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame({"o": [pdf["v"].std()]})
-
-
-def middle(pdf: pd.DataFrame) -> pd.DataFrame:
-    return pd.DataFrame({"o": [pdf["v"].median()]})
+def sum_after_sorting(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf.sort_values("v")["v"].sum()]})
 
 
 def above_mean(pdf: pd.DataFrame) -> pd.DataFrame:

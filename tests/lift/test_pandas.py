@@ -114,6 +114,19 @@ CASES: list[tuple[Any, str, str]] = [
         "v double, s string",
         "big bigint, w double, x double, ones bigint, far double, hits bigint, pre double",
     ),
+    *(
+        (
+            pandas_folds.in_sequence,
+            schema,
+            "total double, good double, mean double, few double, std double, var double, "
+            "middle double, third double, square double, filled double, there double, half double",
+        )
+        for schema in (
+            "v double, n int, s string",
+            "v double NOT NULL, n bigint NOT NULL, s string",
+        )
+    ),
+    (pandas_folds.weighted, "v double, s string", "kind string, total double"),
     (pandas_folds.nullable_mask, "v double, f boolean", "n bigint, top double"),
     (pandas_folds.number_of, "n int", "o int"),
     (pandas_folds.number_of, "n bigint NOT NULL", "o bigint"),

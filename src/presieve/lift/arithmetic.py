@@ -43,10 +43,15 @@ _FLOAT_OPS: dict[type[ast.operator], Op] = {
 }
 
 
-def number(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
-    """The operand of an arithmetic operator: Int or Float, a Bool as the Int that it is."""
+def number(m: Machine, flow: Flow, value: Value, node: ast.AST, *, alike: bool = False) -> Scalar:
+    """The operand of an arithmetic operator: Int or Float, a Bool as the Int that it is.
+
+    ``alike``: NumPy computes with doubles here as Python does, so that it need not be known whose
+    they are.
+    """
     scalar = m.scalar(flow, value, node)
-    if scalar.traits.numpy and not scalar.traits.wide:
+    either = alike and scalar.base == FLOAT
+    if scalar.traits.numpy and not scalar.traits.wide and not either:
         reason = "this may be a numpy scalar, which wraps around: use int(...) or float(...)"
         raise m.decline("numpy-scalar", reason, node)
     if scalar.base == BOOL and not scalar.traits.numpy:
@@ -81,9 +86,14 @@ def _of_constants(value: Scalar) -> Scalar:
 def _computed(
     m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
 ) -> Scalar:
-    a, b = number(m, flow, left, node), number(m, flow, right, node)
+    alike = isinstance(op, ast.Add | ast.Sub | ast.Mult) or _is_divisor(op, right)
+    a, b = (number(m, flow, v, node, alike=alike) for v in (left, right))
     if flow.ended:
         return Scalar(int_lit(0))
+    numpy = any(v.traits.numpy and not _is_wide(v) for v in (a, b))
+    if numpy and not all(v.base == FLOAT or exact_as_float(v, m.ranges) for v in (a, b)):
+        reason = "this may be a numpy scalar, and the other one a large integer: use float(...)"
+        raise m.decline("numpy-scalar", reason, node)
     if isinstance(op, ast.Div):
         return _divide(m, flow, a, b, node)
     if a.base == INT and b.base == INT:
@@ -95,7 +105,15 @@ def _computed(
         raise m.decline("mixed-types", reason, node)
     x, y = to_float(m, flow, a), to_float(m, flow, b)
     wide = _is_wide(a) or _is_wide(b)
-    return Scalar(app(_FLOAT_OPS[type(op)], x, y), Traits(maybe_nan=True, numpy=wide, wide=wide))
+    traits = Traits(maybe_nan=True, numpy=wide or numpy, wide=wide)
+    return Scalar(app(_FLOAT_OPS[type(op)], x, y), traits)
+
+
+def _is_divisor(op: ast.operator, value: Value) -> bool:
+    """Division by a constant other than zero, which raises nowhere."""
+    if not isinstance(op, ast.Div) or not isinstance(value, Scalar):
+        return False
+    return isinstance(value.term, Lit) and _is_zero(value.term) == Lit(BOOL, False)
 
 
 def _is_wide(value: Scalar) -> bool:
@@ -181,7 +199,7 @@ def _divide(m: Machine, flow: Flow, a: Scalar, b: Scalar, node: ast.AST) -> Scal
         raise m.decline("inexact-conversion", reason, node)
     x, y = to_float(m, flow, a), to_float(m, flow, b)
     m.fail(flow, _is_zero(b.term))
-    return Scalar(app(Op.FLOAT_DIV, x, y), Traits(maybe_nan=True))
+    return Scalar(app(Op.FLOAT_DIV, x, y), Traits(maybe_nan=True, numpy=a.traits.numpy))
 
 
 def _small(value: Scalar, ranges: Ranges) -> bool:

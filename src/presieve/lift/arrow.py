@@ -30,8 +30,8 @@ from presieve.ir.terms import (
 from presieve.ir.walk import variables
 from presieve.lift.arrowvalues import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.build import and_, get, is_none, ite, or_, some
+from presieve.lift.fields import rows_of
 from presieve.lift.machine import Flow, Machine
-from presieve.lift.reductions import rows_of
 from presieve.lift.values import EXACT_INT, Scalar, Traits, Value, describe
 from presieve.semantics.types import sort_of
 

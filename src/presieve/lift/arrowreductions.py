@@ -17,8 +17,9 @@ from presieve.lift.arrow import MODELS as ELEMENTS
 from presieve.lift.arrow import Arguments, Model, arity, array_of
 from presieve.lift.arrowvalues import ArrayV, CellV
 from presieve.lift.build import and_, as_float, get, is_none, ite, or_, some
+from presieve.lift.fields import field, rows_of
 from presieve.lift.machine import Flow, Machine
-from presieve.lift.reductions import ZERO_SIGN, field, rows_of
+from presieve.lift.reductions import ZERO_SIGN
 from presieve.lift.values import EXACT_INT, Scalar, Value
 
 NAN = float_lit(float("nan"))

@@ -34,6 +34,7 @@ from presieve.lift.arithmetic import absolute
 from presieve.lift.build import and_, as_int, get, is_none, ite, or_
 from presieve.lift.compare import boolean, compare, truth
 from presieve.lift.decimals import decimal_of
+from presieve.lift.fields import rows_of
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.merge import merge
 from presieve.lift.names import is_calendar, is_function, module, scalar_constant
@@ -139,11 +140,11 @@ def _length(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
         case SeriesV() | FrameV():
             return m.force(SizeV(), flow)
         case VectorV(_, rows) | PartV(_, rows):
-            return reductions.rows_of(m, flow, rows, node)
+            return rows_of(m, flow, rows, node)
         case ArrowColumnV():
             return m.force(SizeV(), flow)
         case ArrayV(_, rows) | BatchV(_, rows):
-            return reductions.rows_of(m, flow, rows, node)
+            return rows_of(m, flow, rows, node)
         case TupleV(items) | ListV(items) | DictV(_, items) as found if not is_tagged(found):
             size = scalar_constant(len(items), m.columns.zone)
             assert size is not None

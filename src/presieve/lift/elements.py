@@ -20,6 +20,7 @@ from presieve.lift import texts
 from presieve.lift.build import and_, as_float, get, is_none, ite, or_, some
 from presieve.lift.machine import Machine
 from presieve.lift.ranges import Ranges
+from presieve.lift.reductions import ZERO_SIGN
 from presieve.lift.values import Scalar, TupleV, Value, VectorV, describe
 from presieve.lift.vectors import as_double, missing, scalar_operand, small, vector
 from presieve.semantics.values import INT_RANGES
@@ -149,13 +150,6 @@ def bounded(m: Machine, op: Op, a: Value, b: Value, node: ast.AST) -> VectorV:
     first = or_(app(Op.IS_NAN, left), app(op, left, right))
     term = ite(first, left, right)
     return VectorV(term, of.rows, None, False, of.ordered)
-
-
-ZERO_SIGN = Assumption(
-    "zero-sign",
-    "where the least or greatest double is a zero, its sign does not matter: NumPy leaves it open",
-    Lit(BOOL, True),
-)
 
 
 def absolute(m: Machine, v: VectorV, node: ast.AST) -> VectorV:

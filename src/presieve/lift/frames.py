@@ -15,8 +15,9 @@ from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, literal_value
 from presieve.lift import arrow, elements, vectors, writes
 from presieve.lift.build import and_, is_none
+from presieve.lift.fields import any_row, rows_of
 from presieve.lift.machine import Flow, Machine
-from presieve.lift.reductions import any_row, at_end, at_label, reduced, rows_of
+from presieve.lift.reductions import at_end, at_label, reduced
 from presieve.lift.values import (
     LITERAL,
     AccessV,

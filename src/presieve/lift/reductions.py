@@ -1,9 +1,9 @@
 """Trusted. Reductions of pandas as fields of the fold: count, sum, least, greatest, first, last.
 
 Source: pandas 2.3 ``core/nanops.py``. Missing elements are skipped; the sum of nothing is 0, every
-other reduction of nothing is NaN or NaT. Doubles are added up pairwise, in an order that depends on
-how many rows there are, so that a sum of doubles is no fold: it is declined. Integers are added up
-exactly within 64 bits, and as doubles where a NULL made them doubles, which is exact up to 2^53.
+other reduction of nothing is NaN or NaT. Doubles: see :mod:`presieve.lift.sequences`. Integers are
+added up exactly within 64 bits, and as doubles where a NULL made them doubles, which is exact up to
+2^53.
 NumPy says nothing of the sign where the least or greatest is a zero.
 """
 
@@ -11,27 +11,26 @@ from __future__ import annotations
 
 import ast
 
-from presieve.ir.fold import Assumption, Field
+from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, Decimal, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
+from presieve.lift import sequences
 from presieve.lift.build import and_, as_float, default, get, is_none, ite, or_, some
-from presieve.lift.machine import Flow, Machine, Stage
+from presieve.lift.fields import NARROW, NUMPY, any_row, field, field_name, rows_of
+from presieve.lift.machine import Flow, Machine
 from presieve.lift.values import (
     DistinctV,
     GapV,
     LabelV,
     PartV,
     Scalar,
-    SizeV,
     Traits,
     Value,
     VectorV,
 )
 from presieve.lift.vectors import NAN, column_of, missing, present_rows, small
 
-NUMPY = Traits(numpy=True, wide=True)
-NARROW = Traits(numpy=True)
 _OBJECTS: tuple[Sort, ...] = (*TEXTS, DATE)
 _EXACT = 2**53
 
@@ -56,9 +55,11 @@ def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Val
             return distinct(m, v, node)
         case "idxmax" | "idxmin":
             return LabelV(v, Op.PY_GT if name == "idxmax" else Op.PY_LT)
-        case "std" | "var" | "median" | "sem" | "prod" | "skew" | "quantile" | "mode":
+        case "std" | "var" | "median":
+            return sequences.reduced(m, flow, v, name, node)
+        case "sem" | "prod" | "skew" | "quantile" | "mode":
             reason = f".{name}() rounds in an order that depends on how many rows there are"
-            if name in ("median", "quantile", "mode"):
+            if name in ("quantile", "mode"):
                 reason = f".{name}() needs all values of the column at once"
             raise m.decline("not-a-fold", reason, node)
     return None
@@ -72,48 +73,11 @@ def _same_on_array(v: VectorV, name: str) -> bool:
     return whole or (name in ("sum", "mean") and v.term.sort in (BOOL, INT))
 
 
-def field(m: Machine, name: str, init: Term, step: Term, node: ast.AST) -> Var:
-    """The field with this step, in which ``name`` stands for the field itself."""
-    if m.stage is not Stage.AFTER:
-        reason = "a column is reduced before or in a loop over the rows, which takes two passes"
-        raise m.decline("two-passes", reason, node)
-    m.add_field(Field(name, init.sort, init, step))
-    return Var(Scope.ACC, name, init.sort)
-
-
-def _named(m: Machine, what: str, v: VectorV) -> str:
-    """A name for a field: the same for the same reduction of the same elements and rows."""
-    return m.reduction_name(f"{what}({v.name or ''})", (what, v.term, v.rows))
-
-
-def rows_of(m: Machine, flow: Flow, rows: Term, node: ast.AST, *, numpy: bool = False) -> Value:
-    """How many rows these are; an integer of NumPy's where asked for."""
-    traits = NUMPY if numpy else Traits()
-    if rows == TRUE:
-        size = m.force(SizeV(), flow)
-        return Scalar(size.term, traits) if isinstance(size, Scalar) else size
-    if rows == FALSE:
-        return Scalar(int_lit(0), traits)
-    name = m.reduction_name("count()", ("count", rows, rows))
-    acc = Var(Scope.ACC, name, INT)
-    step = ite(rows, app(Op.INT_ADD, acc, int_lit(1)), acc)
-    return Scalar(field(m, name, int_lit(0), step, node), traits)
-
-
-def any_row(m: Machine, rows: Term, node: ast.AST) -> Term:
-    """Whether there is such a row."""
-    if rows in (TRUE, FALSE):
-        return rows
-    name = m.reduction_name("any()", ("any", rows, rows))
-    acc = Var(Scope.ACC, name, BOOL)
-    return field(m, name, FALSE, or_(acc, rows), node)
-
-
 def _best(m: Machine, v: VectorV, op: Op, node: ast.AST) -> tuple[Var, Term, Term]:
     """The best element, or none; and when a row's is better, and that element."""
     rows, element = present_rows(v), get(v.term)
     what = "max" if op is Op.PY_GT else "min"
-    name = _named(m, what, v)
+    name = field_name(m, what, v)
     acc = Var(Scope.ACC, name, Option(element.sort))
     better = and_(rows, or_(is_none(acc), app(op, element, get(acc))))
     step = ite(better, some(element), acc)
@@ -147,7 +111,7 @@ def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     """``sum()`` of integers and truth values."""
     base = strip(v.term.sort)
     if base == FLOAT:
-        raise m.decline("not-a-fold", _ROUNDING, node)
+        return sequences.reduced(m, flow, v, "sum", node)
     if v.term.sort == BOOL:
         return rows_of(m, flow, and_(v.rows, v.term), node, numpy=True)
     if base != INT:
@@ -161,14 +125,8 @@ def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     return GapV(some(acc))
 
 
-_ROUNDING = (
-    "pandas adds doubles up in an order that depends on how many rows there are, and so does the "
-    "rounding: add them up in a loop over the rows, which has one order"
-)
-
-
 def _sum(m: Machine, v: VectorV, node: ast.AST) -> Term:
-    name = _named(m, "sum", v)
+    name = field_name(m, "sum", v)
     acc = Var(Scope.ACC, name, INT)
     step = ite(present_rows(v), app(Op.INT_ADD, acc, get(v.term)), acc)
     return field(m, name, int_lit(0), step, node)
@@ -201,7 +159,7 @@ def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
         top = _sum(m, v, node)
         _within(m, flow, top, _EXACT, "and of its magnitudes is at most 2^53", v, node)
     elif base == FLOAT:
-        raise m.decline("not-a-fold", _ROUNDING, node)
+        return sequences.mean(m, flow, v, node)
     else:
         raise m.decline("unsupported-operation", "the mean of this type of column", node)
     count = rows_of(m, flow, present_rows(v), node)
@@ -227,7 +185,7 @@ def distinct(m: Machine, v: VectorV, node: ast.AST) -> Value:
         raise m.decline("unsupported-operation", "nunique of this type of column", node)
     small(m, v)
     rows, element = present_rows(v), get(v.term)
-    name = _named(m, "one", v)
+    name = field_name(m, "one", v)
     one = Var(Scope.ACC, name, Option(element.sort))
     step = ite(and_(rows, is_none(one)), some(element), one)
     first = field(m, name, none_lit(element.sort), step, node)
@@ -245,7 +203,7 @@ def at_end(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> 
         raise m.decline("row-order", reason, node)
     seen = any_row(m, v.rows, node)
     what = "last" if last else "first"
-    name = _named(m, what, v)
+    name = field_name(m, what, v)
     acc = Var(Scope.ACC, name, v.term.sort)
     flag = m.reduction_name(f"{name}:seen", ("seen", v.rows, v.rows))
     had = Var(Scope.ACC, flag, BOOL)
