@@ -280,7 +280,7 @@ def _column_method(
             return replace(v, ordered=False)
         case "abs", ():
             return elements.absolute(m, v, node)
-        case _, ():
+        case (_, ()) | ("quantile", _):
             return reduced(m, flow, v, name, node)
     return None
 
