@@ -311,8 +311,8 @@ ENTRIES = [
         {},
         lift="hard",
         variant="strike",
-        declined="not-a-fold",
-        because="pandas adds doubles up",
+        declined="two-passes",
+        because="takes two passes",
     ),
     Entry(
         "D20",

@@ -44,6 +44,11 @@ def expectancy(profit_abs: pd.Series) -> float:
     return (wins.sum() + losses.sum()) / len(profit_abs)
 
 
+def mean_win(profit_abs: pd.Series) -> float:
+    """D06: the mean win alone."""
+    return profit_abs[profit_abs > 0].mean()
+
+
 def expectancy_in_cents(pdf: pd.DataFrame) -> pd.DataFrame:
     """D06: wins, losses and what they add up to, in whole cents."""
     wins = pdf.loc[pdf["cents"] > 0, "cents"]
@@ -310,8 +315,16 @@ ENTRIES = [
         "e double",
         {"profit_abs": _X["x"]},
         variant="doubles",
-        declined="not-a-fold",
-        because="in a loop over the rows",
+        filters=(Filter("e > 0.2", "○"),),
+    ),
+    Entry(
+        "D06",
+        mean_win,
+        "g string, profit_abs double",
+        "win double",
+        {"profit_abs": _X["x"]},
+        variant="mean win",
+        filters=(Filter("win > 2", "☆"),),
     ),
     Entry(
         "D06",
