@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from presieve.ir.fold import Assumption, Column, Fold
 from presieve.ir.sorts import Sort
-from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.terms import TRUE, Scope, Term, Var
 from presieve.semantics.types import SchemaColumn
 
 
@@ -77,6 +77,18 @@ class RowFunction:
     arrow: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class RowsFunction:
+    """A function from a table to a table of its own rows, or some of them, changed one by one:
+    of ``applyInPandas``, with ``batches`` of ``mapInPandas`` or ``mapInArrow`` (``arrow``).
+    ``takes_key``: the key of a group comes first.
+    """
+
+    takes_key: bool = False
+    batches: bool = False
+    arrow: bool = False
+
+
 Form: TypeAlias = (
     RowClass | SeriesFunction | FrameFunction | ArrayFunction | TableFunction | RowFunction
 )
@@ -135,10 +147,12 @@ class Request:
 @dataclass(frozen=True, slots=True)
 class Lifted:
     """The fold, what its meaning rests on, and the user's source text of the function or class;
-    ``calls`` are its hidden columns.
+    ``calls`` are its hidden columns. ``kept``: of a function of single rows, over KEY, whether it
+    gives a row at all.
     """
 
     fold: Fold
     assumptions: tuple[Assumption, ...]
     source: str
     calls: tuple[HiddenCall, ...] = ()
+    kept: Term = TRUE

@@ -41,8 +41,9 @@ class Source:
         return Span(self.file, line, column + 1)
 
 
-def function_source(function: FunctionType) -> Source:
+def function_source(function: FunctionType, *, generator: bool = False) -> Source:
     """The function's syntax tree. Declines ``no-source``, ``source-mismatch``, ``not-a-function``.
+    ``generator``: one with ``yield`` is expected.
 
     Decorators are not followed: it is the code object of ``function`` itself that counts.
     """
@@ -50,8 +51,10 @@ def function_source(function: FunctionType) -> Source:
     here = Span(code.co_filename, code.co_firstlineno)
     if "__signature__" in vars(function):
         raise DeclineSignal("source-mismatch", "the function hides its parameters", here)
-    if code.co_flags & _KINDS:
-        raise DeclineSignal("not-a-function", "write the function without yield or await", here)
+    kind = inspect.CO_GENERATOR if generator else 0
+    if code.co_flags & _KINDS != kind:
+        how = "with" if generator else "without"
+        raise DeclineSignal("not-a-function", f"write the function {how} yield or await", here)
     try:
         lines, _ = inspect.findsource(code)
         tree, compiled = _compiled("".join(lines), code.co_filename, code.co_flags & _FUTURE)

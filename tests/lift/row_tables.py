@@ -1,0 +1,177 @@
+"""Functions that treat each row of a table by itself, and some that do not."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+
+LIMIT = 3
+
+# --- applyInPandas --------------------------------------------------------------------------------
+
+
+def same(pdf):
+    return pdf
+
+
+def high_scores(pdf):
+    return pdf[pdf["score"] > LIMIT]
+
+
+def put_in(pdf):
+    pdf["w"] = pdf["score"] * 2.0
+    return pdf[pdf.level == "error"].reset_index(drop=True)
+
+
+def assigned(pdf):
+    good = pdf[(pdf.n > 1) & pdf["level"].notna()]
+    return good.assign(w=good["n"] > 5)
+
+
+def marked(key, pdf):
+    pdf.loc[pdf["level"] == "warn", "score"] = -1.0
+    return pdf.sort_values("n")
+
+
+def chosen_columns(pdf):
+    return pdf[["level", "score"]].dropna(subset=["score"])
+
+
+def wheres(pdf):
+    pdf = pdf.copy()
+    pdf["kind"] = np.where(pdf["score"] > 1, "high", "low")
+    return pdf
+
+
+# --- mapInPandas and mapInArrow -------------------------------------------------------------------
+
+
+def map_same(batches):
+    for pdf in batches:  # noqa: UP028
+        yield pdf
+
+
+def map_filter(batches):
+    """Only what matters."""
+    for pdf in batches:
+        yield pdf[pdf.score > 2]
+
+
+def map_assign(batches):
+    for pdf in batches:
+        pdf["w"] = pdf["score"] + 1.5
+        kept = pdf[pdf["level"].isin(["error", "warn"])]
+        yield kept
+
+
+def arrow_same(batches):
+    for batch in batches:  # noqa: UP028
+        yield batch
+
+
+def arrow_filter(batches):
+    for batch in batches:
+        high = pc.greater(batch["score"], 2)
+        yield batch.filter(pc.and_(high, pc.is_valid(batch.column("level"))))
+
+
+# --- not row by row -------------------------------------------------------------------------------
+
+
+def above_mean(pdf):
+    return pdf[pdf["n"] > pdf["n"].mean()]
+
+
+def large_group(pdf):
+    pdf["level"] = np.where(pdf["n"] > len(pdf), "many", "few")
+    return pdf
+
+
+def carried(batches):
+    seen = 0
+    for pdf in batches:
+        pdf["n"] = pdf["n"] + seen
+        seen = 1
+        yield pdf
+
+
+def one_batch(batches):
+    for pdf in batches:
+        if len(pdf) > 1:
+            continue
+        yield pdf
+
+
+def twice(batches):
+    for pdf in batches:
+        yield pdf
+        yield pdf
+
+
+def read_on(batches):
+    for pdf in batches:
+        next(batches)
+        yield pdf
+
+
+def in_one(batches):
+    yield pd.concat(list(batches))
+
+
+def numbered(pdf):
+    pdf["n"] = pdf.index
+    return pdf
+
+
+def neighbours(pdf):
+    pdf["score"] = pdf["score"].shift(1)
+    return pdf
+
+
+def first_rows(pdf):
+    return pdf.head(2)
+
+
+def no_twins(pdf):
+    return pdf.drop_duplicates("level")
+
+
+def with_key(key, pdf):
+    pdf["level"] = key[0]
+    return pdf
+
+
+def missing_numbers(pdf):
+    """Whether the integers are doubles hangs on the other rows."""
+    pdf["n"] = pdf["n"].where(pdf["score"] > 1)
+    return pdf
+
+
+def other_columns(pdf):
+    return pdf[["level", "n"]]
+
+
+def nothing(pdf):
+    pdf["n"] = 1
+
+
+REFUSED = [
+    ("above_mean", "two-passes"),
+    ("large_group", "two-passes"),
+    ("carried", "unknown-loop"),
+    ("one_batch", "early-exit"),
+    ("twice", "unsupported-expression"),
+    ("read_on", "mixed-types"),
+    ("in_one", "unknown-loop"),
+    ("numbered", "unsupported-operation"),
+    ("neighbours", "not-a-fold"),
+    ("first_rows", "unknown-call"),
+    ("no_twins", "unknown-call"),
+    ("with_key", "mixed-types"),
+    ("missing_numbers", "unsupported-operation"),
+    ("other_columns", "return-shape"),
+    ("nothing", "return-shape"),
+]
