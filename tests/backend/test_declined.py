@@ -90,11 +90,11 @@ def test_argument_expressions(tables: Tables) -> None:
 
 
 def test_other_operators_with_functions(tables: Tables) -> None:
-    def same(batches):  # type: ignore[no-untyped-def]
-        yield from batches
+    def collected(batches):  # type: ignore[no-untyped-def]
+        return iter(list(batches))
 
-    df = tables.plain.mapInPandas(same, tables.plain.schema).filter("score > 3")
-    assert untouched(df).declined[0].code == "operator"
+    df = tables.plain.mapInPandas(collected, tables.plain.schema).filter("score > 3")
+    assert untouched(df).declined[0].code == "not-a-function"
 
 
 def test_cached_results_are_used(tables: Tables) -> None:

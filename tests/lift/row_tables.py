@@ -54,6 +54,10 @@ def map_same(batches):
         yield pdf
 
 
+def map_from(batches):
+    yield from batches
+
+
 def map_filter(batches):
     """Only what matters."""
     for pdf in batches:

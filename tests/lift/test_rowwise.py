@@ -31,6 +31,7 @@ CASES = [
     ("wheres", COLUMNS, f"{COLUMNS}, kind string"),
     ("map_same", COLUMNS, COLUMNS),
     ("map_same", REQUIRED, COLUMNS),
+    ("map_from", COLUMNS, COLUMNS),
     ("map_filter", COLUMNS, COLUMNS),
     ("map_assign", COLUMNS, f"{COLUMNS}, w double"),
     ("arrow_same", COLUMNS, COLUMNS),

@@ -220,7 +220,7 @@ def test_t11_what_a_batch_has_in_common(games: DataFrame) -> None:
         return rows.mapInPandas(udfs.minus_batch_minimum, rows.schema).filter("v > 3")
 
     one = games.coalesce(1)
-    left_alone(written(one), written(one.filter("v > 3")), "[operator]")
+    left_alone(written(one), written(one.filter("v > 3")), "[two-passes]")
 
 
 def test_t12_a_table_function_that_stops_early(spark: SparkSession, games: DataFrame) -> None:

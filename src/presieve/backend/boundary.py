@@ -1,9 +1,10 @@
 """Trusted. A boundary as its plan node says it: its input columns, functions and outputs.
 
-Three operators are boundaries: an ``Aggregate`` whose aggregates are grouped-aggregate pandas UDFs
-over plain columns or Spark's own (HAVING), ``FlatMapGroupsInPandas`` (``applyInPandas``), and a
-``Project`` of which a column is a scalar Python UDF over plain columns. Anything about them that is
-not understood declines.
+These operators are boundaries: an ``Aggregate`` whose aggregates are grouped-aggregate UDFs over
+plain columns or Spark's own (HAVING); those that hand tables to a function (``applyInPandas``,
+``applyInArrow``, of ``cogroup`` too, ``mapInPandas``, ``mapInArrow``); and a ``Project`` of which a
+column is a scalar Python UDF over plain columns. Anything about them that is not understood
+declines.
 """
 
 from __future__ import annotations
@@ -28,13 +29,15 @@ from presieve.plan.algebra import Attribute
 
 LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 AGGREGATE = LOGICAL + "Aggregate"
-FLAT_MAP_GROUPS = LOGICAL + "FlatMapGroupsInPandas"
 PROJECT = LOGICAL + "Project"
 
-_PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
-_PYTHON_UDF = EXPRESSIONS + "PythonUDF"
+PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
+PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 
-GROUPED_MAP_PANDAS = 201
+FLAT_MAPS = frozenset(("FlatMapGroupsInPandas", "FlatMapGroupsInArrow"))
+COGROUPS = frozenset(("FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"))
+MAPS = frozenset(("MapInPandas", "MapInArrow"))
+"""Operators that hand tables to a function: those of groups, of two groups of a key, and any."""
 SCALAR = {100: False, 101: True}
 """Scalar UDFs (SQL_BATCHED_UDF, SQL_ARROW_BATCHED_UDF), and whether values go through Arrow."""
 
@@ -61,15 +64,25 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """The second input of an operator that has two: ``keys`` are its grouping columns, in order."""
+
+    input_path: tuple[int, ...]
+    inputs: tuple[Attribute, ...]
+    keys: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Boundary:
-    """Groups in, rows out. Of a projection, each row is a group, and ``keys`` are the columns that
-    its functions read.
+    """Groups in, rows out. ``single``: each row is a group, as in a projection, and ``keys`` are
+    the columns that the functions read.
 
     ``inputs`` are the columns on which a pre-filter may stand: those of the node at ``input_path``.
     ``keys`` are the grouping columns that are plain columns of the input, in order, and
     ``key_outputs`` maps output attributes to those that they pass on. ``all_keys_plain`` says
     whether ``keys`` are all the grouping columns there are. ``mode`` says what there is of no rows:
-    Spark's own aggregates have a result without GROUP BY, Python's never.
+    Spark's own aggregates have a result without GROUP BY, Python's never. ``beside``: the second
+    input of ``cogroup``, of which all the rest speaks of the first.
     """
 
     kind: str
@@ -82,25 +95,27 @@ class Boundary:
     all_keys_plain: bool
     calls: tuple[Call, ...]
     mode: Mode = Mode.GROUPED
+    single: bool = False
+    beside: Side | None = None
 
 
 def is_boundary(node: Node) -> bool:
-    """Whether the operator is of one of the three kinds (it may still turn out to be declined)."""
-    return node.kind in (AGGREGATE, FLAT_MAP_GROUPS) or bool(_scalar_calls(node))
+    """Whether the operator is of one of these kinds (it may still turn out to be declined)."""
+    tables = FLAT_MAPS | COGROUPS | MAPS
+    return node.kind == AGGREGATE or simple_kind(node) in tables or bool(_scalar_calls(node))
 
 
-def read_boundary(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
-    """What the node says. ``plan`` is the same node in the JVM. Raises :class:`DeclineSignal`."""
-    if node.kind == AGGREGATE:
-        return _read_aggregate(gateway, node, plan)
-    if node.kind == PROJECT:
-        return _read_project(gateway, node, plan)
-    return _read_flat_map(gateway, node, plan)
+def simple_kind(node: Node) -> str:
+    """``MapInPandas`` and the like."""
+    return node.kind.removeprefix(LOGICAL)
 
 
-def _read_aggregate(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+def read_aggregate(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+    """An ``Aggregate``. ``plan`` is the same node where Spark has it. Raises
+    :class:`DeclineSignal`.
+    """
     grouping: list[Tree] = node.fields["groupingExpressions"]
-    plain = {expr_id(t[0]) for t in grouping if _is_attribute(t)}
+    plain = {expr_id(t[0]) for t in grouping if is_attribute(t)}
     calls: list[Call] = []
     key_outputs: dict[int, int] = {}
     for position, tree in enumerate(node.fields["aggregateExpressions"]):
@@ -118,7 +133,7 @@ def _read_aggregate(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         input_path=input_path,
         inputs=gateway.attributes(gateway.node(plan, (0,))),
         outputs=gateway.attributes(plan),
-        keys=tuple(expr_id(t[0]) for t in grouping if _is_attribute(t)),
+        keys=tuple(expr_id(t[0]) for t in grouping if is_attribute(t)),
         key_outputs=key_outputs,
         all_keys_plain=len(plain) == len(grouping),
         calls=tuple(calls),
@@ -132,7 +147,7 @@ _GROUPING_ID = "spark_grouping_id"
 
 def _mode(grouping: list[Tree], calls: list[Call]) -> Mode:
     native = [c.native is not None for c in calls]
-    if any(native) and any(_is_attribute(t) and t[0]["name"] == _GROUPING_ID for t in grouping):
+    if any(native) and any(is_attribute(t) and t[0]["name"] == _GROUPING_ID for t in grouping):
         reason = "no filter is moved through ROLLUP, CUBE or GROUPING SETS"
         raise DeclineSignal("grouping-sets", reason)
     if any(native) != all(native):
@@ -144,7 +159,7 @@ def _mode(grouping: list[Tree], calls: list[Call]) -> Mode:
 
 def _call(tree: Tree, position: int) -> Call:
     """A Python function's call, or one of Spark's own."""
-    if any(node["class"] in (_PYTHON_UDAF, _PYTHON_UDF) for node in tree):
+    if any(node["class"] in (PYTHON_UDAF, PYTHON_UDF) for node in tree):
         return _udaf_call(tree, position)
     if tree[0]["class"] != ALIAS:
         raise DeclineSignal("plan-shape", "an output of this aggregate has no name")
@@ -161,7 +176,7 @@ def _udaf_call(tree: Tree, position: int) -> Call:
             "an output of this aggregate is neither a grouping column nor one aggregate function",
         )
     aggregate, udaf, arguments = tree[1], tree[2], tree[3:]
-    if udaf["class"] != _PYTHON_UDAF:
+    if udaf["class"] != PYTHON_UDAF:
         raise DeclineSignal(
             "native-aggregate",
             "a Python function inside an aggregate function that is not Python's",
@@ -170,43 +185,11 @@ def _udaf_call(tree: Tree, position: int) -> Call:
     if not complete or int(aggregate["num-children"]) != 1:
         raise DeclineSignal("aggregate-expression", "DISTINCT or FILTER in an aggregate function")
     kind = int(udaf["evalType"])
-    _check_function(udaf, *GROUPED_AGG_PANDAS, *GROUPED_AGG_ARROW)
+    check_function(udaf, *GROUPED_AGG_PANDAS, *GROUPED_AGG_ARROW)
     arrow, streamed = kind in GROUPED_AGG_ARROW, kind in STREAMED
-    read = _plain(udaf, arguments)
+    read = plain(udaf, arguments)
     outputs = (expr_id(tree[0]),)
     return Call(str(udaf["name"]), read, outputs, position, arrow=arrow, streamed=streamed)
-
-
-def _read_flat_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
-    """The operator's child is the projection that PySpark adds: grouping columns, then all."""
-    (project,) = node.children
-    grouping: list[Tree] = node.fields["groupingAttributes"]
-    if project.kind != PROJECT or not all(_is_attribute(t) for t in grouping):
-        raise DeclineSignal("plan-shape", "applyInPandas without the projection PySpark adds")
-    inputs = gateway.attributes(gateway.node(plan, (0, 0)))
-    ids = [a.id for a in inputs]
-    columns: list[Tree] = project.fields["projectList"]
-    frame = [expr_id(t[0]) if _is_attribute(t) else None for t in columns[len(grouping) :]]
-    if frame != ids or len(set(ids)) != len(ids):
-        raise DeclineSignal("plan-shape", "the columns of the group's DataFrame are not its input")
-    function, *arguments = node.fields["functionExpr"]
-    _check_function(function, GROUPED_MAP_PANDAS)
-    if list(_plain(function, arguments)) != ids:
-        raise DeclineSignal("plan-shape", "the function's arguments are not the input's columns")
-    keys = tuple(expr_id(t[0]) for t in grouping)
-    heads = [expr_id(t[0]) if _is_attribute(t) else None for t in columns[: len(grouping)]]
-    outputs = gateway.attributes(plan)
-    return Boundary(
-        kind="FlatMapGroupsInPandas",
-        path=node.path,
-        input_path=(*project.path, 0),
-        inputs=inputs,
-        outputs=outputs,
-        keys=tuple(k for k, head in zip(keys, heads, strict=True) if head == k and k in ids),
-        key_outputs={},
-        all_keys_plain=all(head == k and k in ids for k, head in zip(keys, heads, strict=True)),
-        calls=(Call(str(function["name"]), tuple(ids), tuple(a.id for a in outputs), 0),),
-    )
 
 
 def _scalar_calls(node: Node) -> tuple[int, ...]:
@@ -216,12 +199,12 @@ def _scalar_calls(node: Node) -> tuple[int, ...]:
     return tuple(
         i
         for i, tree in enumerate(node.fields["projectList"])
-        if len(tree) > 1 and tree[0]["class"] == ALIAS and tree[1]["class"] == _PYTHON_UDF
+        if len(tree) > 1 and tree[0]["class"] == ALIAS and tree[1]["class"] == PYTHON_UDF
         if tree[1]["evalType"] in SCALAR
     )
 
 
-def _read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     """Calls whose arguments are not plain columns are left out: their results are just unknown."""
     columns: list[Tree] = node.fields["projectList"]
     calls: list[Call] = []
@@ -229,8 +212,8 @@ def _read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     for position in _scalar_calls(node):
         head, function, *arguments = columns[position]
         try:
-            _check_function(function, int(function["evalType"]))
-            read = _plain(function, arguments)
+            check_function(function, int(function["evalType"]))
+            read = plain(function, arguments)
         except DeclineSignal as signal:
             refused.append(signal)
             continue
@@ -250,11 +233,13 @@ def _read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         key_outputs={out: key for out, key in passed.items() if key in keys},
         all_keys_plain=True,
         calls=tuple(calls),
+        single=True,
     )
 
 
-def _check_function(function: JsonNode, *kinds: int) -> None:
-    if function["class"] not in (_PYTHON_UDAF, _PYTHON_UDF) or function["evalType"] not in kinds:
+def check_function(function: JsonNode, *kinds: int) -> None:
+    """Decline unless the function is of one of these evaluation types, and deterministic."""
+    if function["class"] not in (PYTHON_UDAF, PYTHON_UDF) or function["evalType"] not in kinds:
         raise DeclineSignal(
             "eval-type", f"{function.get('name')} is not a pandas function of whole groups"
         )
@@ -262,7 +247,7 @@ def _check_function(function: JsonNode, *kinds: int) -> None:
         raise DeclineSignal("nondeterministic-udf", f"{function['name']} is declared so")
 
 
-def _plain(function: JsonNode, arguments: Tree) -> tuple[int, ...]:
+def plain(function: JsonNode, arguments: Tree) -> tuple[int, ...]:
     """The arguments, which must be attributes and nothing else (no keyword arguments either)."""
     if len(arguments) != int(function["num-children"]) or not all(
         a["class"] == ATTRIBUTE for a in arguments
@@ -274,15 +259,16 @@ def _plain(function: JsonNode, arguments: Tree) -> tuple[int, ...]:
     return tuple(expr_id(a) for a in arguments)
 
 
-def _is_attribute(tree: Tree) -> bool:
+def is_attribute(tree: Tree) -> bool:
+    """Whether the expression is an attribute and nothing else."""
     return len(tree) == 1 and tree[0]["class"] == ATTRIBUTE
 
 
 def _passed_on(tree: Tree) -> int | None:
     """The attribute that an output expression passes on, perhaps under a new name."""
-    if _is_attribute(tree):
+    if is_attribute(tree):
         return expr_id(tree[0])
-    if tree[0]["class"] == ALIAS and _is_attribute(tree[1:]):
+    if tree[0]["class"] == ALIAS and is_attribute(tree[1:]):
         return expr_id(tree[1])
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import takewhile
 
-from presieve.backend.boundary import FLAT_MAP_GROUPS, LOGICAL, is_boundary
+from presieve.backend.boundary import COGROUPS, FLAT_MAPS, is_boundary, simple_kind
 from presieve.backend.catalyst_json import Conjunct, Node, walk
 from presieve.backend.catalyst_operators import (
     FILTER,
@@ -26,18 +26,6 @@ from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute, Filter, Operator, Path, Project, Reorder
 from presieve.plan.liveness import visible
 from presieve.plan.pushdown import Moved, arrives, descend
-
-UNSUPPORTED_BOUNDARIES = {
-    LOGICAL + name
-    for name in (
-        "FlatMapGroupsInArrow",
-        "FlatMapCoGroupsInPandas",
-        "FlatMapCoGroupsInArrow",
-        "MapInPandas",
-        "MapInArrow",
-    )
-}
-"""Operators with Python functions of which the report says that they are left alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +57,16 @@ class Site:
 
     @property
     def input(self) -> Node:
-        """The node on whose output a pre-filter stands: of applyInPandas, below its projection."""
+        """The node on whose output a pre-filter stands: of groups, below their projection; of two
+        inputs, the first.
+        """
         child = self.boundary.children[0]
-        return child.children[0] if self.boundary.kind == FLAT_MAP_GROUPS else child
+        return child.children[0] if simple_kind(self.boundary) in FLAT_MAPS | COGROUPS else child
 
 
 def boundaries(root: Node) -> tuple[Node, ...]:
     """Everything in a plan that filters could meet, outer ones first."""
-    return tuple(n for n in walk(root) if is_boundary(n) or n.kind in UNSUPPORTED_BOUNDARIES)
+    return tuple(n for n in walk(root) if is_boundary(n))
 
 
 def find_sites(gateway: Gateway, root: Node, plan: Handle, timezone: str) -> tuple[Site, ...]:

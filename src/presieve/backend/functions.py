@@ -6,7 +6,7 @@ import inspect
 import pickle
 from types import FunctionType
 
-from presieve.backend.boundary import Boundary, Call
+from presieve.backend.boundary import Boundary, Call, Side
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import Names, key_columns
 from presieve.errors import Declined, DeclineSignal
@@ -29,10 +29,13 @@ def only_keys(
     filter c on it keeps all of ``f(D)`` or nothing, as c(k) says. So ``filter c (f D)`` is ``f D``
     over ``filter c D``, which is D or no group. The fold reads no column, so that a pre-filter can
     only be one on keys, and drops no part of a group.
+
+    The same holds for ``f(L, R)`` of the two groups of a key in ``cogroup``, one of which may be
+    empty: with c(k) false both are dropped, and there is no key k any more.
     """
-    if boundary.kind != "FlatMapGroupsInPandas":
-        raise DeclineSignal(why.code, why.reason, why.span)
     call = boundary.calls[0]
+    if boundary.kind == "Aggregate" or call.arrow or call.streamed:
+        raise DeclineSignal(why.code, why.reason, why.span)
     function = load(gateway, gateway.group_function(node), call)
     if not isinstance(function, FunctionType):
         raise DeclineSignal(why.code, why.reason, why.span)
@@ -40,9 +43,13 @@ def only_keys(
     with_key = takes_key(function, boundary, call)
     columns = tuple(by_id[i].name for i in call.arguments)
     keys = tuple(by_id[k].name for k in boundary.keys)
+    beside = boundary.beside
+    other = None if beside is None else _keys_of(beside)
     try:
-        found = held_columns(function, with_key, columns, keys)
+        found = held_columns(function, with_key, columns, keys, other)
     except DeclineSignal:
+        if beside is not None:
+            raise
         found = {}
     known = {k.name: k for k in names.keys if k.type in _COMES_BACK or decimal_type(k.type)}
     outputs = []
@@ -57,6 +64,12 @@ def only_keys(
         raise DeclineSignal(why.code, why.reason, why.span)
     fold = Fold(call.name, (), key_columns(names), (), tuple(outputs), span=why.span)
     return Lifted(fold, (), function_source(function).text)
+
+
+def _keys_of(side: Side) -> tuple[str, ...]:
+    """The names of the grouping columns."""
+    by_id = {a.id: a.name for a in side.inputs}
+    return tuple(by_id[k] for k in side.keys)
 
 
 _COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
@@ -112,7 +125,7 @@ def takes_key(function: object, boundary: Boundary, call: Call) -> bool:
         count = len(inspect.getfullargspec(function).args)
     except TypeError:
         raise DeclineSignal("no-source", f"{call.name} is no Python function") from None
-    if count != 2:
+    if count != (2 if boundary.beside is None else 3):
         return False
     if not boundary.all_keys_plain:
         reason = f"{call.name} takes the key, and grouping is not by plain columns"

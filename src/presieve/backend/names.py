@@ -59,10 +59,9 @@ def read_names(boundary: Boundary) -> Names:
         raise DeclineSignal("plan-shape", "a function reads a column that its input does not have")
     distinct((by_id[i] for i in used), "that the function reads")
     distinct(boundary.outputs, "of the function's result")
-    # Each row of a projection is a group of its own, whatever is equal to what.
-    single = boundary.kind == "Project"
+    # Where each row is a group of its own, it does not matter what is equal to what.
     fit = [k for k in boundary.keys if sort_of(by_id[k].type) is not None]
-    keys = tuple(by_id[k] for k in fit if single or is_key_type(by_id[k].type))
+    keys = tuple(by_id[k] for k in fit if boundary.single or is_key_type(by_id[k].type))
     names = {k.id for k in keys}
     return Names(
         keys=keys,

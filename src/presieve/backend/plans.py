@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.boundary import LOGICAL, is_boundary
+from presieve.backend.boundary import LOGICAL
 from presieve.backend.catalyst_json import JsonNode, Node
-from presieve.backend.catalyst_plan import UNSUPPORTED_BOUNDARIES, Site, boundaries, find_sites
+from presieve.backend.catalyst_plan import Site, boundaries, find_sites
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
 from presieve.backend.facts import known_to_hold
 from presieve.backend.gateway import Gateway, GatewayError, Handle
+from presieve.backend.lifting import Setting
 from presieve.backend.native import AGGREGATE_EXPRESSION, native_call
 from presieve.backend.notes import notes
-from presieve.backend.problem import Setting, SiteProblem, read_problem
+from presieve.backend.problem import SiteProblem, read_problem
 from presieve.backend.rewrite import SiteEdit, edit, rewrite_plan
 from presieve.backend.scan import pushed_filters
 from presieve.errors import Declined, DeclineSignal
@@ -151,11 +152,7 @@ def _open_site(
 def _problem(
     gateway: Gateway, site: Site, plan: Handle, setting: Setting
 ) -> SiteProblem | Declined:
-    kind = site.boundary.kind
     try:
-        if kind in UNSUPPORTED_BOUNDARIES or not is_boundary(site.boundary):
-            name = kind.removeprefix(LOGICAL)
-            return Declined("operator", f"filters are not moved through {name}")
         if not gateway.cache_is_empty() and _is_cached(gateway, site, plan):
             return Declined("cached", "the result is cached, and recomputing it would not pay")
         return read_problem(gateway, site, plan, setting)

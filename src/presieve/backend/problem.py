@@ -5,52 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from presieve.backend.boundary import Boundary, Call, read_boundary
+from presieve.backend.boundary import Boundary
 from presieve.backend.catalyst_plan import Site
 from presieve.backend.errors import arrives_in_python, is_guarded, is_unread, others_raise
-from presieve.backend.functions import aggregate_form, handle, load, only_keys, takes_key
 from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.lifting import Setting, read_lifted
 from presieve.backend.names import (
     Names,
-    input_vars,
     is_key_type,
     key_columns,
     output_vars,
-    read_names,
-    schema_column,
 )
-from presieve.backend.native import lift_native
 from presieve.backend.raising import Below, can_raise, look_below, trees_raise
+from presieve.backend.tableops import read_boundary
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import strip
 from presieve.ir.terms import TRUE, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
-from presieve.lift.forms import (
-    Form,
-    FrameFunction,
-    Lifted,
-    Pure,
-    Request,
-    RowFunction,
-)
-from presieve.lift.lift import lift
-from presieve.lift.pure import apart
 from presieve.plan.algebra import attribute_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Part, product
 from presieve.plan.pushdown import Moved
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What holds for all functions of a plan: the session's time zone, and which functions that
-    they call need not be read.
-    """
-
-    timezone: str
-    pure: tuple[Pure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +74,9 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     if not site.deterministic:
         raise DeclineSignal("nondeterministic", "something below the filter is not deterministic")
     node = gateway.node(plan, site.boundary.path)
-    boundary = read_boundary(gateway, site.boundary, node)
-    names = read_names(boundary)
-    why: Declined | None = None
-    unknown: dict[int, Declined] = {}
-    try:
-        if boundary.kind == "Project":
-            lifted, why = _lifted_rows(gateway, node, boundary, names, setting)
-        else:
-            calls, unknown = _lifted(gateway, node, boundary, names, setting)
-            lifted = apart(calls)
-    except DeclineSignal as signal:
-        why = signal.declined
-        lifted = (only_keys(gateway, node, boundary, names, why),)
+    read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)
+    boundary, names, lifted, why = read.boundary, read.names, read.folds, read.why
+    unknown = read.unknown
     parts = tuple(Part(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(whole, names)
@@ -119,7 +86,8 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         # Not on keys: that the function does not lift is what says most.
         told = why or signal.declined
         raise _signal(told) from signal
-    where = _together(moved)
+    kept = () if read.kept is None else (read.kept,)
+    where = sql_conjunction([*_said(moved), *kept])
     taken = [(m, term) for m, term in moved if not m.copied]
     numbers = frozenset((m.operator, m.conjunct) for m, _ in taken)
     for number in unknown.keys() & _read(site, boundary, numbers):
@@ -128,8 +96,14 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     shown = _shown_keys(site, boundary, names, numbers)
     assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
     problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
+    if boundary.kind != "Project" and boundary.single:
+        problem = _of_read_columns(problem)
     source = "\n\n".join(dict.fromkeys(x.source for x in lifted if x.source))
-    below = look_below(site.input, site.root, is_guarded(site, moved))
+    guarded = is_guarded(site, moved)
+    below = look_below(site.input, site.root, guarded)
+    if boundary.beside is not None:
+        other = look_below(site.boundary.children[1].children[0], site.root, guarded)
+        below = Below(below.may_raise or other.may_raise, below.exposed | other.exposed)
     arrives = arrives_in_python(gateway, site, boundary, plan)
     opaque = why is not None or others_raise(site.boundary, boundary)
     return SiteProblem(
@@ -138,7 +112,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         names,
         problem,
         numbers,
-        _together(taken),
+        sql_conjunction(_said(taken)),
         stuck,
         source,
         below,
@@ -148,100 +122,26 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     )
 
 
-def _together(moved: Iterable[tuple[Moved, Term]]) -> Term:
-    """The conjunction; what a filter and a copy of it say is said once."""
-    return sql_conjunction(dict.fromkeys(term for _, term in moved))
+def _of_read_columns(problem: Problem) -> Problem:
+    """A problem of single rows, with those columns only that matter to what is read of its results,
+    and what is assumed of these.
+    """
+    fold = problem.fold
+    outputs = [o.term for o in fold.outputs]
+    read = set(variables(problem.where, fold.finish_raises, *outputs))
+    keys = tuple(k for k in fold.keys if fold.key(k.name) in read)
+    facts = tuple(a for a in problem.assumptions if set(variables(a.term)) <= read)
+    return replace(problem, fold=replace(fold, keys=keys), assumptions=facts)
+
+
+def _said(moved: Iterable[tuple[Moved, Term]]) -> Iterable[Term]:
+    """The conditions; what a filter and a copy of it say is said once."""
+    return dict.fromkeys(term for _, term in moved)
 
 
 def _with_keys(fold: Fold, names: Names) -> Fold:
     """The fold with all grouping columns that a filter may read, whether or not it reads them."""
     return replace(fold, keys=key_columns(names))
-
-
-def _lifted(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, setting: Setting
-) -> tuple[tuple[Lifted, ...], dict[int, Declined]]:
-    """The calls as folds; and the outputs, by number, of those of Spark's own functions that are
-    not known and never raise: nothing need be known of them where nobody reads what they give.
-    """
-    found: list[Lifted] = []
-    unknown: dict[int, Declined] = {}
-    for call in boundary.calls:
-        if call.native is None:
-            found.append(_lift(gateway, node, boundary, names, call, setting))
-            continue
-        lifted = _lift_native(gateway, node, boundary, names, call, setting.timezone)
-        if isinstance(lifted, Lifted):
-            found.append(lifted)
-        elif call.native.total:
-            unknown[call.outputs[0]] = lifted
-        else:
-            raise _signal(lifted)
-    if not found:
-        raise _signal(next(iter(unknown.values())))
-    return tuple(found), unknown
-
-
-def _lifted_rows(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, setting: Setting
-) -> tuple[tuple[Lifted, ...], Declined | None]:
-    """The scalar UDFs that lift, and why the first of the others does not."""
-    found: list[Lifted] = []
-    why: Declined | None = None
-    for call in boundary.calls:
-        try:
-            found.append(_lift(gateway, node, boundary, names, call, setting))
-        except DeclineSignal as signal:
-            why = why or signal.declined
-    if why is not None and not found:
-        raise _signal(why)
-    return tuple(found), why
-
-
-def _lift_native(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, call: Call, timezone: str
-) -> Lifted | Declined:
-    assert call.native is not None
-    (output,) = (a for a in boundary.outputs if a.id in call.outputs)
-    types = {a.id: a.type for a in boundary.inputs}
-    inputs = input_vars(names)
-    column = schema_column(output)
-    return lift_native(
-        call.native,
-        lambda: gateway.evaluation_mode(node, call.position),
-        inputs,
-        types,
-        column,
-        timezone,
-    )
-
-
-def _lift(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, call: Call, setting: Setting
-) -> Lifted:
-    function = load(gateway, handle(gateway, node, boundary, call), call)
-    by_id = {a.id: a for a in boundary.inputs}
-    outputs = {a.id: a for a in boundary.outputs}
-    form: Form
-    if boundary.kind == "Project":
-        form = RowFunction(tuple(by_id[i].name for i in call.arguments), call.arrow)
-    elif boundary.kind == "Aggregate":
-        form = aggregate_form(function, tuple(by_id[i].name for i in call.arguments), call)
-    else:
-        with_key = takes_key(function, boundary, call)
-        form = FrameFunction(with_key, tuple(by_id[k].name for k in boundary.keys))
-    read = dict.fromkeys([*call.arguments, *(k.id for k in names.keys)])
-    request = Request(
-        schema=tuple(schema_column(by_id[i]) for i in read),
-        keys=tuple(k.name for k in names.keys),
-        returns=tuple(schema_column(outputs[i]) for i in call.outputs),
-        timezone=setting.timezone,
-        pure=setting.pure,
-    )
-    result = lift(function, form, request)
-    if isinstance(result, Declined):
-        raise _signal(result)
-    return result
 
 
 def _signal(why: Declined) -> DeclineSignal:
@@ -329,7 +229,7 @@ def _shown_keys(
     Spark shows the one that it meets first, be it -0.0 or 0.0, or the one or other spelling under
     a collation, and promises no order. Once rows are dropped it may be another one.
     """
-    if boundary.kind == "Project":
+    if boundary.single:
         return ()
     computed = {i for call in boundary.calls for i in call.outputs}
     read = _read(site, boundary, moved)

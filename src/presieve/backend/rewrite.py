@@ -7,17 +7,18 @@ attributes by number, must be the very term that was proved.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from presieve.backend.catalyst_json import Conjunct, split_conjuncts
 from presieve.backend.catalyst_operators import FILTER
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.names import above, distinct, input_vars
+from presieve.backend.names import above, distinct, input_vars, output_vars
 from presieve.backend.problem import SiteProblem
 from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.terms import App, Op, Scope, Term, Var
-from presieve.ir.walk import variables
+from presieve.ir.walk import rewrite, variables
+from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import emit_checked, normalized
 
@@ -37,18 +38,20 @@ class SiteEdit:
 
     ``prefilter`` is None where nothing is put below the boundary (it stands there already, or it
     is true), ``residual`` where nothing is put above it. ``removed`` are the conjuncts that the
-    residual replaces: (operator, conjunct) of the path.
+    residual replaces: (operator, conjunct) of the path. ``beside`` is the pre-filter of the second
+    input, where there is one.
     """
 
     site: SiteProblem
     prefilter: Predicate | None
     residual: Predicate | None
     removed: frozenset[tuple[int, int]]
+    beside: Predicate | None = None
 
     @property
     def changes(self) -> bool:
         """Whether the plan becomes another one."""
-        return bool(self.prefilter or self.residual or self.removed)
+        return bool(self.prefilter or self.residual or self.removed or self.beside)
 
 
 @dataclass(slots=True)
@@ -61,6 +64,35 @@ class _Edits:
 
 
 def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
+    """What :func:`_edit` says, of both inputs where there are two."""
+    found = _edit(site, prefilter, residual, timezone)
+    return replace(found, beside=_beside(site, prefilter, timezone))
+
+
+def _beside(site: SiteProblem, prefilter: Term, timezone: str) -> Predicate | None:
+    """The pre-filter of the second input: the same of its own grouping columns."""
+    side = site.boundary.beside
+    if side is None or not sql_conjuncts(prefilter):
+        return None
+    by_id = {a.id: a for a in side.inputs}
+    first = input_vars(site.names)
+    own: dict[Var, tuple[int, Var]] = {}
+    for left, right in zip(site.boundary.keys, side.keys, strict=True):
+        known = column(by_id[right].name, by_id[right].type, by_id[right].nullable)
+        if left in first and known is not None:
+            own[first[left]] = (right, Var(Scope.KEY, known.name, known.sort))
+    read = set(variables(prefilter))
+    if not read <= set(own) or any(own[v][0] in site.below.exposed for v in read):
+        raise DeclineSignal("may-add-error", "the second input would be filtered too early")
+    if any(own[v][1].sort != v.sort for v in read):
+        raise DeclineSignal("key-type", "one grouping column of cogroup is NOT NULL and one is not")
+    named = {own[v][1].name.upper().lower() for v in read}
+    distinct((a for a in side.inputs if a.name.upper().lower() in named), "of the second input")
+    term = rewrite(prefilter, lambda v: own[v][1])
+    return _predicate(term, dict(own.values()), timezone)
+
+
+def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
     """The edit that a proven pushdown calls for. Raises :class:`DeclineSignal`.
 
     Where the residual is what the filters say that would be taken out, they stay where they are.
@@ -76,6 +108,10 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
         return SiteEdit(site, below, None, frozenset())
     if not sql_conjuncts(residual):
         return SiteEdit(site, below, None, site.moved)
+    shown = set(output_vars(site.names, site.problem.fold).values())
+    if site.boundary.single and not set(variables(residual)) <= shown:
+        # It says again which rows the function gives: the filters say the rest.
+        return SiteEdit(site, below, None, frozenset())
     term, outputs = above(site.names, site.problem.fold, residual)
     return SiteEdit(site, below, _predicate(term, outputs, timezone), site.moved)
 
@@ -150,6 +186,8 @@ def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
         boundary = one.site.boundary
         if one.prefilter is not None:
             found.wrap.setdefault(boundary.input_path, []).append(one.prefilter)
+        if one.beside is not None and boundary.beside is not None:
+            found.wrap.setdefault(boundary.beside.input_path, []).append(one.beside)
         if one.residual is not None:
             # In front: the residual belongs right on the boundary, below what an outer one adds.
             found.wrap.setdefault(boundary.path, []).insert(0, one.residual)

@@ -32,21 +32,30 @@ from presieve.lift.tablevalues import (
 
 
 def held_columns(
-    function: object, takes_key: bool, columns: tuple[str, ...], keys: tuple[str, ...]
+    function: object,
+    takes_key: bool,
+    columns: tuple[str, ...],
+    keys: tuple[str, ...],
+    beside: tuple[str, ...] | None = None,
 ) -> Mapping[str, str]:
     """From result columns to the grouping columns whose value they hold in every row, if present.
 
     ``columns`` are those of the group's table, ``keys`` the grouping columns in the key's order.
-    Declines with the codes of :mod:`presieve.lift.codes`.
+    ``beside`` are those of a second table, in the same order: a function of two groups, one of
+    which may be empty. Declines with the codes of :mod:`presieve.lift.codes`.
     """
     if not isinstance(function, FunctionType):
         raise DeclineSignal("not-a-function", "a function written with def is expected")
     source = function_source(function)
     names = [p.name for p in parameters(function)]
-    if len(names) != 1 + takes_key:
+    tables = 1 if beside is None else 2
+    if len(names) != tables + takes_key:
         reason = "the function has further parameters"
         raise DeclineSignal("unknown-columns", reason, source.span(source.node))
-    env: Env = {names[-1]: Frame(frozenset((k, k) for k in keys if k in columns), whole=True)}
+    first = Frame(frozenset((k, k) for k in keys if k in columns), whole=beside is None)
+    env: Env = {names[-tables]: first}
+    if beside is not None:
+        env[names[-1]] = Frame(frozenset(zip(beside, keys, strict=True)))
     if takes_key:
         env[names[0]] = Key()
     walk = _Walk(Reader(function, source, keys))

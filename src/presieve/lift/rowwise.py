@@ -134,6 +134,8 @@ def _yielded(m: Machine, flow: Flow, table: Value) -> tuple[Value, ast.stmt]:
     """
     body = [s for s in m.source.node.body if not _is_text(s)]
     match body:
+        case [ast.Expr(ast.YieldFrom(ast.Name(name))) as only] if flow.env.get(name) == table:
+            return table, only
         case [ast.For(target, ast.Name(name), inner, [])] if flow.env.get(name) == table:
             pass
         case _:

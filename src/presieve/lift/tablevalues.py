@@ -17,6 +17,7 @@ from typing import TypeAlias
 from presieve.errors import DeclineSignal
 from presieve.lift.names import is_function, module, names_of, own_names
 from presieve.lift.source import Source
+from presieve.lift.tablejoins import joined
 from presieve.lift.tablenames import (
     BUILTINS,
     FLAT_METHODS,
@@ -153,7 +154,7 @@ class Reader:
             return Other()
         return Other() if isinstance(found, NoneV) else Flat()
 
-    def _library(self, node: ast.expr) -> str | None:
+    def library(self, node: ast.expr) -> str | None:
         """``pandas``, ``numpy`` or ``math`` where the expression is that module."""
         if not isinstance(node, ast.Name) or node.id in own_names(self.function):
             return None
@@ -163,7 +164,7 @@ class Reader:
         return next((m for m in known if target is module(m)), None)
 
     def _attribute(self, node: ast.Attribute, owner: ast.expr, name: str, env: Env) -> TableValue:
-        if self._library(owner) is not None:
+        if self.library(owner) is not None:
             if name in ("nan", "inf", "pi", "e"):
                 return Flat(scalar=True)
             raise self.decline("unknown-call", f"{ast.unparse(node)} is not followed", node)
@@ -212,13 +213,16 @@ class Reader:
         starred = any(isinstance(a, ast.Starred) for a in node.args)
         if starred or keywords & {None, "inplace", "out"}:
             raise self.decline("mutation", f"{ast.unparse(node)} may change a table", node)
+        found = joined(self, node, env)
+        if found is not None:
+            return found
         match node.func:
             case ast.Name(name):
                 parts = self._arguments(node, env)
                 self._check_builtin(name, node, env)
                 return Flat(scalar=True) if name in SCALARS else _combined(parts)
             case ast.Attribute(owner, name):
-                library = self._library(owner)
+                library = self.library(owner)
                 if library is None:
                     return self._method(self.value(owner, env), name, node, env)
                 if (library, name) == ("pandas", "DataFrame"):
@@ -272,8 +276,10 @@ class Reader:
         raise self.decline("unknown-call", f".{name}() of a table is not followed", node)
 
     def _assigned(self, owner: Frame, node: ast.Call, env: Env) -> TableValue:
+        table = node.func.value if isinstance(node.func, ast.Attribute) else None
+        base = table.id if isinstance(table, ast.Name) else ""
         for keyword in node.keywords:
-            part, inner, own = keyword.value, dict(env), ""
+            part, inner, own = keyword.value, dict(env), base
             if isinstance(part, ast.Lambda) and len(part.args.args) == 1:
                 own, part = part.args.args[0].arg, part.body
                 inner[own] = owner
@@ -292,7 +298,10 @@ class Reader:
         scalar = scalar or (isinstance(found, Held) and not found.many)
         if not (table.whole or scalar or _reads_only(value, own)):
             return Frame(frozenset())
-        return Frame(frozenset(h for h in table.held if h[0] != column), table.whole)
+        held = frozenset(h for h in table.held if h[0] != column)
+        if isinstance(found, Held) and (not found.many or _reads_only(value, own)):
+            held |= {(column, found.key)}
+        return Frame(held, table.whole)
 
     def _made(self, node: ast.Call, env: Env) -> TableValue:
         """``pd.DataFrame({name: value, ...})``, of one value or a list of one for a key."""

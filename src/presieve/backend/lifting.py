@@ -1,0 +1,217 @@
+"""Trusted. The functions of a boundary as folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from presieve.backend.boundary import MAPS, Boundary, Call
+from presieve.backend.functions import aggregate_form, handle, load, only_keys, takes_key
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.names import Names, input_vars, read_names, schema_column
+from presieve.backend.native import lift_native
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Output
+from presieve.ir.sorts import BOOL, Option
+from presieve.ir.terms import TRUE, Var
+from presieve.ir.wellformed import output_var
+from presieve.lift.build import some
+from presieve.lift.forms import (
+    Form,
+    FrameFunction,
+    Lifted,
+    Pure,
+    Request,
+    RowFunction,
+    RowsFunction,
+    TableFunction,
+)
+from presieve.lift.lift import lift
+from presieve.lift.pure import apart
+from presieve.lift.rowwise import lift_rows
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What holds for all functions of a plan: the session's time zone, and which functions that
+    they call need not be read.
+    """
+
+    timezone: str
+    pure: tuple[Pure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LiftedBoundary:
+    """A boundary whose functions are ``folds``. ``unknown`` are the outputs, by number, of those of
+    Spark's own functions that are not known and never raise; ``why`` some function does not lift.
+    ``kept``: one more output, which says whether there is such a row at all, where each row is a
+    group.
+    """
+
+    boundary: Boundary
+    names: Names
+    folds: tuple[Lifted, ...]
+    why: Declined | None = None
+    unknown: dict[int, Declined] = field(default_factory=dict)
+    kept: Var | None = None
+
+
+TWO_GROUPS = Declined(
+    "operator",
+    "of what a function of two groups gives, only filters on columns that hold the key in every "
+    "row are moved",
+)
+
+
+def read_lifted(
+    gateway: Gateway, node: Handle, boundary: Boundary, setting: Setting
+) -> LiftedBoundary:
+    """The boundary's functions lifted: of tables, those of whole groups, of single rows, or what
+    holds the key, whichever it is first. Raises :class:`DeclineSignal`.
+    """
+    names = read_names(boundary)
+    if boundary.kind == "Project":
+        found, why = _lifted_rows(gateway, node, boundary, names, setting)
+        return LiftedBoundary(boundary, names, found, why)
+    if boundary.kind in MAPS:
+        return _row_by_row(gateway, node, boundary, setting)
+    if boundary.beside is not None:
+        keyed = only_keys(gateway, node, boundary, names, TWO_GROUPS)
+        return LiftedBoundary(boundary, names, (keyed,), TWO_GROUPS)
+    try:
+        calls, unknown = _lifted(gateway, node, boundary, names, setting)
+        return LiftedBoundary(boundary, names, apart(calls), None, unknown)
+    except DeclineSignal as signal:
+        why = signal.declined
+    if boundary.kind != "Aggregate":
+        try:
+            return _row_by_row(gateway, node, boundary, setting)
+        except DeclineSignal:
+            pass
+    return LiftedBoundary(boundary, names, (only_keys(gateway, node, boundary, names, why),), why)
+
+
+def _row_by_row(
+    gateway: Gateway, node: Handle, boundary: Boundary, setting: Setting
+) -> LiftedBoundary:
+    """A function of tables that treats each row by itself: each row is a group."""
+    (call,) = boundary.calls
+    function = load(gateway, handle(gateway, node, boundary, call), call)
+    is_map = boundary.kind in MAPS
+    form = RowsFunction(
+        takes_key=not is_map and takes_key(function, boundary, call),
+        batches=is_map or call.streamed,
+        arrow=call.arrow,
+    )
+    single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
+    names = read_names(single)
+    request = Request(
+        schema=tuple(schema_column(a) for a in boundary.inputs),
+        keys=tuple(k.name for k in names.keys),
+        returns=tuple(schema_column(a) for a in boundary.outputs),
+        timezone=setting.timezone,
+    )
+    lifted = lift_rows(function, form, request)
+    if isinstance(lifted, Declined):
+        raise _signal(lifted)
+    if lifted.kept == TRUE:
+        return LiftedBoundary(single, names, (lifted,))
+    made = Output(f"{call.name} gives the row", Option(BOOL), "boolean", some(lifted.kept))
+    if any(a.name == made.name for a in boundary.outputs):
+        return LiftedBoundary(single, names, (lifted,))
+    fold = replace(lifted.fold, outputs=(*lifted.fold.outputs, made))
+    kept = output_var(made.name, made.sort)
+    return LiftedBoundary(single, names, (replace(lifted, fold=fold),), kept=kept)
+
+
+def _lifted(
+    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, setting: Setting
+) -> tuple[tuple[Lifted, ...], dict[int, Declined]]:
+    """The calls as folds; and the outputs, by number, of those of Spark's own functions that are
+    not known and never raise: nothing need be known of them where nobody reads what they give.
+    """
+    found: list[Lifted] = []
+    unknown: dict[int, Declined] = {}
+    for call in boundary.calls:
+        if call.native is None:
+            found.append(_lift(gateway, node, boundary, names, call, setting))
+            continue
+        lifted = _lift_native(gateway, node, boundary, names, call, setting.timezone)
+        if isinstance(lifted, Lifted):
+            found.append(lifted)
+        elif call.native.total:
+            unknown[call.outputs[0]] = lifted
+        else:
+            raise _signal(lifted)
+    if not found:
+        raise _signal(next(iter(unknown.values())))
+    return tuple(found), unknown
+
+
+def _lifted_rows(
+    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, setting: Setting
+) -> tuple[tuple[Lifted, ...], Declined | None]:
+    """The scalar UDFs that lift, and why the first of the others does not."""
+    found: list[Lifted] = []
+    why: Declined | None = None
+    for call in boundary.calls:
+        try:
+            found.append(_lift(gateway, node, boundary, names, call, setting))
+        except DeclineSignal as signal:
+            why = why or signal.declined
+    if why is not None and not found:
+        raise _signal(why)
+    return tuple(found), why
+
+
+def _lift_native(
+    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, call: Call, timezone: str
+) -> Lifted | Declined:
+    assert call.native is not None
+    (output,) = (a for a in boundary.outputs if a.id in call.outputs)
+    types = {a.id: a.type for a in boundary.inputs}
+    inputs = input_vars(names)
+    column = schema_column(output)
+    return lift_native(
+        call.native,
+        lambda: gateway.evaluation_mode(node, call.position),
+        inputs,
+        types,
+        column,
+        timezone,
+    )
+
+
+def _lift(
+    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, call: Call, setting: Setting
+) -> Lifted:
+    function = load(gateway, handle(gateway, node, boundary, call), call)
+    by_id = {a.id: a for a in boundary.inputs}
+    outputs = {a.id: a for a in boundary.outputs}
+    form: Form
+    if boundary.kind == "Project":
+        form = RowFunction(tuple(by_id[i].name for i in call.arguments), call.arrow)
+    elif boundary.kind == "Aggregate":
+        form = aggregate_form(function, tuple(by_id[i].name for i in call.arguments), call)
+    else:
+        kind = TableFunction if call.arrow else FrameFunction
+        if call.streamed:
+            raise DeclineSignal("unsupported-form", "a function of the batches of a group")
+        with_key = takes_key(function, boundary, call)
+        form = kind(with_key, tuple(by_id[k].name for k in boundary.keys))
+    read = dict.fromkeys([*call.arguments, *(k.id for k in names.keys)])
+    request = Request(
+        schema=tuple(schema_column(by_id[i]) for i in read),
+        keys=tuple(k.name for k in names.keys),
+        returns=tuple(schema_column(outputs[i]) for i in call.outputs),
+        timezone=setting.timezone,
+        pure=setting.pure,
+    )
+    result = lift(function, form, request)
+    if isinstance(result, Declined):
+        raise _signal(result)
+    return result
+
+
+def _signal(why: Declined) -> DeclineSignal:
+    return DeclineSignal(why.code, why.reason, why.span)

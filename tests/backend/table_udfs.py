@@ -1,0 +1,80 @@
+"""Functions of tables, for mapInPandas, mapInArrow, applyInPandas and applyInArrow. Pickled by
+value.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+
+def same(batches):
+    for pdf in batches:  # noqa: UP028
+        yield pdf
+
+
+def doubled(batches):
+    for pdf in batches:
+        pdf["w"] = pdf["score"] * 2.0
+        yield pdf
+
+
+def errors_only(batches):
+    for pdf in batches:
+        bad = pdf[pdf["level"] == "error"]
+        yield bad.assign(high=bad["score"] > 10)
+
+
+def renamed_level(batches):
+    """The column of this name is another one now."""
+    for pdf in batches:
+        pdf["level"] = "error"
+        yield pdf
+
+
+def above_mean(batches):
+    for pdf in batches:
+        yield pdf[pdf["score"] > pdf["score"].mean()]
+
+
+def arrow_filter(batches):
+    for batch in batches:
+        yield batch.filter(pc.greater(batch["v"], 1))
+
+
+def high_rows(pdf):
+    return pdf[pdf["v"] > 1]
+
+
+def high_rows_in_batches(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    for pdf in batches:
+        yield pdf[pdf["v"] > 1]
+
+
+def less_mean(pdf):
+    pdf["v"] = pdf["v"] - pdf["v"].mean()
+    return pdf
+
+
+def best(table: pa.Table) -> pa.Table:
+    return pa.Table.from_pydict(
+        {"best": [pc.max(table["score"])], "rows": [table.num_rows]},
+    )
+
+
+def best_of_key(key, table):
+    top = -1.0
+    for x in table["score"]:
+        value = x.as_py()
+        if value is not None and value > top:
+            top = value
+    return pa.table({"team": [key[0].as_py()], "best": [top]})
+
+
+def two_rows(table):
+    return pa.table({"best": [1.0, 2.0], "rows": [1, 2]})
