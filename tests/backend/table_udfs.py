@@ -78,3 +78,7 @@ def best_of_key(key, table):
 
 def two_rows(table):
     return pa.table({"best": [1.0, 2.0], "rows": [1, 2]})
+
+
+def arrow_rows(table):
+    return table.filter(pc.greater(table["v"], 1))

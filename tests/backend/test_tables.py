@@ -87,6 +87,13 @@ def test_rows_of_groups_in_batches(tables: Tables) -> None:
     assert rewritten(df.filter("score > 90")).kind == "exact"
 
 
+def test_rows_of_arrow_groups(tables: Tables) -> None:
+    df = tables.strange.groupBy("team").applyInArrow(table_udfs.arrow_rows, SCHEMA)
+    boundary = rewritten(df.filter("score > 90 AND team IS NOT NULL"))
+    assert boundary.kind == "exact"
+    assert any("GreaterThan(v,1)" in p for p in boundary.pushed_to_scan)
+
+
 def test_apply_in_arrow(tables: Tables) -> None:
     df = tables.strange.groupBy("team").applyInArrow(table_udfs.best, "best double, rows bigint")
     boundary = rewritten(df.filter("best > 90").select("best"))
@@ -100,7 +107,7 @@ def test_apply_in_arrow(tables: Tables) -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "code"),
     [
-        ("above_mean", "map", "not-a-fold"),
+        ("above_mean", "map", "two-passes"),
         ("less_mean", "apply", ""),
         ("two_rows", "arrow", "row-count"),
     ],

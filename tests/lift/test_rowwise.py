@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from inspect import isgeneratorfunction
+from time import perf_counter
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +12,10 @@ import pytest
 from tests.lift import row_tables
 from tests.lift.lifting import arrays_of, assumed, request
 
+from presieve.driver.inputs import Inputs, read_filter
+from presieve.driver.verify import Verdict, _judged
 from presieve.errors import Declined
+from presieve.ir.fold import Mode
 from presieve.lift.forms import Lifted, Request, RowsFunction
 from presieve.lift.rowwise import lift_rows
 from presieve.semantics.interpret import Raised, evaluate, key_env, run_fold
@@ -165,6 +169,34 @@ def test_refused(name: str, code: str) -> None:
     assert isinstance(found, Declined), "it was lifted"
     assert found.code == code, str(found)
     assert found.span is not None
+
+
+def test_a_wrong_prefilter_is_refuted() -> None:
+    """By a row that the function and the filter keep; what it shows is so when it is run."""
+    asked_ = asked(COLUMNS, COLUMNS)
+    found = lift_rows(row_tables.same, form_of("same"), asked_)
+    assert isinstance(found, Lifted)
+    inputs = Inputs(found, asked_.schema, asked_.keys, Mode.GROUPED)
+    where = read_filter("where", "level = 'error'", inputs.output_names())
+    assert not isinstance(where, Declined)
+
+    def against(text: str) -> Verdict:
+        term = read_filter("prefilter", text, inputs.input_names())
+        assert not isinstance(term, Declined)
+        problem = inputs.problem(where, [term])
+        return _judged(inputs, problem, term, where, 10.0, "default", perf_counter())
+
+    assert against("level = 'error'").status == "proved"
+    wrong = against("level = 'error' AND score > 10")
+    assert wrong.status == "refuted"
+    assert wrong.counterexample is not None
+    import pandas as pd
+
+    table = pd.DataFrame(wrong.counterexample.rows)
+    table["score"] = table["score"].astype(float)
+    function: Any = row_tables.same
+    kept = table[(table["level"] == "error") & (table["score"] > 10)]
+    assert len(function(table).query("level == 'error'")) > len(function(kept))
 
 
 def test_columns_of_other_types() -> None:

@@ -73,7 +73,9 @@ def _round(
         one = decide(opened, site)
         here[site.number] = one
         if one.edit is not None and one.edit.prefilter is not None:
-            above.append(one.edit.site.boundary.input_path)
+            boundary = one.edit.site.boundary
+            above.append(boundary.input_path)
+            above += [] if boundary.beside is None else [boundary.beside.input_path]
     return here
 
 
