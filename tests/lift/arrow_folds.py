@@ -14,6 +14,10 @@ def highest(v):
     return pc.max(v)
 
 
+def annotated(v: pa.Array) -> float:
+    return pc.min(v)
+
+
 def highest_python(v):
     best = pc.max(v).as_py()
     return best if best is not None else -1.0

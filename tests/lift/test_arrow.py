@@ -176,6 +176,19 @@ def test_an_arrow_udf_says_what_it_is() -> None:
     assert found.prefilter == "v > 90.0D"
 
 
+def test_annotations_say_what_comes() -> None:
+    """``pa.Table`` is a function of applyInArrow; ``pa.Array`` one of an Arrow UDF."""
+    asked = request("v double, n int, s string", "o double")
+    table = request(
+        "v double, n int, s string",
+        "rows bigint, high bigint, best double, total bigint, word string",
+    )
+    assert lifted(arrow_folds.summary, table) == lifted(arrow_folds.summary, table, TableFunction())
+    assert lifted(arrow_folds.annotated, asked) == lifted(
+        arrow_folds.annotated, asked, ArrayFunction(("v",))
+    )
+
+
 BATCHES = [
     ("best_of_batches", "v double", "o double"),
     ("best_of_batches", "v bigint", "o bigint"),

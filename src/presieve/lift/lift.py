@@ -110,7 +110,7 @@ def _form_of(obj: object) -> Form | None:
         return None
     if kind in GROUPED_AGG_ARROW:
         return ArrayFunction(batches=kind in STREAMED)
-    return SeriesFunction((), batches=True) if kind in STREAMED else None
+    return SeriesFunction((), kind in STREAMED) if kind in GROUPED_AGG_PANDAS else None
 
 
 def _unwrap(obj: object, form: Form | None) -> object:
@@ -192,7 +192,10 @@ def _with_columns(
         return form
     if form.batches:
         return replace(form, columns=tuple(c.name for c in request.schema))
-    return replace(form, columns=_series(_detect(function, source, request), "arrays"))
+    found = _detect(function, source, request)
+    if isinstance(found, type(form)):
+        return found
+    return replace(form, columns=_series(found, "columns"))
 
 
 def _series(form: Form, what: str) -> tuple[str, ...]:
@@ -241,19 +244,36 @@ def _inputs(
 def _detect(function: FunctionType, source: Source, request: Request) -> Form:
     """The form of a plain function, from annotations, names and use."""
     required = [p for p in _positional(function) if p.default is p.empty]
+    if len(required) in (1, 2) and _is_arrow(required[-1], "Table"):
+        return TableFunction(takes_key=len(required) == 2)
+    if required and all(_is_arrow(p, "Array") for p in required):
+        return ArrayFunction(_columns_of(required, source, request))
     if len(required) == 1 and _is_frame(required[0], source):
         return FrameFunction()
     if len(required) == 2 and _is_key(required[0]) and _is_frame(required[1], source):
         return FrameFunction(takes_key=True)
+    return SeriesFunction(_columns_of(required, source, request))
+
+
+def _is_arrow(parameter: inspect.Parameter, kind: str) -> bool:
+    """Whether the parameter is annotated as this class of pyarrow."""
+    words = (f"pa.{kind}", f"pyarrow.{kind}", f"<class 'pyarrow.lib.{kind}'>")
+    return str(parameter.annotation) in words
+
+
+def _columns_of(
+    required: list[inspect.Parameter], source: Source, request: Request
+) -> tuple[str, ...]:
+    """The columns that the parameters are, by their names or by their number."""
     names = [c.name for c in request.schema]
     chosen = [p.name for p in required]
     if chosen and set(chosen) <= set(names):
-        return SeriesFunction(tuple(chosen))
+        return tuple(chosen)
     inputs = [n for n in names if n not in request.keys]
     if chosen and len(chosen) == len(inputs):
-        return SeriesFunction(tuple(inputs))
+        return tuple(inputs)
     if chosen and len(chosen) == len(names):
-        return SeriesFunction(tuple(names))
+        return tuple(names)
     reason = (
         f"it is not clear which columns the parameters {', '.join(chosen)} are: "
         "name them like the columns"
