@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 
 class _Counts:
     def zero(self):
@@ -169,6 +171,13 @@ class Beside:
         return acc[0].get("a", 0), acc[2]
 
 
+def errors(s: pd.Series) -> int:
+    counts = {}
+    for x in s:
+        counts[x] = counts.get(x, 0) + 1
+    return counts.get("a", 0) - counts.get("b", 0)
+
+
 # --- declined -----------------------------------------------------------------------------------
 
 
@@ -273,6 +282,20 @@ class BothKeys(_Counts):
     def reduce(self, acc, row):
         acc[row.s] = acc.get(None if row.f else row.s, 0) + 1
         return acc
+
+
+class ManyKeys(_Counts):
+    def reduce(self, acc, row):
+        acc[row.s] = 1
+        acc[row.t] = 1
+        acc[row.s or "b"] = 1
+        acc[row.t or "b"] = 1
+        acc[row.s or row.t or "b"] = 1
+        acc[row.t or row.s or "c"] = 1
+        return acc
+
+    def finish(self, acc):
+        return acc.get("a", 0) + acc.get("b", 0) + acc.get("c", 0)
 
 
 class Copies:

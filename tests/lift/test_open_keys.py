@@ -8,7 +8,7 @@ from tests.lift.agreement import Case, assert_agrees
 from tests.lift.lifting import declined, request
 
 from presieve import synthesize, verify
-from presieve.lift import RowClass
+from presieve.lift import RowClass, SeriesFunction
 
 CASES = [
     Case(open_folds.Counts, "s string", "o bigint"),
@@ -33,6 +33,10 @@ def test_fold_agrees_with_python(case: Case) -> None:
     assert_agrees(case, RowClass())
 
 
+def test_a_function_of_a_column_agrees_with_python() -> None:
+    assert_agrees(Case(open_folds.errors, "s string", "o bigint"), SeriesFunction(("s",)))
+
+
 _DEPENDS = "it depends on what a dict holds"
 
 REFUSED = [
@@ -48,6 +52,7 @@ REFUSED = [
     (open_folds.Lists, "mutation", "keep tuples instead"),
     (open_folds.Numbers, "mutation", "ask first whether it is one of a few"),
     (open_folds.BothKeys, "mutation", "that depend on each other"),
+    (open_folds.ManyKeys, "too-large", "too many places"),
     (open_folds.Copies, "mutation", "two names"),
 ]
 
@@ -56,7 +61,7 @@ REFUSED = [
     ("obj", "code", "words"), REFUSED, ids=lambda x: getattr(x, "__name__", "")
 )
 def test_declined_with_a_reason(obj: object, code: str, words: str) -> None:
-    schema = "s string, n tinyint, f boolean"
+    schema = "s string, t string, n tinyint, f boolean"
     found = declined(obj, request(schema, "o bigint"), RowClass())
     assert (found.code, words in found.reason) == (code, True), str(found)
     assert found.span is not None

@@ -40,6 +40,8 @@ class Columns:
     """Constants that sets of all kinds of values must tell from others."""
     calls: dict[object, HiddenCall] = field(default_factory=dict)
     """The calls of pure functions, by function and arguments."""
+    splits: int = 0
+    """Paths that dicts with keys that are no constants have needed, so far."""
     single: bool = False
     """The keys are those of single rows, so that no value of theirs stands for an equal one."""
 

@@ -27,6 +27,8 @@ Execute = Callable[[Machine, list[ast.stmt], Flow], None]
 Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
 
 _NUMBERS = count()
+_MOST_SPLITS = 300
+"""Paths on which a key is one constant or none, in all."""
 
 
 class OpenKeySignal(PresieveError):
@@ -76,6 +78,11 @@ def split(
     """Execute the statements for each constant that the key may be, and for all others."""
     names = [str(literal_value(x)) for x in m.columns.tracked if x.sort == STRING]
     key, outside = _plain(signal.key.term), m.keys
+
+    m.columns.splits += len(names) + 1
+    if m.columns.splits > _MOST_SPLITS:
+        reason = "a dict gets keys that are no constants in too many places"
+        raise m.decline("too-large", reason, signal.node)
 
     def run(here: Flow, name: str) -> None:
         m.keys = {**outside, key: name}
