@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from datetime import date, datetime
+from decimal import Decimal
+
 CALLS = []
 
 
@@ -60,3 +63,25 @@ def numbered(v):
 
 def opaque(level):
     return "".join(sorted(level or ""))
+
+
+def is_recent(day):
+    return day is not None and day >= date(2024, 1, 2)
+
+
+def not_before(day):
+    return date(2024, 1, 2) if day is None or day < date(2024, 1, 2) else day
+
+
+def in_the_morning(at):
+    return at is not None and datetime(2024, 1, 1, 6) <= at < datetime(2024, 1, 1, 12)
+
+
+def is_large(amount):
+    return amount is not None and amount > Decimal("2.50")
+
+
+def level_of(amount):
+    if amount is None:
+        return "none"
+    return "high" if amount >= Decimal("9.5") else "low"

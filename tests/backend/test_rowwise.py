@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
 from random import Random
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +16,11 @@ from tests.backend.running import rewritten, safe, untouched
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.synthesize import synthesize
 from presieve.errors import Declined
+from presieve.semantics.types import sort_of
+from presieve.semantics.values import from_python
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 ARROW = pytest.mark.parametrize("arrow", [False, True], ids=["pickled", "arrow"])
 
@@ -124,6 +128,47 @@ def test_integers_for_doubles_are_null_without_arrow(tables: Tables) -> None:
     rewritten(with_arrow.filter("c = 0"))
 
 
+TYPED = [
+    ("is_recent", "boolean", "d", "c", "GreaterThanOrEqual(d,2024-01-02)"),
+    ("not_before", "date", "d", "c > DATE '2024-01-02'", "GreaterThan(d,2024-01-02)"),
+    ("not_before", "date", "d", "c = DATE '2024-01-02'", ""),
+    ("in_the_morning", "boolean", "t", "c", "LessThan(t,2024-01-01T12:00)"),
+    ("in_the_morning", "boolean", "t", "NOT c", ""),
+    ("is_large", "boolean", "m", "c", ""),
+    ("level_of", "string", "m", "c = 'none'", "IsNull(m)"),
+    ("level_of", "string", "m", "c <> 'low'", ""),
+]
+
+
+@ARROW
+@pytest.mark.parametrize(("name", "returns", "column", "where", "scan"), TYPED)
+def test_dates_times_and_decimals(
+    typed: DataFrame, name: str, returns: str, column: str, where: str, scan: str, arrow: bool
+) -> None:
+    boundary = rewritten(with_c(typed, name, returns, column, arrow=arrow).filter(where))
+    assert boundary.kind == "exact"
+    assert not scan or any(scan in p for p in boundary.pushed_to_scan)
+
+
+@pytest.fixture(scope="module")
+def typed(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    days = [None, date(2024, 1, 1), date(2024, 1, 2), date(2024, 1, 3), date(1, 1, 1)]
+    times = [None, *(datetime(2024, 1, 1, h) for h in (5, 6, 11, 12))]
+    amounts = [None, *map(Decimal, ("2.50", "2.51", "0.00", "-99.99"))]
+    rows: Any = list(zip(days, times, amounts, strict=True))
+    path = str(tmp_path_factory.mktemp("typed") / "t")
+    schema = "d date, t timestamp_ntz, m decimal(10,2)"
+    spark.createDataFrame(rows, schema).write.parquet(path)
+    return spark.read.parquet(path)
+
+
+def test_instants_are_declined(typed: DataFrame) -> None:
+    """Their local time is that of the worker's machine, without Arrow."""
+    table = typed.selectExpr("CAST(t AS timestamp) AS t")
+    df = with_c(table, "in_the_morning", "boolean", "t").filter("c")
+    assert untouched(df).declined[0].code == "column-type"
+
+
 def test_nondeterministic_functions(tables: Tables) -> None:
     from pyspark.sql.functions import udf
 
@@ -146,7 +191,18 @@ ROWS = [
     ("half", "score double", "c double", ["c > 4", "c < 0", "c = -1 OR c >= 50"]),
     ("alarming", "level string, v int NOT NULL", "c boolean", ["c", "NOT c"]),
     ("severity", "level string", "c int", ["c >= 2", "c = 0", "c <> 3"]),
+    ("not_before", "d date", "c date", ["c > DATE '2024-01-02'", "c <= DATE '2024-01-02'"]),
+    ("in_the_morning", "t timestamp_ntz", "c boolean", ["c", "NOT c"]),
+    ("is_large", "m decimal(10,2)", "c boolean", ["c", "NOT c"]),
+    ("level_of", "m decimal(10,2)", "c string", ["c = 'high'", "c <> 'low'", "c = 'none'"]),
 ]
+
+
+def stored(value: Any, type_: str) -> Any:
+    """As the interpreter has values of a type."""
+    sort = sort_of(type_)
+    assert sort is not None
+    return None if value is None else from_python(value, sort)
 
 
 @pytest.mark.parametrize(("name", "schema", "returns", "wheres"), ROWS)
@@ -163,6 +219,9 @@ def test_lemma_on_random_rows(name: str, schema: str, returns: str, wheres: list
         "double": [None, float("nan"), -0.0, 0.0, 5.0, 8.0, 90.0, 91.0, 95.0, 1e300, -1.0],
         "int": [None, *range(-3, 9), 2**31 - 1],
         "string": [None, "", "error", "warn", "é"],
+        "date": [None, *(date(2024, 1, d) for d in (1, 2, 3)), date(1, 1, 1)],
+        "timestamp_ntz": [None, *(datetime(2024, 1, 1, h) for h in (5, 6, 9, 12))],
+        "decimal(10,2)": [None, *map(Decimal, ("2.50", "2.51", "0.00", "-0.01", "99.99"))],
     }
     columns = parse_schema(schema)
     inputs = read_inputs(function, schema, returns, (), "row")
@@ -178,9 +237,11 @@ def test_lemma_on_random_rows(name: str, schema: str, returns: str, wheres: list
         for _ in range(800):
             row = [random.choice(pools[c.type][not c.nullable :]) for c in columns]
             value = function(*row)
-            after = evaluate(before, {(Scope.OUT, "c"): value})
-            names = {(Scope.KEY, c.name): x for c, x in zip(columns, row, strict=True)}
+            (made,) = parse_returns(returns, name)
+            after = evaluate(before, {(Scope.OUT, "c"): stored(value, made.type)})
+            names = {
+                (Scope.KEY, c.name): stored(x, c.type) for c, x in zip(columns, row, strict=True)
+            }
             assert (evaluate(below, names) is True) == (after is True), (row, value, where)
             kept += after is True
-        assert parse_returns(returns, name)
         assert kept or where == "c = 4"

@@ -5,14 +5,15 @@ than the declared type's for NULL, and an integer beyond 64 bits, too (it cuts s
 their bits, which is declined). With Arrow, ``worker.py`` calls ``pyarrow.array(values, type)`` on a
 whole batch, which raises for an integer beyond 64 bits, takes small integers for doubles, and
 may treat all values of the batch differently for the sake of one of another class (declined). NaN
-stays NaN both ways.
+stays NaN both ways. Dates are ``datetime.date`` both ways (``DateType.toInternal``), timestamps
+without time zone come as naive ``datetime``, decimals as ``Decimal``.
 """
 
 from __future__ import annotations
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Sort
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Decimal, Sort
 from presieve.ir.terms import Op, Term, int_lit, none_lit
 from presieve.lift.build import and_, get, is_none, ite, or_, some
 from presieve.lift.forms import Request, RowFunction
@@ -22,15 +23,20 @@ from presieve.lift.values import NoneV, Scalar, Value, describe
 from presieve.semantics.types import SchemaColumn, shown_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
-_SORTS: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING)
-"""Sorts whose values a scalar UDF is sent, and gives back, as they are."""
+_GIVEN: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE)
+"""Sorts whose values a scalar UDF gives back as they are."""
+_SENT: tuple[Sort, ...] = (*_GIVEN, TIMESTAMP_NTZ)
+"""Sorts whose values it is sent as they are, decimals besides. Not instants, whose local time
+is that of the worker's machine without Arrow.
+"""
 
 
 def check_row_columns(form: RowFunction, request: Request) -> None:
     """Decline ``column-type`` unless all columns that are passed have types of these sorts."""
     types = {c.name: c.type for c in request.schema}
     for name in form.columns:
-        if sort_of(types[name]) not in _SORTS:
+        sort = sort_of(types[name])
+        if sort not in _SENT and not isinstance(sort, Decimal):
             reason = f"column {name} of a scalar UDF is of type {shown_type(types[name])}"
             raise DeclineSignal("column-type", reason)
 
@@ -40,7 +46,7 @@ def row_value(
 ) -> Term:
     """The output for a value that is returned on a path. Declines ``return-type``."""
     base = sort_of(column.type)
-    if base not in _SORTS or base is None or not column.nullable:
+    if base not in _GIVEN or base is None or not column.nullable:
         reason = f"the UDF returns {shown_type(column.type)}"
         raise DeclineSignal("return-type", reason)
     if isinstance(value, NoneV):
