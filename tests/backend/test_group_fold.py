@@ -273,3 +273,60 @@ def test_told_in_reports(tables: Tables) -> None:
     assert boundary.span is not None
     assert boundary.span.file.endswith("aggregators.py")
     assert "def reduce" in boundary.source
+
+
+TOP_TWO = "first double, second double"
+
+
+def top_two(df: DataFrame) -> DataFrame:
+    fold = group_fold(aggregators.TopTwo, TOP_TWO)
+    return df.groupBy("team").agg(fold("score").alias("top"))
+
+
+def test_fields_of_a_struct(tables: Tables) -> None:
+    """The filter stays, although ``second IS NOT NULL`` would do."""
+    for df in (
+        top_two(tables.strange).filter("top.first >= 90 AND top.second >= 90"),
+        top_two(tables.strange).select("team", "top.*").filter("first >= 90 AND second >= 90"),
+        top_two(tables.strange)
+        .withColumnRenamed("top", "b")
+        .filter("b.second >= 90 AND b.first >= 90"),
+    ):
+        boundary = rewritten(df)
+        assert (boundary.kind, boundary.prefilter) == ("partial", "score >= 90.0D")
+        assert any("GreaterThanOrEqual(score,90.0)" in p for p in boundary.pushed_to_scan)
+
+
+def test_fields_that_nobody_reads(tables: Tables) -> None:
+    df = top_two(tables.strange).filter("top.first >= 90")
+    assert rewritten(df.select("team")).prefilter == "score >= 90.0D"
+    assert rewritten(df.selectExpr("team", "top.first AS f").select("f")).kind == "exact"
+    both = explain(df).boundaries[0]
+    assert both.prefilter != "score >= 90.0D", "the second score would be another one"
+    assert safe(df).count() == 6
+
+
+def test_types_of_fields(spark: SparkSession) -> None:
+    days = [date(2024, 1, d) for d in (1, 2, 3)]
+    times = [datetime(2024, 1, d, 18) for d in (1, 2, 3)]
+    amounts = [Decimal("2.49"), Decimal("2.50"), Decimal("9.99")]
+    rows: list[Any] = [("a", *r) for r in zip(days, times, amounts, strict=True)]
+    rows += [("a", None, None, None), ("b", days[0], times[0], amounts[0]), ("c", None, None, None)]
+    table = spark.createDataFrame(rows, "k string, d date, t timestamp, m decimal(10,2)")
+    fold = group_fold(aggregators.Boundaries, "d date, t timestamp, m decimal(10,2)")
+    df = table.groupBy("k").agg(fold("d", "t", "m").alias("x"))
+    assert {r.k: tuple(r.x) for r in df.collect()} == {
+        "a": (days[2], times[2], amounts[2]),
+        "b": (None, None, None),
+        "c": (None, None, None),
+    }
+    rewritten(df.filter("x.d IS NOT NULL").select("k"))
+    rewritten(df.filter("x.m IS NOT NULL").select("k"))
+    safe(df.filter("x.t IS NOT NULL AND x.m > 2"))
+
+
+def test_structs_that_are_not_looked_into(tables: Tables) -> None:
+    """One field might be given as a value by itself, which Spark would refuse."""
+    best = group_fold(Best, "best double")
+    df = tables.plain.groupBy("team").agg(best("score").alias("b")).filter("b.best > 90")
+    assert untouched(df).declined[0].code == "return-type"

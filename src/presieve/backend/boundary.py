@@ -20,6 +20,7 @@ from presieve.backend.catalyst_json import (
     Tree,
     expr_id,
 )
+from presieve.backend.fields import struct_fields
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.native import AGGREGATE_EXPRESSION, COMPLETE, NativeCall, native_call
 from presieve.errors import DeclineSignal
@@ -52,6 +53,7 @@ class Call:
     for applyInPandas). A scalar UDF is called once for each row. ``arrow``: the values of a scalar
     UDF go through Arrow, or a function of groups is one of Arrow arrays. ``streamed``: a function
     of groups takes the iterator of its batches.
+    ``fields`` are the names of the outputs where they are those of a struct.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Call:
     native: NativeCall | None = None
     arrow: bool = False
     streamed: bool = False
+    fields: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,7 @@ def read_aggregate(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         path=node.path,
         input_path=input_path,
         inputs=gateway.attributes(gateway.node(plan, (0,))),
-        outputs=gateway.attributes(plan),
+        outputs=_outputs(node, gateway.attributes(plan)),
         keys=tuple(expr_id(t[0]) for t in grouping if is_attribute(t)),
         key_outputs=key_outputs,
         all_keys_plain=len(plain) == len(grouping),
@@ -188,8 +191,30 @@ def _udaf_call(tree: Tree, position: int) -> Call:
     check_function(udaf, *GROUPED_AGG_PANDAS, *GROUPED_AGG_ARROW)
     arrow, streamed = kind in GROUPED_AGG_ARROW, kind in STREAMED
     read = plain(udaf, arguments)
-    outputs = (expr_id(tree[0]),)
-    return Call(str(udaf["name"]), read, outputs, position, arrow=arrow, streamed=streamed)
+    fields = _fields(tree)
+    outputs = tuple(a.id for _, a in fields) or (expr_id(tree[0]),)
+    names = tuple(name for name, _ in fields)
+    name = str(udaf["name"])
+    return Call(name, read, outputs, position, arrow=arrow, streamed=streamed, fields=names)
+
+
+def _fields(tree: Tree) -> tuple[tuple[str, Attribute], ...]:
+    """Of the struct that a call gives: names and attributes. One of one field is not looked into,
+    since Python can give that field for it.
+    """
+    found = struct_fields(expr_id(tree[0]), str(tree[0]["name"]), tree[2].get("dataType"))
+    return found if len(found) > 1 else ()
+
+
+def _outputs(node: Node, outputs: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    """The columns of an aggregate, with the fields of its structs in place of these."""
+    found: list[Attribute] = []
+    calls = {expr_id(t[0]): t for t in node.fields["aggregateExpressions"] if len(t) > 2}
+    for a in outputs:
+        tree = calls.get(a.id)
+        is_struct = tree is not None and tree[2]["class"] == PYTHON_UDAF
+        found += [f for _, f in _fields(tree)] if tree and is_struct and _fields(tree) else [a]
+    return tuple(found)
 
 
 def _scalar_calls(node: Node) -> tuple[int, ...]:

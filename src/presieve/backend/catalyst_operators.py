@@ -18,6 +18,7 @@ from presieve.backend.catalyst_json import (
     split_conjuncts,
 )
 from presieve.backend.definitions import CTE_DEFINITION, CTE_REFERENCE
+from presieve.backend.fields import struct_fields, with_fields
 from presieve.backend.names import is_key_type
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import Term
@@ -134,7 +135,8 @@ def read_operator(
     if node.kind == FILTER:
         return Filter(tuple(read_expr(c.tree, timezone) for c in conditions(node)))
     if node.kind == PROJECT:
-        return Project(tuple(_column(t, timezone) for t in node.fields["projectList"]))
+        columns_ = (_columns(t, timezone) for t in node.fields["projectList"])
+        return Project(tuple(c for found in columns_ for c in found))
     if node.kind in _RENAMING:
         return Alias()
     if node.kind in _MOVING:
@@ -227,15 +229,26 @@ def _reads(node: Node) -> frozenset[int]:
     return frozenset(found)
 
 
-def _column(tree: Tree, timezone: str) -> Column:
-    """A column of a projection: an attribute, or an alias of an expression."""
+def _columns(tree: Tree, timezone: str) -> tuple[Column, ...]:
+    """A column of a projection: an attribute, or an alias of an expression. Of a struct that is
+    passed on, its fields, too.
+    """
     value = tree[1:] if tree[0]["class"] == ALIAS else tree
     plain = len(value) == 1 and _is_attribute(value[0])
-    return Column(expr_id(tree[0]), read_expr(value, timezone), plain)
+    number = expr_id(tree[0])
+    column = Column(number, read_expr(value, timezone), plain)
+    if not plain:
+        return (column,)
+    name, type_ = str(value[0]["name"]), value[0]["dataType"]
+    below = struct_fields(expr_id(value[0]), name, type_)
+    above = struct_fields(number, name, type_)
+    pairs = zip(above, below, strict=True)
+    return (column, *(Column(a.id, _passed(b), plain=True) for (_, a), (_, b) in pairs))
 
 
 def read_expr(tree: Tree, timezone: str) -> Expr:
     """An expression over attribute variables."""
+    tree = with_fields(tree)
     attributes = {}
     for node in tree:
         if _is_attribute(node):

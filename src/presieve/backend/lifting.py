@@ -28,6 +28,8 @@ from presieve.lift.forms import (
 from presieve.lift.lift import lift
 from presieve.lift.pure import apart
 from presieve.lift.rowwise import lift_rows
+from presieve.plan.algebra import Attribute
+from presieve.semantics.types import SchemaColumn
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,14 +205,26 @@ def _lift(
     request = Request(
         schema=tuple(schema_column(by_id[i]) for i in read),
         keys=tuple(k.name for k in names.keys),
-        returns=tuple(schema_column(outputs[i]) for i in call.outputs),
+        returns=_returns([outputs[i] for i in call.outputs], call),
         timezone=setting.timezone,
         pure=setting.pure,
     )
     result = lift(function, form, request)
     if isinstance(result, Declined):
         raise _signal(result)
-    return result
+    if not call.fields:
+        return result
+    named = zip(result.fold.outputs, call.outputs, strict=True)
+    columns = tuple(replace(o, name=outputs[i].name) for o, i in named)
+    return replace(result, fold=replace(result.fold, outputs=columns))
+
+
+def _returns(outputs: list[Attribute], call: Call) -> tuple[SchemaColumn, ...]:
+    """The declared outputs: of a struct its fields, under the names that the function knows."""
+    declared = [schema_column(a) for a in outputs]
+    if not call.fields:
+        return tuple(declared)
+    return tuple(replace(c, name=f) for c, f in zip(declared, call.fields, strict=True))
 
 
 def _signal(why: Declined) -> DeclineSignal:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from presieve.backend.boundary import Boundary
 from presieve.backend.catalyst_plan import Site
 from presieve.backend.errors import arrives_in_python, is_guarded, is_unread, others_raise
+from presieve.backend.fields import with_all_fields
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.lifting import Setting, read_lifted
 from presieve.backend.names import (
@@ -218,7 +219,8 @@ def _needed(
 
 
 def _read(site: Site, boundary: Boundary, moved: frozenset[tuple[int, int]]) -> frozenset[int]:
-    return live(site.path, moved, visible(site.path, {a.id for a in boundary.outputs}))
+    made = {a.id for a in boundary.outputs}
+    return with_all_fields(live(site.path, moved, visible(site.path, made)), made)
 
 
 def _shown_keys(

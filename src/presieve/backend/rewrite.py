@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from presieve.backend.catalyst_json import Conjunct, split_conjuncts
 from presieve.backend.catalyst_operators import FILTER
+from presieve.backend.fields import struct_id
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import above, distinct, input_vars, output_vars
 from presieve.backend.problem import SiteProblem
@@ -95,7 +96,8 @@ def _beside(site: SiteProblem, prefilter: Term, timezone: str) -> Predicate | No
 def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
     """The edit that a proven pushdown calls for. Raises :class:`DeclineSignal`.
 
-    Where the residual is what the filters say that would be taken out, they stay where they are.
+    Where the residual is what the filters say that would be taken out, they stay where they are;
+    so they do where it reads a field of a struct.
     """
     below = None
     _check_exposed(site, prefilter)
@@ -111,6 +113,10 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
     shown = set(output_vars(site.names, site.problem.fold).values())
     if site.boundary.single and not set(variables(residual)) <= shown:
         # It says again which rows the function gives: the filters say the rest.
+        return SiteEdit(site, below, None, frozenset())
+    fields = {a.name for a in site.names.outputs if struct_id(a.id) != a.id}
+    if any(v.scope is Scope.OUT and v.name in fields for v in variables(residual)):
+        # What is proved with a weaker residual holds with the filter: it keeps less of the same.
         return SiteEdit(site, below, None, frozenset())
     term, outputs = above(site.names, site.problem.fold, residual)
     return SiteEdit(site, below, _predicate(term, outputs, timezone), site.moved)

@@ -256,12 +256,14 @@ def _edited(
     erases = site.may_erase_error or (site.unread and bool(edit.removed))
     if options.policy == "strict" and erases:
         return replace(report, declined=(*report.declined, Declined(ERASES, ERASED_TEXT))), None
+    # A filter on fields of a struct stays as it is, although less of it would do.
+    stays = solution.kind == "split" and not edit.removed
     told = replace(
         report,
-        kind=solution.kind,
+        kind="partial" if stays else solution.kind,
         assumptions=_assumptions(erases, solution),
         prefilter=_sql(solution.prefilter, "true"),
-        residual=_sql(solution.residual, report.where),
+        residual=report.where if stays else _sql(solution.residual, report.where),
     )
     return told, edit if edit.changes else None
 
