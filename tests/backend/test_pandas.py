@@ -45,6 +45,10 @@ def added(pdf: Any) -> Any:
     return pd.DataFrame({"shop": [pdf["shop"].iloc[0]], "total": [pdf["v"].quantile(0.9)]})
 
 
+def latest(pdf: Any) -> Any:
+    return pdf.sort_values("n", ascending=False, kind="stable").head(1)
+
+
 def averages(pdf: Any) -> Any:
     good = pdf[pdf["n"] > 0]
     pdf["kind"] = np.where(pdf["s"] == "x", "x", "other")
@@ -74,6 +78,9 @@ def test_tables(spark: SparkSession, by_value: None, tmp_path: Path) -> None:
     means = sales.applyInPandas(averages, "shop string, mean double, total double, spread double")
     assert rewritten(means.filter("mean > 90")).prefilter == "n > 0"
     assert rewritten(means.filter("total > 90 AND spread < 5")).prefilter == "n > 0"
+    newest = sales.applyInPandas(latest, "shop string, v double, n int, s string")
+    assert rewritten(newest.filter("n >= 7")).prefilter == "n >= 7"
+    rewritten(newest.filter("n >= 7 AND s = 'y'"))
     totals = sales.applyInPandas(added, "shop string, total double")
     (found,) = untouched(totals.filter("total > 9")).declined
     assert found.code == "not-a-fold"

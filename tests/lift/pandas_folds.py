@@ -192,3 +192,43 @@ def weighted(pdf: pd.DataFrame) -> pd.DataFrame:
     if spread > 1 and part["v"].std() < 10:
         return pd.DataFrame({"kind": ["wide"], "total": [part["v"].sum() + 1]})
     return pd.DataFrame({"kind": ["narrow"], "total": [0.0]})
+
+
+def first_row(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pdf.head(1)
+
+
+def last_row(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pdf.iloc[[-1]][["s", "v", "n", "t"]]
+
+
+def earliest(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pdf.sort_values("t", kind="stable").head(1).reset_index(drop=True)
+
+
+def latest(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pdf.sort_values("t", kind="mergesort").tail(1)
+
+
+def highest(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pdf.sort_values(by=["v"], ascending=False, kind="stable").iloc[[0]]
+
+
+def lowest(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pdf.sort_values("n", ascending=False, kind="stable").tail(1)
+
+
+def labels(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pdf.loc[[pdf["v"].idxmax()], ["t", "v", "n", "s"]]
+
+
+def ends_by(pdf: pd.DataFrame) -> pd.DataFrame:
+    by_day = pdf.sort_values("t", kind="stable")
+    part = pdf[pdf["v"] > 0].sort_values("s", ascending=False, kind="stable")
+    return pd.DataFrame(
+        {
+            "a": [by_day["v"].iloc[0]],
+            "b": [by_day["s"].iloc[-1]],
+            "c": [part["s"].iloc[0] if len(part) else None],
+        }
+    )

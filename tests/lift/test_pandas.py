@@ -127,6 +127,18 @@ CASES: list[tuple[Any, str, str]] = [
         )
     ),
     (pandas_folds.weighted, "v double, s string", "kind string, total double"),
+    *(
+        (getattr(pandas_folds, name), schema, returns)
+        for name in ("first_row", "last_row", "earliest", "latest", "highest", "lowest", "labels")
+        for schema, returns in (
+            ("t timestamp, v double, n int, s string", "t timestamp, v double, n int, s string"),
+            (
+                "t bigint NOT NULL, v double NOT NULL, n bigint, s string NOT NULL",
+                "t bigint, v double, n bigint, s string",
+            ),
+        )
+    ),
+    (pandas_folds.ends_by, "t date, v double, s string", "a double, b string, c string"),
     (pandas_folds.nullable_mask, "v double, f boolean", "n bigint, top double"),
     (pandas_folds.number_of, "n int", "o int"),
     (pandas_folds.number_of, "n bigint NOT NULL", "o bigint"),

@@ -47,7 +47,7 @@ def chosen(
 
 def _condition(m: Machine, v: VectorV, mask: Value, node: ast.AST) -> Term:
     found = vector(m, mask)
-    if found is None or found.rows != v.rows or found.ordered != v.ordered:
+    if found is None or found.rows != v.rows or (found.ordered, found.by) != (v.ordered, v.by):
         reason = "a condition of other rows: make it from the table that the column is of"
         raise m.decline("unsupported-operation", reason, node)
     if found.term.sort != BOOL:

@@ -13,13 +13,14 @@ from dataclasses import replace
 from presieve.ir.ops import app, conjunction
 from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, literal_value
-from presieve.lift import arrow, elements, vectors, writes
+from presieve.lift import arrow, elements, onerow, vectors, writes
 from presieve.lift.build import and_, is_none
 from presieve.lift.fields import any_row, rows_of
 from presieve.lift.machine import Flow, Machine
-from presieve.lift.reductions import at_end, at_label, reduced
+from presieve.lift.reductions import at_label, reduced
 from presieve.lift.values import (
     LITERAL,
+    NONE,
     AccessV,
     FrameV,
     LabelledV,
@@ -28,6 +29,7 @@ from presieve.lift.values import (
     PartV,
     Scalar,
     SeriesV,
+    TableV,
     TupleV,
     Value,
     VectorV,
@@ -95,6 +97,11 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
             return _masked(m, flow, value, key, node)
         case SeriesV() | VectorV() if isinstance(key, SeriesV | VectorV):
             return _masked(m, flow, value, key, node)
+        case TableV(columns, items) if columns is not None and isinstance(key, ListV):
+            wanted = _names(key)
+            if wanted is None or not set(wanted) <= set(columns) or len(set(wanted)) < len(wanted):
+                return None
+            return TableV(wanted, tuple(items[columns.index(n)] for n in wanted))
         case PartV(columns) if _constant(key) in columns:
             return vectors.column_of(m, value, str(_constant(key)))
         case PartV(columns) if isinstance(key, ListV):
@@ -146,6 +153,10 @@ def _accessed(
                 return at_label(m, flow, inside, key, column.name, node)
             masks = isinstance(key, SeriesV | VectorV)
             return _masked(m, flow, of, key, node) if masks else None
+        if isinstance(rows, ListV) and len(rows.items) == 1:
+            label = rows.items[0]
+            if isinstance(label, LabelV):
+                return _labelled_table(m, flow, frame, label, name, node)
         if isinstance(rows, LabelV):
             if name is None:
                 whole = frame.rows == TRUE and frame.ordered and not frame.made
@@ -160,13 +171,31 @@ def _accessed(
     return _by_position(m, flow, of, key, node)
 
 
+def _labelled_table(
+    m: Machine, flow: Flow, frame: PartV, label: LabelV, name: Value | None, node: ast.AST
+) -> Value | None:
+    """``table.loc[[table.t.idxmax()]]``: a table of one row; an error where there is none."""
+    columns = frame.columns if name is None else _names(name)
+    if columns is None or not set(columns) <= set(frame.columns):
+        return None
+    if name is not None and not isinstance(name, ListV):
+        return None
+    items = tuple(at_label(m, flow, frame, label, c, node) for c in columns)
+    return TableV(columns, items)
+
+
 def _by_position(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> Value | None:
+    frame = vectors.part(of)
+    if frame is not None and isinstance(key, ListV) and len(key.items) == 1:
+        row = _constant(key.items[0])
+        if type(row) is int and row in (0, -1):
+            return onerow.row_table(m, flow, frame, last=row == -1, node=node)
     position = _constant(key)
     if isinstance(of, SeriesV) and of.name in m.columns.request.keys and position in (0, -1):
         return m.columns.key(of.name)
     column = vectors.vector(m, of)
     if column is not None and type(position) is int and position in (0, -1):
-        return at_end(m, flow, column, last=position == -1, node=node)
+        return onerow.end_of(m, flow, column, last=position == -1, node=node)
     if column is not None and type(position) is int:
         reason = "one row in the middle depends on the number of rows before it: loop"
         raise m.decline("row-order", reason, node)
@@ -183,7 +212,7 @@ _NEIGHBOURS = (
 
 def has_methods(value: Value) -> bool:
     """Whether :func:`method_of` is to be asked: a table, a column, or ``column.str``."""
-    return isinstance(value, AccessV) or vectors.is_whole(value)
+    return isinstance(value, AccessV | TableV) or vectors.is_whole(value)
 
 
 def method_of(
@@ -196,13 +225,17 @@ def method_of(
     node: ast.AST,
 ) -> Value | None:
     """``owner.name(...)`` of a table or column; None where it is not known here."""
+    if isinstance(owner, TableV):
+        dropped = name == "reset_index" and [_constant(v) for v in named.values()] == [True]
+        plain = not args and (name == "copy" if not named else dropped and "drop" in named)
+        return owner if plain else None
     if isinstance(owner, AccessV):
         return _accessor_method(m, owner, name, args, named, node)
     if arrow.is_arrow(owner):
         return None if named else arrow.method_of(m, flow, owner, name, args, node)
     frame = vectors.part(owner)
     if frame is not None:
-        return _frame_method(m, frame, name, args, named, node)
+        return _frame_method(m, flow, frame, name, args, named, node)
     if not isinstance(owner, SeriesV | VectorV):
         return None
     if name in _NEIGHBOURS:
@@ -277,7 +310,7 @@ def _column_method(
         case (("gt" | "ge" | "lt" | "le" | "eq" | "ne"), (value,)):
             return vectors.compare_vectors(m, _WORDS[name], v, value, node)
         case "sort_values", ():
-            return replace(v, ordered=False)
+            return replace(v, ordered=False, by=None)
         case "abs", ():
             return elements.absolute(m, v, node)
         case (_, ()) | ("quantile", _):
@@ -287,6 +320,7 @@ def _column_method(
 
 def _frame_method(
     m: Machine,
+    flow: Flow,
     frame: PartV,
     name: str,
     args: tuple[Value, ...],
@@ -306,11 +340,25 @@ def _frame_method(
         case "assign" if not args and "**" not in named:
             return writes.assigned(m, frame, named, node)
         case "sort_values" if len(args) <= 1 and set(named) <= {"by", "ascending", "kind"}:
-            return replace(frame, ordered=False)
+            return _sorted(m, frame, args, named)
+        case "head" | "tail" if not named and [_constant(a) for a in args] == [1]:
+            return onerow.row_table(m, flow, frame, last=name == "tail", node=node)
         case "groupby" | "pivot_table" | "merge" | "resample" | "rolling":
             reason = f".{name}() inside of the function regroups the rows of the group"
             raise m.decline("not-a-fold", reason, node)
     return None
+
+
+def _sorted(m: Machine, frame: PartV, args: tuple[Value, ...], named: Mapping[str, Value]) -> PartV:
+    """The table after sorting: only in a stable sort rows that tie have an order."""
+    found = _names(args[0] if args else named.get("by", NONE))
+    upwards = _constant(named["ascending"]) if "ascending" in named else True
+    kind = _constant(named["kind"]) if "kind" in named else "quicksort"
+    stable = kind in ("stable", "mergesort") and type(upwards) is bool and frame.ordered
+    if found is None or len(found) != 1 or found[0] not in frame.columns or not stable:
+        return replace(frame, ordered=False, by=None)
+    key = vectors.column_of(m, frame, found[0])
+    return replace(frame, ordered=False, by=(key, upwards is True))
 
 
 def _names(value: Value) -> tuple[str, ...] | None:

@@ -199,7 +199,7 @@ def distinct(m: Machine, v: VectorV, node: ast.AST) -> Value:
 def at_end(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
     """``column.iloc[0]`` or ``iloc[-1]``: IndexError where there is no row."""
     if not v.ordered:
-        reason = "the first row after sorting: rows that tie have no fixed order"
+        reason = "rows that tie have no fixed order: sort by one column, with kind='stable'"
         raise m.decline("row-order", reason, node)
     seen = any_row(m, v.rows, node)
     what = "last" if last else "first"

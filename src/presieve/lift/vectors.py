@@ -106,10 +106,10 @@ def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
     """A column of the table."""
     put = dict(frame.made).get(name)
     if put is not None:
-        return replace(put, rows=frame.rows, ordered=frame.ordered)
+        return replace(put, rows=frame.rows, ordered=frame.ordered, by=frame.by)
     whole = vector(m, SeriesV(name))
     assert whole is not None
-    return VectorV(whole.term, frame.rows, name, whole.narrow, frame.ordered)
+    return replace(whole, rows=frame.rows, ordered=frame.ordered, by=frame.by)
 
 
 def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
@@ -125,7 +125,7 @@ def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
 
 
 def _aligned(m: Machine, a: VectorV, b: VectorV, node: ast.AST) -> None:
-    if a.rows != b.rows or a.ordered != b.ordered:
+    if a.rows != b.rows or a.ordered != b.ordered or a.by != b.by:
         reason = "columns of different rows are combined: take both from the same table"
         raise m.decline("unsupported-operation", reason, node)
 
@@ -164,7 +164,8 @@ def like(term: Term, *operands: VectorV | None) -> VectorV:
     """A column with these elements and the rows of the operands; an array if all of them are."""
     known = [v for v in operands if v is not None]
     of = known[0]
-    return VectorV(term, of.rows, None, False, of.ordered, all(v.array for v in known))
+    array = all(v.array for v in known)
+    return VectorV(term, of.rows, None, False, of.ordered, array, of.by)
 
 
 def _constant(m: Machine, v: VectorV, value: Value) -> Value:

@@ -28,7 +28,9 @@ class VectorV:
 
     A missing element is none, or NaN. ``name``: the column that it is, as it stands. ``narrow``: an
     array of integers of fewer than 64 bits. ``ordered``: in the order of the group. ``array``: an
-    array of NumPy's, whose reductions do not skip what is missing.
+    array of NumPy's, whose reductions do not skip what is missing. ``by``: where it is not in the
+    order of the group, the column that it is sorted by, rows that tie in the group's order, and
+    whether it is sorted upwards; None where the order is not known.
     """
 
     term: Term
@@ -37,6 +39,7 @@ class VectorV:
     narrow: bool = False
     ordered: bool = True
     array: bool = False
+    by: tuple[VectorV, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class PartV:
     rows: Term
     ordered: bool = True
     made: tuple[tuple[str, VectorV], ...] = ()
+    by: tuple[VectorV, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ def assigned(m: Machine, table: PartV, named: Mapping[str, Value], node: ast.AST
 def _column(m: Machine, table: PartV, value: Value, node: ast.AST) -> VectorV:
     found = vector(m, value)
     if found is not None:
-        if found.rows != table.rows or found.ordered != table.ordered:
+        if found.rows != table.rows or (found.ordered, found.by) != (table.ordered, table.by):
             reason = "a column of other rows is put into a table: make it from the same table"
             raise m.decline("unsupported-operation", reason, node)
         return replace(found, array=False)
