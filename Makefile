@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test check format bench differential fuzz matrix proofs
+.PHONY: help setup demo test connect check format bench differential fuzz matrix proofs
 
 help:
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -19,6 +19,10 @@ demo: .venv/.ready ## three pipelines as written and as optimized, with a report
 
 test: .venv/.ready ## the whole test suite, in two processes
 	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	@$(if $(ARGS),,$(MAKE) --no-print-directory connect)
+
+connect: .venv/.ready ## the tests that run on both kinds of session, on Spark Connect
+	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile --connect tests/backend $(ARGS)
 
 check: .venv/.ready ## lint, format, types and layers
 	$(VENV)/ruff check .

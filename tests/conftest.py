@@ -20,15 +20,42 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """One process has sessions of one kind only."""
+    parser.addoption(
+        "--connect", action="store_true", help="run on Spark Connect instead of a classic session"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """``classic`` marks what there is in classic sessions only; it gives the reason."""
+    config.addinivalue_line("markers", "classic(reason): not on Spark Connect")
+
+
+@pytest.fixture
+def only_connect(connect: bool) -> None:
+    """For tests of what there is on Spark Connect only."""
+    if not connect:
+        pytest.skip("Spark Connect only")
+
+
 @pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+def connect(request: pytest.FixtureRequest) -> bool:
+    """Whether the tests run on Spark Connect."""
+    return bool(request.config.getoption("--connect"))
+
+
+@pytest.fixture(scope="session")
+def spark(connect: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The one session of a test run. A test that changes a conf puts it back."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    # A remote "local[2]" is a server that PySpark starts for this process.
+    builder = SparkSession.builder
     session = (
-        SparkSession.builder.master("local[2]")
+        (builder.remote("local[2]") if connect else builder.master("local[2]"))
         .appName("presieve-tests")
         .config("spark.ui.enabled", "false")
         .config("spark.driver.memory", "2g")
@@ -37,13 +64,19 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
         .getOrCreate()
     )
-    session.sparkContext.setLogLevel("ERROR")
+    if not connect:
+        session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that need Spark come last, and carry the marker, so that others fail fast."""
+    if config.getoption("--connect"):
+        for item in items:
+            classic = item.get_closest_marker("classic")
+            if classic is not None:
+                item.add_marker(pytest.mark.skip(reason=f"classic only: {classic.args[0]}"))
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import redirect_stdout
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from presieve.driver.optimize import explain, optimize
@@ -27,6 +29,19 @@ def untouched(df: DataFrame) -> BoundaryReport:
     (boundary,) = explain(df).boundaries
     assert boundary.kind == "none"
     return boundary
+
+
+def plan_text(df: DataFrame) -> str:
+    """What Spark says of a plan, before and after it is optimized, and of how it is run."""
+    said = StringIO()
+    with redirect_stdout(said):
+        df.explain(extended=True)
+    return said.getvalue()
+
+
+def is_connect(df: DataFrame) -> bool:
+    """Whether the DataFrame is one of Spark Connect."""
+    return type(df).__module__.startswith("pyspark.sql.connect.")
 
 
 def safe(df: DataFrame) -> DataFrame:

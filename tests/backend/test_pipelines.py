@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.backend import udfs
 from tests.backend.conftest import Tables
-from tests.backend.running import rewritten, safe, same_rows, untouched
+from tests.backend.running import plan_text, rewritten, safe, same_rows, untouched
 
 from presieve.driver.optimize import explain, optimize
 
@@ -85,7 +85,7 @@ def test_projections_renames_and_further_filters(tables: Tables) -> None:
     boundary = rewritten(df)
     assert boundary.prefilter == SCORE
     better = optimize(df)
-    assert "length" in better._jdf.queryExecution().analyzed().toString()
+    assert "length" in plan_text(better)
 
 
 def test_a_computed_column_that_lifts(tables: Tables) -> None:
@@ -103,7 +103,7 @@ def test_filters_on_the_key_go_along(tables: Tables) -> None:
     """Catalyst moves them; both arrive at the scan."""
     df = agg(tables.plain, "top", "double", "score").filter("m >= 90 AND team = 'a'")
     assert rewritten(df).prefilter == SCORE
-    plan = optimize(df)._jdf.queryExecution().optimizedPlan().toString()
+    _, _, plan = plan_text(optimize(df)).partition("== Optimized Logical Plan ==")
     assert "(score#" in plan.split("Aggregate")[1]
     assert "= a)" in plan.split("Aggregate")[1]
 
@@ -175,6 +175,7 @@ def test_several_boundaries_in_one_plan(tables: Tables) -> None:
     assert prefilters == {SCORE, "v > 10"}
 
 
+@pytest.mark.classic("SQL text")
 def test_sql_views_and_having(spark: SparkSession, tables: Tables) -> None:
     tables.plain.createOrReplaceTempView("games")
     spark.udf.register("top", pandas_udf("top", "double"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.backend import row_udfs
 from tests.backend.conftest import Tables
-from tests.backend.running import rewritten, safe, untouched
+from tests.backend.running import plan_text, rewritten, safe, untouched
 
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.synthesize import synthesize
@@ -81,7 +81,7 @@ def test_native_predicates_below(
 
 def test_the_function_is_called_once_for_a_row(tables: Tables) -> None:
     df = with_c(tables.plain, "grade", "string", "score").filter("c = 'top'")
-    plan = optimize(df)._jdf.queryExecution().executedPlan().toString()
+    plan = plan_text(optimize(df)).partition("== Physical Plan ==")[2]
     assert plan.count("grade(score") == 1
     assert "PushedFilters: [IsNotNull(score), GreaterThanOrEqual(score,95.0)]" in plan
 
@@ -92,9 +92,10 @@ def test_where_something_stays(tables: Tables) -> None:
     df = with_c(df, "opaque", "string", "level").filter("g = 'top' AND c <> 'x'")
     better = safe(df)
     assert better is not df
-    assert "opaque" in better._jdf.queryExecution().executedPlan().toString()
+    assert "opaque" in plan_text(better)
 
 
+@pytest.mark.classic("SQL text")
 def test_functions_registered_for_sql(tables: Tables) -> None:
     spark = tables.plain.sparkSession
     spark.udf.register("grade_of", row_udfs.grade, "string")

@@ -66,6 +66,12 @@ class Gateway(Protocol):
     def deterministic(self, plan: Handle) -> bool:
         """Whether no expression of the plan or below it is non-deterministic."""
 
+    def unread(self, plan: Handle) -> Declined | None:
+        """What of the plan or below it is not understood, so that nothing is known of it."""
+
+    def session_declines(self) -> Declined | None:
+        """Why nothing is moved in plans of this session, whatever they are."""
+
     def is_streaming(self, plan: Handle) -> bool:
         """Whether a streaming source is below."""
 
@@ -130,7 +136,9 @@ class Gateway(Protocol):
     # Around the plan
 
     def conf(self, key: str, default: str) -> str:
-        """A configuration entry of the session."""
+        """A configuration entry of the session: where it is not set, what Spark takes it to be, and
+        ``default`` only where Spark has no such entry.
+        """
 
     def cache_is_empty(self) -> bool:
         """Whether nothing at all is cached in this application."""

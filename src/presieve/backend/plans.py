@@ -80,24 +80,41 @@ class Opened:
 
 
 def open_plan(
-    df: DataFrame, *, thorough: bool = True, pure: tuple[Pure, ...] = ()
+    df: DataFrame,
+    *,
+    thorough: bool = True,
+    pure: tuple[Pure, ...] = (),
+    before: Opened | None = None,
 ) -> Opened | Declined:
     """Read the plan. Without ``thorough``, one with neither a Python function nor a filter and an
+    <<<<<<< HEAD
     aggregate is not read: it may be large, and there is nothing in it to do; nor are the words
     of filters that only a person reads.
+    =======
+    aggregate is not read: it may be large, and there is nothing in it to do. ``before`` is what it
+    was before it was rewritten.
     """
-    if not is_classic(df):
-        return Declined("not-classic", "only classic DataFrames are rewritten, not Spark Connect")
     try:
-        return _open(df, thorough, pure)
+        gateway = before.gateway if before is not None else _gateway(df)
+        return _open(gateway, df, thorough, pure)
     except GatewayError as error:
         return error.declined
     except DeclineSignal as signal:
         return signal.declined
 
 
-def _open(df: DataFrame, thorough: bool, pure: tuple[Pure, ...]) -> Opened:
-    gateway: Gateway = ClassicGateway(df.sparkSession)
+def _gateway(df: DataFrame) -> Gateway:
+    """The interfaces of the DataFrame's session. Spark Connect needs packages that classic sessions
+    do without.
+    """
+    if is_classic(df):
+        return ClassicGateway(df.sparkSession)
+    from presieve.backend.connect.gateway import ConnectGateway
+
+    return ConnectGateway(df.sparkSession)
+
+
+def _open(gateway: Gateway, df: DataFrame, thorough: bool, pure: tuple[Pure, ...]) -> Opened:
     plan = gateway.analyzed(df)
     root = gateway.interesting(plan, thorough)
     if root is None:
@@ -117,7 +134,9 @@ def _separated(gateway: Gateway, plan: Handle, root: Node) -> tuple[Handle, Node
     cached under the plan as it is written would not be found.
     """
     try:
-        apart = gateway.separated(plan, root) if gateway.cache_is_empty() else plan
+        apart = gateway.separated(plan, root)
+        if apart is not plan and not gateway.cache_is_empty():
+            apart = plan
     except GatewayError:
         return plan, root
     return (plan, root) if apart is plan else (apart, gateway.tree(apart))
@@ -125,6 +144,9 @@ def _separated(gateway: Gateway, plan: Handle, root: Node) -> tuple[Handle, Node
 
 def _session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
     """Why nothing in this plan is moved, whatever it is."""
+    against = gateway.session_declines()
+    if against is not None:
+        return against
     if gateway.is_streaming(plan):
         return Declined("streaming", "streaming DataFrames are left alone")
     for key, expected in _CONFS.items():
@@ -153,6 +175,9 @@ def _problem(
     gateway: Gateway, site: Site, plan: Handle, setting: Setting
 ) -> SiteProblem | Declined:
     try:
+        unread = gateway.unread(gateway.node(plan, site.boundary.path))
+        if unread is not None:
+            return unread
         if not gateway.cache_is_empty() and _is_cached(gateway, site, plan):
             return Declined("cached", "the result is cached, and recomputing it would not pay")
         return read_problem(gateway, site, plan, setting)

@@ -26,6 +26,7 @@ from presieve.backend.catalyst_json import (
     walk,
 )
 from presieve.backend.definitions import CTE_DEFINITION, CTE_REFERENCE
+from presieve.sql.catalyst_tree import MEANING
 
 _TOTAL = frozenset(
     EXPRESSIONS + name
@@ -161,7 +162,7 @@ def trees(node: Node) -> Iterator[Tree]:
 def can_raise(tree: Tree) -> bool:
     """Whether something in the expression is not known to be total."""
     return any(
-        node["class"] not in _TOTAL and not _total_cast(tree, at) and not _total_sum(tree, at)
+        node["class"] not in _TOTAL and not any(total(tree, at) for total in _TOTAL_HERE)
         for at, node in enumerate(tree)
     )
 
@@ -183,6 +184,11 @@ def _type(tree: Tree, at: int) -> object:
     return node["dataType"] if node["class"] in (ATTRIBUTE, _LITERAL, _CAST) else None
 
 
+def _is_known(tree: Tree, at: int) -> bool:
+    """An expression that a proof can speak of: nothing in such raises."""
+    return tree[at]["class"] == MEANING and tree[at]["total"] is True
+
+
 def _total_cast(tree: Tree, at: int) -> bool:
     """A cast to a string, to a wider number or to the type that a column is of, or of a constant
     (which raises always or never).
@@ -199,3 +205,6 @@ def _total_cast(tree: Tree, at: int) -> bool:
     if not known or child["dataType"] not in _WIDER or node["dataType"] not in _WIDER:
         return False
     return _WIDER.index(child["dataType"]) <= _WIDER.index(node["dataType"])
+
+
+_TOTAL_HERE = (_total_cast, _total_sum, _is_known)

@@ -49,7 +49,7 @@ def in_rounds(
         decided |= zip(here, sites, strict=True)
         if changed is not found:
             found = changed
-            again = open_plan(changed, pure=opened.pure)
+            again = open_plan(changed, pure=opened.pure, before=opened)
             if isinstance(again, Declined):
                 break
             opened = again

@@ -13,11 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT, strip
-from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term
+from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Term, Var
+from presieve.ir.walk import rewrite, variables
 from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES
 from presieve.sql import coerce, conditional, exact
 from presieve.sql.catalyst_tree import (
+    MEANING,
     PACKAGE,
     Context,
     Node,
@@ -46,6 +48,8 @@ def expression(
     :func:`presieve.sql.parse.parse_predicate`, ``column-type``, and ``catalyst`` where the tree
     has another shape than Spark 4.3 gives it.
     """
+    if tree and tree[0].get("class") == MEANING:
+        return _known(tree[0], attributes)
     try:
         node, rest = build(tree, 0, 0)
         if rest != len(tree):
@@ -56,6 +60,20 @@ def expression(
     except DeclineSignal as signal:
         return signal.declined
     return SQL_TRUE if term == TRUE else SQL_FALSE if term == FALSE else term
+
+
+def _known(node: Mapping[str, object], attributes: Mapping[int, Term]) -> Term | Declined:
+    """What a ``MEANING`` says, over the known columns."""
+    term, ids = node["term"], node["ids"]
+    if isinstance(term, Declined):
+        return term
+    assert isinstance(term, Var | Lit | App)
+    assert isinstance(ids, Mapping)
+    places: dict[Var, Term] = {v: attributes[i] for v, i in ids.items() if i in attributes}
+    for var in variables(term):
+        if var not in places or strip(places[var].sort) != strip(var.sort):
+            return Declined("unknown-column", "a column is not known here")
+    return rewrite(term, lambda v: places[v])
 
 
 def _convert(node: Node, context: Context) -> Typed:

@@ -16,6 +16,12 @@ from presieve.sql.operands import Operand
 
 PACKAGE = "org.apache.spark.sql.catalyst.expressions."
 
+MEANING = "presieve.Meaning"
+"""Of an expression that is no tree of Catalyst's, since it is not analyzed here: ``term`` is what
+it means, or why that is not known, ``ids`` the columns that its variables are, by number, ``total``
+whether it never raises, and the children are what it reads.
+"""
+
 JSON_TYPES = {
     "boolean": "boolean",
     "byte": "tinyint",

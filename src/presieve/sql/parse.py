@@ -64,6 +64,16 @@ def parse_predicate(text: str, names: Mapping[str, Var], timezone: str) -> Term 
     return SQL_TRUE if term == TRUE else SQL_FALSE if term == FALSE else term
 
 
+def parse_operand(text: str, names: Mapping[str, Var], timezone: str) -> Operand:
+    """A Spark SQL expression, of any type, before it has met a partner. Raises
+    :class:`DeclineSignal`, with the codes of :func:`parse_predicate`.
+    """
+    parser = _Parser(tokens(text), names, timezone)
+    operand = parser.condition()
+    parser.finish()
+    return operand
+
+
 _Rule: TypeAlias = Callable[[], Operand]
 
 

@@ -176,6 +176,12 @@ class ClassicGateway:
         """Whether no expression of the plan or below it is non-deterministic."""
         return bool(plan.deterministic())
 
+    def unread(self, plan: Java) -> None:
+        """Nothing: the analyzer has resolved all of it, and what is unknown is so by its class."""
+
+    def session_declines(self) -> None:
+        """Nothing: settings have had their effect on an analyzed plan."""
+
     @guarded
     def is_streaming(self, plan: Java) -> bool:
         """Whether a streaming source is below."""
@@ -290,8 +296,11 @@ class ClassicGateway:
 
     @guarded
     def conf(self, key: str, default: str) -> str:
-        """A configuration entry of the session."""
-        return str(self.jsession.conf().get(key, default))
+        """A configuration entry of the session: where it is not set, what Spark takes it to be (the
+        time zone of the JVM), and ``default`` only where Spark has no such entry.
+        """
+        found = self.jsession.conf().getOption(key)
+        return str(found.get()) if found.isDefined() else default
 
     @guarded
     def confs(self) -> Java:

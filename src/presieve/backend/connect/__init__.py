@@ -1,0 +1,1 @@
+"""Trusted. DataFrames of Spark Connect: their plans are messages, which a server analyzes."""

@@ -1,0 +1,264 @@
+"""Trusted. Expressions of Spark Connect as trees in Catalyst's words.
+
+References, aliases, Python functions and conjunctions are written as Catalyst writes them. Of
+everything else the tree says what it means and what it reads (``MEANING``), since Catalyst's own
+tree is only made on the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from presieve.backend.catalyst_json import ALIAS, AND, EXPRESSIONS, JsonNode, Tree
+from presieve.backend.connect.functions import DETERMINISTIC
+from presieve.backend.connect.meaning import meaning
+from presieve.backend.connect.operators import Condition, Expression
+from presieve.backend.connect.scope import Scope
+from presieve.errors import Declined, DeclineSignal, PresieveError
+from presieve.ir.terms import Term, Var
+from presieve.ir.walk import rewrite, variables
+from presieve.plan.algebra import attribute_id
+from presieve.sql.catalyst_tree import MEANING
+from presieve.sql.emit import emit_checked
+from presieve.sql.parts import calls, conjuncts
+
+PYTHON_UDF = EXPRESSIONS + "PythonUDF"
+
+
+def alias(number: int, name: str, tree: Tree) -> Tree:
+    """``tree AS name``."""
+    head: JsonNode = {"class": ALIAS, "num-children": 1, "name": name, "exprId": {"id": number}}
+    return [head, *tree]
+
+
+def known(term: Term, scope: Scope) -> Tree:
+    """The tree of an expression whose meaning is known. Such never raise."""
+    fields = {f.id: f for f in scope.fields}
+    read = [fields[attribute_id(v)].tree for v in variables(term)]
+    ids = {v: attribute_id(v) for v in variables(term)}
+    return [_head(len(read), term=term, ids=ids), *(n for t in read for n in t)]
+
+
+def unknown(why: Declined, children: Sequence[Tree], *, deterministic: bool) -> Tree:
+    """The tree of an expression of which only that is known what it reads."""
+    head = _head(len(children), why=why, deterministic=deterministic, total=False)
+    return [head, *(n for t in children for n in t)]
+
+
+def computed(children: Sequence[Tree]) -> Tree:
+    """The tree of what is made of columns, one way or other, without an error."""
+    why = Declined("column-type", "a column that is made of several is not known")
+    head = _head(len(children), why=why)
+    return [head, *(n for t in children for n in t)]
+
+
+def _head(
+    children: int,
+    *,
+    term: Term | None = None,
+    ids: dict[Var, int] | None = None,
+    why: Declined | None = None,
+    deterministic: bool = True,
+    total: bool = True,
+) -> JsonNode:
+    return {
+        "class": MEANING,
+        "num-children": children,
+        "term": term if why is None else why,
+        "ids": ids or {},
+        "deterministic": deterministic,
+        "total": total,
+    }
+
+
+def is_deterministic(tree: Tree) -> bool:
+    """Whether everything in the expression is known to be deterministic."""
+    return all(
+        n.get("deterministic", True) is True and n.get("udfDeterministic", True) is True
+        for n in tree
+    )
+
+
+def undetermined(trees: Sequence[Tree]) -> Declined | None:
+    """Why expressions may not be deterministic, where they are not known to be."""
+    for tree in trees:
+        for node in tree:
+            if node.get("deterministic", True) is not True:
+                why: Declined = node["term"]
+                reason = f"what may not be deterministic is not moved: {why.reason}"
+                return Declined("nondeterministic", reason, why.span)
+    return None
+
+
+def unaliased(expression: Expression) -> tuple[Expression, str | None]:
+    """The expression below an alias, and the name that it gives."""
+    name = None
+    while expression.WhichOneof("expr_type") == "alias" and len(expression.alias.name) == 1:
+        name = name or str(expression.alias.name[0])
+        expression = expression.alias.expr
+    return expression, name
+
+
+def read(expression: Expression, scope: Scope) -> Tree:
+    """The tree of any expression."""
+    expression, _ = unaliased(expression)
+    kind = expression.WhichOneof("expr_type")
+    if kind == "common_inline_user_defined_function":
+        function = expression.common_inline_user_defined_function
+        if function.WhichOneof("function") == "python_udf":
+            return python_udf(function, scope)
+    if kind == "unresolved_attribute":
+        try:
+            return scope.find(expression.unresolved_attribute).tree
+        except DeclineSignal as signal:
+            return _everything(signal.declined, scope, deterministic=False)
+    term = meaning(expression, scope)
+    if not isinstance(term, Declined):
+        return known(term, scope)
+    if kind == "unresolved_function":
+        function = expression.unresolved_function
+        plain = not function.is_distinct and not function.is_user_defined_function
+        fixed = plain and str(function.function_name).lower() in DETERMINISTIC
+        children = [read(a, scope) for a in function.arguments]
+        return unknown(term, children, deterministic=fixed)
+    if kind == "cast":
+        return unknown(term, [read(expression.cast.expr, scope)], deterministic=True)
+    if kind == "unresolved_extract_value":
+        value = expression.unresolved_extract_value
+        children = [read(e, scope) for e in (value.child, value.extraction)]
+        return unknown(term, children, deterministic=True)
+    if kind == "named_argument_expression":
+        value = expression.named_argument_expression.value
+        return unknown(term, [read(value, scope)], deterministic=True)
+    if kind == "sort_order":
+        return read(expression.sort_order.child, scope)
+    if kind == "literal":
+        return unknown(term, [], deterministic=True)
+    if kind == "expression_string":
+        text = str(expression.expression_string.expression)
+        return _everything(term, scope, deterministic=calls_known(text, DETERMINISTIC))
+    return _everything(term, scope, deterministic=False)
+
+
+def _everything(why: Declined, scope: Scope, *, deterministic: bool) -> Tree:
+    """Of an expression that may read any column."""
+    return unknown(why, [f.tree for f in scope.fields], deterministic=deterministic)
+
+
+_SYNTAX = frozenset(("and", "or", "not", "in", "then", "else", "when", "as", "cast", "between"))
+
+
+def calls_known(text: str, functions: Set[str]) -> bool:
+    """Whether a text calls none but some functions. Keywords before brackets are no calls."""
+    called = calls(text)
+    return called is not None and called <= functions | _SYNTAX
+
+
+def python_udf(function: Expression, scope: Scope) -> Tree:
+    """A call of a Python function. ``function`` is where its code is."""
+    arguments = [read(a, scope) for a in function.arguments]
+    head: JsonNode = {
+        "class": PYTHON_UDF,
+        "num-children": len(arguments),
+        "name": str(function.function_name),
+        "evalType": int(function.python_udf.eval_type),
+        "udfDeterministic": bool(function.deterministic),
+        "function": function.python_udf,
+    }
+    return [head, *(n for t in arguments for n in t)]
+
+
+# --- conditions -----------------------------------------------------------------------------
+
+
+def condition(expression: Expression, scope: Scope) -> Condition:
+    """The condition of a filter, taken apart at every AND."""
+    expression, _ = unaliased(expression)
+    if expression.WhichOneof("expr_type") == "unresolved_function":
+        function = expression.unresolved_function
+        if str(function.function_name).lower() == "and" and len(function.arguments) == 2:
+            left, right = (condition(a, scope) for a in function.arguments)
+            return _both(expression, left, right)
+    if expression.WhichOneof("expr_type") == "expression_string":
+        parts = conjuncts(str(expression.expression_string.expression))
+        if len(parts) > 1:
+            return _apart(expression, parts, scope)
+    return Condition(expression, read(expression, scope))
+
+
+def conjunction(left: Condition, right: Condition) -> Condition:
+    """``left AND right``."""
+    made = type(left.expression)()
+    made.unresolved_function.function_name = "and"
+    made.unresolved_function.arguments.append(left.expression)
+    made.unresolved_function.arguments.append(right.expression)
+    return _both(made, left, right)
+
+
+def _both(expression: Expression, left: Condition, right: Condition) -> Condition:
+    head: JsonNode = {"class": AND, "num-children": 2}
+    return Condition(expression, [head, *left.tree, *right.tree], (left, right))
+
+
+def _apart(expression: Expression, parts: Sequence[str], scope: Scope) -> Condition:
+    """The conjuncts of a text, each as a text of its own."""
+    first, *others = (from_text(type(expression), part, scope) for part in parts)
+    found = first
+    for made in others:
+        found = conjunction(found, made)
+    return Condition(expression, found.tree, found.sides)
+
+
+def sql_text(term: Term, scope: Scope) -> str:
+    """A condition as SQL text over the names of columns. Raises :class:`PresieveError`."""
+    by_variable = {v: Var(v.scope, name, v.sort) for name, v in scope.names().items()}
+    named = rewrite(term, lambda v: by_variable.get(v, v))
+    return emit_checked(named, {v.name: v for v in by_variable.values()}, scope.timezone)
+
+
+def from_text(message: type[Expression], text: str, scope: Scope) -> Condition:
+    """A condition from SQL text."""
+    made = message()
+    made.expression_string.expression = text
+    return condition(made, scope)
+
+
+def shown(condition: Condition, scope: Scope) -> str:
+    """The condition as SQL text, for a person."""
+    if condition.sides is not None:
+        return "(" + " AND ".join(shown(s, scope) for s in condition.sides) + ")"
+    if condition.expression.WhichOneof("expr_type") == "expression_string":
+        return str(condition.expression.expression_string.expression)
+    head = condition.tree[0]
+    if head["class"] == MEANING and not isinstance(head["term"], Declined):
+        try:
+            return sql_text(head["term"], scope)
+        except PresieveError:
+            return "a condition"
+    return _written(condition.expression)
+
+
+def _written(expression: Expression) -> str:
+    """As a call of functions."""
+    expression, _ = unaliased(expression)
+    match expression.WhichOneof("expr_type"):
+        case "unresolved_attribute":
+            return str(expression.unresolved_attribute.unparsed_identifier)
+        case "unresolved_function":
+            function = expression.unresolved_function
+            name, inner = function.function_name, [_written(a) for a in function.arguments]
+        case "common_inline_user_defined_function":
+            called = expression.common_inline_user_defined_function
+            name, inner = called.function_name, [_written(a) for a in called.arguments]
+        case "literal":
+            kind = expression.literal.WhichOneof("literal_type")
+            return "NULL" if kind == "null" else repr(getattr(expression.literal, kind))
+        case "cast":
+            return f"CAST({_written(expression.cast.expr)} AS ...)"
+        case "expression_string":
+            return str(expression.expression_string.expression)
+        case _:
+            return "..."
+    if len(inner) == 2 and not name[:1].isalpha():
+        return f"({inner[0]} {name} {inner[1]})"
+    return f"{name}({', '.join(inner)})"

@@ -1,0 +1,329 @@
+"""Trusted. Plans of Spark Connect for the rest of the backend: handles are resolved operators."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import count
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst_json import Node, Tree
+from presieve.backend.catalyst_operators import FILTER
+from presieve.backend.connect import operators
+from presieve.backend.connect.client import Client, loaded, message, same
+from presieve.backend.connect.expressions import (
+    conjunction,
+    from_text,
+    is_deterministic,
+    shown,
+)
+from presieve.backend.connect.operators import Condition, Expression, Operator, Relation
+from presieve.backend.connect.relations import Resolver, inputs
+from presieve.backend.gateway import GatewayError
+from presieve.errors import Declined, DeclineSignal
+from presieve.plan.algebra import Attribute
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.plan import LogicalPlan
+    from pyspark.sql.dataframe import DataFrame
+    from pyspark.sql.session import SparkSession
+
+_CONFS = {
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.retainGroupColumns": "true",
+    "spark.sql.functionResolution.sessionOrder": "second",
+    "spark.sql.path.enabled": "false",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.timestampType": "timestamp_ltz",
+}
+"""Settings that change what names and texts mean, and the values for which they are read."""
+
+_LEGACY = "spark.sql.legacy."
+_ALLOWED = ("spark.sql.legacy.execution.",)
+"""Settings of how Python functions are called are looked at elsewhere."""
+
+
+class ConnectGateway:
+    """The interfaces of one session of Spark Connect."""
+
+    __slots__ = ("_cache", "_client", "_opened", "_origin", "_resolver")
+
+    def __init__(self, spark: SparkSession) -> None:
+        """Raises :class:`GatewayError` where an interface is not there."""
+        self._client = Client(spark)
+        timezone = self._client.conf("spark.sql.session.timeZone", "UTC")
+        self._resolver = Resolver(self._client, timezone, count(1))
+        self._origin: LogicalPlan | None = None
+        self._opened: Operator | None = None
+        self._cache: bool | None = None
+
+    # Plans
+
+    def analyzed(self, df: DataFrame) -> Operator:
+        """The plan, resolved: but not where there is nothing to do in it, which costs nothing."""
+        if self._origin is None:
+            self._origin = self._client.origin(df)
+        relation = self._client.relation(df)
+        if not is_interesting(relation):
+            return Operator(_UNREAD, {}, (), (), relation, ())
+        plan = self._resolver.resolve(relation)
+        self._opened = self._opened or plan
+        return plan
+
+    def interesting(self, plan: Operator, thorough: bool) -> Node | None:
+        """The plan as a tree, or None where there is nothing to do in it and nothing to tell."""
+        return None if plan.kind == _UNREAD else operators.as_tree(plan)
+
+    def tree(self, plan: Operator) -> Node:
+        """The plan as a tree."""
+        return operators.as_tree(plan)
+
+    def same(self, plan: Operator, other: Operator) -> bool:
+        """Whether two plans are the same message."""
+        return same(plan.message, other.message)
+
+    def same_output(self, plan: Operator, other: Operator) -> bool:
+        """Whether the server gives both the same schema."""
+        fields = self._client.fields
+        return list(fields(plan.message)) == list(fields(other.message))
+
+    def node(self, root: Operator, path: Sequence[int]) -> Operator:
+        """The node reached by following child numbers."""
+        for number in path:
+            root = root.children[number]
+        return root
+
+    def attributes(self, plan: Operator) -> tuple[Attribute, ...]:
+        """The output attributes of a plan, in order."""
+        return tuple(f.attribute for f in plan.output)
+
+    def deterministic(self, plan: Operator) -> bool:
+        """Whether every expression of the plan or below it is known to be deterministic."""
+        return all(o.steady for o in operators.walk(plan))
+
+    def unread(self, plan: Operator) -> Declined | None:
+        """The first thing in the plan or below it that is not understood."""
+        return next((o.unread for o in operators.walk(plan) if o.unread is not None), None)
+
+    def session_declines(self) -> Declined | None:
+        """A setting under which names and texts would mean something else than is read here."""
+        confs = self._client.confs()
+        for key, expected in _CONFS.items():
+            value = confs.get(key, expected)
+            if value.lower() != expected:
+                return Declined("conf", f"{key} is {value}; Spark Connect is read for {expected}")
+        odd = sorted(k for k in confs if k.startswith(_LEGACY) and not k.startswith(_ALLOWED))
+        if odd:
+            return Declined("conf", f"{odd[0]} is set; Spark Connect is read without it")
+        return None
+
+    def is_streaming(self, plan: Operator) -> bool:
+        """Whether a streaming source is below."""
+        leaves = [o for o in operators.walk(plan) if not o.children]
+        if all(leaf.unread is None for leaf in leaves):
+            return False  # such leaves decline
+        return self._client.is_streaming(plan.message)
+
+    # Expressions
+
+    def condition(self, filter_: Operator) -> tuple[Condition, Operator]:
+        """The condition of a filter, and the filter."""
+        assert filter_.condition is not None
+        return filter_.condition, filter_
+
+    def condition_tree(self, plan: Operator) -> Tree | None:
+        """The condition as a tree; None where the plan is no filter."""
+        return plan.condition.tree if plan.condition is not None else None
+
+    def operand(
+        self, conjunction: tuple[Condition, Operator], side: str
+    ) -> tuple[Condition, Operator]:
+        """The ``left`` or ``right`` operand of a conjunction."""
+        both, filter_ = conjunction
+        assert both.sides is not None
+        return both.sides[0 if side == "left" else 1], filter_
+
+    def conjunction(
+        self, left: tuple[Condition, Operator], right: tuple[Condition, Operator]
+    ) -> tuple[Condition, Operator]:
+        """``left AND right``."""
+        return conjunction(left[0], right[0]), left[1]
+
+    def sql(self, expression: tuple[Condition, Operator]) -> str:
+        """An expression as SQL text, for a person."""
+        condition, filter_ = expression
+        return shown(condition, self._resolver.scope(*filter_.children))
+
+    # Building
+
+    def filter(
+        self, condition: tuple[Condition, Operator] | None, filter_: Operator, child: Operator
+    ) -> Operator:
+        """The filter with another condition over another child. One that keeps every row stays,
+        since columns may refer to it by its number.
+        """
+        kept = self._true(child) if condition is None else condition[0]
+        over = operators.with_children(filter_, (child,))
+        relation = message("Relation")
+        relation.CopyFrom(over.message)
+        relation.filter.condition.CopyFrom(kept.expression)
+        return replace(over, relation=relation, condition=kept, fields={"condition": kept.tree})
+
+    def _true(self, child: Operator) -> Condition:
+        return from_text(type(message("Expression")), "true", self._resolver.scope(child))
+
+    def filter_sql(self, sql: str, child: Operator) -> Operator:
+        """A filter above ``child`` whose condition is resolved by name against it."""
+        made = from_text(type(message("Expression")), sql, self._resolver.scope(child))
+        relation = message("Relation")
+        relation.filter.input.CopyFrom(child.message)
+        relation.filter.condition.CopyFrom(made.expression)
+        return Operator(
+            FILTER,
+            {"condition": made.tree},
+            (child,),
+            child.output,
+            relation,
+            steady=is_deterministic(made.tree),
+            condition=made,
+        )
+
+    def with_children(self, node: Operator, children: Sequence[Operator]) -> Operator:
+        """The same node over other children."""
+        return operators.with_children(node, children)
+
+    def with_plan(self, with_cte: Operator, plan: Operator) -> Operator:
+        """There are no shared definitions in plans of Spark Connect."""
+        raise GatewayError("Spark Connect has no WithCTE")
+
+    def children(self, node: Operator) -> list[Operator]:
+        """The children of a node."""
+        return list(node.children)
+
+    def dataframe(self, plan: Operator) -> DataFrame:
+        """A DataFrame of the plan, which must not come out of a cache that the original does not
+        read: what is there may be out of date.
+        """
+        if self.cache_is_empty() and self._reads_cache(plan):
+            raise DeclineSignal("cached", "the plan would be read from the cache, which may be old")
+        assert self._origin is not None
+        return self._client.dataframe(plan.message, self._origin)
+
+    def separated(self, plan: Operator, root: Node) -> Operator:
+        """The plan as it is: a filter on a call inside a larger expression stays where it is."""
+        return plan
+
+    # Functions
+
+    def evaluation_mode(self, aggregate: Operator, position: int) -> str:
+        """What a ``Sum`` does on overflow, which is as the session says."""
+        ansi = self._client.conf("spark.sql.ansi.enabled", "true").lower()
+        return "ANSI" if ansi == "true" else "LEGACY"
+
+    def aggregate_function(self, aggregate: Operator, position: int) -> Relation:
+        """The Python function of the aggregate at ``position``."""
+        return _python(aggregate.fields["aggregateExpressions"][position])
+
+    def row_function(self, project: Operator, position: int) -> Relation:
+        """The Python function at ``position`` of a projection."""
+        return _python(project.fields["projectList"][position])
+
+    def group_function(self, flat_map: Operator) -> Relation:
+        """The Python function of ``applyInPandas``."""
+        return _python(flat_map.fields["functionExpr"])
+
+    def load(self, python_function: Relation) -> object:
+        """What the pickled command of a Python function holds: a (function, type) pair."""
+        return loaded(bytes(python_function.command))
+
+    # Around the plan
+
+    def conf(self, key: str, default: str) -> str:
+        """A configuration entry of the session."""
+        return self._client.conf(key, default)
+
+    def cache_is_empty(self) -> bool:
+        """Whether the plan that was opened reads nothing from the cache."""
+        if self._cache is None:
+            assert self._opened is not None
+            self._cache = self._reads_cache(self._opened)
+        return not self._cache
+
+    def _reads_cache(self, plan: Operator) -> bool:
+        """Spark says so where it draws the plan. A column of such a name does no harm."""
+        text = self._client.explained(plan.message, "extended")
+        return "InMemoryRelation" in text or "InMemoryTableScan" in text
+
+    def is_cached(self, plan: Operator) -> bool:
+        """Whether the result of exactly this plan is cached."""
+        return self._client.is_cached(plan.message)
+
+    def parquet_files(self, relation: Operator) -> list[str]:
+        """None: files of the server need not be here, and others may have their names."""
+        return []
+
+    def scan_metadata(self, plan: Operator) -> list[tuple[str, dict[str, str]]]:
+        """What Spark's drawing of the physical plan says of scans."""
+        text = self._client.explained(plan.message, "formatted")
+        return [("Scan", {key: value}) for key, value in _scanned(text)]
+
+    def optimized_text(self, plan: Operator) -> str:
+        """Spark's drawing of the optimized logical plan."""
+        text = self._client.explained(plan.message, "extended")
+        _, _, rest = text.partition("== Optimized Logical Plan ==\n")
+        return rest.partition("\n== Physical Plan ==")[0]
+
+
+_UNREAD = "presieve.not_read"
+_PUSHED = re.compile(r"^(PushedFilters|PartitionFilters): (\[.*\])$", re.MULTILINE)
+
+
+def _scanned(text: str) -> Iterator[tuple[str, str]]:
+    for match in _PUSHED.finditer(text):
+        yield match[1], match[2]
+
+
+def _python(tree: Tree) -> Relation:
+    """The function of a call in a tree."""
+    for node in tree:
+        if "function" in node:
+            return node["function"]
+    raise GatewayError("there is no Python function")
+
+
+def is_interesting(relation: Relation) -> bool:
+    """Whether there is a filter in a plan, and something that it might be moved through."""
+    filters = boundaries = False
+    functions: list[Relation] = []
+    stack = [relation]
+    while stack:
+        here = stack.pop()
+        kind = here.WhichOneof("rel_type")
+        filters = filters or kind == "filter"
+        boundaries = boundaries or kind in _BOUNDARIES
+        if kind is not None:
+            functions.append(here)
+        stack += [part for _, part in inputs(here)]
+    if not filters:
+        return False
+    return boundaries or any(_calls_python(operators.inner(r)) for r in functions)
+
+
+_BOUNDARIES = ("aggregate", "group_map", "co_group_map", "map_partitions")
+
+
+def _calls_python(body: Expression) -> bool:
+    """Whether there is a Python function in a message, but for the relations in it."""
+    for field, value in body.ListFields():
+        if field.message_type is None or field.message_type.name == "Relation":
+            continue
+        if field.message_type.name == "CommonInlineUserDefinedFunction":
+            return True
+        if field.message_type.GetOptions().map_entry:
+            continue
+        if any(_calls_python(v) for v in (value if field.is_repeated else [value])):
+            return True
+    return False

@@ -1,0 +1,243 @@
+"""Trusted. Operators of Spark Connect that call functions on groups or batches of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from presieve.backend.boundary import AGGREGATE, LOGICAL, PROJECT
+from presieve.backend.catalyst_json import ATTRIBUTE, JsonNode, Tree
+from presieve.backend.connect.calls import aggregate_call, is_aggregate
+from presieve.backend.connect.expressions import (
+    alias,
+    is_deterministic,
+    python_udf,
+    read,
+    unaliased,
+    undetermined,
+)
+from presieve.backend.connect.operators import Expression, Field, Operator, Relation, Schema
+from presieve.backend.connect.rowwise import not_rowwise
+from presieve.backend.connect.several import numbered
+from presieve.errors import Declined, DeclineSignal
+
+if TYPE_CHECKING:
+    from presieve.backend.connect.relations import Resolver
+
+GROUPED_MAPS = {
+    201: LOGICAL + "FlatMapGroupsInPandas",
+    209: LOGICAL + "FlatMapGroupsInArrow",
+    215: LOGICAL + "FlatMapGroupsInArrow",
+    216: LOGICAL + "FlatMapGroupsInPandas",
+}
+COGROUPED_MAPS = {
+    206: LOGICAL + "FlatMapCoGroupsInPandas",
+    210: LOGICAL + "FlatMapCoGroupsInArrow",
+}
+MAPS = {205: LOGICAL + "MapInPandas", 207: LOGICAL + "MapInArrow"}
+"""Catalyst's operators by the eval types of their functions."""
+
+_SETS = Declined("grouping-sets", "no filter is moved through ROLLUP, CUBE or GROUPING SETS")
+
+
+def is_global(expressions: Sequence[Expression]) -> bool:
+    """Whether a projection is an aggregate without groups: all its columns are aggregates."""
+    return bool(expressions) and all(is_aggregate(unaliased(e)[0]) for e in expressions)
+
+
+def aggregate(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+    """``groupBy(...).agg(...)``."""
+    body = relation.aggregate
+    if body.group_type != body.GROUP_TYPE_GROUPBY:
+        pivot = body.group_type == body.GROUP_TYPE_PIVOT
+        why = Declined("operator", "no filter is moved through PIVOT") if pivot else _SETS
+        return resolver.opaque(relation, children, why, kind=AGGREGATE)
+    (child,) = children
+    grouping = list(body.grouping_expressions)
+    return aggregated(resolver, relation, child, grouping, list(body.aggregate_expressions))
+
+
+def aggregated(
+    resolver: Resolver,
+    relation: Relation,
+    child: Operator,
+    grouping: Sequence[Expression],
+    aggregates: Sequence[Expression],
+) -> Operator:
+    """An ``Aggregate``: its output are the grouping columns and then the aggregates."""
+    keys = _keys(resolver, child, grouping)
+    if isinstance(keys, Declined):
+        return resolver.opaque(relation, [child], keys, kind=AGGREGATE)
+    scope = resolver.scope(child)
+    schema = resolver.schema(relation)
+    count = len(keys) + len(aggregates)
+    if len(schema.fields) != count:
+        raise DeclineSignal("plan-shape", "an aggregate has other columns than it says")
+    trees: list[Tree] = []
+    output: list[Field] = []
+    for at, (tree, name) in enumerate(keys):
+        field, made = _passed(resolver, tree, name, schema, at, child)
+        output.append(field)
+        trees.append(made)
+    for at, expression in enumerate(aggregates, len(keys)):
+        name = str(schema.fields[at]["name"])
+        number = next(resolver.numbers)
+        call = aggregate_call(unaliased(expression)[0], scope)
+        trees.append(alias(number, name, call))
+        output.append(Field(number, name, schema, at))
+    every = [*trees, *(t for t, _ in keys)]
+    return Operator(
+        AGGREGATE,
+        {"groupingExpressions": [t for t, _ in keys], "aggregateExpressions": trees},
+        (child,),
+        tuple(output),
+        relation,
+        unread=undetermined(every),
+        steady=all(is_deterministic(t) for t in every),
+    )
+
+
+def _keys(
+    resolver: Resolver, child: Operator, grouping: Sequence[Expression]
+) -> list[tuple[Tree, str | None]] | Declined:
+    """The grouping expressions without their names, and these."""
+    found: list[tuple[Tree, str | None]] = []
+    for expression in grouping:
+        plain, name = unaliased(expression)
+        if plain.WhichOneof("expr_type") in ("literal", "unresolved_star"):
+            return Declined("grouping-expression", "grouping is by a number or by *")
+        why = not_rowwise([plain])
+        if why is not None:
+            return why
+        found.append((read(plain, resolver.scope(child)), name))
+    return found
+
+
+def _passed(
+    resolver: Resolver, tree: Tree, name: str | None, schema: Schema, at: int, child: Operator
+) -> tuple[Field, Tree]:
+    """A grouping expression as a column of the output."""
+    if len(tree) == 1 and tree[0]["class"] == ATTRIBUTE and name is None:
+        number = tree[0]["exprId"]["id"]
+        (known,) = {f.id: f for f in child.output if f.id == number}.values()
+        return known, tree
+    number = next(resolver.numbers)
+    shown = str(schema.fields[at]["name"])
+    return Field(number, shown, schema, at), alias(number, shown, tree)
+
+
+# --- functions of whole groups and batches --------------------------------------------------
+
+
+def group_map(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+    """``applyInPandas`` and its kin: Spark puts a projection below, grouping columns, then all."""
+    body = relation.group_map
+    known = {"input", "grouping_expressions", "func"}
+    kind = GROUPED_MAPS.get(body.func.python_udf.eval_type)
+    if kind is None or not {f.name for f, _ in body.ListFields()} <= known:
+        return None
+    (child,) = children
+    below = _sorted_out(resolver, child, list(body.grouping_expressions))
+    if isinstance(below, Declined):
+        return resolver.opaque(relation, children, below)
+    project, keys = below
+    fields = {"groupingAttributes": keys, "functionExpr": _function(resolver, body.func, [child])}
+    return _mapped(resolver, relation, kind, fields, (project,))
+
+
+def co_group_map(
+    resolver: Resolver, relation: Relation, children: list[Operator]
+) -> Operator | None:
+    """``cogroup(...).applyInPandas`` and its kin."""
+    body = relation.co_group_map
+    known = {"input", "input_grouping_expressions", "other", "other_grouping_expressions", "func"}
+    kind = COGROUPED_MAPS.get(body.func.python_udf.eval_type)
+    if kind is None or not {f.name for f, _ in body.ListFields()} <= known or len(children) != 2:
+        return None
+    below = (children[0], numbered(resolver, *children))
+    left = _sorted_out(resolver, below[0], list(body.input_grouping_expressions))
+    right = _sorted_out(resolver, below[1], list(body.other_grouping_expressions))
+    if isinstance(left, Declined) or isinstance(right, Declined):
+        why = left if isinstance(left, Declined) else right
+        assert isinstance(why, Declined)
+        return resolver.opaque(relation, children, why)
+    fields = {
+        "leftGroupingLen": len(left[1]),
+        "rightGroupingLen": len(right[1]),
+        "functionExpr": _function(resolver, body.func, below),
+    }
+    return _mapped(resolver, relation, kind, fields, (left[0], right[0]))
+
+
+def mapped(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+    """``mapInPandas`` and ``mapInArrow``."""
+    (child,) = children
+    body = relation.map_partitions
+    kind = MAPS.get(body.func.python_udf.eval_type)
+    if kind is None:
+        return None
+    fields = {"functionExpr": _function(resolver, body.func, [child])}
+    return _mapped(resolver, relation, kind, fields, (child,))
+
+
+def _sorted_out(
+    resolver: Resolver, child: Operator, grouping: Sequence[Expression]
+) -> tuple[Operator, list[Tree]] | Declined:
+    """The projection below, and the grouping columns."""
+    keys = _keys(resolver, child, grouping)
+    if isinstance(keys, Declined):
+        return keys
+    heads: list[Tree] = []
+    attributes: list[Tree] = []
+    by_id = {f.id: f for f in child.output}
+    for tree, name in keys:
+        if len(tree) == 1 and tree[0]["class"] == ATTRIBUTE and name is None:
+            heads.append(tree)
+            attributes.append(by_id[tree[0]["exprId"]["id"]].tree)
+        else:
+            number = next(resolver.numbers)
+            heads.append(alias(number, name or "key", tree))
+            reference: JsonNode = {
+                "class": ATTRIBUTE,
+                "num-children": 0,
+                "name": name or "key",
+                "dataType": "unknown",
+                "nullable": True,
+                "exprId": {"id": number},
+            }
+            attributes.append([reference])
+    columns = [*heads, *(f.tree for f in child.output)]
+    project = Operator(
+        PROJECT,
+        {"projectList": columns},
+        (child,),
+        child.output,
+        None,
+        unread=undetermined(columns),
+        steady=all(is_deterministic(t) for t in columns),
+    )
+    return project, attributes
+
+
+def _function(resolver: Resolver, function: Expression, below: Sequence[Operator]) -> Tree:
+    """The function, whose arguments are all columns. They are sent by name, and by name two of them
+    may be one.
+    """
+    tree = python_udf(function, resolver.scope(*below))
+    fields = [f for o in below for f in o.output]
+    sent = [a.unresolved_attribute.unparsed_identifier for a in function.arguments]
+    if sent and sent != [f.name for f in fields]:
+        return tree
+    return [{**tree[0], "num-children": len(fields)}, *(n for f in fields for n in f.tree)]
+
+
+def _mapped(
+    resolver: Resolver,
+    relation: Relation,
+    kind: str,
+    fields: JsonNode,
+    children: tuple[Operator, ...],
+) -> Operator:
+    output = resolver.fresh(resolver.schema(relation))
+    fixed = is_deterministic(fields["functionExpr"])
+    return Operator(kind, fields, children, output, relation, steady=fixed)

@@ -1,0 +1,166 @@
+"""Trusted. A plan of Spark Connect, resolved: what the server's analyzer makes of the client's
+messages, in Catalyst's words as far as they are understood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from presieve.backend.catalyst_json import ATTRIBUTE, JsonNode, Node, Tree, simple_type
+from presieve.errors import Declined
+from presieve.plan.algebra import Attribute
+
+Relation: TypeAlias = Any
+"""A ``spark.connect.Relation``."""
+Expression: TypeAlias = Any
+"""A ``spark.connect.Expression``."""
+
+FieldJson: TypeAlias = Mapping[str, Any]
+"""A ``StructField`` as its JSON."""
+
+
+class Schema:
+    """The columns of a relation. The server is asked for them when they are needed, once."""
+
+    __slots__ = ("_ask", "_fields")
+
+    def __init__(self, ask: Callable[[], Sequence[FieldJson]]) -> None:
+        """``ask`` asks the server."""
+        self._ask = ask
+        self._fields: Sequence[FieldJson] | None = None
+
+    @property
+    def fields(self) -> Sequence[FieldJson]:
+        """The columns in order."""
+        if self._fields is None:
+            self._fields = self._ask()
+        return self._fields
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A column of an operator's output: a number that stands for it as Catalyst's ``exprId`` does,
+    and where its type is found. ``qualifier`` is the name of the relation, where it has one.
+    """
+
+    id: int
+    name: str
+    schema: Schema
+    position: int
+    qualifier: str = ""
+
+    @property
+    def json(self) -> FieldJson:
+        """The ``StructField``."""
+        return self.schema.fields[self.position]
+
+    @property
+    def attribute(self) -> Attribute:
+        """The column as the rest of the backend knows it."""
+        json = self.json
+        kind = simple_type(json["type"], json.get("metadata"))
+        return Attribute(self.id, self.name, kind, bool(json["nullable"]))
+
+    @property
+    def tree(self) -> Tree:
+        """A reference to the column, as Catalyst writes it."""
+        json = self.json
+        return [
+            {
+                "class": ATTRIBUTE,
+                "num-children": 0,
+                "name": self.name,
+                "dataType": json["type"],
+                "nullable": json["nullable"],
+                "metadata": json.get("metadata"),
+                "exprId": {"id": self.id},
+            }
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """The condition of a filter, as a message and as a tree; of a conjunction also its sides."""
+
+    expression: Expression
+    tree: Tree
+    sides: tuple[Condition, Condition] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Operator:
+    """An operator of a resolved plan.
+
+    ``fields`` are those of Catalyst's JSON that the backend reads. ``relation`` is the message, or
+    None where several operators stand for one message and this is not the uppermost of them;
+    ``slots`` name the message's parts that hold the children. ``unread`` says what of the operator
+    is not understood, ``steady`` whether all its expressions are known to be deterministic.
+    ``renumbered`` has the columns of the child that have another number here.
+    """
+
+    kind: str
+    fields: JsonNode
+    children: tuple[Operator, ...]
+    output: tuple[Field, ...]
+    relation: Relation | None
+    slots: tuple[str, ...] = ("input",)
+    unread: Declined | None = None
+    steady: bool = True
+    condition: Condition | None = None
+    renumbered: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def message(self) -> Relation:
+        """The message of the operator, or of what it stands on in the message that has both."""
+        return self.relation if self.relation is not None else self.children[0].message
+
+    @property
+    def parts(self) -> tuple[Relation, ...]:
+        """The messages that go into one of which this operator is a part."""
+        if self.relation is not None:
+            return (self.relation,)
+        return tuple(part for child in self.children for part in child.parts)
+
+    @property
+    def plan_id(self) -> int | None:
+        """The client's number of the relation, by which columns refer to it."""
+        if self.relation is None or not self.relation.common.HasField("plan_id"):
+            return None
+        return int(self.relation.common.plan_id)
+
+
+def walk(plan: Operator) -> Iterator[Operator]:
+    """Every operator of the plan, parents first."""
+    stack = [plan]
+    while stack:
+        here = stack.pop()
+        yield here
+        stack.extend(reversed(here.children))
+
+
+def as_tree(plan: Operator, path: tuple[int, ...] = ()) -> Node:
+    """The plan as the rest of the backend reads it."""
+    below = (as_tree(child, (*path, i)) for i, child in enumerate(plan.children))
+    return Node(plan.kind, plan.fields, tuple(below), path)
+
+
+def inner(relation: Relation) -> Any:
+    """The message in a relation that says what it does."""
+    return getattr(relation, relation.WhichOneof("rel_type"))
+
+
+def with_children(plan: Operator, children: Sequence[Operator]) -> Operator:
+    """The same operator, with the same number, over other children of the same columns."""
+    if plan.relation is None:
+        return replace(plan, children=tuple(children))
+    made = type(plan.relation)()
+    made.CopyFrom(plan.relation)
+    body = inner(made)
+    parts = [part for child in children for part in child.parts]
+    for slot, part in zip(plan.slots, parts, strict=True):
+        name, _, number = slot.partition("#")
+        place = getattr(body, name)
+        (place[int(number)] if number else place).CopyFrom(part)
+    return replace(plan, children=tuple(children), relation=made)

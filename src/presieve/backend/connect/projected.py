@@ -1,0 +1,218 @@
+"""Trusted. Projections in all forms that clients write: ``select``, ``withColumn``, ``drop``, new
+names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from presieve.backend.boundary import PROJECT
+from presieve.backend.catalyst_json import ATTRIBUTE, Tree
+from presieve.backend.connect import grouped
+from presieve.backend.connect.expressions import (
+    alias,
+    is_deterministic,
+    read,
+    unaliased,
+    undetermined,
+    unknown,
+)
+from presieve.backend.connect.operators import (
+    Expression,
+    Field,
+    Operator,
+    Relation,
+    Schema,
+)
+from presieve.backend.connect.rowwise import not_rowwise
+from presieve.backend.connect.scope import Scope, fold, parts_of
+from presieve.errors import Declined, DeclineSignal
+
+if TYPE_CHECKING:
+    from presieve.backend.connect.relations import Resolver
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column that is to be: what it is computed from, and under which name (None: Spark's)."""
+
+    tree: Tree
+    name: str | None
+
+
+def project(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+    """``select``, which is also an aggregate without groups, where it calls such functions."""
+    (child,) = children
+    scope = resolver.scope(child)
+    asked = list(relation.project.expressions)
+    if grouped.is_global(asked):
+        return grouped.aggregated(resolver, relation, child, (), asked)
+    why = not_rowwise(asked)
+    if why is not None:
+        return resolver.opaque(relation, children, why)
+    columns: list[_Column] = []
+    for expression in asked:
+        if expression.WhichOneof("expr_type") == "unresolved_star":
+            columns += [_Column(f.tree, None) for f in _starred(expression, child)]
+        else:
+            plain, name = unaliased(expression)
+            columns += _column(plain, name, scope)
+    return _project(resolver, relation, child, columns)
+
+
+def _starred(expression: Expression, child: Operator) -> tuple[Field, ...]:
+    star = expression.unresolved_star
+    if star.HasField("plan_id") and int(star.plan_id) != child.plan_id:
+        raise DeclineSignal("sql-unsupported", "the columns of a relation further below")
+    if not star.HasField("unparsed_target"):
+        return child.output
+    (*qualifier, last) = parts_of(str(star.unparsed_target))
+    if qualifier != [] or last != "*":
+        wanted = [fold(q) for q in ([*qualifier, last] if last != "*" else qualifier)]
+        return tuple(f for f in child.output if [fold(f.qualifier)] == wanted)
+    return child.output
+
+
+def _column(expression: Expression, name: str | None, scope: Scope) -> list[_Column]:
+    """A column; SQL text (``selectExpr``) may be several, or bring a name."""
+    if expression.WhichOneof("expr_type") == "expression_string" and name is None:
+        text = str(expression.expression_string.expression).strip()
+        if text == "*":
+            return [_Column(f.tree, None) for f in scope.fields]
+        head, word, last = text.rpartition(" ")
+        if word and head.lower().endswith(" as") and last.isidentifier():
+            inner = type(expression)()
+            inner.expression_string.expression = head[:-3].strip()
+            return [_Column(read(inner, scope), last)]
+    return [_Column(read(expression, scope), name)]
+
+
+def with_columns(
+    resolver: Resolver, relation: Relation, children: list[Operator]
+) -> Operator | None:
+    """Columns in the place of those of the same name, the others at the end."""
+    (child,) = children
+    aliases = list(relation.with_columns.aliases)
+    why = not_rowwise([a.expr for a in aliases])
+    if why is not None:
+        return resolver.opaque(relation, children, why)
+    if any(len(a.name) != 1 for a in aliases):
+        return None
+    scope = resolver.scope(child)
+    made = {fold(a.name[0]): _Column(read(a.expr, scope), str(a.name[0])) for a in aliases}
+    columns = [made.get(fold(f.name), _Column(f.tree, None)) for f in child.output]
+    there = {fold(f.name) for f in child.output}
+    columns += [c for name, c in made.items() if name not in there]
+    return _project(resolver, relation, child, columns)
+
+
+def renamed(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+    """Names one after the other. Older clients send a map, whose order is not theirs."""
+    (child,) = children
+    body = relation.with_columns_renamed
+    if body.rename_columns_map:
+        return None
+    names = [f.name for f in child.output]
+    for one in body.renames:
+        old = fold(one.col_name)
+        names = [str(one.new_col_name) if fold(n) == old else n for n in names]
+    columns = [
+        _Column(f.tree, None if name == f.name else name)
+        for f, name in zip(child.output, names, strict=True)
+    ]
+    return _project(resolver, relation, child, columns)
+
+
+def to_df(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+    """A new name for each column."""
+    (child,) = children
+    names = [str(n) for n in relation.to_df.column_names]
+    if len(names) != len(child.output):
+        return None
+    pairs = zip(child.output, names, strict=True)
+    return _project(resolver, relation, child, [_Column(f.tree, n) for f, n in pairs])
+
+
+def drop(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+    """All columns but some; those that are not there are not missed."""
+    (child,) = children
+    scope = resolver.scope(child)
+    gone = {fold(n) for n in relation.drop.column_names}
+    numbers: set[int] = set()
+    for expression in relation.drop.columns:
+        if expression.WhichOneof("expr_type") != "unresolved_attribute":
+            return None
+        try:
+            numbers.add(scope.find(expression.unresolved_attribute).id)
+        except DeclineSignal as signal:
+            if signal.declined.code != "unknown-column":
+                return None
+    kept = [f for f in child.output if fold(f.name) not in gone and f.id not in numbers]
+    found = _project(resolver, relation, child, [_Column(f.tree, None) for f in kept])
+    if relation.drop.columns:
+        said = [str(f["name"]) for f in resolver.schema(relation).fields]
+        return found if said == [f.name for f in found.output] else None
+    return found
+
+
+def replaced(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+    """``fillna`` and ``replace``: each column computed from the one that it was."""
+    (child,) = children
+    why = Declined("operator", "fillna and replace are not read")
+    columns = [_Column(unknown(why, [f.tree], deterministic=True), f.name) for f in child.output]
+    return _project(resolver, relation, child, columns)
+
+
+def _project(
+    resolver: Resolver, relation: Relation, child: Operator, columns: Sequence[_Column]
+) -> Operator:
+    schema = resolver.schema(relation)
+    below = {f.id: f for f in child.output}
+    trees: list[Tree] = []
+    output: list[Field] = []
+    for position, column in enumerate(columns):
+        field, tree = _made(resolver, column, below, schema, position, len(columns))
+        output.append(field)
+        trees.append(tree)
+    return Operator(
+        PROJECT,
+        {"projectList": trees},
+        (child,),
+        tuple(output),
+        relation,
+        steady=all(is_deterministic(t) for t in trees),
+        unread=undetermined(trees),
+    )
+
+
+def _made(
+    resolver: Resolver,
+    column: _Column,
+    below: dict[int, Field],
+    schema: Schema,
+    position: int,
+    count: int,
+) -> tuple[Field, Tree]:
+    """A column of the output and its expression. Plain columns keep number and type."""
+    head = column.tree[0]
+    plain = head["class"] == ATTRIBUTE
+    if plain and column.name is None:
+        return below[head["exprId"]["id"]], column.tree
+    number = next(resolver.numbers)
+    if plain and column.name is not None:
+        known = below[head["exprId"]["id"]]
+        field = replace(known, id=number, name=column.name, qualifier="")
+        return field, alias(number, column.name, column.tree)
+    checked = Schema(lambda: _counted(schema, count))
+    name = column.name
+    if name is None:
+        name = str(checked.fields[position]["name"])
+    return Field(number, name, checked, position), alias(number, name, column.tree)
+
+
+def _counted(schema: Schema, count: int) -> Sequence[dict[str, object]]:
+    if len(schema.fields) != count:
+        raise DeclineSignal("plan-shape", "a projection has other columns than it says")
+    return [dict(f) for f in schema.fields]

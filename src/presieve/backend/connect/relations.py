@@ -1,0 +1,284 @@
+"""Trusted. Messages of Spark Connect as resolved operators: relations of one input, and leaves.
+
+What is listed here is what ``SparkConnectPlanner`` of Spark 4.3 makes of a message. Of a message
+that is not listed only its inputs are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Protocol
+
+from presieve.backend.boundary import LOGICAL
+from presieve.backend.catalyst_json import Tree
+from presieve.backend.catalyst_operators import DEDUPLICATE, FILTER, SUBQUERY_ALIAS
+from presieve.backend.connect import grouped, projected, several
+from presieve.backend.connect.expressions import (
+    alias,
+    condition,
+    is_deterministic,
+    read,
+    undetermined,
+    unknown,
+)
+from presieve.backend.connect.operators import (
+    Expression,
+    Field,
+    FieldJson,
+    Operator,
+    Relation,
+    Schema,
+    inner,
+)
+from presieve.backend.connect.scope import Scope, fold
+from presieve.errors import Declined, DeclineSignal
+
+MAX_DEPTH = 300
+
+
+class Server(Protocol):
+    """What resolving asks of the server."""
+
+    def fields(self, relation: Relation) -> Sequence[FieldJson]:
+        """The columns of a relation, each as the JSON of its ``StructField``."""
+
+    def is_stored(self, table: str) -> bool:
+        """Whether the name is that of a table, not of a view."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """Reads the messages of one plan."""
+
+    server: Server
+    timezone: str
+    numbers: count[int]
+
+    def resolve(self, relation: Relation, depth: int = 0) -> Operator:
+        """The relation with all below it. Raises :class:`DeclineSignal`."""
+        if depth > MAX_DEPTH:
+            reason = f"the plan has more than {MAX_DEPTH} operators in a row"
+            raise DeclineSignal("plan-depth", reason)
+        kind = relation.WhichOneof("rel_type")
+        slots = inputs(relation)
+        children = [self.resolve(part, depth + 1) for _, part in slots]
+        names = tuple(name for name, _ in slots)
+        if not children:
+            return self._leaf(relation, str(kind))
+        rule = RULES.get(str(kind))
+        if rule is not None:
+            found = rule(self, relation, children)
+            if found is not None:
+                return replace(found, slots=names)
+        why = Declined("operator", f"{kind} of Spark Connect is not understood")
+        return self.opaque(relation, children, why, names)
+
+    def scope(self, *operators: Operator) -> Scope:
+        """The columns of the operators, for expressions over them."""
+        return Scope(operators, self.timezone)
+
+    def schema(self, relation: Relation) -> Schema:
+        """The columns of the relation, asked for when needed."""
+        return Schema(lambda: self.server.fields(relation))
+
+    def fresh(self, schema: Schema) -> tuple[Field, ...]:
+        """All columns of a schema under new numbers."""
+        return tuple(
+            Field(next(self.numbers), str(f["name"]), schema, at)
+            for at, f in enumerate(schema.fields)
+        )
+
+    def opaque(
+        self,
+        relation: Relation,
+        children: Sequence[Operator],
+        why: Declined,
+        slots: tuple[str, ...] = ("input",),
+        kind: str | None = None,
+    ) -> Operator:
+        """A relation of which only the columns are known: each may be computed of all below."""
+        output = self.fresh(self.schema(relation))
+        trees = unknown_columns(output, why, children)
+        return Operator(
+            kind or "presieve." + str(relation.WhichOneof("rel_type")),
+            {"groupingExpressions": [], "aggregateExpressions": trees},
+            tuple(children),
+            output,
+            relation,
+            slots,
+            unread=why,
+            steady=False,
+        )
+
+    def _leaf(self, relation: Relation, kind: str) -> Operator:
+        why = self._leaf_declines(inner(relation), kind)
+        output = self.fresh(self.schema(relation))
+        trees = [] if why is None else unknown_columns(output, why, ())
+        name = "presieve." + kind
+        return Operator(name, {"unread": trees}, (), output, relation, (), why, why is None)
+
+    def _leaf_declines(self, body: Relation, kind: str) -> Declined | None:
+        """Why nothing is known of a leaf."""
+        if kind == "read":
+            if body.is_streaming:
+                return Declined("streaming", "streaming DataFrames are left alone")
+            table = str(body.named_table.unparsed_identifier)
+            if body.HasField("data_source") or self.server.is_stored(table):
+                return None
+            return Declined(
+                "view",
+                f"{table} is a view, whose plan is on the server; use its DataFrame instead",
+            )
+        if kind == "sql":
+            return Declined(
+                "sql-text",
+                "this part of the plan is SQL text, which the server alone reads; "
+                "write it with DataFrames, or run it without Spark Connect",
+            )
+        if kind in LEAVES:
+            return None
+        return Declined("operator", f"{kind} of Spark Connect is not understood")
+
+
+LEAVES = (
+    *("local_relation", "cached_local_relation", "chunked_cached_local_relation", "range"),
+    "cached_remote_relation",
+)
+"""Relations without inputs of which there is nothing to know but their columns."""
+
+
+def inputs(relation: Relation) -> list[tuple[str, Relation]]:
+    """The relations in a message, with the names under which they are there."""
+    found: list[tuple[str, Relation]] = []
+    if relation.WhichOneof("rel_type") is None:
+        return found
+    body = inner(relation)
+    for field, value in body.ListFields():
+        if field.message_type is None or field.message_type.name != "Relation":
+            continue
+        if field.is_repeated:
+            found += [(f"{field.name}#{i}", part) for i, part in enumerate(value)]
+        else:
+            found.append((field.name, value))
+    return found
+
+
+def unknown_columns(
+    output: Sequence[Field], why: Declined, children: Sequence[Operator]
+) -> list[Tree]:
+    """Columns of which each may be computed from everything below, and may raise."""
+    below = [f.tree for c in children for f in c.output]
+    tree = unknown(why, below, deterministic=False)
+    return [alias(f.id, f.name, tree) for f in output]
+
+
+# --- relations of one input -----------------------------------------------------------------
+
+Rule = Callable[[Resolver, Relation, list[Operator]], Operator | None]
+"""From a message and its inputs, resolved; None where its form is not understood."""
+
+
+def _filter(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+    (child,) = children
+    read_ = condition(relation.filter.condition, resolver.scope(child))
+    fixed = is_deterministic(read_.tree)
+    why = undetermined([read_.tree])
+    fields = {"condition": read_.tree}
+    return Operator(
+        FILTER,
+        fields,
+        (child,),
+        child.output,
+        relation,
+        unread=why,
+        steady=fixed,
+        condition=read_,
+    )
+
+
+def _alias(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+    (child,) = children
+    name = str(relation.subquery_alias.alias)
+    output = tuple(replace(f, qualifier=name) for f in child.output)
+    return Operator(SUBQUERY_ALIAS, {}, (child,), output, relation)
+
+
+def _kept(kind: str) -> Rule:
+    """Operators whose output is their input's."""
+
+    def rule(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+        (child,) = children
+        scope = resolver.scope(child)
+        trees = [read(e, scope) for e in expressions(inner(relation))]
+        why = undetermined(trees)
+        fixed = all(is_deterministic(t) for t in trees)
+        fields = {"expressions": trees}
+        return Operator(kind, fields, (child,), child.output, relation, unread=why, steady=fixed)
+
+    return rule
+
+
+def _deduplicate(
+    resolver: Resolver, relation: Relation, children: list[Operator]
+) -> Operator | None:
+    """``distinct`` and ``dropDuplicates``: by all columns, or by some."""
+    (child,) = children
+    body = relation.deduplicate
+    if body.within_watermark:
+        return None
+    wanted = {fold(n) for n in body.column_names}
+    keys = [f.tree for f in child.output if body.all_columns_as_keys or fold(f.name) in wanted]
+    return Operator(DEDUPLICATE, {"keys": keys}, (child,), child.output, relation)
+
+
+def expressions(body: Relation) -> list[Expression]:
+    """The expressions that stand in a message itself."""
+    found: list[Expression] = []
+    for field, value in body.ListFields():
+        if field.message_type is None:
+            continue
+        parts = list(value) if field.is_repeated else [value]
+        if field.message_type.name == "Expression":
+            found += parts
+        elif field.message_type.name == "SortOrder":
+            found += [p.child for p in parts]
+    return found
+
+
+def _root(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
+    """A relation with those that its subqueries read."""
+    return Operator("presieve.with_relations", {}, tuple(children), children[0].output, relation)
+
+
+RULES: dict[str, Rule] = {
+    "filter": _filter,
+    "subquery_alias": _alias,
+    "sort": _kept(LOGICAL + "Sort"),
+    "limit": _kept(LOGICAL + "GlobalLimit"),
+    "offset": _kept(LOGICAL + "Offset"),
+    "tail": _kept(LOGICAL + "Tail"),
+    "sample": _kept(LOGICAL + "Sample"),
+    "deduplicate": _deduplicate,
+    "hint": _kept(LOGICAL + "ResolvedHint"),
+    "repartition": _kept(LOGICAL + "Repartition"),
+    "repartition_by_expression": _kept(LOGICAL + "RepartitionByExpression"),
+    "collect_metrics": _kept(LOGICAL + "CollectMetrics"),
+    "drop_na": _kept("presieve.drop_na"),
+    "with_relations": _root,
+    "project": projected.project,
+    "with_columns": projected.with_columns,
+    "with_columns_renamed": projected.renamed,
+    "drop": projected.drop,
+    "to_df": projected.to_df,
+    "fill_na": projected.replaced,
+    "replace": projected.replaced,
+    "aggregate": grouped.aggregate,
+    "group_map": grouped.group_map,
+    "co_group_map": grouped.co_group_map,
+    "map_partitions": grouped.mapped,
+    "join": several.join,
+    "set_op": several.set_operation,
+}
+"""The relations that are understood."""

@@ -1,0 +1,111 @@
+"""Trusted. What the name of a column means over the operators that an expression stands on.
+
+As Spark 4.3 resolves them, but for names that are not those of columns of the relation (fields of
+structs, columns that a projection left out), which decline. Sources: ``UnresolvedAttribute``,
+``AttributeSeq`` and ``ColumnResolutionHelper``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from presieve.backend.connect.operators import Expression, Field, Operator
+from presieve.errors import DeclineSignal
+from presieve.ir.terms import Var
+from presieve.plan.algebra import variable_of
+
+_PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The operators that an expression reads, and the session's time zone."""
+
+    operators: tuple[Operator, ...]
+    timezone: str
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """All columns."""
+        return tuple(f for o in self.operators for f in o.output)
+
+    def find(self, attribute: Expression) -> Field:
+        """The column of an ``UnresolvedAttribute``. Raises :class:`DeclineSignal`."""
+        name = str(attribute.unparsed_identifier)
+        if attribute.is_metadata_column:
+            raise DeclineSignal("sql-unsupported", f"{name} is a metadata column")
+        if attribute.HasField("plan_id"):
+            ids = self._numbers(int(attribute.plan_id), name)
+            found = tuple(f for f in self.fields if f.id in ids)
+        else:
+            found = matching(self.fields, parts_of(name), name)
+        if not found:
+            known = ", ".join(f.name for f in self.fields) or "none"
+            reason = f"there is no column {name}; the columns are: {known}"
+            raise DeclineSignal("unknown-column", reason)
+        if len(found) > 1:
+            raise DeclineSignal("ambiguous-column", f"{name} is more than one column")
+        return found[0]
+
+    def _numbers(self, plan_id: int, name: str) -> set[int]:
+        return {i for o in self.operators for i in _below(o, plan_id, name)}
+
+    def names(self) -> dict[str, Var]:
+        """The columns that proofs can speak of, by the names under which SQL text finds them."""
+        folded = [fold(f.name) for f in self.fields]
+        found = {}
+        for f, name in zip(self.fields, folded, strict=True):
+            variable = variable_of(f.attribute) if folded.count(name) == 1 else None
+            if variable is not None:
+                found[f.name] = variable
+        return found
+
+
+def fold(name: str) -> str:
+    """A name without regard to case, as Spark compares them by default."""
+    return name.upper().lower()
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    """The parts of ``a.b`` or ```a.b```. Raises :class:`DeclineSignal` where it is no name."""
+    found: list[str] = []
+    at = 0
+    while True:
+        match = _PART.match(name, at)
+        if match is None:
+            raise DeclineSignal("sql-syntax", f"{name!r} is no name of a column")
+        found.append(match[1].replace("``", "`") if match[1] is not None else match[2])
+        at = match.end()
+        if at == len(name):
+            return tuple(found)
+        if name[at] != ".":
+            raise DeclineSignal("sql-syntax", f"{name!r} is no name of a column")
+        at += 1
+
+
+def matching(fields: tuple[Field, ...], parts: tuple[str, ...], name: str) -> tuple[Field, ...]:
+    """The columns of the name. Raises :class:`DeclineSignal`."""
+    *qualifiers, last = (fold(p) for p in parts)
+    if not qualifiers:
+        return tuple(f for f in fields if fold(f.name) == last)
+    if len(qualifiers) > 1 or any(fold(f.name) == qualifiers[0] for f in fields):
+        raise DeclineSignal("sql-unsupported", f"{name} is not supported: only plain columns")
+    return tuple(f for f in fields if fold(f.name) == last and fold(f.qualifier) == qualifiers[0])
+
+
+def _below(operator: Operator, plan_id: int, name: str) -> Iterator[int]:
+    """The numbers that the column has in the operator's output, once for each way to it."""
+    shown = {f.id for f in operator.output}
+    if operator.plan_id == plan_id:
+        found = matching(operator.output, parts_of(name), name)
+        if len({f.id for f in found}) > 1:
+            raise DeclineSignal("ambiguous-column", f"{name} is more than one column")
+        yield from (f.id for f in found[:1])
+        return
+    for child in operator.children:
+        for number in _below(child, plan_id, name):
+            here = operator.renumbered.get(number, number)
+            if here in shown:
+                yield here

@@ -1,0 +1,156 @@
+"""Trusted. Operators of Spark Connect with two inputs: joins and set operations.
+
+Where both inputs have a column of the same number, Spark gives those of the right side new ones
+(``DeduplicateRelations``), and so is done here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from presieve.backend.boundary import PROJECT
+from presieve.backend.catalyst_json import AND, JsonNode, Tree
+from presieve.backend.catalyst_operators import JOIN, UNION
+from presieve.backend.connect.expressions import (
+    alias,
+    computed,
+    condition,
+    is_deterministic,
+    undetermined,
+)
+from presieve.backend.connect.operators import Field, Operator, Relation
+from presieve.backend.connect.rowwise import not_rowwise
+from presieve.backend.connect.scope import fold
+
+if TYPE_CHECKING:
+    from presieve.backend.connect.relations import Resolver
+
+_PLANS = "org.apache.spark.sql.catalyst.plans."
+_KINDS = {
+    "INNER": "Inner$",
+    "CROSS": "Cross$",
+    "LEFT_OUTER": "LeftOuter$",
+    "RIGHT_OUTER": "RightOuter$",
+    "FULL_OUTER": "FullOuter$",
+    "LEFT_SEMI": "LeftSemi$",
+    "LEFT_ANTI": "LeftAnti$",
+}
+_LEFT_ONLY = ("LEFT_SEMI", "LEFT_ANTI")
+
+
+def numbered(resolver: Resolver, left: Operator, right: Operator) -> Operator:
+    """The right side with numbers of its own, by a projection where it needs one."""
+    there = {f.id for f in left.output}
+    again = {f.id: next(resolver.numbers) for f in right.output if f.id in there}
+    if not again:
+        return right
+    output = tuple(replace(f, id=again.get(f.id, f.id)) for f in right.output)
+    trees = [alias(again[f.id], f.name, f.tree) if f.id in again else f.tree for f in right.output]
+    fields: JsonNode = {"projectList": trees}
+    return Operator(PROJECT, fields, (right,), output, None, renumbered=again)
+
+
+def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
+    """A join by a condition, or by columns that both sides have (USING)."""
+    body = relation.join
+    if len(children) != 2 or body.HasField("join_data_type"):
+        return None
+    left, right = children[0], numbered(resolver, *children)
+    kind = body.JoinType.Name(body.join_type).removeprefix("JOIN_TYPE_")
+    using = [fold(c) for c in body.using_columns]
+    sides = [{fold(f.name): f for f in side.output} for side in (left, right)]
+    if kind not in _KINDS or any(n not in side for side in sides for n in using):
+        return None
+    tree = [_equal(sides[0][n].tree, sides[1][n].tree) for n in using]
+    if body.HasField("join_condition"):
+        why = not_rowwise([body.join_condition])
+        if why is not None:
+            return resolver.opaque(relation, children, why, ("left", "right"))
+        tree = [condition(body.join_condition, resolver.scope(left, right)).tree]
+    joined = Operator(
+        JOIN,
+        {"joinType": {"object": _PLANS + _KINDS[kind]}, "condition": _all(tree)},
+        (left, right),
+        left.output if kind in _LEFT_ONLY else (*left.output, *right.output),
+        None if using else relation,
+        unread=undetermined(tree),
+        steady=all(is_deterministic(t) for t in tree),
+    )
+    columns = _joined(kind, using, left, right)
+    schema = resolver.schema(relation)
+    if [fold(f.name) for f in columns] != [fold(str(f["name"])) for f in schema.fields]:
+        return None
+    if not using:
+        typed = tuple(replace(f, schema=schema, position=at) for at, f in enumerate(columns))
+        return replace(joined, output=typed)
+    output: list[Field] = []
+    trees: list[Tree] = []
+    for at, old in enumerate(columns):
+        if kind == "FULL_OUTER" and at < len(using):
+            output.append(Field(next(resolver.numbers), old.name, schema, at))
+            both = [side[fold(old.name)].tree for side in sides]
+            trees.append(alias(output[-1].id, old.name, computed(both)))
+        else:
+            output.append(replace(old, schema=schema, position=at))
+            trees.append(output[-1].tree)
+    return Operator(PROJECT, {"projectList": trees}, (joined,), tuple(output), relation)
+
+
+def _equal(left: Tree, right: Tree) -> Tree:
+    """That two columns are equal: only that they are read matters here."""
+    return computed([left, right])
+
+
+def _all(trees: list[Tree]) -> Tree:
+    """A conjunction."""
+    found: Tree = []
+    for tree in trees:
+        head: JsonNode = {"class": AND, "num-children": 2}
+        found = [head, *found, *tree] if found else tree
+    return found
+
+
+def _joined(kind: str, using: list[str], left: Operator, right: Operator) -> tuple[Field, ...]:
+    """The columns of the result, in order. Those of USING come first, and once."""
+    chosen = {fold(f.name): f for f in (right if kind == "RIGHT_OUTER" else left).output}
+    keys = tuple(chosen[n] for n in using)
+    rest = tuple(f for f in left.output if fold(f.name) not in using)
+    if kind in _LEFT_ONLY:
+        return (*keys, *rest)
+    return (*keys, *rest, *(f for f in right.output if fold(f.name) not in using))
+
+
+def set_operation(
+    resolver: Resolver, relation: Relation, children: list[Operator]
+) -> Operator | None:
+    """UNION, INTERSECT and EXCEPT: each column is computed from one of either side. A filter is
+    moved through UNION ALL whose columns are of one type on both sides.
+    """
+    if len(children) != 2:
+        return None
+    body = relation.set_op
+    by_name = bool(body.by_name)
+    output = resolver.fresh(resolver.schema(relation))
+    pairs = [[_source(side, f, at, by_name) for side in children] for at, f in enumerate(output)]
+    plain = body.set_op_type == body.SET_OP_TYPE_UNION and body.is_all and not by_name
+    plain = plain and all(len(c.output) == len(output) for c in children)
+    plain = plain and all(
+        s is not None and s.json["type"] == f.json["type"]
+        for f, pair in zip(output, pairs, strict=True)
+        for s in pair
+    )
+    trees = [
+        alias(f.id, f.name, computed([s.tree for s in pair if s is not None]))
+        for f, pair in zip(output, pairs, strict=True)
+    ]
+    kind = UNION if plain else "presieve.set_op"
+    fields: JsonNode = {"columns": trees, "output": [f.tree for f in output]}
+    return Operator(kind, fields, tuple(children), output, relation)
+
+
+def _source(side: Operator, field: Field, at: int, by_name: bool) -> Field | None:
+    if not by_name:
+        return side.output[at] if at < len(side.output) else None
+    named = [f for f in side.output if fold(f.name) == fold(field.name)]
+    return named[0] if named else None

@@ -1,0 +1,292 @@
+"""What is special about Spark Connect: names that the server resolves, plan ids, what is opaque."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.backend import udfs
+from tests.backend.conftest import Tables
+from tests.backend.running import rewritten, safe, same_rows, untouched
+
+from presieve.driver.optimize import explain, optimize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.usefixtures("only_connect")
+
+
+def most(rows: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    return rows.groupBy("team").agg(F.max("v").alias("m"))
+
+
+def pandas_udf(name: str, returns: str) -> Any:
+    from pyspark.sql.pandas import functions
+
+    make: Any = functions.pandas_udf  # its overloads know neither Any nor the text of a type
+    return make(getattr(udfs, name), returns)
+
+
+@contextmanager
+def conf(spark: SparkSession, key: str, value: str) -> Iterator[None]:
+    spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        spark.conf.unset(key)
+
+
+def code(df: DataFrame) -> str:
+    """Why the one boundary of a DataFrame is left as it is."""
+    return untouched(df).declined[0].code
+
+
+# --- columns by the number of their DataFrame -----------------------------------------------
+
+
+def test_references_to_dataframes_go_on_resolving(tables: Tables) -> None:
+    groups = most(tables.strange)
+    df = groups.filter(groups["m"] > 10)
+    better = optimize(df)
+    assert better is not df
+    for one in (df, groups):
+        same_rows(df.filter(one["m"] < 50), better.filter(one["m"] < 50))
+        same_rows(df.select(one["m"], one["team"]), better.select(one["m"], one["team"]))
+
+
+def test_references_below_the_boundary(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    rows = tables.strange
+    top = pandas_udf("top", "double")
+    rewritten(rows.groupBy(rows["team"]).agg(top(rows["score"]).alias("m")).filter("m >= 90"))
+    renamed = rows.withColumnRenamed("v", "w")
+    df = renamed.groupBy(rows["team"]).agg(F.max(renamed["w"]).alias("m"))
+    rewritten(df.filter(df["m"] > 10))
+
+
+def test_a_column_of_another_dataframe_is_not_taken_for_one_of_the_same_name(
+    tables: Tables,
+) -> None:
+    """``m`` of the groups is gone: there is another column of that name."""
+    from pyspark.sql import functions as F
+
+    groups = most(tables.plain)
+    df = groups.withColumn("m", F.lit(1)).join(groups.select("team", F.lit(2).alias("x")), "team")
+    safe(df.filter("m > 10"))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_self_joins(tables: Tables, side: str) -> None:
+    left = most(tables.strange)
+    right = left.withColumnRenamed("m", "other")
+    df = left.join(right, left["team"] == right["team"])
+    rewritten_or_not = df.filter("m > 10" if side == "left" else "other > 10")
+    safe(rewritten_or_not)
+    both = left.alias("a").join(left.alias("b"), "team")
+    safe(both.filter(f"{'a' if side == 'left' else 'b'}.m > 10"))
+
+
+def test_an_alias_before_the_name(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    rewritten(most(tables.strange).alias("t").filter(F.col("t.m") > 10))
+    rewritten(most(tables.strange).alias("t").filter(F.col("t.M") > 10).select("t.*"))
+
+
+# --- names ----------------------------------------------------------------------------------
+
+
+def test_strange_names(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    rows = tables.strange.withColumnRenamed("v", "a b.c").withColumnRenamed("team", "select")
+    df = rows.groupBy("select").agg(F.max("`a b.c`").alias("max(x)"))
+    rewritten(df.filter(F.col("`max(x)`") > 10))
+    rewritten(df.filter("`max(x)` > 10"))
+
+
+def test_two_columns_of_a_name(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    rows = tables.plain.select("team", "v", F.col("v").alias("V"))
+    df = rows.groupBy("team").agg(F.max(rows["team"]).alias("m"), F.count("*").alias("n"))
+    safe(df.filter("m > 'b'"))
+    twice = tables.plain.groupBy("team").agg(F.max("v").alias("m"), F.min("v").alias("M"))
+    assert code(twice.filter("n > 1") if "n" in twice.columns else twice.filter("team = 'a'"))
+
+
+# --- what the server alone knows ------------------------------------------------------------
+
+
+def test_sql_text_is_not_read(spark: SparkSession, tables: Tables) -> None:
+    tables.plain.createOrReplaceTempView("rows_of_connect")
+    text = "SELECT team, max(v) AS m FROM rows_of_connect GROUP BY team HAVING max(v) > 10"
+    assert optimize(spark.sql(text)) is not None
+    df = spark.sql(text)
+    assert optimize(df) is df
+    below = most(spark.sql("SELECT * FROM rows_of_connect")).filter("m > 10")
+    assert code(below) == "sql-text"
+    view = most(spark.table("rows_of_connect")).filter("m > 10")
+    assert code(view) == "view"
+
+
+def test_tables_are_read(spark: SparkSession, tables: Tables) -> None:
+    tables.plain.write.saveAsTable("stored_by_connect", format="parquet", mode="overwrite")
+    try:
+        boundary = rewritten(most(spark.table("stored_by_connect")).filter("m > 10"))
+        assert "GreaterThan(v,10)" in boundary.pushed_to_scan
+    finally:
+        spark.sql("DROP TABLE stored_by_connect")
+
+
+def test_functions_that_are_not_known(spark: SparkSession, tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    spark.udf.register("strange_one", lambda v: v, "bigint")
+    called = tables.plain.withColumn("v", F.call_function("strange_one", "v"))
+    assert code(most(called).filter("m > 10")) == "nondeterministic"
+    for random in (F.rand(), F.uuid(), F.monotonically_increasing_id(), F.expr("rand()")):
+        below = most(tables.plain.withColumn("r", random)).filter("m > 10")
+        assert code(below) == "nondeterministic"
+    assert optimize(most(tables.plain).filter(F.rand() > 0.5)) is not None
+    df = most(tables.plain).filter(F.rand() >= 0).filter("m > 10")
+    assert optimize(df) is df
+
+
+def test_a_function_registered_under_the_name_of_spark_s_own(
+    spark: SparkSession, tables: Tables
+) -> None:
+    spark.udf.register("max", lambda v: -1, "bigint")
+    try:
+        rewritten(most(tables.strange).filter("m > 10"))
+        with conf(spark, "spark.sql.functionResolution.sessionOrder", "first"):
+            df = most(tables.strange).filter("m > 10")
+            assert optimize(df) is df
+    finally:
+        spark.sql("DROP TEMPORARY FUNCTION IF EXISTS max")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("spark.sql.caseSensitive", "true"),
+        ("spark.sql.ansi.doubleQuotedIdentifiers", "true"),
+        ("spark.sql.parser.escapedStringLiterals", "true"),
+        ("spark.sql.legacy.typeCoercion.datetimeToString.enabled", "true"),
+    ],
+)
+def test_settings_that_change_what_is_read(
+    spark: SparkSession, tables: Tables, key: str, value: str
+) -> None:
+    with conf(spark, key, value):
+        assert code(most(tables.plain).filter("m > 10")) == "conf"
+    rewritten(most(tables.plain).filter("m > 10"))
+
+
+def test_variables_in_text(tables: Tables) -> None:
+    df = most(tables.plain).filter("team <> '${x}' AND m > 10")
+    safe(df)
+
+
+# --- caches ---------------------------------------------------------------------------------
+
+
+def test_what_is_cached(tables: Tables) -> None:
+    rows = tables.strange.filter("v > 0").cache()
+    try:
+        rewritten(most(rows).filter("m > 10"))
+        df = most(rows).filter("m > 10").cache()
+        try:
+            assert code(df.filter("m > 11")) == "cached"
+        finally:
+            df.unpersist()
+    finally:
+        rows.unpersist()
+
+
+def test_a_cache_that_only_the_rewritten_plan_would_read(tables: Tables) -> None:
+    """It may be out of date."""
+    df = most(tables.strange).filter("m > 10")
+    rewritten(df)
+    below = tables.strange.filter("v > 10").cache()
+    try:
+        assert code(df) == "cached"
+    finally:
+        below.unpersist()
+    rewritten(df)
+
+
+# --- more shapes ----------------------------------------------------------------------------
+
+
+def test_all_ways_to_write_a_condition(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    m = F.col("m")
+    for where in (
+        (m > 10) & F.col("team").isNotNull(),
+        ~(m <= 10),
+        m.between(11, 10**6),
+        m.isin(20, 40),
+        (m > 10) | (m == 10),
+        m.eqNullSafe(20),
+        F.when(m > 10, True).otherwise(False),
+        F.coalesce(m, F.lit(0)) > 10,
+        F.expr("m > 10 AND team IS NOT NULL"),
+        F.lit(10) < m,
+        m.cast("bigint") > 10,
+        m > F.lit(10).cast("int"),
+    ):
+        for rows in (tables.strange, tables.empty):
+            rewritten(most(rows).filter(where))
+
+
+def test_all_ways_to_name_columns(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    groups = most(tables.strange)
+    for df in (
+        groups.toDF("a", "b").filter("b > 10"),
+        groups.withColumnRenamed("m", "b").filter("b > 10"),
+        groups.withColumnsRenamed({"m": "b", "team": "m"}).filter("b > 10"),
+        groups.select("*", F.col("m").alias("b")).filter("b > 10"),
+        groups.selectExpr("m AS b", "team").filter("b > 10"),
+        groups.withColumn("b", F.col("m")).drop("m").filter("b > 10"),
+        groups.drop(groups["team"]).filter("m > 10"),
+        groups.withColumn("m", F.col("m")).filter("m > 10"),
+    ):
+        rewritten(df)
+
+
+def test_groups_of_pandas(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    schema = "team string, first double, second double"
+    groups = tables.plain.groupBy(tables.plain["team"]).applyInPandas(udfs.top2, schema)
+    rewritten(groups.filter((F.col("first") >= 90) & (F.col("second") >= 90)))
+
+
+def test_operators_that_are_not_understood_decline_with_their_name(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    for below in (
+        tables.plain.select("team", F.explode(F.array("v")).alias("v")),
+        tables.plain.unpivot(["team"], ["v"], "name", "v"),
+    ):
+        untouched(most(below).filter("m > 10"))
+    pivoted = tables.plain.groupBy("team").pivot("level", ["info"]).agg(F.max("v"))
+    df = pivoted.filter("info > 10")
+    assert optimize(df) is df
+
+
+def test_the_plan_that_is_drawn(tables: Tables) -> None:
+    report = explain(most(tables.plain).filter("m > 10"))
+    (boundary,) = report.boundaries
+    assert boundary.pushed_to_scan == ("IsNotNull(v)", "GreaterThan(v,10)")
+    assert "Filter" in report.to_json()["plan_after"]
