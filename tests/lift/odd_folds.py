@@ -285,6 +285,14 @@ class EqualsAmong(_Fold):
         return acc + ((SameData(), 1) in ((None, 1), (2, 3)))
 
 
+class OtherName(_Fold):
+    """A helper under another name, which a worker may have another function for."""
+
+    def reduce(self, acc, row):
+        again = bump
+        return acc + again([1, 2, 3])
+
+
 class Huge(_Fold):
     def reduce(self, acc, row):
         for _ in range(99999999999999999999999):

@@ -128,6 +128,7 @@ ODD = [
     (odd_folds.EqualsNone, "unsupported-operation", "its own __eq__"),
     (odd_folds.EqualsTuple, "unsupported-operation", "its own __eq__"),
     (odd_folds.EqualsAmong, "unsupported-operation", "comparing"),
+    (odd_folds.OtherName, "unknown-call", "nothing is known of again"),
     (odd_folds.Huge, "too-large", "rounds"),
     (odd_folds.HugeText, "too-large", "a text of"),
     (outside_refused.ChangesDict, "mutation", "changed in place"),

@@ -62,7 +62,9 @@ def _function(m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate) -> Val
     """The function that is called; None where it is not known."""
     if is_known(m, node, flow, evaluate):
         return evaluate(m, node, flow)
-    return flow.env.get(node.id) if isinstance(node, ast.Name) else None
+    found = flow.env.get(node.id) if isinstance(node, ast.Name) else None
+    # A function of the user's is called by its own name: whether a worker has the same is asked.
+    return found if isinstance(found, Known) and not inline.is_own(found.target) else None
 
 
 def _pure_call(m: Machine, node: ast.Call, known: Pure, flow: Flow, evaluate: Evaluate) -> Value:
