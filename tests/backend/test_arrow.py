@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.backend import arrow_udfs
 from tests.backend.conftest import Tables
-from tests.backend.running import rewritten, same_rows, untouched
+from tests.backend.running import rewritten, safe, same_rows, untouched
 
 import presieve
 from presieve.driver.optimize import optimize
@@ -73,7 +73,8 @@ def test_batches(
     """Batches of one row each, and all rows in one."""
     returns = "bigint" if name == "errors_of_batches" else "double"
     spark = tables.plain.sparkSession
-    df = out(tables.plain, name, returns, *columns, kind=kind).filter(where)
+    safe(out(tables.empty, name, returns, *columns, kind=kind).filter(where))
+    df = out(tables.strange, name, returns, *columns, kind=kind).filter(where)
     boundary = rewritten(df)
     assert boundary.prefilter in (prefilter, f"{prefilter} AND NOT isnan(score)")
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "1")

@@ -128,6 +128,18 @@ def of_key(key, table):
     return pa.table({"k": [key[0].as_py()], "best": [best if best is not None else 0.0]})
 
 
+def typed(table):
+    """None has a type here, and integers are of 32 bits."""
+    best, last = None, 0
+    for row in table.to_pylist():
+        if row["v"] is not None and row["v"] > 1:
+            best = row["v"]
+        if row["n"] is not None:
+            last = row["n"]
+    made = {"best": pa.array([best], pa.float64()), "last": pa.array([last], type=pa.int32())}
+    return pa.table(made)
+
+
 def of_rows(table: pa.Table):
     last = 0
     for x in table["n"]:

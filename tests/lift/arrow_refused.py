@@ -123,7 +123,22 @@ def list_for_pydict(table):
     return pa.Table.from_pydict([{"o": 3}])
 
 
+def with_schema(table):
+    return pa.table({"o": [3]}, schema=pa.schema([("o", pa.int32())]))
+
+
+def other_type(table):
+    return pa.table({"o": pa.array([1.5], pa.int32())})
+
+
+def two_in_array(table):
+    return pa.table({"o": pa.array([1, 2], pa.int32())})
+
+
 TABLE_CODES = [
+    ("with_schema", "unknown-call"),
+    ("other_type", "unsupported-operation"),
+    ("two_in_array", "row-count"),
     ("two_rows", "row-count"),
     ("untyped", "return-type"),
     ("of_pandas", "return-shape"),

@@ -74,6 +74,8 @@ TABLE_CASES: list[tuple[str, str, str, str]] = [
     ("of_key", "k string, v double", "k string, best double", "k"),
     ("of_key", "k bigint NOT NULL, v double", "k bigint, best double", "k"),
     ("of_rows", "n bigint", "last bigint, many boolean", ""),
+    ("typed", "v double, n bigint", "best double, last int", ""),
+    ("typed", "v double, n int NOT NULL", "best double, last int", ""),
 ]
 
 

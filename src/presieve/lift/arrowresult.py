@@ -23,6 +23,7 @@ from presieve.lift.machine import Flow, Machine
 from presieve.lift.values import (
     EXACT_INT,
     ArrowTableV,
+    ArrowTypeV,
     CellV,
     DictV,
     Known,
@@ -44,6 +45,18 @@ _TYPES: dict[Sort, str] = {
     DATE: "date",
 }
 """The types that ``pyarrow.array`` finds for values of Python, as Spark calls them."""
+_MADE = {
+    "bool_": "boolean",
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "float64": "double",
+    "string": "string",
+    "binary": "binary",
+    "date32": "date",
+}
+"""The functions of pyarrow that make types."""
 
 # --- tables of one row ----------------------------------------------------------------------------
 
@@ -51,18 +64,79 @@ Maker: TypeAlias = Callable[[Machine, Flow, tuple[Value, ...], ast.AST], Value]
 
 
 def maker(function: Known) -> Maker | None:
-    """What ``pyarrow.table``, ``Table.from_pydict`` or ``Table.from_pylist`` means; None for every
-    other function.
+    """What ``pyarrow.table``, ``Table.from_pydict``, ``Table.from_pylist``, ``array`` or a function
+    that makes a type means; None for every other function.
     """
     pyarrow = sys.modules.get("pyarrow")
     if pyarrow is None:
         return None
     if function.target in (pyarrow.table, pyarrow.Table.from_pydict):
         return _of_columns
+    if function.target is pyarrow.array:
+        return _array
+    for name, type_ in _MADE.items():
+        if function.target is getattr(pyarrow, name):
+            return _type(type_)
     return _of_rows if function.target == pyarrow.Table.from_pylist else None
 
 
+def _keywords(m: Machine, node: ast.AST, allowed: str = "") -> ast.expr | None:
+    """The value of the one keyword argument that may be there."""
+    found = node.keywords if isinstance(node, ast.Call) else []
+    if not found:
+        return None
+    if len(found) > 1 or found[0].arg != allowed:
+        raise m.decline("unknown-call", f"keyword arguments of {ast.unparse(node)}", node)
+    return found[0].value
+
+
+def _type(type_: str) -> Maker:
+    def make(m: Machine, _flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
+        _keywords(m, node)
+        if args:
+            raise m.decline("unknown-call", "a type of pyarrow with options", node)
+        return ArrowTypeV(type_)
+
+    return make
+
+
+def _array(m: Machine, flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
+    """``pyarrow.array([value])``, which is like the list, or ``pyarrow.array([value], type)``."""
+    from presieve.lift.expressions import evaluate
+
+    keyword = _keywords(m, node, "type")
+    given = args if keyword is None else (*args, evaluate(m, keyword, flow))
+    match [flow.opened(a) for a in given]:
+        case [ListV((_,)) as plain]:
+            return plain
+        case [ListV((value,)), ArrowTypeV(type_)]:
+            return ListV((_typed(m, flow, m.force(value, flow), type_, node),))
+    raise m.decline("row-count", "an array of exactly one value is supported", node)
+
+
+def _typed(m: Machine, flow: Flow, value: Value, type_: str, node: ast.AST) -> Value:
+    """The value as a scalar of a type: an integer that does not fit raises."""
+    base = sort_of(type_)
+    assert base is not None
+    match value:
+        case NoneV():
+            return CellV(none_lit(base), type_)
+        case CellV(_, own) if own == type_:
+            return value
+        case Scalar(term, traits) if not traits.numpy:
+            if value.base == INT and base == FLOAT:
+                m.fail(flow, _outside(term, -EXACT_INT, EXACT_INT))
+                return CellV(_float(term), type_)
+            if value.base == base:
+                if base == INT and not m.ranges.fits(term, type_):
+                    m.fail(flow, _outside(term, *INT_RANGES[type_]))
+                return CellV(term, type_)
+    reason = f"an array of {type_} of {describe(value)}"
+    raise m.decline("unsupported-operation", reason, node)
+
+
 def _of_columns(m: Machine, flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
+    _keywords(m, node)
     match [flow.opened(a) for a in args]:
         case [DictV(names, items)] if names:
             columns = [flow.opened(i) for i in items]
@@ -73,6 +147,7 @@ def _of_columns(m: Machine, flow: Flow, args: tuple[Value, ...], node: ast.AST) 
 
 
 def _of_rows(m: Machine, flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
+    _keywords(m, node)
     match [flow.opened(a) for a in args]:
         case [ListV((row,))]:
             found = flow.opened(row)

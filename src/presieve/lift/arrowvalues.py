@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from presieve.ir.terms import Term
 
@@ -62,3 +62,13 @@ class ArrowTableV:
 
     names: tuple[str, ...]
     items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowTypeV:
+    """A type of pyarrow, as Spark calls it."""
+
+    type: str
+
+
+ArrowV: TypeAlias = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV | ArrowTableV | ArrowTypeV

@@ -75,7 +75,7 @@ def call(
 ) -> Value:
     """The result of calling a known function. Declines ``unknown-call`` for every other one."""
     make = arrowresult.maker(function)
-    if make is not None and not named:
+    if make is not None:
         return make(m, flow, args, node)
     for paths, model in MODELS:
         if is_function(function, *paths):

@@ -18,6 +18,8 @@ from presieve.lift.arrowvalues import ArrayV as ArrayV
 from presieve.lift.arrowvalues import ArrowColumnV as ArrowColumnV
 from presieve.lift.arrowvalues import ArrowKeyV as ArrowKeyV
 from presieve.lift.arrowvalues import ArrowTableV as ArrowTableV
+from presieve.lift.arrowvalues import ArrowTypeV as ArrowTypeV
+from presieve.lift.arrowvalues import ArrowV
 from presieve.lift.arrowvalues import BatchV as BatchV
 from presieve.lift.arrowvalues import CellV as CellV
 from presieve.lift.batches import BatchesV as BatchesV
@@ -281,12 +283,7 @@ Value: TypeAlias = (
     | FrameV
     | VectorV
     | PartV
-    | ArrowColumnV
-    | ArrayV
-    | BatchV
-    | CellV
-    | ArrowKeyV
-    | ArrowTableV
+    | ArrowV
     | BatchesV
     | AccessV
     | LabelV
@@ -395,5 +392,6 @@ _KINDS = {
     "RefV": "a list, dict or set",
     "TableV": "a table",
     "ArrowTableV": "a table of pyarrow",
+    "ArrowTypeV": "a type of pyarrow",
     "BatchesV": "the iterator of batches",
 }
