@@ -81,6 +81,19 @@ def walk(root: Node) -> Iterator[Node]:
         stack.extend(reversed(node.children))
 
 
+def nodes_inside(value: object) -> Iterator[JsonNode]:
+    """The nodes in a field of the JSON, at any depth: of expressions, and of plans in these."""
+    stack = [value]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, dict):
+            if "class" in here:
+                yield here
+            stack.extend([v for v in here.values() if v and isinstance(v, (dict, list))])
+        elif isinstance(here, list):
+            stack.extend(here)
+
+
 def end_of(tree: Tree, start: int) -> int:
     """Where the subtree that starts at ``start`` ends."""
     open_ = 1

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from presieve.backend.boundary import LOGICAL
-from presieve.backend.catalyst_json import JsonNode, Node, walk
+from presieve.backend.catalyst_json import JsonNode, Node, nodes_inside, walk
 from presieve.backend.gateway import Gateway, Handle
 
 WITH_CTE = LOGICAL + "WithCTE"
@@ -50,18 +50,4 @@ def referred(node: Node) -> frozenset[int]:
 
 
 def _all(node: Node, kind: str) -> Iterator[JsonNode]:
-    for one in walk(node):
-        yield from _inside(one.fields, kind)
-
-
-def _inside(value: object, kind: str) -> Iterator[JsonNode]:
-    """The nodes of a kind in a field of the JSON, at any depth."""
-    stack = [value]
-    while stack:
-        here = stack.pop()
-        if isinstance(here, dict):
-            if here.get("class") == kind:
-                yield here
-            stack.extend(here.values())
-        elif isinstance(here, list):
-            stack.extend(here)
+    return (n for one in walk(node) for n in nodes_inside(one.fields) if n["class"] == kind)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from presieve.backend.boundary import is_boundary
-from presieve.backend.catalyst_json import EXPRESSIONS, Node, walk
+from presieve.backend.catalyst_json import EXPRESSIONS, Node, nodes_inside, walk
 from presieve.backend.catalyst_operators import FILTER, PASSED
 from presieve.errors import Declined
 
@@ -51,11 +51,5 @@ def _name(node: Node) -> str:
 
 def _functions(value: object) -> Iterator[str]:
     """The names of the Python functions in a field of the JSON, at any depth."""
-    if isinstance(value, dict):
-        if value.get("class") in _FUNCTIONS:
-            yield str(value.get("name", "a function"))
-        for item in value.values():
-            yield from _functions(item)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _functions(item)
+    calls = (n for n in nodes_inside(value) if n["class"] in _FUNCTIONS)
+    return (str(n.get("name", "a function")) for n in calls)

@@ -17,6 +17,7 @@ from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst_json import Node, Tree, expr_id, parse_plan, simple_type
+from presieve.backend.classic.glance import filters_an_aggregate
 from presieve.backend.classic.guarded import guarded, java_class
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.separate import separated, to_separate
@@ -105,10 +106,15 @@ class ClassicGateway:
         aggregate may be large, so that it is not read but for a report.
         """
         if not thorough and not self.mentions(plan, "PYTHON_UDF", "GENERATOR"):
-            if not (self.mentions(plan, "AGGREGATE") and self.mentions(plan, "FILTER")):
+            if not (self.mentions(plan, "FILTER") and filters_an_aggregate(self, plan)):
                 return None
         text = self.json(plan)
         return parse_plan(text) if any(mark in text for mark in _MARKS) else None
+
+    @guarded
+    def kind(self, plan: Java) -> str:
+        """The simple name of an operator."""
+        return str(plan.nodeName())
 
     def tree(self, plan: Java) -> Node:
         """The plan as a tree."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 from py4j.java_gateway import JavaClass, JavaPackage
 from py4j.protocol import Py4JError
@@ -33,9 +34,17 @@ def guarded(call: Callable[P, T]) -> Callable[P, T]:
 
 
 def java_class(jvm: Handle, name: str) -> Handle:
+    """A class of the JVM, which is asked once. Raises :class:`GatewayError` where it is not."""
+    known = _classes.setdefault(jvm, {})
+    if name in known:
+        return known[name]
     found = jvm
     for part in name.split("."):
         found = getattr(found, part)
     if isinstance(found, JavaPackage) or not isinstance(found, JavaClass):
         raise GatewayError(f"this Spark has no {name}")
+    known[name] = found
     return found
+
+
+_classes: WeakKeyDictionary[Handle, dict[str, Handle]] = WeakKeyDictionary()
