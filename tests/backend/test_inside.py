@@ -16,6 +16,8 @@ from presieve.driver.optimize import explain, optimize
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+pytestmark = pytest.mark.classic("calls inside larger expressions stay where they are")
+
 ARROW = pytest.mark.parametrize("arrow", [False, True], ids=["pickled", "arrow"])
 
 

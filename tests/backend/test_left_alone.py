@@ -13,6 +13,8 @@ from presieve.driver.optimize import explain, optimize
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+pytestmark = pytest.mark.classic("the reasons that the log gives")
+
 
 class BestOf:
     """The best score of a partition, in one row."""
