@@ -275,6 +275,7 @@ def test_told_in_reports(tables: Tables) -> None:
     assert "def reduce" in boundary.source
 
 
+FIELDS = pytest.mark.classic("fields of structs are read in classic plans only")
 TOP_TWO = "first double, second double"
 
 
@@ -283,6 +284,7 @@ def top_two(df: DataFrame) -> DataFrame:
     return df.groupBy("team").agg(fold("score").alias("top"))
 
 
+@FIELDS
 def test_fields_of_a_struct(tables: Tables) -> None:
     """The filter stays, although ``second IS NOT NULL`` would do."""
     for df in (
@@ -297,6 +299,7 @@ def test_fields_of_a_struct(tables: Tables) -> None:
         assert any("GreaterThanOrEqual(score,90.0)" in p for p in boundary.pushed_to_scan)
 
 
+@FIELDS
 def test_fields_that_nobody_reads(tables: Tables) -> None:
     df = top_two(tables.strange).filter("top.first >= 90")
     assert rewritten(df.select("team")).prefilter == "score >= 90.0D"
@@ -306,6 +309,7 @@ def test_fields_that_nobody_reads(tables: Tables) -> None:
     assert safe(df).count() == 6
 
 
+@FIELDS
 def test_types_of_fields(spark: SparkSession) -> None:
     days = [date(2024, 1, d) for d in (1, 2, 3)]
     times = [datetime(2024, 1, d, 18) for d in (1, 2, 3)]
@@ -325,6 +329,7 @@ def test_types_of_fields(spark: SparkSession) -> None:
     safe(df.filter("x.t IS NOT NULL AND x.m > 2"))
 
 
+@FIELDS
 def test_structs_that_are_not_looked_into(tables: Tables) -> None:
     """One field might be given as a value by itself, which Spark would refuse."""
     best = group_fold(Best, "best double")
