@@ -208,6 +208,7 @@ class Maker:
             f"{frame}.dropna(subset=[{some}])",
             f"{frame}.dropna()",
             f'{frame}.sort_values("{self.dice.choice(columns)}")',
+            f'{frame}.sort_values("{self.dice.choice(columns)}", kind="stable")',
             f"{frame}.assign({self.dice.choice(columns)}={self.series(frame)[0]})",
         )
         self.lines.append(f"{name} = {made}")
@@ -249,6 +250,7 @@ class Maker:
         how = self.pick(
             *("min()", "max()", "count()", "iloc[0]", "iloc[-1]", "nunique()", "size", "empty"),
             *("min()", "max()", "sum()", "mean()", "any()", "all()", "first", "std()", "prod()"),
+            *("median()", "var()", "iloc[0]", "iloc[-1]"),
         )
         if how == "first":
             found = self.pick("np.max", "np.min", "np.sum", "len", "max", "min", "sum")
@@ -257,7 +259,7 @@ class Maker:
             kind = "int"
         elif how in ("empty", "any()", "all()"):
             kind = "bool"
-        elif how in ("mean()", "std()"):
+        elif how in ("mean()", "std()", "var()", "median()"):
             kind = "float"
         return f"{text}.{how}", kind
 
