@@ -46,6 +46,14 @@ def wheres(pdf):
     return pdf
 
 
+def larger(pdf):
+    return pdf[pdf["n"] == pdf["w"]]
+
+
+def in_place_of(pdf):
+    return pdf.assign(n=pdf["n"].where(pdf["score"] > 1, pdf["w"]))
+
+
 # --- mapInPandas and mapInArrow -------------------------------------------------------------------
 
 

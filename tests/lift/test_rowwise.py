@@ -33,6 +33,8 @@ CASES = [
     ("marked", COLUMNS, COLUMNS),
     ("chosen_columns", COLUMNS, "score double, level string"),
     ("wheres", COLUMNS, f"{COLUMNS}, kind string"),
+    ("larger", "n bigint, w bigint NOT NULL", "n bigint, w bigint"),
+    ("larger", "n bigint NOT NULL, w bigint", "n bigint, w bigint"),
     ("map_same", COLUMNS, COLUMNS),
     ("map_same", REQUIRED, COLUMNS),
     ("map_from", COLUMNS, COLUMNS),
@@ -45,6 +47,7 @@ CASES = [
 _POOLS: dict[str, list[Value]] = {
     "score": [0.0, -0.0, 1.0, 2.5, -1.5, 10.0, 1e308, float("inf"), float("nan")],
     "n": [0, 1, -1, 2, 6, 2**53, 2**53 + 1, 2**63 - 1],
+    "w": [0, 1, -1, 2, 6, 2**53, 2**53 + 1, 2**63 - 1],
     "level": ["error", "warn", "", "é"],
     "d": [0, 18321],
 }
