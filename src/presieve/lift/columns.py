@@ -69,16 +69,24 @@ class Columns:
             self._assume_no_nan(column, var)
         return var
 
-    def assume_small(self, name: str) -> None:
-        """Where a group holds a NULL, pandas has the integers of a column as doubles."""
+    def assume_small(self, name: str, *, beside: bool = False) -> None:
+        """Where a group holds a NULL, pandas has the integers of a column as doubles. With
+        ``beside``, those of a column without NULL, too, as they go into one that has some.
+
+        2^53 itself is exact, but is what 2^53 + 1 becomes when it is compared with doubles.
+        """
         column = self._column(name)
-        if column.type != "bigint" or not isinstance(column.sort, Option):
+        nullable = isinstance(column.sort, Option)
+        if column.type != "bigint" or not (nullable or beside):
             return
         var = self._variable(column)
-        low, high = (app(o, app(Op.GET, var), int_lit(n)) for o, n in _EXACT)
-        text = f"column {name} holds no integer beyond 2^53: beside a NULL pandas would round it"
-        term = disjunction([app(Op.IS_NONE, var), conjunction([low, high])])
-        self._assume("exact-int", name, text, term)
+        inner = app(Op.GET, var) if nullable else var
+        low, high = (app(o, inner, int_lit(n)) for o, n in _EXACT)
+        text = (
+            f"column {name} holds no integer of 2^53 or more: beside a NULL pandas would round it"
+        )
+        none = [app(Op.IS_NONE, var)] if nullable else []
+        self._assume("exact-int", name, text, disjunction([*none, conjunction([low, high])]))
 
     def type_of(self, name: str) -> str:
         """The Spark type of a column."""
@@ -175,7 +183,7 @@ class Columns:
         return tuple(c for c in columns if c is not None)
 
 
-_EXACT = ((Op.PY_GE, -EXACT_INT), (Op.PY_LE, EXACT_INT))
+_EXACT = ((Op.PY_GT, -EXACT_INT), (Op.PY_LT, EXACT_INT))
 
 
 def _decline(code: str, reason: str) -> NoReturn:

@@ -67,7 +67,8 @@ def _rest(m: Machine, v: VectorV, other: Value | None, node: ast.AST) -> Term:
             reason = "values of another type, or of other rows: take them from the same table"
             raise m.decline("unsupported-operation", reason, node)
         if base == INT:
-            small(m, column)
+            small(m, column, beside=v)
+            small(m, v, beside=column)
         return column.term
     constant = scalar_operand(m, other, node)
     if base == FLOAT and constant.base == INT and constant.traits.literal:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
 from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit, literal_value
@@ -93,13 +94,19 @@ def missing(term: Term) -> Term:
     return or_(absent, and_(negate(absent), app(Op.IS_NAN, get(term))))
 
 
-def small(m: Machine, v: VectorV) -> None:
+def small(m: Machine, v: VectorV, *, beside: VectorV | None = None) -> None:
     """The number of an element matters: it is the same where pandas holds the integers as doubles.
 
-    Declines what was computed of integers that may be missing.
+    ``beside``: what it goes into one column with, which may hold NULL. Declines what was computed
+    of integers, there.
     """
-    if strip(v.term.sort) == INT and v.name is not None:
-        m.columns.assume_small(v.name)
+    if strip(v.term.sort) != INT:
+        return
+    mixed = beside is not None and isinstance(beside.term.sort, Option)
+    if v.name is not None:
+        m.columns.assume_small(v.name, beside=mixed)
+    elif mixed and not v.narrow:
+        raise DeclineSignal("unsupported-operation", "integers beside NaN are rounded")
 
 
 def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
