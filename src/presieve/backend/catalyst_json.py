@@ -81,6 +81,10 @@ def walk(root: Node) -> Iterator[Node]:
         stack.extend(reversed(node.children))
 
 
+_LEAVES = frozenset(("exprId", "dataType", "metadata", "schema"))
+"""Fields in which there are no nodes, of which plans are full."""
+
+
 def nodes_inside(value: object) -> Iterator[JsonNode]:
     """The nodes in a field of the JSON, at any depth: of expressions, and of plans in these."""
     stack = [value]
@@ -89,7 +93,8 @@ def nodes_inside(value: object) -> Iterator[JsonNode]:
         if isinstance(here, dict):
             if "class" in here:
                 yield here
-            stack.extend([v for v in here.values() if v and isinstance(v, (dict, list))])
+            parts = [v for k, v in here.items() if v and k not in _LEAVES]
+            stack.extend([v for v in parts if isinstance(v, (dict, list))])
         elif isinstance(here, list):
             stack.extend(here)
 

@@ -28,9 +28,10 @@ def notes(root: Node, told: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
     by_path = {n.path: n for n in walk(root)}
     found = []
     for node in by_path.values():
+        if node.path in told:
+            continue
         names = list(dict.fromkeys(_functions(node.fields)))
-        above = [p for p in filters if p == node.path[: len(p)]]
-        if names and above and node.path not in told:
+        if names and any(p == node.path[: len(p)] for p in filters):
             found.append(_note(node, names, by_path))
     return tuple(dict.fromkeys(found))
 
