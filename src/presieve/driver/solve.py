@@ -13,6 +13,7 @@ from presieve.errors import Declined
 from presieve.ir.fold import PURE, Assumption, Problem
 from presieve.ir.pushdown import Kind, Strength
 from presieve.ir.terms import SQL_TRUE, Term
+from presieve.ir.walk import depth
 from presieve.smt.solver import Effort
 
 if TYPE_CHECKING:
@@ -84,6 +85,9 @@ def solve(
     declined.
     """
     started = time.perf_counter()
+    deep = too_deep(problem)
+    if deep is not None:
+        return _nothing(problem, (deep,), started, 0)
     refused: tuple[Declined, ...] = ()
     if policy == "strict":
         refused = tuple(_refused(a) for a in _open(problem, discharged))
@@ -94,6 +98,24 @@ def solve(
     if solution.verified is None:
         solution = replace(solution, declined=(*refused, *solution.declined))
     return replace(solution, known=dict(discharged))
+
+
+MAX_DEPTH = 100
+"""Operators within one another. What walks terms calls itself, and so does Python's own compiler
+(200 brackets); both have room for more than this.
+"""
+
+
+def too_deep(problem: Problem, *terms: Term) -> Declined | None:
+    """Why the problem, or one of these terms about it, is not looked at."""
+    fold = problem.fold
+    steps = [t for f in fold.fields for t in (f.init, f.step)]
+    outputs = [o.term for o in fold.outputs]
+    raises = (fold.step_raises, fold.finish_raises)
+    if depth(problem.where, *steps, *outputs, *raises, *terms) <= MAX_DEPTH:
+        return None
+    reason = f"the function or the filter is nested more than {MAX_DEPTH} operators deep"
+    return Declined("too-large", reason, fold.span)
 
 
 def _open(problem: Problem, discharged: Collection[Assumption]) -> list[Assumption]:

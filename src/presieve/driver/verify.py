@@ -13,7 +13,7 @@ from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, z
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.real import realizer
 from presieve.driver.shown import shown_result, shown_row, sorts_of
-from presieve.driver.solve import ERASED_TEXT, ERASES, OPTIONAL, Policy, strictly
+from presieve.driver.solve import ERASED_TEXT, ERASES, OPTIONAL, Policy, strictly, too_deep
 from presieve.driver.synthesize import check_options
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import PURE, Problem
@@ -117,6 +117,9 @@ def verify(
         if open_:
             why = f"policy strict does not assume that {'; '.join(open_)}"
             return _unknown(why, started)
+    deep = too_deep(problem, pre, rest)
+    if deep is not None:
+        return _declined(deep, started)
     verdict = _judged(inputs, problem, pre, rest, budget, policy, started)
     told = [{"code": a.code, "text": a.text} for a in known]
     return replace(verdict, assumptions=[a for a in verdict.assumptions if a not in told])

@@ -36,6 +36,15 @@ def literals(*terms: Term) -> tuple[Lit, ...]:
     return tuple(dict.fromkeys(n for n in subterms(*terms) if isinstance(n, Lit)))
 
 
+def depth(*terms: Term) -> int:
+    """How many operators stand within one another, at most."""
+    found: dict[int, int] = {}
+    for node in subterms(*terms):
+        inner = [found[id(a)] for a in node.args] if isinstance(node, App) else []
+        found[id(node)] = 1 + max(inner, default=-1)
+    return max((found[id(t)] for t in terms), default=0)
+
+
 def rewrite(term: Term, leaf: Callable[[Var], Term]) -> Term:
     """Replace every variable by ``leaf(variable)``, keeping shared subterms shared."""
     done: dict[int, Term] = {}
