@@ -1,4 +1,4 @@
-"""Functions of tables and of arrays: the DataFrame comes back as it is, and the log says why."""
+"""Functions of tables: the DataFrame comes back as it is, and the log says why."""
 
 from __future__ import annotations
 
@@ -73,12 +73,3 @@ def test_table_functions_of_rows(
     above = table_function(Above, "w bigint", fixed=fixed)
     df = tables.plain.lateralJoin(above(F.col("v").outer())).filter("w > 10")
     assert "Above" in left_alone(df, caplog)
-
-
-def test_arrays_of_a_group(tables: Tables, caplog: pytest.LogCaptureFixture) -> None:
-    total = "aggregate(collect_list(v), 0L, (acc, x) -> IF(x > 10, acc + 1L, acc)) AS n"
-    df = tables.plain.groupBy("team").agg({"v": "max"}).filter("`max(v)` > 10")
-    assert optimize(df) is not df
-    tables.plain.createOrReplaceTempView("left_alone")
-    df = tables.plain.sparkSession.sql(f"SELECT team, {total} FROM left_alone GROUP BY team")
-    assert "nor one aggregate function" in left_alone(df.filter("n > 1"), caplog)

@@ -206,3 +206,76 @@ def test_every_group_of_every_filter(table: DataFrame) -> None:
             changed += 1
             assert sorted(map(repr, better.collect())) == sorted(map(repr, df.collect())), where
     assert changed >= 10
+
+
+LISTS = (
+    "aggregate(collect_list(i), 0, (a, y) -> IF(y > 0, y, a))",
+    "aggregate(collect_list(i), CAST(NULL AS INT), (a, y) -> greatest(a, y))",
+    "aggregate(collect_list(x), 0D, (a, y) -> greatest(y, a))",
+    "aggregate(collect_list(x), 1.5D, (a, y) -> least(a, y), a -> a < 0)",
+    "aggregate(collect_list(x), CAST(NULL AS DOUBLE), (a, y) -> least(a, y, 0D))",
+    "aggregate(collect_list(x), 0D, (a, y) -> a * 0.5D + y - 1D)",
+    "aggregate(collect_list(i), 0D, (a, y) -> CASE WHEN y > 1 THEN a + 1D WHEN y < 0 THEN 2D - a "
+    "END)",
+    "aggregate(collect_list(b), false, (a, y) -> a OR y)",
+    "aggregate(collect_list(b), true, (a, y) -> NOT a AND y)",
+    "aggregate(collect_list(b), CAST(NULL AS BOOLEAN), (a, y) -> a OR y, a -> coalesce(a, false))",
+    "aggregate(collect_list(i), CAST(NULL AS INT), (a, y) -> CASE WHEN y > 0 THEN coalesce(a, y) "
+    "END, a -> a IS NULL)",
+    "aggregate(collect_list(i) FILTER (WHERE b), -1, (a, y) -> greatest(a, y, 1))",
+    "aggregate(collect_list(CASE WHEN b THEN x END), 0D, (a, y) -> IF(isnan(y), a, y))",
+    "aggregate(collect_list(n), '', (a, y) -> IF(y = 'a', y, a))",
+    "aggregate(collect_list(i), 0L, (a, y) -> IF(y IN (1, 3), a + 1L, a), a -> a >= 2)",
+)
+WRAPPED = (
+    "aggregate(collect_list(i), 1, (a, y) -> a * y + 7)",
+    "aggregate(collect_list(w), 1L, (a, y) -> IF(y > 3, a - y, a * y))",
+    "aggregate(collect_list(w), 0L, (a, y) -> a + y, a -> a + 9223372036854775807L > 0)",
+    "aggregate(collect_list(i), 0L, (a, y) -> a + y)",
+)
+"""Folds of lists by lambdas; those whose arithmetic wraps, or raises in ANSI mode."""
+
+
+@pytest.fixture
+def in_order(spark: SparkSession) -> Iterator[None]:
+    """Lists of many groups are gathered without sorting."""
+    name = "spark.sql.objectHashAggregate.sortBased.fallbackThreshold"
+    spark.conf.set(name, str(10 * GROUPS))
+    yield
+    spark.conf.unset(name)
+
+
+def test_folds_of_lists(table: DataFrame, rows: list[dict[str, object]], in_order: None) -> None:
+    compare(grouped(table, LISTS), LISTS, rows)
+
+
+def test_folds_of_lists_that_wrap(
+    table: DataFrame, rows: list[dict[str, object]], in_order: None, wrapping: None
+) -> None:
+    compare(grouped(table, WRAPPED), WRAPPED, rows)
+
+
+@pytest.mark.parametrize("call", WRAPPED)
+def test_folds_of_lists_that_raise(
+    table: DataFrame, rows: list[dict[str, object]], in_order: None, call: str
+) -> None:
+    """All groups at once that do not, and a few that do one by one."""
+    from pyspark.errors import ArithmeticException
+
+    few = table.filter("k < 500")
+    fold = problem_of(grouped(few, (call,))).fold
+    given: dict[object, object] = {}
+    raising: list[object] = []
+    for key in range(500):
+        group = [row_of(fold, r) for r in rows if r["k"] == key]
+        ours = run_fold(fold, group, {"k": key})
+        if isinstance(ours, Raised):
+            raising.append(key)
+        else:
+            given[key] = ours[0]
+    fine = grouped(few.filter(few["k"].isin(list(given))), (call,))
+    assert {r["k"]: r["o0"] for r in fine.collect()} == given
+    assert len(raising) > 3 or call == WRAPPED[-1]
+    for raised in raising[:4]:
+        with pytest.raises(ArithmeticException):
+            grouped(table.filter(f"k = {raised}"), (call,)).collect()

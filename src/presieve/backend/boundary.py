@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from presieve.backend.arrays import list_fold
 from presieve.backend.catalyst_json import (
     ALIAS,
     ATTRIBUTE,
@@ -166,7 +167,7 @@ def _call(tree: Tree, position: int) -> Call:
         return _udaf_call(tree, position)
     if tree[0]["class"] != ALIAS:
         raise DeclineSignal("plan-shape", "an output of this aggregate has no name")
-    native = native_call(tree)
+    native = list_fold(tree) or native_call(tree)
     arguments = tuple(sorted(native.references))
     return Call(native.shown, arguments, (expr_id(tree[0]),), position, native)
 

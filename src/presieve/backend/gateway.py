@@ -117,6 +117,9 @@ class Gateway(Protocol):
     def evaluation_mode(self, aggregate: Handle, position: int) -> str:
         """What the ``Sum`` at ``position`` does on overflow: ``ANSI``, ``LEGACY`` or ``TRY``."""
 
+    def arithmetic_mode(self, aggregate: Handle, position: int, number: int) -> str:
+        """The same of the operator of that number in the output at ``position``, in pre-order."""
+
     def aggregate_function(self, aggregate: Handle, position: int) -> Handle:
         """The Python function of ``Alias(AggregateExpression(PythonUDAF))`` at ``position``."""
 

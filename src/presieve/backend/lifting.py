@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from presieve.backend.arrays import FOLD_OF_A_LIST, lift_list_fold
 from presieve.backend.boundary import MAPS, Boundary, Call
 from presieve.backend.functions import aggregate_form, handle, load, only_keys, takes_key
 from presieve.backend.gateway import Gateway, Handle
@@ -174,6 +175,12 @@ def _lift_native(
     types = {a.id: a.type for a in boundary.inputs}
     inputs = input_vars(names)
     column = schema_column(output)
+    if call.native.function == FOLD_OF_A_LIST:
+
+        def modes(number: int) -> str:
+            return gateway.arithmetic_mode(node, call.position, number)
+
+        return lift_list_fold(call.native, modes, inputs, types, column, timezone)
     return lift_native(
         call.native,
         lambda: gateway.evaluation_mode(node, call.position),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from presieve.backend.catalyst_json import (
@@ -84,7 +84,7 @@ def native_call(tree: Tree) -> NativeCall:
         return NativeCall("", (), [], False, "an expression", why)
     whole, function = tree[1], tree[2]
     shown = _shown(str(function["class"]))
-    children = _children(tree, 2)
+    inside = children(tree, 2)
     # The children of the AggregateExpression are the function and, with FILTER, its condition.
     end = end_of(tree, 2)
     condition = tree[end:]
@@ -92,7 +92,7 @@ def native_call(tree: Tree) -> NativeCall:
     expected = 1 if not condition else 2
     if not complete or int(whole["num-children"]) != expected:
         return NativeCall("", (), [], False, shown, "an aggregate function of an unusual shape")
-    total = _total(str(function["class"]), children, condition)
+    total = _total(str(function["class"]), inside, condition)
     name = _NAMES.get(str(function["class"]), "")
     if not name:
         why = f"no filter is moved through the aggregate function {shown}"
@@ -100,7 +100,7 @@ def native_call(tree: Tree) -> NativeCall:
     if whole["isDistinct"] and name not in _REPEATABLE:
         why = f"no filter is moved through {name}(DISTINCT ...)"
         return NativeCall("", (), [], total, name, why)
-    return NativeCall(name, children, condition, total, name)
+    return NativeCall(name, inside, condition, total, name)
 
 
 def _shown(function: str) -> str:
@@ -112,7 +112,8 @@ def _shown(function: str) -> str:
 _SQL_NAMES = {"Average": "avg", "HyperLogLogPlusPlus": "approx_count_distinct"}
 
 
-def _children(tree: Tree, start: int) -> tuple[Tree, ...]:
+def children(tree: Tree, start: int) -> tuple[Tree, ...]:
+    """The subtrees below the node at ``start``."""
     found = []
     position = start + 1
     for _ in range(int(tree[start]["num-children"])):
@@ -149,27 +150,28 @@ def lift_native(
     try:
         aggregate = Aggregate(
             call.function,
-            tuple(_term(t, inputs, timezone) for t in call.arguments),
-            _term(call.condition, inputs, timezone) if call.condition else TRUE,
+            tuple(argument(t, inputs, timezone) for t in call.arguments),
+            argument(call.condition, inputs, timezone) if call.condition else TRUE,
             _overflow(evaluation()) if call.function == "sum" else Overflow.RAISES,
         )
-        columns = _columns(aggregate, inputs, types)
+        read = (*aggregate.arguments, aggregate.condition)
+        columns = columns_read(read, inputs, types)
         fold = aggregate_fold(aggregate, columns, output)
     except DeclineSignal as signal:
         return signal.declined
     return Lifted(fold, (), "")
 
 
-def _term(tree: Tree, inputs: Mapping[int, Var], timezone: str) -> Term:
+def argument(tree: Tree, inputs: Mapping[int, Var], timezone: str) -> Term:
     """The meaning of an argument. Besides what conditions may consist of, values may be chosen by
     conditions, and conditions counted: ``sum(CASE WHEN c THEN 1 ELSE 0 END)``, ``sum(int(c))``.
     """
-    kind, children = tree[0]["class"], _children(tree, 0)
+    kind, inside = tree[0]["class"], children(tree, 0)
     if kind in (_CASE, _IF):
-        parts = [_term(t, inputs, timezone) for t in children]
+        parts = [argument(t, inputs, timezone) for t in inside]
         return _choice(parts if len(parts) % 2 else [*parts, none_lit(strip(parts[1].sort))])
     if kind == _CAST and tree[0]["dataType"] in _COUNTED:
-        inner = expression(children[0], inputs, timezone)
+        inner = expression(inside[0], inputs, timezone)
         if not isinstance(inner, Declined) and strip(inner.sort) == BOOL:
             return _counted(inner)
     term = expression(tree, inputs, timezone)
@@ -199,10 +201,11 @@ def _counted(condition: Term) -> Term:
     return ite(is_none(condition), none_lit(INT), number)
 
 
-def _columns(
-    aggregate: Aggregate, inputs: Mapping[int, Var], types: Mapping[int, str]
+def columns_read(
+    terms: Iterable[Term], inputs: Mapping[int, Var], types: Mapping[int, str]
 ) -> tuple[Column, ...]:
-    read = {v for t in (*aggregate.arguments, aggregate.condition) for v in variables(t)}
+    """The columns of the input that the terms read."""
+    read = {v for t in terms for v in variables(t)}
     return tuple(
         Column(var.name, var.sort, types[number])
         for number, var in inputs.items()

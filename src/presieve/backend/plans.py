@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from pyspark.sql.dataframe import DataFrame
 
+from presieve.backend.arrays import list_fold
 from presieve.backend.boundary import LOGICAL
 from presieve.backend.catalyst_json import JsonNode, Node
 from presieve.backend.catalyst_plan import Site, boundaries, find_sites
@@ -208,7 +209,7 @@ def _function_name(node: Node) -> str:
     trees = [*lists[0], *lists[1], node.fields.get("functionExpr", [])]
     names = [str(n["name"]) for t in trees for n in t if "evalType" in n]
     if not names:
-        calls = [native_call(t) for t in trees if any(_is_call(n) for n in t)]
+        calls = [list_fold(t) or native_call(t) for t in trees if any(_is_call(n) for n in t)]
         names = [c.shown for c in calls]
     return ", ".join(dict.fromkeys(names))
 

@@ -274,6 +274,12 @@ class ClassicGateway:
         return str(function.evalContext().evalMode().toString())
 
     @guarded
+    def arithmetic_mode(self, aggregate: Java, position: int, number: int) -> str:
+        """What the operator of that number in an output, in pre-order, does on overflow."""
+        found = aggregate.aggregateExpressions().apply(position).apply(number)
+        return str(found.evalContext().evalMode().toString())
+
+    @guarded
     def aggregate_function(self, aggregate: Java, position: int) -> Java:
         """The Python function of ``Alias(AggregateExpression(PythonUDAF))`` at ``position``."""
         alias = aggregate.aggregateExpressions().apply(position)

@@ -223,6 +223,10 @@ class ConnectGateway:
         ansi = self._client.conf("spark.sql.ansi.enabled", "true").lower()
         return "ANSI" if ansi == "true" else "LEGACY"
 
+    def arithmetic_mode(self, aggregate: Operator, position: int, number: int) -> str:
+        """The same: what does otherwise is another function (``try_add``)."""
+        return self.evaluation_mode(aggregate, position)
+
     def aggregate_function(self, aggregate: Operator, position: int) -> Relation:
         """The Python function of the aggregate at ``position``."""
         return _python(aggregate.fields["aggregateExpressions"][position])
