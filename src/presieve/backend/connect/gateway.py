@@ -21,6 +21,7 @@ from presieve.backend.connect.expressions import (
 from presieve.backend.connect.operators import Condition, Expression, Operator, Relation
 from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.gateway import GatewayError
+from presieve.backend.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
 
@@ -28,22 +29,6 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.plan import LogicalPlan
     from pyspark.sql.dataframe import DataFrame
     from pyspark.sql.session import SparkSession
-
-_CONFS = {
-    "spark.sql.caseSensitive": "false",
-    "spark.sql.retainGroupColumns": "true",
-    "spark.sql.functionResolution.sessionOrder": "second",
-    "spark.sql.path.enabled": "false",
-    "spark.sql.parser.escapedStringLiterals": "false",
-    "spark.sql.parser.quotedRegexColumnNames": "false",
-    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
-    "spark.sql.timestampType": "timestamp_ltz",
-}
-"""Settings that change what names and texts mean, and the values for which they are read."""
-
-_LEGACY = "spark.sql.legacy."
-_ALLOWED = ("spark.sql.legacy.execution.",)
-"""Settings of how Python functions are called are looked at elsewhere."""
 
 
 class ConnectGateway:
@@ -111,11 +96,11 @@ class ConnectGateway:
     def session_declines(self) -> Declined | None:
         """A setting under which names and texts would mean something else than is read here."""
         confs = self._client.confs()
-        for key, expected in _CONFS.items():
+        for key, expected in SETTINGS.items():
             value = confs.get(key, expected)
             if value.lower() != expected:
                 return Declined("conf", f"{key} is {value}; Spark Connect is read for {expected}")
-        odd = sorted(k for k in confs if k.startswith(_LEGACY) and not k.startswith(_ALLOWED))
+        odd = sorted(k for k in confs if k.startswith(LEGACY) and not k.startswith(ALLOWED))
         if odd:
             return Declined("conf", f"{odd[0]} is set; Spark Connect is read without it")
         return None
