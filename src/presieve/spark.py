@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from presieve.driver.merged import filters_below
+from presieve.driver.optimize import switched_off
+from presieve.driver.solve import Policy
+from presieve.driver.synthesize import check_options
 from presieve.errors import UsageError
 from presieve.lift.groupfold import runner
+from presieve.lift.merging import has_merge
 from presieve.lift.rowclass import is_row_class
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
-__all__ = ["group_fold"]
+__all__ = ["fold_by_key", "group_fold"]
+
+logger = logging.getLogger("presieve")
 
 _WHOLE, _STREAMED = 252, 254
 """``PythonEvalType.SQL_GROUPED_AGG_ARROW_UDF`` and ``SQL_GROUPED_AGG_ARROW_ITER_UDF``."""
@@ -54,6 +62,60 @@ def group_fold(
 
     columns.__name__ = type(made).__name__
     return columns
+
+
+def fold_by_key(
+    df: DataFrame,
+    aggregator: object,
+    *,
+    key: str | Sequence[str],
+    where: str,
+    returns: str,
+    partitions: int | None = None,
+    budget: float = 10.0,
+    policy: Policy = "default",
+) -> DataFrame:
+    """``aggregateByKey`` and a filter on its result, of which what is proved goes below it.
+
+    >>> fold_by_key(  # doctest: +SKIP
+    ...     df, Best, key="team", where="best > 90", returns="best double"
+    ... )
+
+    gives the columns of ``key`` and ``returns`` (DDL), as does
+
+    >>> rows = df.rdd.map(lambda row: (row.team, row))  # doctest: +SKIP
+    >>> merged = rows.aggregateByKey(Best().zero(), Best().reduce, Best().merge)  # doctest: +SKIP
+    >>> merged.mapValues(Best().finish)  # and then filter(where)  # doctest: +SKIP
+
+    ``aggregator`` is a class that needs no arguments, or an instance, with ``zero``, ``reduce``,
+    ``merge`` and perhaps ``finish``, which gives a value, or a tuple or dict of several. A filter
+    on other columns than keys goes below only if ``merge`` is proved to agree with ``reduce``. What
+    is done, what it rests on and what was declined go to the logger ``presieve``. ``partitions``
+    are those of the shuffle. ``budget`` is in seconds of search; ``policy`` as in ``optimize``.
+
+    What was ``combineByKey(create, add, merge)`` is ``reduce`` with ``create(row)`` where the state
+    is None; of ``foldByKey(zero, op)`` both ``reduce`` (on a column) and ``merge`` are ``op``. An
+    RDD of rows is a DataFrame by ``rdd.toDF(schema)``.
+
+    Raises :class:`presieve.PresieveError` for what is no classic DataFrame (Spark Connect has no
+    RDDs), an aggregator without these methods, and names that are not there or not unique.
+    """
+    from presieve.backend.keyed import KeyedFold
+
+    made = aggregator() if isinstance(aggregator, type) else aggregator
+    if not is_row_class(made) or not has_merge(made):
+        name = type(made).__name__
+        raise UsageError(f"{name} needs methods zero(), reduce(acc, row) and merge(a, b)")
+    keys = (key,) if isinstance(key, str) else tuple(key)
+    fold = KeyedFold.of(df, made, keys, returns)
+    unread = switched_off(df) or fold.unread()
+    if unread is not None:
+        logger.info("fold_by_key, %s: left alone: %s", type(made).__name__, unread)
+        return fold.run("true", where, partitions)
+    check_options(budget, policy)
+    below = filters_below(made, where, fold.schema, keys, fold.returns, budget, policy)
+    logger.info("fold_by_key, %s: %s", type(made).__name__, below)
+    return fold.run(below.prefilter, below.residual, partitions)
 
 
 def _column(

@@ -100,10 +100,10 @@ def read_inputs(
     lifted = lift(fold, form, request)
     if isinstance(lifted, Declined):
         return lifted
-    return Inputs(_with_keys(lifted, request), columns, names, chosen)
+    return Inputs(with_keys(lifted, request), columns, names, chosen)
 
 
-def _with_keys(lifted: Lifted, request: Request) -> Lifted:
+def with_keys(lifted: Lifted, request: Request) -> Lifted:
     """The fold with every grouping column of a supported type among its keys, read or not."""
     known = {c.name for c in lifted.fold.keys}
     declared = {c.name: c for c in request.schema}

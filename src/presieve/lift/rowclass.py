@@ -15,7 +15,7 @@ from presieve.lift.attributes import needs_init
 from presieve.lift.columns import Columns
 from presieve.lift.constants import constant_assumptions
 from presieve.lift.functions import build_fold, component_names
-from presieve.lift.loop import merge_values, run_loop
+from presieve.lift.loop import Loop, merge_values, run_loop
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
 from presieve.lift.names import constant, names_of, own_names, parameters
 from presieve.lift.objects import boxed_variables
@@ -35,27 +35,9 @@ def is_row_class(obj: object) -> bool:
 
 def lift_class(obj: object, columns: Columns, returns: Returns) -> tuple[Fold, str]:
     """The fold of an aggregator class or instance, and its source text."""
-    if isinstance(obj, type) and needs_init(obj):
-        obj = _built(obj)
-    zero = _Method(obj, "zero", columns)
-    reduce = _Method(obj, "reduce", columns)
-    finish = _Method(obj, "finish", columns) if _has(obj, "finish") else None
-    start = merge_values(zero.machine, zero.run((), Stage.BEFORE))
-    if zero.machine.raised() != FALSE:
-        reason = "zero() may raise an error"
-        raise zero.machine.decline("always-raises", reason, zero.machine.source.node)
-    names = tuple(c.name for c in columns.request.schema)
-    row = RowV(names, row_attributes(names, of="tuple"), labels=True, positions=True)
-
-    def step(acc: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
-        m = reduce.machine
-        m.raises = []
-        exits = reduce.run((acc["acc"], row), Stage.LOOP)
-        return {"acc": merge_values(m, exits)}, m.raised()
-
-    with reduce.machine.at(reduce.machine.source.node):
-        loop = run_loop({"acc": start}, step, _names(reduce, finish))
-    last = finish or _Method(obj, "reduce", columns)
+    obj = instance(obj)
+    zero, reduce, finish, loop = state_loop(obj, columns)
+    last = finish or Method(obj, "reduce", columns)
     acc = loop.after["acc"]
     if finish is not None:
         finish.machine.ranges = field_ranges(loop.fields, finish.machine.ranges)
@@ -74,6 +56,34 @@ def lift_class(obj: object, columns: Columns, returns: Returns) -> tuple[Fold, s
     return fold, text
 
 
+def instance(obj: object) -> object:
+    """The object that a class stands for, where lifting needs one."""
+    return _built(obj) if isinstance(obj, type) and needs_init(obj) else obj
+
+
+def state_loop(obj: object, columns: Columns) -> tuple[Method, Method, Method | None, Loop]:
+    """``zero``, ``reduce`` and ``finish`` of an aggregator, and the loop over its rows."""
+    zero = Method(obj, "zero", columns)
+    reduce = Method(obj, "reduce", columns)
+    finish = Method(obj, "finish", columns) if _has(obj, "finish") else None
+    start = merge_values(zero.machine, zero.run((), Stage.BEFORE))
+    if zero.machine.raised() != FALSE:
+        reason = "zero() may raise an error"
+        raise zero.machine.decline("always-raises", reason, zero.machine.source.node)
+    names = tuple(c.name for c in columns.request.schema)
+    row = RowV(names, row_attributes(names, of="tuple"), labels=True, positions=True)
+
+    def step(acc: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
+        m = reduce.machine
+        m.raises = []
+        exits = reduce.run((acc["acc"], row), Stage.LOOP)
+        return {"acc": merge_values(m, exits)}, m.raised()
+
+    with reduce.machine.at(reduce.machine.source.node):
+        loop = run_loop({"acc": start}, step, _names(reduce, finish))
+    return zero, reduce, finish, loop
+
+
 def _class_span(source: Source) -> Span:
     return source.span(source.node)
 
@@ -85,7 +95,7 @@ def _has(obj: object, name: str) -> bool:
     return isinstance(found, FunctionType | staticmethod | classmethod)
 
 
-def _names(*methods: _Method | None) -> dict[str, str]:
+def _names(*methods: Method | None) -> dict[str, str]:
     """Names for the components of the accumulator, from the first code that unpacks it."""
     found: dict[str, str] = {}
     for method in methods:
@@ -98,7 +108,7 @@ def _names(*methods: _Method | None) -> dict[str, str]:
     return found
 
 
-class _Method:
+class Method:
     """One method, ready to be executed; ``parameters`` are those after ``self``."""
 
     def __init__(self, obj: object, name: str, columns: Columns) -> None:

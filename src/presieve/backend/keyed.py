@@ -1,0 +1,121 @@
+"""Trusted. ``aggregateByKey`` over the rows of a classic DataFrame, its result as a DataFrame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import DataType, StructField, StructType
+
+from presieve.backend.classic.gateway import is_classic
+from presieve.backend.settings import ALLOWED, LEGACY, SETTINGS
+from presieve.errors import UsageError
+from presieve.semantics.types import UNSUPPORTED, SchemaColumn
+
+_OTHER_IN_ROWS = ("timestamp", "timestamp_ntz", "binary")
+"""Types whose values in ``Row`` are not those that lifting knows: local times, bytearrays."""
+
+_OTHER_AS_KEYS = ("double", "float")
+"""Python tells NaN from NaN, and Spark does not."""
+
+_PADDED = "__CHAR_VARCHAR_TYPE_STRING"
+"""Metadata of CHAR and VARCHAR columns, with which Spark compares padded texts."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedFold:
+    """A DataFrame whose rows are folded by key. ``schema`` has the columns as lifting sees them."""
+
+    df: DataFrame
+    aggregator: Any
+    keys: tuple[str, ...]
+    outputs: StructType
+
+    @classmethod
+    def of(cls, df: object, aggregator: object, keys: tuple[str, ...], returns: str) -> KeyedFold:
+        """Raises :class:`UsageError` for what is no classic DataFrame, and for names that are not
+        there or not unique.
+        """
+        if not is_classic(df):
+            reason = "rdd.toDF(schema) makes one of an RDD; Spark Connect has no RDDs"
+            raise UsageError(f"fold_by_key takes a classic DataFrame: {reason}")
+        assert isinstance(df, DataFrame)
+        missing = [k for k in keys if k not in df.columns]
+        if missing or not keys:
+            raise UsageError(f"key {', '.join(missing) or '()'}: there is no such column")
+        outputs = DataType.fromDDL(returns)
+        if not isinstance(outputs, StructType):
+            raise UsageError(f"returns has names and types, such as 'best double', not {returns!r}")
+        for names in ([*keys, *outputs.names], df.columns):
+            if len({n.lower() for n in names}) != len(names):
+                raise UsageError(f"columns of the same name: {', '.join(names)}")
+        return cls(df, aggregator, keys, outputs)
+
+    @property
+    def schema(self) -> tuple[SchemaColumn, ...]:
+        """The columns of the rows; those that are none for lifting have a type of that sort."""
+        return tuple(_column(f, f.name in self.keys) for f in self.df.schema.fields)
+
+    @property
+    def returns(self) -> tuple[SchemaColumn, ...]:
+        """The columns that the aggregator gives."""
+        return tuple(_column(f, False) for f in self.outputs.fields)
+
+    def unread(self) -> str | None:
+        """The setting under which nothing is known of what the filters mean, if there is one."""
+        conf = self.df.sparkSession.conf
+        wanted = {**SETTINGS, "spark.sql.ansi.enabled": "true"}
+        for name, value in wanted.items():
+            if str(conf.get(name, value)).lower() != value:
+                return name
+        legacy = (n for n in conf.getAll if n.startswith(LEGACY) and not n.startswith(ALLOWED))
+        return next(legacy, None)
+
+    def run(self, prefilter: str, residual: str, partitions: int | None) -> DataFrame:
+        """The results that ``residual`` accepts, of the rows that ``prefilter`` accepts."""
+        rows = self.df if prefilter == "true" else self.df.filter(prefilter)
+        known = (self.df.schema[k] for k in self.keys)
+        fields = [StructField(f.name, f.dataType, f.nullable) for f in known]
+        kept = StructType([*fields, *self.outputs.fields])
+        keyed, result = _mappers(self.aggregator, self.keys, self.outputs)
+        fold = self.aggregator
+        merged = rows.rdd.map(keyed).aggregateByKey(
+            fold.zero(), fold.reduce, fold.merge, partitions
+        )
+        found = self.df.sparkSession.createDataFrame(merged.map(result), kept)
+        return found if residual == "true" else found.filter(residual)
+
+
+def _column(field: StructField, key: bool) -> SchemaColumn:
+    type_ = field.dataType.simpleString()
+    unlike = type_ in _OTHER_IN_ROWS or (key and type_ in _OTHER_AS_KEYS)
+    if unlike or _PADDED in field.metadata:
+        type_ = UNSUPPORTED + type_
+    return SchemaColumn(field.name, type_, field.nullable)
+
+
+def _mappers(aggregator: Any, keys: tuple[str, ...], outputs: StructType) -> tuple[Any, Any]:
+    """From a row to key and row, and from key and state to the values of a result. They name
+    nothing of this module, so that workers need not have it.
+    """
+    names = list(outputs.names)
+    doubles = [f.dataType.simpleString() == "double" for f in outputs.fields]
+
+    def keyed(row: Any) -> Any:
+        return tuple(row[k] for k in keys), row
+
+    def result(pair: Any) -> Any:
+        key, state = pair
+        finish = getattr(aggregator, "finish", None)
+        found = state if finish is None else finish(state)
+        if isinstance(found, dict):
+            if set(found) != set(names):
+                raise ValueError(f"the fold gives {list(found)}, {names} is declared")
+            found = [found[n] for n in names]
+        elif len(names) == 1:
+            found = [found]
+        values = zip(found, doubles, strict=True)
+        return (*key, *(float(v) if d and type(v) is int else v for v, d in values))
+
+    return keyed, result

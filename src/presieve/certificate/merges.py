@@ -1,0 +1,154 @@
+"""Trusted. That merging partial states gives what folding all the rows gives.
+
+With step(s, r) for ``reduce`` and an invariant J of the states that a fold can be in
+
+    Init    J(init)
+    Kept    J(s) and s does not raise on r  ->  J(step(s, r))
+    Zero    J(s)           ->  merge(s, init) does not raise and is s
+    Append  J(s) and J(t)  ->  merge(s, t) does not raise, raises on r if and only if t does, and
+                               otherwise merge(s, step(t, r)) = step(merge(s, t), r)
+
+By induction on ys, merge(fold xs, fold ys) = fold (xs ++ ys) with the same errors. So a result that
+is merged from the states of any number of partitions, in any order and grouping, is the fold of
+their rows one partition after the other, and what is proved of folds holds for it. A partition
+without a row of a key has no state of it; ``init`` is not merged in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+
+from presieve.certificate.check import SolverName, make_solver
+from presieve.ir.fold import Field, Problem
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
+from presieve.ir.terms import NONEMPTY, Op, Scope, Term, Var
+from presieve.lift.build import and_, get, is_none, or_
+from presieve.smt.encodings import same_encoding
+from presieve.smt.runs import Run, Runs
+from presieve.smt.solver import Effort, Unsat
+from presieve.smt.text import TRUE, s_and, s_not, s_or, s_xor
+
+
+def merge_agrees(
+    problem: Problem,
+    merged: Sequence[Term],
+    raises: Term,
+    solver: SolverName = "z3",
+    effort: Effort | None = None,
+) -> bool:
+    """Whether the four conditions are proved. Unknown is no.
+
+    ``merged`` has a term for each field of the fold, in order; ``raises`` says when ``merge`` does.
+    Both are over ACC, the first state, and TWIN, the second.
+    """
+    return _Merges(problem, merged, raises, solver, effort or Effort()).agrees()
+
+
+class _Merges:
+    def __init__(
+        self,
+        problem: Problem,
+        merged: Sequence[Term],
+        raises: Term,
+        solver: SolverName,
+        effort: Effort,
+    ) -> None:
+        self._problem, self._merged, self._raises = problem, merged, raises
+        self._like, self._effort = make_solver(solver), effort
+        self._candidates = list(_facts(problem.fold.fields))
+
+    def agrees(self) -> bool:
+        invariant = self._invariant()
+        return self._zero(invariant) and self._append(invariant)
+
+    def _runs(self) -> Runs:
+        return Runs(self._problem, [*self._candidates, *self._merged, self._raises])
+
+    def _impossible(self, runs: Runs) -> bool:
+        solver = self._like.fresh()
+        solver.add(runs.encoder.take())
+        return isinstance(solver.check([], self._effort), Unsat)
+
+    # --- the invariant ------------------------------------------------------------------------
+
+    def _invariant(self) -> list[Term]:
+        """Of the candidates those that hold at first and that all together are kept."""
+        found = [c for c in self._candidates if self._holds_at_first(c)]
+        while True:
+            kept = [c for c in found if self._is_kept(c, found)]
+            if len(kept) == len(found):
+                return kept
+            found = kept
+
+    def _holds_at_first(self, fact: Term) -> bool:
+        runs = self._runs()
+        start = runs.initial()
+        runs.encoder.fact(s_not(runs.encoder.boolean(fact, start.env)))
+        return self._impossible(runs)
+
+    def _is_kept(self, fact: Term, invariant: Sequence[Term]) -> bool:
+        runs = self._runs()
+        s, row = self._state(runs, "s", invariant), runs.row("r")
+        runs.encoder.fact(s_not(runs.step_raises(s, row)))
+        after = runs.step(s, row)
+        runs.encoder.fact(s_not(runs.encoder.boolean(fact, after.env)))
+        return self._impossible(runs)
+
+    def _state(self, runs: Runs, prefix: str, invariant: Sequence[Term]) -> Run:
+        state = runs.arbitrary(prefix)
+        for fact in invariant:
+            runs.encoder.fact(runs.encoder.boolean(fact, state.env))
+        return state
+
+    # --- the conditions -----------------------------------------------------------------------
+
+    def _merge(self, runs: Runs, s: Run, t: Run) -> tuple[str, Run]:
+        """Whether merging raises, and the merged state if it does not."""
+        both = runs.pair(s, t)
+        env = dict(runs.keys)
+        for f, term in zip(self._problem.fold.fields, self._merged, strict=True):
+            env[Scope.ACC, f.name] = runs.encoder.term(term, both)
+        env[Scope.ACC, NONEMPTY] = TRUE
+        return runs.encoder.boolean(self._raises, both), Run(env)
+
+    def _differ(self, a: Run, b: Run) -> str:
+        names = [(Scope.ACC, f.name) for f in self._problem.fold.fields]
+        return s_not(s_and(same_encoding(a.env[n], b.env[n]) for n in names))
+
+    def _zero(self, invariant: Sequence[Term]) -> bool:
+        runs = self._runs()
+        s = self._state(runs, "s", invariant)
+        raised, merged = self._merge(runs, s, runs.initial())
+        runs.encoder.fact(s_or([raised, self._differ(merged, s)]))
+        return self._impossible(runs)
+
+    def _append(self, invariant: Sequence[Term]) -> bool:
+        runs = self._runs()
+        s, t = self._state(runs, "s", invariant), self._state(runs, "t", invariant)
+        row = runs.row("r")
+        raised, merged = self._merge(runs, s, t)
+        late, early = runs.step_raises(merged, row), runs.step_raises(t, row)
+        _, whole = self._merge(runs, s, runs.step(t, row))
+        differ = self._differ(whole, runs.step(merged, row))
+        wrong = s_or([raised, s_xor(late, early), s_and([s_not(early), differ])])
+        runs.encoder.fact(wrong)
+        return self._impossible(runs)
+
+
+def _facts(fields: Sequence[Field]) -> Iterator[Term]:
+    """What may hold of every state: no NaN, an order, and which fields are None together."""
+    states = [Var(Scope.ACC, f.name, f.sort) for f in fields]
+    for s in states:
+        if strip(s.sort) == FLOAT:
+            yield or_(is_none(s), and_(negate(is_none(s)), negate(app(Op.IS_NAN, get(s)))))
+    for a, b in permutations(states, 2):
+        if isinstance(a.sort, Option) and isinstance(b.sort, Option):
+            yield or_(negate(is_none(a)), is_none(b))
+        if strip(a.sort) == strip(b.sort) and strip(a.sort) in (FLOAT, INT):
+            there = and_(negate(is_none(a)), negate(is_none(b)))
+            yield or_(negate(there), and_(there, app(Op.PY_GE, get(a), get(b))))
+        if a.sort == BOOL and isinstance(b.sort, Option):
+            yield or_(a, is_none(b))
+            yield or_(negate(a), negate(is_none(b)))

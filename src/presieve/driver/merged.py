@@ -1,0 +1,156 @@
+"""Trusted. Filters on what an aggregator with ``merge`` gives for each key of an RDD.
+
+``aggregateByKey`` folds the rows of a key in each partition by itself and merges these states. What
+is proved of folds holds for that where merging is proved to agree with folding
+(:mod:`presieve.certificate.merges`). A filter on keys drops all rows of a key or none, whatever the
+aggregator does with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from presieve.certificate.merges import merge_agrees
+from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, with_keys, zone_note
+from presieve.driver.solve import Policy, solve
+from presieve.errors import Declined, DeclineSignal, PresieveError, UsageError
+from presieve.ir.fold import Mode
+from presieve.ir.ops import sql_conjuncts
+from presieve.ir.terms import App, Op, Scope, Term, Var
+from presieve.ir.walk import subterms, variables
+from presieve.ir.wellformed import output_var
+from presieve.lift import RowClass, lift
+from presieve.lift.forms import Request
+from presieve.lift.groupfold import check_methods
+from presieve.lift.merging import lift_merge
+from presieve.semantics.types import SchemaColumn, column
+from presieve.smt.solver import Effort
+from presieve.sql.emit import emit_checked
+from presieve.sql.names import InexpressibleError
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """Filters in Spark SQL for the rows and for the results, and what they rest on. ``declined``
+    says why there is none for rows but on keys, where that is so.
+    """
+
+    prefilter: str
+    residual: str
+    assumptions: tuple[dict[str, str], ...] = ()
+    declined: Declined | None = None
+
+    def __str__(self) -> str:
+        """One line for people."""
+        if self.declined is not None:
+            below = "nothing" if self.prefilter == "true" else self.prefilter
+            return f"below goes {below}: {self.declined}"
+        said = "; ".join(a["text"] for a in self.assumptions)
+        rest = f", if {said}" if said else ""
+        return f"below goes {self.prefilter}, above stays {self.residual}{rest}"
+
+
+def filters_below(
+    aggregator: object,
+    where: str,
+    schema: Sequence[SchemaColumn],
+    keys: Sequence[str],
+    returns: Sequence[SchemaColumn],
+    budget: float = 10.0,
+    policy: Policy = "default",
+) -> Below:
+    """What of ``where``, over keys and outputs, may be asked of the rows before an aggregator
+    (an instance) folds them.
+
+    A group has rows that Python says have equal keys: columns on which Spark would say something
+    else are given as unsupported types, so that nothing that goes below reads them.
+    """
+    request = Request(tuple(schema), tuple(keys), tuple(returns), TIMEZONE)
+    try:
+        check_methods(aggregator)
+    except DeclineSignal as signal:
+        return _of_keys(where, request, signal.declined)
+    lifted = lift(aggregator, RowClass(), request)
+    if isinstance(lifted, Declined):
+        return _of_keys(where, request, lifted)
+    inputs = Inputs(with_keys(lifted, request), request.schema, request.keys, Mode.GROUPED)
+    try:
+        term = read_filter("where", where, inputs.output_names())
+    except UsageError as problem:  # Spark says whether that is a mistake
+        return _of_keys(where, request, Declined("unknown-column", str(problem)))
+    if isinstance(term, Declined):
+        return _of_keys(where, request, term)
+    if zone_note(term):
+        return _of_keys(where, request, _zoned())
+    solution = solve(inputs.problem(term), budget=budget, policy=policy)
+    if solution.verified is None:
+        why = solution.declined[0] if solution.declined else _nothing()
+        return _of_keys(where, request, why)
+    merge = lift_merge(aggregator, request, solution.problem.fold)
+    if isinstance(merge, Declined):
+        return _of_keys(where, request, merge)
+    if merge.assumptions and policy == "strict":
+        text = merge.assumptions[0].text
+        why = Declined("assumption", f"policy strict does not assume that {text}")
+        return _of_keys(where, request, why)
+    effort = Effort(seconds=max(budget, 1.0))
+    if not merge_agrees(solution.problem, merge.fields, merge.raises, effort=effort):
+        return _of_keys(where, request, _disagrees())
+    told = [*solution.assumptions, *({"code": a.code, "text": a.text} for a in merge.assumptions)]
+    try:
+        prefilter = emit_checked(solution.prefilter, inputs.input_names(), TIMEZONE)
+        residual = where
+        if solution.kind != "partial":
+            residual = emit_checked(solution.residual, inputs.output_names(), TIMEZONE)
+    except InexpressibleError as problem:
+        return _of_keys(where, request, Declined("inexpressible", str(problem)))
+    return Below(prefilter, residual, tuple(told))
+
+
+def _of_keys(where: str, request: Request, why: Declined) -> Below:
+    """The conjuncts over keys alone: they go below any aggregator."""
+    declared = {c.name: c for c in request.schema}
+    names: dict[str, Var] = {}
+    for name in request.keys:
+        known = column(name, declared[name].type, declared[name].nullable)
+        if known is not None:
+            names[name] = Var(Scope.KEY, name, known.sort)
+    inputs = dict(names)
+    for output in request.returns:
+        known = column(output.name, output.type, output.nullable)
+        if known is not None:
+            names[output.name] = output_var(output.name, known.sort)
+    try:
+        term = read_filter("where", where, names)
+        if isinstance(term, Declined) or zone_note(term):
+            return Below("true", where, declined=why)
+        parts = [emit_checked(c, inputs, TIMEZONE) for c in sql_conjuncts(term) if _only_keys(c)]
+    except (InexpressibleError, PresieveError):
+        return Below("true", where, declined=why)
+    return Below(" AND ".join(f"({p})" for p in parts) or "true", where, declined=why)
+
+
+def _only_keys(conjunct: Term) -> bool:
+    """Whether it reads keys alone, and cannot raise: a conjunct before it may be its guard."""
+    keys = {v.scope for v in variables(conjunct)} == {Scope.KEY}
+    return keys and not any(isinstance(t, App) and t.op in _ARITHMETIC for t in subterms(conjunct))
+
+
+_ARITHMETIC = frozenset((Op.SQL_INT_ADD, Op.SQL_INT_SUB, Op.SQL_INT_MUL))
+
+
+def _zoned() -> Declined:
+    return Declined("timezone", "where has timestamps, which rows of an RDD have in local time")
+
+
+def _nothing() -> Declined:
+    return Declined("nothing", "no filter on rows was found that is not true of all of them")
+
+
+def _disagrees() -> Declined:
+    reason = (
+        "it is not proved that merge(a, b) gives what reduce gives for the rows of both: "
+        "states of partitions that lose rows may be merged to something else"
+    )
+    return Declined("merge", reason)
