@@ -285,6 +285,16 @@ def test_operators_that_are_not_understood_decline_with_their_name(tables: Table
     assert optimize(df) is df
 
 
+def test_folds_of_lists_decline_since_lambdas_are_not_analyzed(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    best = F.aggregate(F.collect_list("score"), F.lit(0.0), lambda acc, x: F.greatest(acc, x))
+    text = F.expr("aggregate(collect_list(v), 0L, (acc, x) -> greatest(acc, x))")
+    for fold in (best, text):
+        df = tables.strange.groupBy("team").agg(fold.alias("n")).filter("n > 90")
+        assert "is not supported" in untouched(df).declined[0].reason
+
+
 def test_the_plan_that_is_drawn(tables: Tables) -> None:
     report = explain(most(tables.plain).filter("m > 10"))
     (boundary,) = report.boundaries

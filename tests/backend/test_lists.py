@@ -95,3 +95,12 @@ REFUSED = [
 def test_declined_with_a_reason(tables: Tables, fold: str, why: str) -> None:
     found = untouched(kept(tables.plain, fold, "n > 1"))
     assert why in found.declined[0].reason
+
+
+def test_a_list_with_a_name_of_its_own_is_declined(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+
+    lists = tables.strange.groupBy("team").agg(F.collect_list("v").alias("xs"))
+    best = F.aggregate("xs", F.lit(0).cast("long"), lambda acc, x: F.greatest(acc, x))
+    found = untouched(lists.select("team", best.alias("n")).filter("n > 3"))
+    assert "function collect_list" in found.declined[0].reason

@@ -279,3 +279,21 @@ def test_folds_of_lists_that_raise(
     for raised in raising[:4]:
         with pytest.raises(ArithmeticException):
             grouped(table.filter(f"k = {raised}"), (call,)).collect()
+
+
+def test_every_group_of_every_filter_on_folds_of_lists(table: DataFrame, in_order: None) -> None:
+    """As written and as optimized, over 10,000 groups."""
+    conditions = ("l > 1", "l > 0", "l", "NOT l", "l IS NULL", "l = 1", "l < 0")
+    changed = 0
+    table.createOrReplaceTempView("groups")
+    for call in LISTS:
+        df = table.sparkSession.sql(f"SELECT k, {call} AS l FROM groups GROUP BY k")
+        of_booleans = df.schema["l"].dataType.typeName() == "boolean"
+        fit = [c for c in conditions if of_booleans == (c in ("l", "NOT l")) or "NULL" in c]
+        for where in fit:
+            kept = df.filter(where)
+            better = optimize(kept)
+            if better is not kept:
+                changed += 1
+                assert sorted(map(repr, better.collect())) == sorted(map(repr, kept.collect()))
+    assert changed >= 10
