@@ -4,11 +4,6 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-# Tests that run on Spark Connect as well; the others have not been tried there. In one process: a
-# local server has a port of the machine to itself.
-CONNECT := $(addprefix tests/backend/test_,$(addsuffix .py,connect connect_meaning native pipelines \
-	rowwise))
-
 .PHONY: help setup demo test connect check format bench differential fuzz matrix proofs
 
 help:
@@ -26,8 +21,8 @@ test: .venv/.ready ## the whole test suite, in two processes
 	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile $(ARGS)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory connect)
 
-connect: .venv/.ready ## the tests that run on both kinds of session, on Spark Connect
-	@$(java) $(VENV)/python -m pytest --connect $(CONNECT) $(ARGS)
+connect: .venv/.ready ## the tests of pipelines once more, on Spark Connect (one server, one process)
+	@$(java) $(VENV)/python -m pytest --connect tests/backend $(ARGS)
 
 check: .venv/.ready ## lint, format, types and layers
 	$(VENV)/ruff check .

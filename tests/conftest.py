@@ -64,7 +64,13 @@ def spark(connect: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
         .getOrCreate()
     )
-    if not connect:
+    if connect:
+        # Workers of a server do not stand where its client does, and find no tests.
+        import tests
+        from pyspark import cloudpickle
+
+        cloudpickle.register_pickle_by_value(tests)  # type: ignore[no-untyped-call]
+    else:
         session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()

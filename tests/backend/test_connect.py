@@ -300,3 +300,15 @@ def test_the_plan_that_is_drawn(tables: Tables) -> None:
     (boundary,) = report.boundaries
     assert boundary.pushed_to_scan == ("IsNotNull(v)", "GreaterThan(v,10)")
     assert "Filter" in report.to_json()["plan_after"]
+
+
+def test_a_plan_too_deep_for_a_message_comes_back(
+    spark: SparkSession, only_connect: None, tables: Tables
+) -> None:
+    """Whether the server would take it is between it and the client."""
+    from pyspark.sql import functions as F
+
+    df = tables.plain.groupBy("team").agg(F.max("v").alias("m")).filter("m > 3")
+    for i in range(150):
+        df = df.withColumn(f"c{i % 3}", F.col("m") + i)
+    assert optimize(df.filter("m > 4")) is not None

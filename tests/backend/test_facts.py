@@ -26,6 +26,7 @@ def without_footers(spark: SparkSession, path: Path, rows: str) -> DataFrame:
     return spark.read.schema("team string, v bigint").json(str(path))
 
 
+@pytest.mark.classic("files of a server are not read")
 def test_parquet_footers(tables: Tables) -> None:
     df = agg(tables.plain, "count_high", "bigint", "v").filter("m >= 1")
     boundary = rewritten(df)
@@ -44,6 +45,7 @@ def test_footers_that_count_a_null(spark: SparkSession, tables: Tables, tmp_path
     assert optimize(strict, policy="strict") is strict
 
 
+@pytest.mark.classic("files of a server are not read")
 @pytest.mark.parametrize(
     ("below", "enough"),
     [

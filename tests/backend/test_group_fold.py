@@ -126,6 +126,7 @@ def test_types_both_ways(
         rewritten(df.filter(where))
 
 
+@pytest.mark.classic("whole queries as text")
 def test_timestamps_come_back_where_clocks_are_changed(spark: SparkSession) -> None:
     """One local time for two instants: the later one stays the later one. No proof speaks of it."""
     zone = spark.conf.get("spark.sql.session.timeZone")

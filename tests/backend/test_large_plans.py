@@ -63,6 +63,7 @@ SHAPES: dict[str, tuple[Callable[[DataFrame], DataFrame], bool]] = {
 """The plans, and whether they must be read: a filter stands above an aggregate."""
 
 
+@pytest.mark.classic("which plans the JVM is asked of")
 @pytest.mark.parametrize("name", SHAPES)
 def test_it_comes_back_as_it_is(
     name: str, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
@@ -87,6 +88,7 @@ def test_it_comes_back_as_it_is(
     assert len(read) <= 3
 
 
+@pytest.mark.classic("which plans the JVM is asked of")
 def test_a_filter_above_an_aggregate_is_found_wherever_it_stands(spark: SparkSession) -> None:
     table = spark.range(9).selectExpr("id % 3 AS k", "id AS v")
     high = table.groupBy("k").agg({"v": "max"}).filter("`max(v)` > 4")

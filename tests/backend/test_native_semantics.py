@@ -23,6 +23,8 @@ from presieve.ir.fold import Fold, Problem
 from presieve.semantics.interpret import Raised, run_fold
 from presieve.semantics.values import Value, from_python, same
 
+pytestmark = pytest.mark.classic("an RDD is read")
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 

@@ -85,6 +85,7 @@ def test_a_proof_is_made_once(tables: Tables, monkeypatch: pytest.MonkeyPatch) -
     assert len(calls) == 2
 
 
+@pytest.mark.classic("private interfaces of the JVM")
 @pytest.mark.parametrize("name", ["java_class", "json", "schema_json", "filter_sql", "dataframe"])
 def test_private_interfaces_that_are_not_there(
     tables: Tables, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, name: str
@@ -100,12 +101,14 @@ def test_private_interfaces_that_are_not_there(
     assert f"no {name}" in caplog.text
 
 
+@pytest.mark.classic("private interfaces of the JVM")
 def test_a_java_class_that_is_not_there(tables: Tables) -> None:
     jvm = tables.plain.sparkSession._jvm
     with pytest.raises(GatewayError, match=r"org\.apache\.spark\.Missing"):
         guarded.java_class(jvm, "org.apache.spark.Missing")
 
 
+@pytest.mark.classic("private interfaces of the JVM")
 def test_one_edit_that_cannot_be_made_does_not_stop_another(
     tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -155,6 +155,7 @@ def test_writes_and_rows_of_real_pipelines(
         same_rows(build(table), spark.read.parquet(str(tmp_path / "out")))
 
 
+@pytest.mark.classic("nothing decided stands for later")
 def test_a_dataframe_is_looked_at_once(
     spark: SparkSession, tables: Tables, looked_at: list[DataFrame]
 ) -> None:
@@ -190,6 +191,7 @@ def test_it_is_looked_at_again_when_the_surroundings_change(
     assert len(looked_at) == 5
 
 
+@pytest.mark.classic("nothing decided stands for later")
 def test_what_was_read_in_footers_does_not_stand(
     spark: SparkSession, looked_at: list[DataFrame], tmp_path: Path
 ) -> None:
@@ -230,6 +232,7 @@ def test_what_is_cached_is_found(spark: SparkSession, tables: Tables) -> None:
         assert HIGH in explained(df)
 
 
+@pytest.mark.classic("views and the JVM")
 def test_views_and_sql_see_the_plan_as_it_was_written(spark: SparkSession, tables: Tables) -> None:
     with presieve.enabled(spark):
         tables.plain.groupBy("team").applyInPandas(udfs.top2, TOP2).createOrReplaceTempView("tops")
@@ -239,6 +242,7 @@ def test_views_and_sql_see_the_plan_as_it_was_written(spark: SparkSession, table
     spark.catalog.dropTempView("tops")
 
 
+@pytest.mark.classic("views and the JVM")
 def test_a_checkpoint_has_the_columns_of_before(spark: SparkSession, tables: Tables) -> None:
     df = top_two(tables.plain)
     with presieve.enabled(spark):

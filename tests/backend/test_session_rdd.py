@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.backend.conftest import Tables
 from tests.backend.test_session import top_two
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.classic("there are no RDDs")
 def test_the_rdd_is_that_of_the_optimized_one_and_stays_the_same(
     spark: SparkSession, tables: Tables
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.backend import udfs
 from tests.backend.conftest import Tables
 from tests.backend.running import rewritten, safe, same_rows, untouched
@@ -133,6 +134,7 @@ def test_a_group_minus_its_mean(tables: Tables) -> None:
     untouched(df.filter("score > 0"))
 
 
+@pytest.mark.classic("grouping sets")
 def test_grouping_sets(tables: Tables) -> None:
     """The columns of an Expand: which ``team`` is meant in a pre-filter cannot be said by name."""
     udf = pandas_udf("top", "double")

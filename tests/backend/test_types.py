@@ -190,6 +190,7 @@ def test_bytes(spark: SparkSession, tmp_path: Path) -> None:
     safe(wide.filter("best < unhex('FF') OR best IS NULL"))
 
 
+@pytest.mark.classic("literals are text there")
 def test_literals_that_the_tree_does_not_show(spark: SparkSession, tmp_path: Path) -> None:
     table = stored(spark, tmp_path, "team string, b binary", BYTES)
     df = agg(table, most_bytes, "binary", "b").filter("m > X'80'")
@@ -320,6 +321,7 @@ def test_keys_that_nobody_reads(odd: DataFrame, key: str) -> None:
 # --- what messages advise -----------------------------------------------------------------------
 
 
+@pytest.mark.classic("fields of structs may raise")
 def test_fields_of_a_struct_as_columns(odd: DataFrame) -> None:
     """Spark pushes the pre-filter into the struct, and on to the scan."""
     declined = untouched(agg(odd, most, "bigint", "struct").filter("m > 10")).declined[-1]

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 import pyspark.sql.connect.proto as messages
+from google.protobuf.message import Error as MessageError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
@@ -27,6 +28,8 @@ T = TypeVar("T")
 MAX_CALLS = 100
 """Calls of the server for one plan: more would take too long."""
 
+# MessageError: messages are copied by way of bytes, which Python reads a hundred levels deep.
+
 
 def _guarded(call: Callable[P, T]) -> Callable[P, T]:
     """Errors of the client and of Spark become :class:`GatewayError`, with their first line."""
@@ -34,7 +37,7 @@ def _guarded(call: Callable[P, T]) -> Callable[P, T]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
             return call(*args, **kwargs)
-        except (PySparkException, AttributeError) as error:
+        except (PySparkException, AttributeError, MessageError) as error:
             text = str(error).strip().splitlines()
             raise GatewayError(
                 f"Spark did not do what is needed ({call.__name__}): {text[0] if text else ''}"
