@@ -15,7 +15,7 @@ def z_scores(pdf):
 
 
 def median_of(key, pdf):
-    return pd.DataFrame({"team": [key[0]], "score": [pdf["score"].median()]})
+    return pd.DataFrame({"team": [key[0]], "score": [pdf["score"].quantile(0.5)]})
 
 
 def upper_half(pdf):
