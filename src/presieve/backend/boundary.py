@@ -20,6 +20,7 @@ from presieve.backend.catalyst_json import (
     Node,
     Tree,
     expr_id,
+    nodes_inside,
 )
 from presieve.backend.fields import struct_fields
 from presieve.backend.gateway import Gateway, Handle
@@ -33,8 +34,11 @@ LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
 AGGREGATE = LOGICAL + "Aggregate"
 PROJECT = LOGICAL + "Project"
 
+LATERAL_JOIN = LOGICAL + "LateralJoin"
+
 PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
 PYTHON_UDF = EXPRESSIONS + "PythonUDF"
+TABLE_FUNCTION = "PythonUDTF"
 
 FLAT_MAPS = frozenset(("FlatMapGroupsInPandas", "FlatMapGroupsInArrow"))
 COGROUPS = frozenset(("FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"))
@@ -106,7 +110,20 @@ class Boundary:
 def is_boundary(node: Node) -> bool:
     """Whether the operator is of one of these kinds (it may still turn out to be declined)."""
     tables = FLAT_MAPS | COGROUPS | MAPS
-    return node.kind == AGGREGATE or simple_kind(node) in tables or bool(_scalar_calls(node))
+    if node.kind == AGGREGATE or simple_kind(node) in tables:
+        return True
+    return table_function(node) is not None or bool(_scalar_calls(node))
+
+
+def table_function(node: Node) -> JsonNode | None:
+    """The Python function of tables whose results a projection holds, and nothing else."""
+    if node.kind != PROJECT or node.children[0].kind != LATERAL_JOIN:
+        return None
+    if not all(is_attribute(t) for t in node.fields["projectList"]):
+        return None
+    inside = nodes_inside(node.children[0].fields["right"])
+    found = [n for n in inside if n["class"] == EXPRESSIONS + TABLE_FUNCTION]
+    return found[0] if len(found) == 1 else None
 
 
 def simple_kind(node: Node) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import takewhile
 
-from presieve.backend.boundary import COGROUPS, FLAT_MAPS, is_boundary, simple_kind
+from presieve.backend.boundary import COGROUPS, FLAT_MAPS, is_boundary, simple_kind, table_function
 from presieve.backend.catalyst_json import Conjunct, Node, walk
 from presieve.backend.catalyst_operators import (
     FILTER,
@@ -22,6 +22,7 @@ from presieve.backend.definitions import (
     referred,
 )
 from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.tablefunctions import table_of
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute, Filter, Operator, Path, Project, Reorder
 from presieve.plan.liveness import visible
@@ -60,6 +61,8 @@ class Site:
         """The node on whose output a pre-filter stands: of groups, below their projection; of two
         inputs, the first.
         """
+        if table_function(self.boundary) is not None:
+            return table_of(self.boundary)
         child = self.boundary.children[0]
         return child.children[0] if simple_kind(self.boundary) in FLAT_MAPS | COGROUPS else child
 

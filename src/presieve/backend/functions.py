@@ -86,11 +86,19 @@ def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: Call) -> Ha
 
 
 def load(gateway: Gateway, handle: Handle, call: Call) -> object:
-    """The Python function. What the user's own objects may raise on loading is not ours to list
-    completely; these are what pickle documents, and a missing module.
+    """The Python function."""
+    found = command(gateway, handle, call)
+    if not isinstance(found, tuple) or len(found) != 2 or not callable(found[0]):
+        raise DeclineSignal("no-function", f"the command of {call.name} holds no plain function")
+    return found[0]
+
+
+def command(gateway: Gateway, handle: Handle, call: Call) -> object:
+    """What Spark sends to its workers. What the user's own objects may raise on loading is not ours
+    to list completely; these are what pickle documents, and a missing module.
     """
     try:
-        command = gateway.load(handle)
+        return gateway.load(handle)
     except (
         pickle.PickleError,
         ImportError,
@@ -101,9 +109,6 @@ def load(gateway: Gateway, handle: Handle, call: Call) -> object:
         ValueError,
     ) as error:
         raise DeclineSignal("no-function", f"{call.name} cannot be loaded: {error}") from error
-    if not isinstance(command, tuple) or len(command) != 2 or not callable(command[0]):
-        raise DeclineSignal("no-function", f"the command of {call.name} holds no plain function")
-    return command[0]
 
 
 def aggregate_form(function: object, columns: tuple[str, ...], call: Call) -> Form:

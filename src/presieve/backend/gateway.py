@@ -129,6 +129,9 @@ class Gateway(Protocol):
     def group_function(self, flat_map: Handle) -> Handle:
         """The Python function of a ``FlatMapGroupsInPandas``."""
 
+    def table_function(self, project: Handle) -> Handle:
+        """The Python class of a projection of the results of a table function."""
+
     def load(self, python_function: Handle) -> object:
         """What the pickled command of a Python function holds: a (function, type) pair.
 

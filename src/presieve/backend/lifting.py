@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from presieve.backend.arrays import FOLD_OF_A_LIST, lift_list_fold
-from presieve.backend.boundary import MAPS, Boundary, Call
+from presieve.backend.boundary import MAPS, TABLE_FUNCTION, Boundary, Call
 from presieve.backend.functions import aggregate_form, handle, load, only_keys, takes_key
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import Names, input_vars, read_names, schema_column
 from presieve.backend.native import lift_native
+from presieve.backend.tablefunctions import lifted_table_function
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Output
 from presieve.ir.sorts import BOOL, Option
@@ -76,6 +77,9 @@ def read_lifted(
     if boundary.kind == "Project":
         found, why = _lifted_rows(gateway, node, boundary, names, setting)
         return LiftedBoundary(boundary, names, found, why)
+    if boundary.kind == TABLE_FUNCTION:
+        fold = lifted_table_function(gateway, node, boundary, names, setting.timezone)
+        return LiftedBoundary(boundary, names, (fold,))
     if boundary.kind in MAPS:
         return _row_by_row(gateway, node, boundary, setting)
     if boundary.beside is not None:

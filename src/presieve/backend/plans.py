@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.arrays import list_fold
-from presieve.backend.boundary import LOGICAL
+from presieve.backend.boundary import LOGICAL, TABLE_FUNCTION, table_function
 from presieve.backend.catalyst_json import JsonNode, Node
 from presieve.backend.catalyst_plan import Site, boundaries, find_sites
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
@@ -88,12 +88,8 @@ def open_plan(
     before: Opened | None = None,
 ) -> Opened | Declined:
     """Read the plan. Without ``thorough``, one with neither a Python function nor a filter and an
-    <<<<<<< HEAD
     aggregate is not read: it may be large, and there is nothing in it to do; nor are the words
-    of filters that only a person reads.
-    =======
-    aggregate is not read: it may be large, and there is nothing in it to do. ``before`` is what it
-    was before it was rewritten.
+    of filters that only a person reads. ``before`` is what it was before it was rewritten.
     """
     try:
         gateway = before.gateway if before is not None else _gateway(df)
@@ -126,8 +122,14 @@ def _open(gateway: Gateway, df: DataFrame, thorough: bool, pure: tuple[Pure, ...
     against = _session_declines(gateway, plan) if found else None
     setting = Setting(timezone, pure)
     sites = tuple(_open_site(gateway, site, plan, setting, against, thorough) for site in found)
-    told = notes(root, {site.boundary.path for site in found})
+    told = notes(root, {p for site in found for p in _told(site.boundary)})
     return Opened(gateway, plan, timezone, sites, told, pure)
+
+
+def _told(boundary: Node) -> tuple[tuple[int, ...], ...]:
+    """The paths of a boundary: of a table function, also of the join that calls it."""
+    join = table_function(boundary) is not None
+    return (boundary.path, (*boundary.path, 0)) if join else (boundary.path,)
 
 
 def _separated(gateway: Gateway, plan: Handle, root: Node) -> tuple[Handle, Node]:
@@ -167,8 +169,9 @@ def _open_site(
 ) -> OpenSite:
     where = _where(gateway, site, plan) if thorough else ""
     problem = against or _problem(gateway, site, plan, setting)
-    operator = site.boundary.kind.removeprefix(LOGICAL)
     boundary = site.boundary
+    is_table = table_function(boundary) is not None
+    operator = TABLE_FUNCTION if is_table else boundary.kind.removeprefix(LOGICAL)
     return OpenSite(site.number, boundary.path, operator, _function_name(boundary), where, problem)
 
 
@@ -208,6 +211,9 @@ def _function_name(node: Node) -> str:
     lists = [node.fields.get(name, []) for name in ("aggregateExpressions", "projectList")]
     trees = [*lists[0], *lists[1], node.fields.get("functionExpr", [])]
     names = [str(n["name"]) for t in trees for n in t if "evalType" in n]
+    table = table_function(node)
+    if table is not None:
+        names = [str(table["name"])]
     if not names:
         calls = [list_fold(t) or native_call(t) for t in trees if any(_is_call(n) for n in t)]
         names = [c.shown for c in calls]

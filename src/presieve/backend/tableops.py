@@ -18,9 +18,11 @@ from presieve.backend.boundary import (
     read_aggregate,
     read_project,
     simple_kind,
+    table_function,
 )
 from presieve.backend.catalyst_json import Node, Tree, expr_id
 from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.tablefunctions import read_table_function
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
 
@@ -41,6 +43,8 @@ def read_boundary(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     """
     if node.kind == AGGREGATE:
         return read_aggregate(gateway, node, plan)
+    if table_function(node) is not None:
+        return read_table_function(gateway, node, plan)
     if node.kind == PROJECT:
         return read_project(gateway, node, plan)
     if simple_kind(node) in MAPS:

@@ -89,8 +89,21 @@ class RowsFunction:
     arrow: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class StateClass:
+    """The class under a table function (``udtf``) that is called with a table by partitions: its
+    ``eval`` takes rows of Python values, NULL is None, and ``terminate`` yields one row.
+    """
+
+
 Form: TypeAlias = (
-    RowClass | SeriesFunction | FrameFunction | ArrayFunction | TableFunction | RowFunction
+    StateClass
+    | RowClass
+    | SeriesFunction
+    | FrameFunction
+    | ArrayFunction
+    | TableFunction
+    | RowFunction
 )
 
 

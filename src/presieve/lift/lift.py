@@ -20,6 +20,7 @@ from presieve.lift.forms import (
     RowClass,
     RowFunction,
     SeriesFunction,
+    StateClass,
     TableFunction,
 )
 from presieve.lift.functions import lift_function
@@ -30,6 +31,7 @@ from presieve.lift.rowclass import is_row_class, lift_class
 from presieve.lift.rowvalue import check_row_columns
 from presieve.lift.sets import UntrackedSignal
 from presieve.lift.source import Source, function_source
+from presieve.lift.stateclass import lift_state_class
 from presieve.lift.values import (
     ArrowColumnV,
     ArrowKeyV,
@@ -141,6 +143,11 @@ def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, 
         check_methods(found.aggregator)
         asked = of_rows(found, read, request)
         return of_columns(found, read, _lift(found.aggregator, RowClass(), asked, tracked))
+    if isinstance(form, StateClass):
+        columns = Columns(replace(request, pure=()), False, zone, tracked=tracked)
+        returns = Returns(request.returns, table=False, rows=True, pandas=False)
+        fold, text = lift_state_class(obj, columns, returns)
+        return Lifted(fold, tuple(columns.assumptions.values()), text)
     if isinstance(form, RowClass) or (form is None and is_row_class(obj)):
         columns = Columns(request, False, zone, tracked=tracked)
         returns = Returns(request.returns, table=False, rows=True, pandas=False)

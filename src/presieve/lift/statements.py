@@ -289,6 +289,8 @@ def _is_plain_error(cls: object) -> bool:
     if type(cls) is not type or not issubclass(cls, BaseException):
         return False
     own = [c for c in cls.__mro__ if c.__module__ != "builtins"]
+    if any(c.__module__.partition(".")[0] == "pyspark" for c in own):
+        return False  # some of them say something to Spark
     return not any({"__init__", "__new__", "__init_subclass__"} & set(vars(c)) for c in own)
 
 

@@ -296,6 +296,14 @@ class ClassicGateway:
         return flat_map.functionExpr().func()
 
     @guarded
+    def table_function(self, project: Java) -> Java:
+        """The Python class of a projection of a lateral join with a ``Generate``."""
+        plan = project.child().right().plan()
+        while plan.nodeName() == "SubqueryAlias":
+            plan = plan.child()
+        return plan.generator().func()
+
+    @guarded
     def load(self, python_function: Java) -> object:
         """What the pickled command of a ``PythonFunction`` holds: a (function, type) pair.
 

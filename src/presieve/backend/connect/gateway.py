@@ -224,6 +224,10 @@ class ConnectGateway:
         """The Python function of ``applyInPandas``."""
         return _python(flat_map.fields["functionExpr"])
 
+    def table_function(self, project: Operator) -> Relation:
+        """None is read in plans of Spark Connect. Raises :class:`GatewayError`."""
+        raise GatewayError("table functions are not read in plans of Spark Connect")
+
     def load(self, python_function: Relation) -> object:
         """What the pickled command of a Python function holds: a (function, type) pair."""
         return loaded(bytes(python_function.command))
