@@ -85,7 +85,7 @@ class _Reader:
     def __init__(self, gateway: Gateway, root: Node, plan: Handle, timezone: str) -> None:
         self._gateway, self._root, self._plan, self._timezone = gateway, root, plan, timezone
         self._by_path = {n.path: n for n in walk(root)}
-        self._shared = bool(referred(root))
+        self._shared = gateway.refers(plan) and bool(referred(root))
         self._fixed = fixed_definitions(gateway, root, plan) if self._shared else frozenset()
         self._references = only_references(root) if self._shared else {}
         # Mostly nothing in a plan is non-deterministic, and one question is enough.

@@ -46,6 +46,12 @@ class Gateway(Protocol):
     def tree(self, plan: Handle) -> Node:
         """The plan as a tree."""
 
+    def calls_python(self, plan: Handle) -> bool:
+        """Whether there may be a Python function in the plan that no aggregate calls."""
+
+    def refers(self, plan: Handle) -> bool:
+        """Whether there may be a reference to a definition (WITH) in the plan."""
+
     def separated(self, plan: Handle, root: Node) -> Handle:
         """The plan (``root`` is its tree) with scalar UDFs inside filters and larger expressions as
         columns of projections of their own; itself where there are none.

@@ -117,12 +117,14 @@ def _open(gateway: Gateway, df: DataFrame, thorough: bool, pure: tuple[Pure, ...
     if root is None:
         return Opened(gateway, plan, "UTC", ())
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    plan, root = _separated(gateway, plan, root)
+    python = gateway.calls_python(plan)
+    if python:
+        plan, root = _separated(gateway, plan, root)
     found = find_sites(gateway, root, plan, timezone)
     against = _session_declines(gateway, plan) if found else None
     setting = Setting(timezone, pure)
     sites = tuple(_open_site(gateway, site, plan, setting, against, thorough) for site in found)
-    told = notes(root, {p for site in found for p in _told(site.boundary)})
+    told = notes(root, {p for site in found for p in _told(site.boundary)}) if python else ()
     return Opened(gateway, plan, timezone, sites, told, pure)
 
 

@@ -105,7 +105,7 @@ class ClassicGateway:
         """As in :class:`Gateway`. A plan with neither a Python function nor a filter and an
         aggregate may be large, so that it is not read but for a report.
         """
-        if not thorough and not self.mentions(plan, "PYTHON_UDF", "GENERATOR"):
+        if not thorough and not self.calls_python(plan):
             if not (self.mentions(plan, "FILTER") and filters_an_aggregate(self, plan)):
                 return None
         text = self.json(plan)
@@ -119,6 +119,14 @@ class ClassicGateway:
     def tree(self, plan: Java) -> Node:
         """The plan as a tree."""
         return parse_plan(self.json(plan))
+
+    def calls_python(self, plan: Java) -> bool:
+        """As in :class:`Gateway`."""
+        return self.mentions(plan, "PYTHON_UDF", "GENERATOR")
+
+    def refers(self, plan: Java) -> bool:
+        """As in :class:`Gateway`. Catalyst's index holds the plans of subqueries, too."""
+        return self.mentions(plan, "CTE")
 
     @guarded
     def same(self, plan: Java, other: Java) -> bool:

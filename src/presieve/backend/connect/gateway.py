@@ -66,6 +66,14 @@ class ConnectGateway:
         """The plan as a tree."""
         return operators.as_tree(plan)
 
+    def calls_python(self, plan: Operator) -> bool:
+        """There may always be one."""
+        return True
+
+    def refers(self, plan: Operator) -> bool:
+        """There may always be one."""
+        return True
+
     def same(self, plan: Operator, other: Operator) -> bool:
         """Whether two plans are the same message."""
         return same(plan.message, other.message)
