@@ -14,7 +14,7 @@ from presieve import verify
 from presieve.driver.optimize import explain, optimize
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.classic("calls inside larger expressions stay where they are")
 
@@ -28,6 +28,12 @@ def by_value_too() -> Iterator[None]:
     cloudpickle.register_pickle_by_value(row_udfs)  # type: ignore[no-untyped-call]
     yield
     cloudpickle.unregister_pickle_by_value(row_udfs)  # type: ignore[no-untyped-call]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_cached(spark: SparkSession) -> None:
+    """Where something is, calls stay inside."""
+    spark.catalog.clearCache()
 
 
 def made(name: str, returns: str, arrow: bool = False) -> Any:

@@ -34,6 +34,7 @@ MODULES = tuple(
     f"tests.{folder}.{path.stem}"
     for folder in ("backend", "traps")
     for path in sorted((TESTS / folder).glob("test_*.py"))
+    if "connect" not in path.stem  # of sessions of another kind
 )
 
 

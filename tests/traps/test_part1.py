@@ -141,7 +141,7 @@ def test_t05_dtypes_flip_with_null(
         groups = rows.groupBy("team").applyInPandas(function, f"team string, m {returns}")
         return groups.filter(where)
 
-    left_alone(written(rows), written(rows.filter("v IS NOT NULL")), "[un")
+    left_alone(written(rows), written(rows.filter("v IS NOT NULL")), "[nested-loop]")
 
 
 def test_t05_in_a_loop_the_assumption_is_listed(spark: SparkSession) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Set
 
 from presieve.backend.boundary import is_boundary
 from presieve.backend.catalyst_json import EXPRESSIONS, Node, nodes_inside, walk
-from presieve.backend.catalyst_operators import FILTER, PASSED
+from presieve.backend.catalyst_operators import ALWAYS_PASSED, FILTER
 from presieve.errors import Declined
 
 FUNCTION_MARKS = ("PythonUDF", "PythonUDTF")
@@ -42,7 +42,7 @@ def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) ->
     if not is_boundary(node):
         return Declined("operator", f"filters are not moved through {calls}")
     over = [by_path[node.path[:n]] for n in reversed(range(len(node.path)))]
-    stop = next((n for n in over if n.kind not in PASSED), over[0])
+    stop = next((n for n in over if n.kind not in ALWAYS_PASSED), over[0])
     return Declined("operator", f"no filter comes past {_name(stop)} down to {calls}")
 
 
