@@ -17,7 +17,6 @@ from presieve.backend.catalyst_json import (
     simple_type,
     split_conjuncts,
 )
-from presieve.backend.definitions import CTE_DEFINITION, CTE_REFERENCE
 from presieve.backend.fields import struct_fields, with_fields
 from presieve.backend.names import is_key_type
 from presieve.errors import Declined, DeclineSignal
@@ -50,7 +49,7 @@ GENERATE = LOGICAL + "Generate"
 SUBQUERY_ALIAS = LOGICAL + "SubqueryAlias"
 VIEW = LOGICAL + "View"
 
-_RENAMING = (SUBQUERY_ALIAS, VIEW, CTE_DEFINITION)
+_RENAMING = (SUBQUERY_ALIAS, VIEW)
 _MOVING = tuple(
     LOGICAL + name
     for name in (
@@ -60,10 +59,10 @@ _MOVING = tuple(
 )
 _GROUPING = (AGGREGATE, WINDOW, DEDUPLICATE, DISTINCT)
 
-PASSED = frozenset(
-    (FILTER, PROJECT, JOIN, UNION, GENERATE, CTE_REFERENCE, *_RENAMING, *_MOVING, *_GROUPING)
-)
+PASSED = frozenset((FILTER, PROJECT, JOIN, UNION, GENERATE, *_RENAMING, *_MOVING, *_GROUPING))
 """The operators of which there is a rule."""
+ALWAYS_PASSED = frozenset((FILTER, PROJECT, *_RENAMING, *_MOVING))
+"""Those that every filter passes that is understood."""
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
 _BOTH = (0, 1)
@@ -129,8 +128,8 @@ def read_operator(
 ) -> Operator | None:
     """The operator, seen from one of those below it, or None where there is no rule.
 
-    ``here`` are the attributes that come up to it from the boundary. What is below a reference is
-    its definition. Raises :class:`DeclineSignal` on an operator that is not understood.
+    ``here`` are the attributes that come up to it from the boundary. Raises :class:`DeclineSignal`
+    on an operator that is not understood.
     """
     if node.kind == FILTER:
         return Filter(tuple(read_expr(c.tree, timezone) for c in conditions(node)))
@@ -147,10 +146,6 @@ def read_operator(
         return Extend(here, _reads(node))
     if node.kind == UNION:
         return Branch(_pairs(_numbers(node, attributes), _numbers(below, attributes)))
-    if node.kind == CTE_REFERENCE:
-        named = {a.id: a for a in attributes(below)}
-        pairs = _pairs(_numbers(node, attributes), tuple(named))
-        return Project(tuple(Column(i, _passed(named[j]), plain=True) for i, j in pairs))
     return _classes(node, below, here, attributes)
 
 
@@ -162,7 +157,7 @@ def _numbers(node: Node, attributes: Attributes) -> tuple[int, ...]:
 def _pairs(above: tuple[int, ...], below: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
     """Columns that are the same by their place."""
     if len(above) != len(below):
-        raise DeclineSignal("plan-shape", "a union or a definition differs from what is below")
+        raise DeclineSignal("plan-shape", "inputs of a union differ in columns")
     return tuple(zip(above, below, strict=True))
 
 

@@ -16,9 +16,7 @@ from presieve.backend.catalyst_operators import (
     read_operator,
 )
 from presieve.backend.definitions import (
-    CTE_DEFINITION,
     fixed_definitions,
-    only_references,
     referred,
 )
 from presieve.backend.gateway import Gateway, Handle
@@ -37,8 +35,7 @@ class Site:
     put in or taken out changes. ``root`` is the whole plan, ``nodes`` are the operators above the
     boundary, from below to above, ``path`` the same in our algebra, and ``conjuncts`` what the
     filters among them consist of (empty for the others). ``arriving`` are those conjuncts, and
-    parts of conditions of joins, that speak of the boundary's rows. Above a definition stands its
-    only reference.
+    parts of conditions of joins, that speak of the boundary's rows.
     """
 
     number: int
@@ -87,7 +84,6 @@ class _Reader:
         self._by_path = {n.path: n for n in walk(root)}
         self._shared = gateway.refers(plan) and bool(referred(root))
         self._fixed = fixed_definitions(gateway, root, plan) if self._shared else frozenset()
-        self._references = only_references(root) if self._shared else {}
         # Mostly nothing in a plan is non-deterministic, and one question is enough.
         self._all_fixed = gateway.deterministic(plan)
         self._simple: dict[tuple[int, ...], Operator | None] = {}
@@ -135,9 +131,9 @@ class _Reader:
         return tuple(nodes)
 
     def _above(self, node: Node) -> Node | None:
-        """The operator that reads this one: of a definition, the one reference to it."""
-        if node.kind == CTE_DEFINITION:
-            return self._references.get(int(node.fields["id"]))
+        """The operator that reads this one. Of a definition (WITH) none: its number stands for what
+        it defines, also where the plan as it was written is joined to the rewritten one.
+        """
         return self._by_path[node.path[:-1]] if node.path else None
 
     def _is_fixed(self, node: Node) -> bool:

@@ -8,7 +8,6 @@ Spark 4.3), so that a pre-filter at one reference can change what the others rea
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from presieve.backend.boundary import LOGICAL
@@ -31,17 +30,6 @@ def fixed_definitions(gateway: Gateway, root: Node, plan: Handle) -> frozenset[i
         if fewer == fixed:
             return frozenset(fixed)
         fixed = fewer
-
-
-def only_references(root: Node) -> dict[int, Node]:
-    """For definitions that one operator refers to, and no other, that operator. Not where it stands
-    in a subquery of an expression, or in the definition itself (``WITH RECURSIVE``).
-    """
-    counts = Counter(int(n["cteId"]) for n in _all(root, CTE_REFERENCE))
-    definitions = [n for n in walk(root) if n.kind == CTE_DEFINITION]
-    inside = {(int(d.fields["id"]), n.path) for d in definitions for n in walk(d)}
-    found = ((int(n.fields["cteId"]), n) for n in walk(root) if n.kind == CTE_REFERENCE)
-    return {i: n for i, n in found if counts[i] == 1 and (i, n.path) not in inside}
 
 
 def referred(node: Node) -> frozenset[int]:
