@@ -311,6 +311,16 @@ def test_fields_that_nobody_reads(tables: Tables) -> None:
 
 
 @FIELDS
+def test_fields_that_are_read_above_a_join(spark: SparkSession, tables: Tables) -> None:
+    """Nobody but the second filter reads ``second``, which must be what it was."""
+    sizes = spark.createDataFrame([("a", 1.0), ("b", 1.0), ("c", 1.0)], "team string, size double")
+    kept = top_two(tables.plain).filter("top.first >= 90").join(sizes, "team")
+    df = kept.filter("top.second > size").select("team")
+    assert {r.team for r in df.collect()} == {"a", "b"}
+    safe(df)
+
+
+@FIELDS
 def test_types_of_fields(spark: SparkSession) -> None:
     days = [date(2024, 1, d) for d in (1, 2, 3)]
     times = [datetime(2024, 1, d, 18) for d in (1, 2, 3)]
