@@ -321,6 +321,14 @@ def test_fields_that_are_read_above_a_join(spark: SparkSession, tables: Tables) 
 
 
 @FIELDS
+def test_fields_that_are_read_above_a_union(tables: Tables) -> None:
+    kept = top_two(tables.plain).filter("top.first >= 90").union(top_two(tables.empty))
+    df = kept.filter("top.second * 2 > 1").select("team")
+    assert df.count() > 0
+    safe(df)
+
+
+@FIELDS
 def test_types_of_fields(spark: SparkSession) -> None:
     days = [date(2024, 1, d) for d in (1, 2, 3)]
     times = [datetime(2024, 1, d, 18) for d in (1, 2, 3)]

@@ -1,8 +1,8 @@
 """Trusted. The fields of a struct that a function of groups gives, as attributes of their own.
 
-Spark has a number for the struct alone. A field's is made of it and of the field's place, and
-negative, so that it is no number of Spark's. A filter that reads ``top.second`` reads a field; who
-reads the struct as a whole reads all of its fields.
+Spark has a number for the struct alone; :func:`presieve.plan.algebra.field_id` gives a field's. A
+filter that reads ``top.second`` reads a field; who reads the struct as a whole reads all of its
+fields.
 """
 
 from __future__ import annotations
@@ -10,21 +10,9 @@ from __future__ import annotations
 from collections.abc import Set
 
 from presieve.backend.catalyst_json import ATTRIBUTE, EXPRESSIONS, JsonNode, Tree, simple_type
-from presieve.plan.algebra import Attribute
+from presieve.plan.algebra import MOST_FIELDS, Attribute, field_id, struct_id
 
 _GET = EXPRESSIONS + "GetStructField"
-_MOST = 10_000
-"""More fields than a struct may have here."""
-
-
-def field_id(struct: int, place: int) -> int:
-    """The number of a field."""
-    return -(struct * _MOST + place + 1)
-
-
-def struct_id(number: int) -> int:
-    """The number of the struct of which a field is; of every other attribute its own."""
-    return number if number >= 0 else (-number - 1) // _MOST
 
 
 def struct_fields(number: int, name: str, type_: object) -> tuple[tuple[str, Attribute], ...]:
@@ -34,7 +22,7 @@ def struct_fields(number: int, name: str, type_: object) -> tuple[tuple[str, Att
     if not isinstance(type_, dict) or type_.get("type") != "struct":
         return ()
     fields = type_["fields"]
-    if len(fields) >= _MOST:
+    if len(fields) >= MOST_FIELDS:
         return ()
     return tuple(
         (

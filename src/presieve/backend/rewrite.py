@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from presieve.backend.catalyst_json import Conjunct, split_conjuncts
 from presieve.backend.catalyst_operators import FILTER
-from presieve.backend.fields import struct_id
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import above, distinct, input_vars, output_vars
 from presieve.backend.problem import SiteProblem
@@ -19,6 +18,7 @@ from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
+from presieve.plan.algebra import struct_id
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import emit_checked, normalized

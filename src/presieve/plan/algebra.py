@@ -29,6 +29,22 @@ class Attribute:
     nullable: bool = True
 
 
+MOST_FIELDS = 10_000
+"""More fields than a struct may have here."""
+
+
+def field_id(struct: int, place: int) -> int:
+    """The number of a field of a struct attribute: made of the struct's number and of its place,
+    and negative, so that it is no other attribute's.
+    """
+    return -(struct * MOST_FIELDS + place + 1)
+
+
+def struct_id(number: int) -> int:
+    """The number of the struct of which a field is; of every other attribute its own."""
+    return number if number >= 0 else (-number - 1) // MOST_FIELDS
+
+
 @dataclass(frozen=True, slots=True)
 class Expr:
     """An expression: its meaning over attribute variables, or why it has none here.

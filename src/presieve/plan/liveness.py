@@ -16,6 +16,7 @@ from presieve.plan.algebra import (
     Path,
     Project,
     Reorder,
+    struct_id,
 )
 
 
@@ -60,15 +61,21 @@ def live(path: Path, moved: Set[tuple[int, int]], top: Set[int]) -> frozenset[in
             case Reorder(reads):
                 needed |= reads
             case Extend(here, reads) | NullExtend(here, reads):
-                needed = (needed | reads) & here
+                needed = _among(needed | reads, here)
             case Partner(here, reads):
-                needed = reads & here
+                needed = _among(reads, here)
             case Classes(reads=reads, outputs=None):
                 needed |= reads
             case Classes(reads=reads):
                 needed = reads
             case Branch(pairs):
-                needed = frozenset(below for above, below in pairs if above in needed)
+                whole = {struct_id(i) for i in needed}
+                needed = frozenset(below for above, below in pairs if above in whole)
             case other:
                 assert_never(other)
     return needed
+
+
+def _among(attributes: Set[int], here: Set[int]) -> frozenset[int]:
+    """Those that are here, or are fields of structs that are."""
+    return frozenset(i for i in attributes if struct_id(i) in here)
