@@ -200,8 +200,11 @@ def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
         for level, node in enumerate(one.site.site.nodes):
             gone = {number for where, number in one.removed if where == level}
             if gone:
-                parts = one.site.site.conjuncts[level]
-                found.keep[node.path] = tuple(c for i, c in enumerate(parts) if i not in gone)
+                whole = one.site.site.conjuncts[level]
+                # Another site may have taken out some: what two sides of a join are asked for.
+                parts = found.keep.get(node.path, whole)
+                taken = {whole[i].route for i in gone}
+                found.keep[node.path] = tuple(c for c in parts if c.route not in taken)
     for path in [*found.wrap, *found.keep]:
         found.paths.update(path[:n] for n in range(len(path) + 1))
     return found
