@@ -99,6 +99,16 @@ def test_a_part_of_a_condition_that_weakens(tables: Tables, cities: DataFrame) -
     assert optimize(better) is better
 
 
+def test_one_filter_of_both_sides(tables: Tables) -> None:
+    """Each side takes its part out; none is left."""
+    other = agg(tables.plain, "top", "double", "score").withColumnRenamed("m", "n")
+    df = best(tables).join(other, "team").filter("m >= 90 AND n >= 95")
+    better = optimize(df)
+    same_rows(df, better)
+    assert [b.kind for b in explain(df).boundaries] == ["exact", "exact"]
+    assert not explain(better).boundaries
+
+
 def test_filters_that_read_the_other_side_stay(tables: Tables, cities: DataFrame) -> None:
     stays_above(best(tables).join(cities, "team").filter("m >= size"))
     goes_below(best(tables).join(cities, "team").filter("m >= size AND m >= 90"))
@@ -175,25 +185,79 @@ def test_generators(tables: Tables) -> None:
     stays_above(df.filter("e >= 90"))
 
 
-@pytest.mark.classic("whole queries as text")
-def test_definitions(spark: SparkSession, tables: Tables) -> None:
+BEST = "WITH best AS (SELECT team, top(score) AS m FROM games GROUP BY team) "
+
+
+@pytest.fixture
+def games(spark: SparkSession, tables: Tables) -> None:
     tables.strange.createOrReplaceTempView("games")
     spark.udf.register("top", pandas_udf("top", "double"))
-    """A definition is known by its number, and the plan as it was written may stand beside the
-    rewritten one: what it defines must stay the same.
-    """
-    best = "WITH best AS (SELECT team, top(score) AS m FROM games GROUP BY team) "
-    df = spark.sql(best + "SELECT * FROM best WHERE m >= 90")
-    stays_above(df)
+
+
+@pytest.mark.classic("whole queries as text")
+@pytest.mark.usefixtures("games")
+@pytest.mark.parametrize(
+    "query",
+    [
+        BEST + "SELECT * FROM best WHERE m >= 90",
+        BEST + "SELECT * FROM games g JOIN best b ON g.team = b.team WHERE m >= 90",
+        BEST + ", named AS (SELECT upper(team) AS name, m FROM best) "
+        "SELECT name FROM named WHERE m >= 90",
+        BEST.replace("GROUP BY team", "GROUP BY team HAVING m >= 90")
+        + "SELECT * FROM best WHERE team <> 'x'",
+        BEST + ", unread AS (SELECT * FROM best WHERE m < 90) SELECT * FROM best WHERE m >= 90",
+    ],
+)
+def test_definitions(spark: SparkSession, query: str) -> None:
+    """The plan as it was written may stand beside the rewritten one."""
+    df = spark.sql(query)
+    goes_below(df)
     same_rows(df.union(df), df.union(optimize(df)))
-    within = best.replace("GROUP BY team", "GROUP BY team HAVING m >= 90")
-    kept = spark.sql(within + "SELECT * FROM best WHERE team <> 'x'")
-    goes_below(kept)
-    same_rows(kept.union(kept), kept.union(optimize(kept)))
-    twice = "SELECT * FROM best a JOIN best b ON a.team = b.team WHERE a.m >= 90"
-    stays_above(spark.sql(best + twice))
-    inside = "SELECT * FROM best WHERE m >= 90 AND team IN (SELECT team FROM best WHERE m < 95)"
-    stays_above(spark.sql(best + inside))
+    same_rows(df.union(df), optimize(df).union(df))
+
+
+@pytest.mark.classic("whole queries as text")
+@pytest.mark.usefixtures("games")
+@pytest.mark.parametrize(
+    ("query", "prefilters"),
+    [
+        ("SELECT * FROM best a JOIN best b ON a.team = b.team WHERE a.m >= 90", {SCORE, ""}),
+        (
+            "SELECT * FROM best a JOIN best b ON a.team = b.team WHERE a.m >= 90 AND b.m >= 95",
+            {SCORE, SCORE.replace("90", "95")},
+        ),
+        ("SELECT * FROM best WHERE m >= 90 UNION ALL SELECT * FROM best", {SCORE, ""}),
+        (
+            "SELECT * FROM best WHERE m >= 90 AND team IN (SELECT team FROM best WHERE m < 95)",
+            {SCORE},
+        ),
+    ],
+)
+def test_definitions_that_are_read_twice(
+    spark: SparkSession, query: str, prefilters: set[str]
+) -> None:
+    """Each reader has its own filter, as each computes it for itself."""
+    df = spark.sql(BEST + query)
+    better = optimize(df)
+    same_rows(df, better)
+    same_rows(df.union(df), df.union(better))
+    assert {b.prefilter for b in explain(df).boundaries} == prefilters - {""}
+    assert optimize(better) is better
+
+
+@pytest.mark.classic("whole queries as text")
+@pytest.mark.usefixtures("games")
+def test_definitions_that_stay(spark: SparkSession) -> None:
+    """One that gives other rows each time is computed once for all who read it; one that is cached
+    is not computed at all.
+    """
+    drawn = BEST.replace("FROM games", "FROM games WHERE rand() < 2")
+    stays_above(
+        spark.sql(drawn + "SELECT * FROM best a JOIN best b ON a.team = b.team WHERE a.m >= 90")
+    )
+    df = spark.sql(BEST + "SELECT * FROM best WHERE m >= 90").cache()
+    stays_above(df.filter("team <> 'x'"))
+    df.unpersist()
 
 
 @pytest.mark.classic("whole queries as text")

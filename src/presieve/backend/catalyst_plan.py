@@ -131,8 +131,8 @@ class _Reader:
         return tuple(nodes)
 
     def _above(self, node: Node) -> Node | None:
-        """The operator that reads this one. Of a definition (WITH) none: its number stands for what
-        it defines, also where the plan as it was written is joined to the rewritten one.
+        """The operator that reads this one; none of a definition (WITH) that stays one: several
+        read it, and what its number stands for must stay the same.
         """
         return self._by_path[node.path[:-1]] if node.path else None
 

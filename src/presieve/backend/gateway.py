@@ -52,6 +52,11 @@ class Gateway(Protocol):
     def refers(self, plan: Handle) -> bool:
         """Whether there may be a reference to a definition (WITH) in the plan."""
 
+    def inlined(self, plan: Handle) -> Handle:
+        """The plan with definitions (WITH) in place of the references to them, where Spark itself
+        puts them there; itself where there are none.
+        """
+
     def separated(self, plan: Handle, root: Node) -> Handle:
         """The plan (``root`` is its tree) with scalar UDFs inside filters and larger expressions as
         columns of projections of their own; itself where there are none.

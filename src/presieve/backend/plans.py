@@ -118,8 +118,7 @@ def _open(gateway: Gateway, df: DataFrame, thorough: bool, pure: tuple[Pure, ...
         return Opened(gateway, plan, "UTC", ())
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     python = gateway.calls_python(plan)
-    if python:
-        plan, root = _separated(gateway, plan, root)
+    plan, root = _as_read(gateway, plan, root, python=python)
     found = find_sites(gateway, root, plan, timezone)
     against = _session_declines(gateway, plan) if found else None
     setting = Setting(timezone, pure)
@@ -134,17 +133,21 @@ def _told(boundary: Node) -> tuple[tuple[int, ...], ...]:
     return (boundary.path, (*boundary.path, 0)) if join else (boundary.path,)
 
 
-def _separated(gateway: Gateway, plan: Handle, root: Node) -> tuple[Handle, Node]:
-    """The plan in the form in which scalar UDFs are read. Not where something is cached: what is
-    cached under the plan as it is written would not be found.
+def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tuple[Handle, Node]:
+    """The plan in the form in which it is read: definitions (WITH) stand where they are referred
+    to, and scalar UDFs are columns of their own. Not where something is cached: what is cached
+    under the plan as it is written would not be found.
     """
     try:
-        apart = gateway.separated(plan, root)
-        if apart is not plan and not gateway.cache_is_empty():
-            apart = plan
+        apart = gateway.inlined(plan)
+        if apart is not plan and gateway.cache_is_empty():
+            plan, root = apart, gateway.tree(apart)
+        apart = gateway.separated(plan, root) if python else plan
+        if apart is not plan and gateway.cache_is_empty():
+            plan, root = apart, gateway.tree(apart)
     except GatewayError:
-        return plan, root
-    return (plan, root) if apart is plan else (apart, gateway.tree(apart))
+        pass  # as it is written
+    return plan, root
 
 
 def _session_declines(gateway: Gateway, plan: Handle) -> Declined | None:

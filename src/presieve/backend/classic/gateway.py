@@ -268,6 +268,16 @@ class ClassicGateway:
         """A DataFrame of a logical plan, which is analyzed (and checked) on the way."""
         return ClassicDataFrame(self._dataset.ofRows(self.jsession, plan), self.spark)
 
+    @guarded
+    def inlined(self, plan: Java) -> Java:
+        """As in :class:`Gateway`, by the optimizer's own rule (``InlineCTE``)."""
+        if not self.refers(plan):
+            return plan
+        jvm: Java = self.spark._jvm
+        rule = java_class(jvm, "org.apache.spark.sql.catalyst.optimizer.InlineCTE")
+        found = rule(False, False, False).apply(plan)
+        return plan if self.same(plan, found) else found
+
     def separated(self, plan: Java, root: Node) -> Java:
         """As in :class:`Gateway`."""
         paths = to_separate(root)

@@ -205,6 +205,10 @@ class ConnectGateway:
         assert self._origin is not None
         return self._client.dataframe(plan.message, self._origin)
 
+    def inlined(self, plan: Operator) -> Operator:
+        """The plan as it is: definitions are in SQL text, which is not read here."""
+        return plan
+
     def separated(self, plan: Operator, root: Node) -> Operator:
         """The plan as it is: a filter on a call inside a larger expression stays where it is."""
         return plan
