@@ -7,9 +7,8 @@ neither pyspark nor pandas nor a solver.
 from __future__ import annotations
 
 import logging
-from importlib import import_module
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # type checkers know the name; typing itself would be half of what we load
 if TYPE_CHECKING:
     from presieve.aggregator import Aggregator
     from presieve.driver.optimize import explain, optimize
@@ -49,6 +48,8 @@ if not TYPE_CHECKING:  # a checker that saw this would accept any attribute at a
     def __getattr__(name: str) -> object:
         if name not in _HOMES:
             raise AttributeError(f"module 'presieve' has no attribute {name!r}")
+        from importlib import import_module
+
         value = getattr(import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
