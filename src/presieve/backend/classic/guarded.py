@@ -8,9 +8,9 @@ from weakref import WeakKeyDictionary
 
 from py4j.java_gateway import JavaClass, JavaPackage
 from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 
 from presieve.backend.gateway import GatewayError, Handle
+from presieve.backend.guarding import guarding
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -18,19 +18,7 @@ T = TypeVar("T")
 
 def guarded(call: Callable[P, T]) -> Callable[P, T]:
     """Errors of py4j and of Spark become :class:`GatewayError`, with their first line."""
-
-    def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return call(*args, **kwargs)
-        except (Py4JError, PySparkException) as error:
-            text = str(error).strip().splitlines()
-            raise GatewayError(
-                f"Spark did not do what is needed ({call.__name__}): {text[0] if text else ''}"
-            ) from error
-
-    wrapper.__name__ = call.__name__
-    wrapper.__doc__ = call.__doc__
-    return wrapper
+    return guarding(Py4JError)(call)
 
 
 def java_class(jvm: Handle, name: str) -> Handle:

@@ -21,6 +21,7 @@ from pyspark.sql.session import SparkSession
 
 from presieve.backend.connect.operators import FieldJson, Relation
 from presieve.backend.gateway import GatewayError
+from presieve.backend.guarding import guarding
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -33,19 +34,7 @@ MAX_CALLS = 100
 
 def _guarded(call: Callable[P, T]) -> Callable[P, T]:
     """Errors of the client and of Spark become :class:`GatewayError`, with their first line."""
-
-    def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return call(*args, **kwargs)
-        except (PySparkException, AttributeError, MessageError) as error:
-            text = str(error).strip().splitlines()
-            raise GatewayError(
-                f"Spark did not do what is needed ({call.__name__}): {text[0] if text else ''}"
-            ) from error
-
-    wrapper.__name__ = call.__name__
-    wrapper.__doc__ = call.__doc__
-    return wrapper
+    return guarding(AttributeError, MessageError)(call)
 
 
 class Plan(LogicalPlan):

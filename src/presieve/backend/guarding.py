@@ -1,0 +1,36 @@
+"""Trusted. Errors of Spark and of the way to it, which become ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from pyspark.errors import PySparkException
+
+from presieve.backend.gateway import GatewayError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def guarding(*errors: type[Exception]) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A decorator of calls whose ``errors``, and Spark's, become :class:`GatewayError` with their
+    first line.
+    """
+    caught: tuple[type[Exception], ...] = (PySparkException, *errors)
+
+    def guarded(call: Callable[P, T]) -> Callable[P, T]:
+        @wraps(call)
+        def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
+            try:
+                return call(*args, **kwargs)
+            except caught as error:
+                text = str(error).strip().splitlines()
+                raise GatewayError(
+                    f"Spark did not do what is needed ({call.__name__}): {text[0] if text else ''}"
+                ) from error
+
+        return wrapper
+
+    return guarded
