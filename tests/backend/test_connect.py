@@ -275,14 +275,74 @@ def test_groups_of_pandas(tables: Tables) -> None:
 def test_operators_that_are_not_understood_decline_with_their_name(tables: Tables) -> None:
     from pyspark.sql import functions as F
 
-    for below in (
-        tables.plain.select("team", F.explode(F.array("v")).alias("v")),
-        tables.plain.unpivot(["team"], ["v"], "name", "v"),
-    ):
-        untouched(most(below).filter("m > 10"))
+    untouched(most(tables.plain.unpivot(["team"], ["v"], "name", "v")).filter("m > 10"))
+    two = tables.plain.select("team", F.posexplode(F.array("v")).alias("at", "v"))
+    untouched(most(two).filter("m > 10"))
     pivoted = tables.plain.groupBy("team").pivot("level", ["info"]).agg(F.max("v"))
     df = pivoted.filter("info > 10")
     assert optimize(df) is df
+
+
+def test_windows_and_generators_below(tables: Tables) -> None:
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    each = Window.partitionBy("team").orderBy("v")
+    for below in (
+        tables.strange.select("team", F.explode(F.array("v", F.lit(3))).alias("v")),
+        tables.strange.withColumn("v", F.explode_outer(F.array("v"))),
+        tables.strange.withColumn("r", F.row_number().over(each)),
+        tables.strange.select("*", F.lag("v").over(each), F.max("v").over(each).alias("top")),
+        tables.strange.withColumns({"v": F.sum("v").over(each), "n": F.count("*").over(each)}),
+    ):
+        rewritten(most(below).filter("m > 10"))
+    for below in (
+        tables.strange.withColumn("r", F.row_number().over(each) + 1),
+        tables.strange.withColumn("r", pandas_udf("top", "double")("score").over(each)),
+        tables.strange.withColumn("r", F.max(F.rand()).over(each)),
+        tables.strange.selectExpr("team", "v", "rank() OVER (PARTITION BY team ORDER BY v)"),
+        tables.strange.select("*", F.explode(F.array("v")), F.rank().over(each)),
+    ):
+        assert code(most(below).filter("m > 10")) in ("nondeterministic", "operator")
+
+
+def test_a_filter_passes_the_windows_that_are_of_its_columns(tables: Tables) -> None:
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    of_m, each = Window.partitionBy("m"), Window.partitionBy("team").orderBy("m")
+    several = most(tables.strange).withColumns(
+        {"n": F.count("*").over(of_m), "r": F.rank().over(of_m.orderBy("team"))}
+    )
+    assert rewritten(several.filter("m > 10 AND n >= 1")).prefilter == "v > 10"
+    for df in (
+        several.withColumn("m", F.max("m").over(of_m)).filter("m > 10"),
+        several.withColumn("x", F.rank().over(each)).filter("m > 10"),
+        several.withColumn("x", F.rank().over(Window.orderBy("m"))).filter("m > 10"),
+    ):
+        assert optimize(df) is df
+
+
+def test_fields_and_names_of_relations(tables: Tables) -> None:
+    """What stands before a dot is a relation where there is one, else a struct."""
+    from pyspark.sql import functions as F
+
+    rows = tables.strange.select("team", "v", F.struct("v", "score").alias("s"))
+    inside = rows.select("team", F.col("s.v").alias("v"))
+    for below in (
+        inside,
+        rows.selectExpr("team", "s.v AS v"),
+        rows.select("team", F.col("s").getField("V").alias("v")),
+        rows.select("team", "s.*"),
+    ):
+        assert rewritten(most(below).filter("m > 10")).prefilter == "v > 10"
+    assert rewritten(most(rows.filter("s.v > 3 AND s.score < 95")).filter("m > 10"))
+    named = most(tables.strange).alias("t")
+    assert rewritten(named.filter("t.m > 10 AND t.team <> 'x'")).prefilter
+    both = most(tables.strange).alias("s").join(rows.select("s").limit(1).alias("r"))
+    assert safe(both.filter("s.m > 10")) is not both
+    unclear = most(tables.strange).withColumnRenamed("m", "v").alias("s").join(rows.select("s"))
+    safe(unclear.filter("s.v > 10"))
 
 
 def test_folds_of_lists_decline_since_lambdas_are_not_analyzed(tables: Tables) -> None:

@@ -276,7 +276,6 @@ def test_told_in_reports(tables: Tables) -> None:
     assert "def reduce" in boundary.source
 
 
-FIELDS = pytest.mark.classic("fields of structs are read in classic plans only")
 TOP_TWO = "first double, second double"
 
 
@@ -285,7 +284,6 @@ def top_two(df: DataFrame) -> DataFrame:
     return df.groupBy("team").agg(fold("score").alias("top"))
 
 
-@FIELDS
 def test_fields_of_a_struct(tables: Tables) -> None:
     """The filter stays, although ``second IS NOT NULL`` would do."""
     for df in (
@@ -300,7 +298,6 @@ def test_fields_of_a_struct(tables: Tables) -> None:
         assert any("GreaterThanOrEqual(score,90.0)" in p for p in boundary.pushed_to_scan)
 
 
-@FIELDS
 def test_fields_that_nobody_reads(tables: Tables) -> None:
     df = top_two(tables.strange).filter("top.first >= 90")
     assert rewritten(df.select("team")).prefilter == "score >= 90.0D"
@@ -310,7 +307,6 @@ def test_fields_that_nobody_reads(tables: Tables) -> None:
     assert safe(df).count() == 6
 
 
-@FIELDS
 def test_fields_that_are_read_above_a_join(spark: SparkSession, tables: Tables) -> None:
     """Nobody but the second filter reads ``second``, which must be what it was."""
     sizes = spark.createDataFrame([("a", 1.0), ("b", 1.0), ("c", 1.0)], "team string, size double")
@@ -320,7 +316,6 @@ def test_fields_that_are_read_above_a_join(spark: SparkSession, tables: Tables) 
     safe(df)
 
 
-@FIELDS
 def test_fields_that_are_read_above_a_union(tables: Tables) -> None:
     kept = top_two(tables.plain).filter("top.first >= 90").union(top_two(tables.empty))
     df = kept.filter("top.second * 2 > 1").select("team")
@@ -328,7 +323,6 @@ def test_fields_that_are_read_above_a_union(tables: Tables) -> None:
     safe(df)
 
 
-@FIELDS
 def test_types_of_fields(spark: SparkSession) -> None:
     days = [date(2024, 1, d) for d in (1, 2, 3)]
     times = [datetime(2024, 1, d, 18) for d in (1, 2, 3)]
@@ -348,7 +342,6 @@ def test_types_of_fields(spark: SparkSession) -> None:
     safe(df.filter("x.t IS NOT NULL AND x.m > 2"))
 
 
-@FIELDS
 def test_structs_that_are_not_looked_into(tables: Tables) -> None:
     """One field might be given as a value by itself, which Spark would refuse."""
     best = group_fold(Best, "best double")

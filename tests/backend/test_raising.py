@@ -22,7 +22,6 @@ def codes(df: DataFrame) -> set[str]:
     return {a["code"] for a in rewritten(df).assumptions}
 
 
-@pytest.mark.classic("less is known not to raise")
 def test_nothing_below_can_raise(tables: Tables) -> None:
     """Here strict may push: ``level`` is a string, of which nothing is assumed."""
     named = tables.plain.selectExpr("upper(team) AS team", "level").filter("team IS NOT NULL")
@@ -79,7 +78,7 @@ def test_nor_for_a_function_of_rows(tables: Tables) -> None:
     assert untouched(df).declined[-1].code == "may-add-error"
 
 
-@pytest.mark.classic("less is known not to raise")
+@pytest.mark.classic("a cast of a column, as text, is not known not to raise")
 def test_sums_of_doubles_do_not_raise(tables: Tables) -> None:
     table = tables.plain.filter("v > 1").selectExpr("v", "score * 2.0D - CAST(v AS double) AS s")
     df = table.groupBy("v").agg({"s": "max"}).withColumnRenamed("max(s)", "m")

@@ -71,7 +71,6 @@ def test_counts_that_become_nullable(tables: Tables, cities: DataFrame) -> None:
     goes_below(cities.join(counts, "team", "left").filter("m >= 1"), "v > 10")
 
 
-@pytest.mark.classic("columns named by an alias of a relation")
 def test_parts_of_a_join_condition(tables: Tables, cities: DataFrame) -> None:
     left, right = best(tables).alias("l"), cities.alias("r")
     from pyspark.sql import functions as F
@@ -125,7 +124,6 @@ def test_sorted_and_distributed(tables: Tables) -> None:
     goes_below(spread.sortWithinPartitions("team").filter("m >= 90"))
 
 
-@pytest.mark.classic("arithmetic in projections")
 def test_unions(tables: Tables) -> None:
     counts = agg(tables.strange, "count_high", "bigint", "v").selectExpr("team", "m + 0.0D AS m")
     for df in (
@@ -144,7 +142,6 @@ def test_unions(tables: Tables) -> None:
     assert SCORE in {b.prefilter for b in explain(wider).boundaries}
 
 
-@pytest.mark.classic("window functions")
 def test_windows_and_distinct(tables: Tables) -> None:
     from pyspark.sql import Window
     from pyspark.sql import functions as F
@@ -176,7 +173,6 @@ def test_groups_of_groups(tables: Tables) -> None:
     same_rows(everything, optimize(everything))
 
 
-@pytest.mark.classic("generators")
 def test_generators(tables: Tables) -> None:
     from pyspark.sql import functions as F
 

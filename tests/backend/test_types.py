@@ -321,7 +321,6 @@ def test_keys_that_nobody_reads(odd: DataFrame, key: str) -> None:
 # --- what messages advise -----------------------------------------------------------------------
 
 
-@pytest.mark.classic("fields of structs may raise")
 def test_fields_of_a_struct_as_columns(odd: DataFrame) -> None:
     """Spark pushes the pre-filter into the struct, and on to the scan."""
     declined = untouched(agg(odd, most, "bigint", "struct").filter("m > 10")).declined[-1]

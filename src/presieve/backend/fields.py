@@ -12,7 +12,7 @@ from collections.abc import Set
 from presieve.backend.catalyst_json import ATTRIBUTE, EXPRESSIONS, JsonNode, Tree, simple_type
 from presieve.plan.algebra import MOST_FIELDS, Attribute, field_id, struct_id
 
-_GET = EXPRESSIONS + "GetStructField"
+GET = EXPRESSIONS + "GetStructField"
 
 
 def struct_fields(number: int, name: str, type_: object) -> tuple[tuple[str, Attribute], ...]:
@@ -41,7 +41,7 @@ def with_fields(tree: Tree) -> Tree:
     """The expression with attributes for fields of struct columns."""
     found: Tree = []
     for node in tree:
-        if found and found[-1]["class"] == _GET and _is_struct(node):
+        if found and found[-1]["class"] == GET and _is_struct(node):
             found[-1] = _field(node, int(found[-1]["ordinal"]))
         else:
             found.append(node)

@@ -27,6 +27,11 @@ class InexpressibleError(PresieveError):
     """A term has no Spark SQL text that means exactly the same. Such a predicate is not used."""
 
 
+def dotted(first: str, second: str) -> str:
+    """The name ``first.second``, unlike any other two names and mostly unlike any one."""
+    return ".".join("`" + part.replace("`", "``") + "`" for part in (first, second))
+
+
 def quote(name: str) -> str:
     """A column name as SQL text, between backticks only where needed."""
     if _PLAIN.fullmatch(name) and name.upper() not in RESERVED:

@@ -28,6 +28,7 @@ from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, TYPED, cast, number
 from presieve.sql.exact import widened
 from presieve.sql.lexer import Token, tokens
+from presieve.sql.names import dotted
 from presieve.sql.operands import NULL, Constant, Operand
 
 COMPARISONS: dict[str, tuple[Op, bool]] = {
@@ -296,20 +297,27 @@ class _Parser:
         return found
 
     def column(self, token: Token) -> Var:
+        name = shown = token.text
+        after = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
+        if self.here.is_operator(".") and after.kind in ("word", "name"):
+            key = dotted(token.text, after.text)
+            if key.lower() in self.lowered():
+                self.position += 2
+                name, shown = key, f"{token.text}.{after.text}"
         if self.here.is_operator(".", "[", "::", ":"):
             raise DeclineSignal(
                 "sql-unsupported",
-                f"{token.text}{self.here.text} is not supported: only plain columns",
+                f"{shown}{self.here.text} is not supported: only plain columns",
             )
-        known = self.lowered().get(token.text.lower(), [])
+        known = self.lowered().get(name.lower(), [])
         if not known:
             columns = ", ".join(self.names) or "none"
             raise DeclineSignal(
-                "unknown-column", f"there is no column {token.text}; the columns are: {columns}"
+                "unknown-column", f"there is no column {shown}; the columns are: {columns}"
             )
         if len(known) > 1:
             raise DeclineSignal(
-                "ambiguous-column", f"{token.text} is more than one column when case is ignored"
+                "ambiguous-column", f"{shown} is more than one column when case is ignored"
             )
         return known[0]
 

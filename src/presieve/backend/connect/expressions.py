@@ -7,10 +7,12 @@ tree is only made on the server.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence, Set
+from contextlib import suppress
 
 from presieve.backend.catalyst_json import ALIAS, AND, EXPRESSIONS, JsonNode, Tree
-from presieve.backend.connect.functions import DETERMINISTIC
+from presieve.backend.connect.functions import DETERMINISTIC, TOTAL
 from presieve.backend.connect.meaning import meaning
 from presieve.backend.connect.operators import Condition, Expression
 from presieve.backend.connect.scope import Scope
@@ -20,6 +22,7 @@ from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import attribute_id
 from presieve.sql.catalyst_tree import MEANING
 from presieve.sql.emit import emit_checked
+from presieve.sql.parts import arguments as arguments_of
 from presieve.sql.parts import calls, conjuncts
 
 PYTHON_UDF = EXPRESSIONS + "PythonUDF"
@@ -33,15 +36,16 @@ def alias(number: int, name: str, tree: Tree) -> Tree:
 
 def known(term: Term, scope: Scope) -> Tree:
     """The tree of an expression whose meaning is known. Such never raise."""
-    fields = {f.id: f for f in scope.fields}
-    read = [fields[attribute_id(v)].tree for v in variables(term)]
+    read = [scope.field(attribute_id(v)).tree for v in variables(term)]
     ids = {v: attribute_id(v) for v in variables(term)}
     return [_head(len(read), term=term, ids=ids), *(n for t in read for n in t)]
 
 
-def unknown(why: Declined, children: Sequence[Tree], *, deterministic: bool) -> Tree:
+def unknown(
+    why: Declined, children: Sequence[Tree], *, deterministic: bool, total: bool = False
+) -> Tree:
     """The tree of an expression of which only that is known what it reads."""
-    head = _head(len(children), why=why, deterministic=deterministic, total=False)
+    head = _head(len(children), why=why, deterministic=deterministic, total=total)
     return [head, *(n for t in children for n in t)]
 
 
@@ -112,15 +116,21 @@ def read(expression: Expression, scope: Scope) -> Tree:
             return scope.find(expression.unresolved_attribute).tree
         except DeclineSignal as signal:
             return _everything(signal.declined, scope, deterministic=False)
+    if kind == "unresolved_extract_value":
+        with suppress(DeclineSignal):
+            return scope.extracted(expression).tree
     term = meaning(expression, scope)
+    if isinstance(term, Var) and attribute_id(term) < 0:
+        return scope.field(attribute_id(term)).tree
     if not isinstance(term, Declined):
         return known(term, scope)
     if kind == "unresolved_function":
         function = expression.unresolved_function
         plain = not function.is_distinct and not function.is_user_defined_function
-        fixed = plain and str(function.function_name).lower() in DETERMINISTIC
+        name = str(function.function_name).lower()
         children = [read(a, scope) for a in function.arguments]
-        return unknown(term, children, deterministic=fixed)
+        fixed, total = plain and name in DETERMINISTIC, plain and name in TOTAL
+        return unknown(term, children, deterministic=fixed, total=total)
     if kind == "cast":
         return unknown(term, [read(expression.cast.expr, scope)], deterministic=True)
     if kind == "unresolved_extract_value":
@@ -136,6 +146,9 @@ def read(expression: Expression, scope: Scope) -> Tree:
         return unknown(term, [], deterministic=True)
     if kind == "expression_string":
         text = str(expression.expression_string.expression)
+        called = _call_in_text(expression)
+        if called is not None:
+            return read(called, scope)
         return _everything(term, scope, deterministic=calls_known(text, DETERMINISTIC))
     return _everything(term, scope, deterministic=False)
 
@@ -143,6 +156,21 @@ def read(expression: Expression, scope: Scope) -> Tree:
 def _everything(why: Declined, scope: Scope, *, deterministic: bool) -> Tree:
     """Of an expression that may read any column."""
     return unknown(why, [f.tree for f in scope.fields], deterministic=deterministic)
+
+
+_CALL = re.compile(r"([A-Za-z_]\w*)\s*\((.*)\)", re.S)
+
+
+def _call_in_text(expression: Expression) -> Expression | None:
+    """A whole text that is a call of a function that never raises, as a message."""
+    match = _CALL.fullmatch(str(expression.expression_string.expression).strip())
+    if match is None or match[1].lower() not in TOTAL:
+        return None
+    made = type(expression)()
+    made.unresolved_function.function_name = match[1]
+    for text in arguments_of(match[2]):
+        made.unresolved_function.arguments.add().expression_string.expression = text
+    return made if made.unresolved_function.arguments else None
 
 
 _SYNTAX = frozenset(("and", "or", "not", "in", "then", "else", "when", "as", "cast", "between"))
@@ -231,10 +259,8 @@ def shown(condition: Condition, scope: Scope) -> str:
         return str(condition.expression.expression_string.expression)
     head = condition.tree[0]
     if head["class"] == MEANING and not isinstance(head["term"], Declined):
-        try:
+        with suppress(PresieveError):
             return sql_text(head["term"], scope)
-        except PresieveError:
-            return "a condition"
     return _written(condition.expression)
 
 

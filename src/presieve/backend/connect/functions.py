@@ -31,6 +31,9 @@ _SCALAR = """
 SCALAR = frozenset(_SCALAR.split())
 """Functions of values of one row that are deterministic."""
 
+TOTAL = frozenset(("upper", "ucase", "lower", "lcase", "length", "char_length"))
+"""Functions of one string that never raise: whatever is given for it becomes one without error."""
+
 AGGREGATES = {
     "max": "Max",
     "min": "Min",
@@ -75,6 +78,17 @@ AGGREGATES = {
     "bit_xor": "BitXor",
 }
 """Aggregate functions, and Catalyst's classes of them (or names for what is another class)."""
+
+WINDOW_FUNCTIONS = frozenset(
+    (
+        *("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile"),
+        *("lag", "lead", "nth_value", "first_value", "last_value"),
+    )
+)
+"""Functions of windows beside the aggregate functions."""
+
+GENERATORS = frozenset(("explode", "explode_outer"))
+"""Functions of which each row becomes any number of rows with one more column."""
 
 DETERMINISTIC = SCALAR | AGGREGATES.keys()
 """Functions of which a call is deterministic. What is not listed may not be."""

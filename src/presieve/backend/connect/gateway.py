@@ -300,7 +300,9 @@ def _python(tree: Tree) -> Relation:
 
 
 def is_interesting(relation: Relation) -> bool:
-    """Whether there is a filter in a plan, and something that it might be moved through."""
+    """Whether there is a filter or the condition of a join in a plan, and something that it might
+    be moved through.
+    """
     filters = boundaries = False
     functions: list[Relation] = []
     stack = [relation]
@@ -308,6 +310,7 @@ def is_interesting(relation: Relation) -> bool:
         here = stack.pop()
         kind = here.WhichOneof("rel_type")
         filters = filters or kind == "filter"
+        filters = filters or (kind == "join" and here.join.HasField("join_condition"))
         boundaries = boundaries or kind in _BOUNDARIES
         if kind is not None:
             functions.append(here)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst_json import ATTRIBUTE, JsonNode, Tree
-from presieve.backend.connect.calls import aggregate_call, is_aggregate
+from presieve.backend.connect.calls import PYTHON_UDAF, aggregate_call, is_aggregate
 from presieve.backend.connect.expressions import (
     alias,
     is_deterministic,
@@ -83,6 +83,8 @@ def aggregated(
         name = str(schema.fields[at]["name"])
         number = next(resolver.numbers)
         call = aggregate_call(unaliased(expression)[0], scope)
+        if len(call) > 1 and call[1]["class"] == PYTHON_UDAF:
+            call[1]["dataType"] = schema.fields[at]["type"]
         trees.append(alias(number, name, call))
         output.append(Field(number, name, schema, at))
     every = [*trees, *(t for t, _ in keys)]

@@ -48,7 +48,7 @@ def operand(expression: Expression, scope: Scope, depth: int = 0) -> Operand:
     kind = expression.WhichOneof("expr_type")
     if kind == "literal":
         return _literal(expression.literal, scope.timezone)
-    if kind == "unresolved_attribute":
+    if kind in ("unresolved_attribute", "unresolved_extract_value"):
         return column(expression, scope)
     if kind == "expression_string":
         return _text(str(expression.expression_string.expression), scope)
@@ -67,7 +67,10 @@ def _shown(kind: str | None) -> str:
 
 def column(expression: Expression, scope: Scope) -> Var:
     """The variable of a column. Raises :class:`DeclineSignal`."""
-    attribute = scope.find(expression.unresolved_attribute).attribute
+    if expression.WhichOneof("expr_type") == "unresolved_attribute":
+        attribute = scope.find(expression.unresolved_attribute).attribute
+    else:
+        attribute = scope.extracted(expression).attribute
     variable = variable_of(attribute)
     if variable is None:
         reason = f"values of type {attribute.type} are not supported"
@@ -109,7 +112,7 @@ def _text(text: str, scope: Scope) -> Operand:
     """An expression as SQL text. Spark replaces ``${...}`` in it by settings."""
     if "${" in text:
         raise DeclineSignal("sql-unsupported", "variables in SQL text are not supported")
-    return parse_operand(text, scope.names(), scope.timezone)
+    return parse_operand(text, scope.all_names(), scope.timezone)
 
 
 def _cast(message: Expression, scope: Scope, depth: int) -> Operand:

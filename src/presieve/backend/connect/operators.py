@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from presieve.backend.catalyst_json import ATTRIBUTE, JsonNode, Node, Tree, simple_type
+from presieve.backend.fields import GET, struct_fields
 from presieve.errors import Declined
 from presieve.plan.algebra import Attribute
 
@@ -39,10 +40,16 @@ class Schema:
         return self._fields
 
 
+UNKNOWN = "*"
+"""For the name of a relation that only the server knows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """A column of an operator's output: a number that stands for it as Catalyst's ``exprId`` does,
-    and where its type is found. ``qualifier`` is the name of the relation, where it has one.
+    and where its type is found. ``qualifier`` is the name of the relation, where it has one, or
+    ``UNKNOWN``. Of a field of a struct, ``whole`` is the struct's column and ``position`` the
+    field's place.
     """
 
     id: int
@@ -50,11 +57,16 @@ class Field:
     schema: Schema
     position: int
     qualifier: str = ""
+    whole: Field | None = None
 
     @property
     def json(self) -> FieldJson:
         """The ``StructField``."""
-        return self.schema.fields[self.position]
+        if self.whole is None:
+            return self.schema.fields[self.position]
+        # NULL where the struct is.
+        inside: FieldJson = self.whole.json["type"]["fields"][self.position]
+        return {**inside, "nullable": True}
 
     @property
     def attribute(self) -> Attribute:
@@ -66,6 +78,9 @@ class Field:
     @property
     def tree(self) -> Tree:
         """A reference to the column, as Catalyst writes it."""
+        if self.whole is not None:
+            head: JsonNode = {"class": GET, "num-children": 1, "ordinal": self.position}
+            return [head, *self.whole.tree]
         json = self.json
         return [
             {
@@ -78,6 +93,19 @@ class Field:
                 "exprId": {"id": self.id},
             }
         ]
+
+
+def inside(column: Field) -> dict[str, Field]:
+    """The fields of a struct column, by name; none of what is no struct, or whose names are not
+    told apart.
+    """
+    found = struct_fields(column.id, column.name, column.json["type"])
+    if len({name.upper().lower() for name, _ in found}) != len(found):
+        return {}
+    return {
+        name: Field(attribute.id, attribute.name, column.schema, place, whole=column)
+        for place, (name, attribute) in enumerate(found)
+    }
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,14 @@ from presieve.backend.connect.expressions import (
     undetermined,
     unknown,
 )
+from presieve.backend.connect.extracted import is_taken_out, not_together, take_out
 from presieve.backend.connect.operators import (
     Expression,
     Field,
     Operator,
     Relation,
     Schema,
+    inside,
 )
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import Scope, fold, parts_of
@@ -36,10 +38,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """A column that is to be: what it is computed from, and under which name (None: Spark's)."""
+    """A column that is to be: what it is computed from, and under which name (None: Spark's).
+    ``taken`` is a window or a generator, which an operator of its own computes.
+    """
 
     tree: Tree
     name: str | None
+    taken: Expression | None = None
 
 
 def project(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
@@ -49,17 +54,23 @@ def project(resolver: Resolver, relation: Relation, children: list[Operator]) ->
     asked = list(relation.project.expressions)
     if grouped.is_global(asked):
         return grouped.aggregated(resolver, relation, child, (), asked)
-    why = not_rowwise(asked)
+    why = _declines([unaliased(e)[0] for e in asked])
     if why is not None:
         return resolver.opaque(relation, children, why)
     columns: list[_Column] = []
     for expression in asked:
         if expression.WhichOneof("expr_type") == "unresolved_star":
-            columns += [_Column(f.tree, None) for f in _starred(expression, child)]
+            columns += [_Column(f.tree, _own(f)) for f in _starred(expression, child)]
         else:
             plain, name = unaliased(expression)
             columns += _column(plain, name, scope)
     return _project(resolver, relation, child, columns)
+
+
+def _declines(expressions: Sequence[Expression]) -> Declined | None:
+    """Why columns are not those of a projection, with windows and generators taken out."""
+    others = [e for e in expressions if not is_taken_out(e)]
+    return not_rowwise(others) or not_together(expressions)
 
 
 def _starred(expression: Expression, child: Operator) -> tuple[Field, ...]:
@@ -71,12 +82,26 @@ def _starred(expression: Expression, child: Operator) -> tuple[Field, ...]:
     (*qualifier, last) = parts_of(str(star.unparsed_target))
     if qualifier != [] or last != "*":
         wanted = [fold(q) for q in ([*qualifier, last] if last != "*" else qualifier)]
-        return tuple(f for f in child.output if [fold(f.qualifier)] == wanted)
+        found = tuple(f for f in child.output if [fold(f.qualifier)] == wanted)
+        structs = [f for f in child.output if [fold(f.name)] == wanted]
+        found = found or tuple(f for s in structs[:1] for f in inside(s).values())
+        if not found or len(structs) > 1 or (structs and structs[0] is not found[0].whole):
+            raise DeclineSignal("unknown-column", f"what {star.unparsed_target} is is not known")
+        return found
     return child.output
+
+
+def _own(field: Field) -> str | None:
+    """The name under which a field of a struct becomes a column; others keep theirs."""
+    if field.whole is None:
+        return None
+    return str(field.json["name"])
 
 
 def _column(expression: Expression, name: str | None, scope: Scope) -> list[_Column]:
     """A column; SQL text (``selectExpr``) may be several, or bring a name."""
+    if is_taken_out(expression):
+        return [_Column([], name, expression)]
     if expression.WhichOneof("expr_type") == "expression_string" and name is None:
         text = str(expression.expression_string.expression).strip()
         if text == "*":
@@ -95,13 +120,13 @@ def with_columns(
     """Columns in the place of those of the same name, the others at the end."""
     (child,) = children
     aliases = list(relation.with_columns.aliases)
-    why = not_rowwise([a.expr for a in aliases])
+    why = _declines([a.expr for a in aliases])
     if why is not None:
         return resolver.opaque(relation, children, why)
     if any(len(a.name) != 1 for a in aliases):
         return None
     scope = resolver.scope(child)
-    made = {fold(a.name[0]): _Column(read(a.expr, scope), str(a.name[0])) for a in aliases}
+    made = {fold(n): c for a in aliases for n in a.name for c in _column(a.expr, str(n), scope)}
     columns = [made.get(fold(f.name), _Column(f.tree, None)) for f in child.output]
     there = {fold(f.name) for f in child.output}
     columns += [c for name, c in made.items() if name not in there]
@@ -169,6 +194,15 @@ def _project(
     resolver: Resolver, relation: Relation, child: Operator, columns: Sequence[_Column]
 ) -> Operator:
     schema = resolver.schema(relation)
+    scope, count = resolver.scope(child), len(columns)
+    checked = Schema(lambda: _counted(schema, count))
+    for position, column in enumerate(columns):
+        if column.taken is not None:
+            name = str(checked.fields[position]["name"])
+            field = Field(next(resolver.numbers), name, checked, position)
+            child = take_out(column.taken, field, scope, child)
+            plain = _Column(field.tree, None)
+            columns = [*columns[:position], plain, *columns[position + 1 :]]
     below = {f.id: f for f in child.output}
     trees: list[Tree] = []
     output: list[Field] = []

@@ -7,6 +7,7 @@ that is not listed only its inputs are looked at.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Protocol
@@ -24,6 +25,7 @@ from presieve.backend.connect.expressions import (
     unknown,
 )
 from presieve.backend.connect.operators import (
+    UNKNOWN,
     Expression,
     Field,
     FieldJson,
@@ -32,7 +34,7 @@ from presieve.backend.connect.operators import (
     Schema,
     inner,
 )
-from presieve.backend.connect.scope import Scope, fold
+from presieve.backend.connect.scope import Scope, fold, parts_of
 from presieve.errors import Declined, DeclineSignal
 
 MAX_DEPTH = 300
@@ -83,10 +85,10 @@ class Resolver:
         """The columns of the relation, asked for when needed."""
         return Schema(lambda: self.server.fields(relation))
 
-    def fresh(self, schema: Schema) -> tuple[Field, ...]:
+    def fresh(self, schema: Schema, qualifier: str = UNKNOWN) -> tuple[Field, ...]:
         """All columns of a schema under new numbers."""
         return tuple(
-            Field(next(self.numbers), str(f["name"]), schema, at)
+            Field(next(self.numbers), str(f["name"]), schema, at, qualifier)
             for at, f in enumerate(schema.fields)
         )
 
@@ -114,7 +116,7 @@ class Resolver:
 
     def _leaf(self, relation: Relation, kind: str) -> Operator:
         why = self._leaf_declines(inner(relation), kind)
-        output = self.fresh(self.schema(relation))
+        output = self.fresh(self.schema(relation), _relation_name(inner(relation), kind))
         trees = [] if why is None else unknown_columns(output, why, ())
         name = "presieve." + kind
         return Operator(name, {"unread": trees}, (), output, relation, (), why, why is None)
@@ -142,10 +144,17 @@ class Resolver:
         return Declined("operator", f"{kind} of Spark Connect is not understood")
 
 
-LEAVES = (
-    *("local_relation", "cached_local_relation", "chunked_cached_local_relation", "range"),
-    "cached_remote_relation",
-)
+def _relation_name(body: Relation, kind: str) -> str:
+    """What a table or a view is called; the rest of its name, if any, is not needed."""
+    if kind == "read" and body.HasField("named_table"):
+        with suppress(DeclineSignal):
+            return parts_of(str(body.named_table.unparsed_identifier))[-1]
+        return UNKNOWN
+    return "" if kind == "read" or kind in NAMELESS else UNKNOWN
+
+
+NAMELESS = ("local_relation", "cached_local_relation", "chunked_cached_local_relation", "range")
+LEAVES = (*NAMELESS, "cached_remote_relation")
 """Relations without inputs of which there is nothing to know but their columns."""
 
 

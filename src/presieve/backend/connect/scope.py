@@ -1,20 +1,21 @@
 """Trusted. What the name of a column means over the operators that an expression stands on.
 
-As Spark 4.3 resolves them, but for names that are not those of columns of the relation (fields of
-structs, columns that a projection left out), which decline. Sources: ``UnresolvedAttribute``,
+As Spark 4.3 resolves them, but for names that are not those of columns of the relation or of fields
+in them (columns that a projection left out), which decline. Sources: ``UnresolvedAttribute``,
 ``AttributeSeq`` and ``ColumnResolutionHelper``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from presieve.backend.connect.operators import Expression, Field, Operator
+from presieve.backend.connect.operators import UNKNOWN, Expression, Field, Operator, inside
 from presieve.errors import DeclineSignal
 from presieve.ir.terms import Var
-from presieve.plan.algebra import variable_of
+from presieve.plan.algebra import struct_id, variable_of
+from presieve.sql.names import dotted
 
 _PART = re.compile(r"`((?:[^`]|``)+)`|([^`.]+)")
 
@@ -30,6 +31,25 @@ class Scope:
     def fields(self) -> tuple[Field, ...]:
         """All columns."""
         return tuple(f for o in self.operators for f in o.output)
+
+    def field(self, number: int) -> Field:
+        """The column, or field of a struct, of a number that is known here."""
+        column = next(f for f in self.fields if f.id == struct_id(number))
+        if number == column.id:
+            return column
+        return next(f for f in inside(column).values() if f.id == number)
+
+    def extracted(self, expression: Expression) -> Field:
+        """The field of ``column.getField(name)``. Raises :class:`DeclineSignal`."""
+        value = expression.unresolved_extract_value
+        if (
+            value.child.WhichOneof("expr_type") != "unresolved_attribute"
+            or value.extraction.WhichOneof("expr_type") != "literal"
+            or value.extraction.literal.WhichOneof("literal_type") != "string"
+        ):
+            raise DeclineSignal("sql-unsupported", "only fields of structs are extracted")
+        column = self.find(value.child.unresolved_attribute)
+        return _inside(column, str(value.extraction.literal.string))
 
     def find(self, attribute: Expression) -> Field:
         """The column of an ``UnresolvedAttribute``. Raises :class:`DeclineSignal`."""
@@ -54,13 +74,37 @@ class Scope:
 
     def names(self) -> dict[str, Var]:
         """The columns that proofs can speak of, by the names under which SQL text finds them."""
-        folded = [fold(f.name) for f in self.fields]
-        found = {}
-        for f, name in zip(self.fields, folded, strict=True):
-            variable = variable_of(f.attribute) if folded.count(name) == 1 else None
-            if variable is not None:
-                found[f.name] = variable
-        return found
+        return _alone([(f.name, f) for f in self.fields])
+
+    def all_names(self) -> dict[str, Var]:
+        """The same, and names with a relation or a struct before them."""
+        plain = self.names()
+        longer = [(dotted(f.qualifier, f.name), f) for f in self.fields if f.qualifier]
+        hidden = {fold(f.name) for f in self.fields if f.qualifier == UNKNOWN}
+        for column in self.fields:
+            if sum(fold(f.name) == fold(column.name) for f in self.fields) == 1:
+                found = inside(column).items()
+                longer += [(dotted(column.name, n), f) for n, f in found if fold(n) not in hidden]
+        return {k: v for k, v in _alone(longer).items() if k not in plain} | plain
+
+
+def _alone(named: Sequence[tuple[str, Field]]) -> dict[str, Var]:
+    """Those that alone have their name, and are of a type that proofs can speak of."""
+    folded = [fold(name) for name, _ in named]
+    found = {}
+    for (name, field), key in zip(named, folded, strict=True):
+        variable = variable_of(field.attribute) if folded.count(key) == 1 else None
+        if variable is not None:
+            found[name] = variable
+    return found
+
+
+def _inside(column: Field, name: str) -> Field:
+    found = [f for n, f in inside(column).items() if fold(n) == fold(name)]
+    if len(found) != 1:
+        reason = f"{column.name}.{name} is not supported: only plain columns and fields of structs"
+        raise DeclineSignal("sql-unsupported", reason)
+    return found[0]
 
 
 def fold(name: str) -> str:
@@ -86,13 +130,23 @@ def parts_of(name: str) -> tuple[str, ...]:
 
 
 def matching(fields: tuple[Field, ...], parts: tuple[str, ...], name: str) -> tuple[Field, ...]:
-    """The columns of the name. Raises :class:`DeclineSignal`."""
+    """The columns of the name: of the relation that is named before it, else the field of a struct.
+    Raises :class:`DeclineSignal`.
+    """
     *qualifiers, last = (fold(p) for p in parts)
     if not qualifiers:
         return tuple(f for f in fields if fold(f.name) == last)
-    if len(qualifiers) > 1 or any(fold(f.name) == qualifiers[0] for f in fields):
+    if len(qualifiers) > 1:
         raise DeclineSignal("sql-unsupported", f"{name} is not supported: only plain columns")
-    return tuple(f for f in fields if fold(f.name) == last and fold(f.qualifier) == qualifiers[0])
+    found = tuple(f for f in fields if fold(f.name) == last and fold(f.qualifier) == qualifiers[0])
+    structs = tuple(f for f in fields if fold(f.name) == qualifiers[0])
+    if not structs:
+        return found
+    hidden = any(fold(f.name) == last and f.qualifier == UNKNOWN for f in fields)
+    if found or hidden or len(structs) > 1:
+        reason = f"{name} is a column of a relation and a field of a struct, or one of several"
+        raise DeclineSignal("ambiguous-column", reason)
+    return (_inside(structs[0], last),)
 
 
 def _below(operator: Operator, plan_id: int, name: str) -> Iterator[int]:

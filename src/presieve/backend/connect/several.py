@@ -132,6 +132,10 @@ def set_operation(
     body = relation.set_op
     by_name = bool(body.by_name)
     output = resolver.fresh(resolver.schema(relation))
+    if by_name and not body.allow_missing_columns:
+        ordered = _ordered(*children)
+        by_name = ordered is None
+        children = children if ordered is None else [children[0], ordered]
     pairs = [[_source(side, f, at, by_name) for side in children] for at, f in enumerate(output)]
     plain = body.set_op_type == body.SET_OP_TYPE_UNION and body.is_all and not by_name
     plain = plain and all(len(c.output) == len(output) for c in children)
@@ -147,6 +151,17 @@ def set_operation(
     kind = UNION if plain else "presieve.set_op"
     fields: JsonNode = {"columns": trees, "output": [f.tree for f in output]}
     return Operator(kind, fields, tuple(children), output, relation)
+
+
+def _ordered(left: Operator, right: Operator) -> Operator | None:
+    """The right side with its columns in the order of the left one's, by name."""
+    sides = [[fold(f.name) for f in side.output] for side in (left, right)]
+    if len(set(sides[0])) != len(sides[0]) or sorted(sides[0]) != sorted(sides[1]):
+        return None
+    by_name = {fold(f.name): f for f in right.output}
+    output = tuple(by_name[name] for name in sides[0])
+    fields: JsonNode = {"projectList": [f.tree for f in output]}
+    return Operator(PROJECT, fields, (right,), output, None)
 
 
 def _source(side: Operator, field: Field, at: int, by_name: bool) -> Field | None:

@@ -1,0 +1,111 @@
+"""Trusted. Windows and generators among the columns of a projection, which the analyzer takes out
+of it: it puts an operator for each below (``ExtractWindowExpressions``, ``ExtractGenerator``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from presieve.backend.catalyst_json import JsonNode, Tree
+from presieve.backend.catalyst_operators import GENERATE, WINDOW
+from presieve.backend.connect.expressions import (
+    alias,
+    is_deterministic,
+    read,
+    undetermined,
+    unknown,
+)
+from presieve.backend.connect.functions import AGGREGATES, GENERATORS, WINDOW_FUNCTIONS
+from presieve.backend.connect.operators import Expression, Field, Operator
+from presieve.backend.connect.rowwise import not_rowwise
+from presieve.backend.connect.scope import Scope
+from presieve.errors import Declined
+
+
+def is_taken_out(expression: Expression) -> bool:
+    """Whether a whole column is a window function or a generator that is known, over functions of
+    one row.
+    """
+    if expression.WhichOneof("expr_type") == "window":
+        return _is_window(expression.window)
+    return _is_generator(expression) and not_rowwise(_arguments(expression)) is None
+
+
+def not_together(expressions: Sequence[Expression]) -> Declined | None:
+    """Columns that are taken out must all be windows, or one must be a generator."""
+    taken = [e for e in expressions if is_taken_out(e)]
+    if len(taken) > 1 and any(_is_generator(e) for e in taken):
+        return Declined("operator", "a generator beside another one, or beside a window")
+    return None
+
+
+def take_out(expression: Expression, field: Field, scope: Scope, child: Operator) -> Operator:
+    """The operator over ``child`` that computes the column ``field`` of what ``scope`` has."""
+    if expression.WhichOneof("expr_type") == "window":
+        kind, fields, trees = WINDOW, *_window(expression.window, field, scope)
+    else:
+        kind, fields, trees = GENERATE, *_generate(expression, field, scope)
+    return Operator(
+        kind,
+        fields,
+        (child,),
+        (*child.output, field),
+        None,
+        unread=undetermined(trees),
+        steady=all(is_deterministic(t) for t in trees),
+    )
+
+
+def _is_window(window: Expression) -> bool:
+    function = window.window_function
+    if function.WhichOneof("expr_type") != "unresolved_function":
+        return False
+    called = function.unresolved_function
+    name = str(called.function_name).lower()
+    known = name in WINDOW_FUNCTIONS or name in AGGREGATES
+    if not known or called.is_distinct or called.is_user_defined_function:
+        return False
+    bounds = [window.frame_spec.lower, window.frame_spec.upper]
+    if any(b.HasField("value") and b.value.WhichOneof("expr_type") != "literal" for b in bounds):
+        return False
+    return not_rowwise(_read_by(window)) is None
+
+
+def _read_by(window: Expression) -> list[Expression]:
+    order = [o.child for o in window.order_spec]
+    given = _arguments(window.window_function)
+    if str(window.window_function.unresolved_function.function_name).lower() == "count":
+        given = [a for a in given if a.WhichOneof("expr_type") != "unresolved_star"]
+    return [*given, *window.partition_spec, *order]
+
+
+def _is_generator(expression: Expression) -> bool:
+    if expression.WhichOneof("expr_type") != "unresolved_function":
+        return False
+    called = expression.unresolved_function
+    plain = not called.is_distinct and not called.is_user_defined_function
+    return plain and str(called.function_name).lower() in GENERATORS
+
+
+def _arguments(expression: Expression) -> list[Expression]:
+    return list(expression.unresolved_function.arguments)
+
+
+def _window(window: Expression, field: Field, scope: Scope) -> tuple[JsonNode, list[Tree]]:
+    why = Declined("operator", "the results of windows are not known")
+    tree = unknown(why, [read(e, scope) for e in _read_by(window)], deterministic=True)
+    partition = [read(e, scope) for e in window.partition_spec]
+    order = [read(o.child, scope) for o in window.order_spec]
+    fields: JsonNode = {
+        "windowExpressions": [alias(field.id, field.name, tree)],
+        "partitionSpec": partition,
+        "orderSpec": order,
+    }
+    return fields, [tree, *partition, *order]
+
+
+def _generate(expression: Expression, field: Field, scope: Scope) -> tuple[JsonNode, list[Tree]]:
+    why = Declined("operator", "the results of generators are not known")
+    inner = [read(e, scope) for e in _arguments(expression)]
+    tree = unknown(why, inner, deterministic=True)
+    return {"generator": tree, "generatorOutput": [field.tree]}, [tree]
