@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, Sort, strip
-from presieve.ir.terms import Lit, Scope, Term, Var
+from presieve.ir.terms import Scope, Term, Var
 from presieve.lift.arrowvalues import ArrayV as ArrayV
 from presieve.lift.arrowvalues import ArrowColumnV as ArrowColumnV
 from presieve.lift.arrowvalues import ArrowKeyV as ArrowKeyV
@@ -23,6 +23,11 @@ from presieve.lift.arrowvalues import ArrowV
 from presieve.lift.arrowvalues import BatchV as BatchV
 from presieve.lift.arrowvalues import CellV as CellV
 from presieve.lift.batches import BatchesV as BatchesV
+from presieve.lift.contents import DictV as DictV
+from presieve.lift.contents import ListV as ListV
+from presieve.lift.contents import MapV as MapV
+from presieve.lift.contents import RefV as RefV
+from presieve.lift.contents import SetV as SetV
 from presieve.lift.wholes import AccessV as AccessV
 from presieve.lift.wholes import DistinctV as DistinctV
 from presieve.lift.wholes import FrameV as FrameV
@@ -187,44 +192,6 @@ class IndexV:
 
 
 @dataclass(frozen=True, slots=True)
-class ListV:
-    """A list display."""
-
-    items: tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class DictV:
-    """A dict with string keys, in this order."""
-
-    names: tuple[str, ...]
-    items: tuple[Value, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MapV:
-    """A dict that may lack keys: it has a key where the term beside it holds. Nothing is known of
-    their order.
-    """
-
-    names: tuple[str, ...]
-    items: tuple[Value, ...]
-    present: tuple[Term, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SetV:
-    """A set: it holds a constant where the term beside it does, and something else where ``others``
-    holds. ``fixed``: a frozenset.
-    """
-
-    members: tuple[Lit, ...]
-    present: tuple[Term, ...]
-    others: Term
-    fixed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class BitsV:
     """A non-negative integer by its bits, the lowest first; those beyond are zero.
 
@@ -241,13 +208,6 @@ class BitsV:
         """
         name = min(self.unsettled)
         return Var(Scope.ACC, f"{name}{UNSETTLED}{next(_QUESTIONS)}", BOOL)
-
-
-@dataclass(frozen=True, slots=True)
-class RefV:
-    """A list, dict or set in a variable: the number of the object, whose contents the path has."""
-
-    number: int
 
 
 @dataclass(frozen=True, slots=True)
