@@ -56,6 +56,8 @@ class ContainerPrograms:
     def start(self) -> tuple[str, str, str, str]:
         """What the state is before any row."""
         d = self.pick("{}", "{'a': 0, 'b': 1}", "{'a': 0}", "{'': 2, 'b': 0, 'a': 1}", "dict()")
+        if self.random.random() < 0.4:
+            d = self.pick("defaultdict(int)", "Counter()", "defaultdict(lambda: 4, {'b': 1})")
         f = self.pick("0", "0", "1", "5", "-1")
         s = self.pick("set()", "set()", "{'a'}", "set(['b', ''])", "frozenset()")
         return f"[{self.number(0)}, 0]", d, s, f
@@ -113,6 +115,8 @@ class ContainerPrograms:
             "l, m = m, l",
             f"{self.pick('d', 'e')}[{text}] = {number}",
             f"d[{text}] = d.get({text}, 0) + 1",
+            f"d.setdefault({key}, {number})",
+            f"{self.pick('l', 'm')}[0] += d.setdefault({text}, {number})",
             "e = d",
             f"{self.pick('s', 't')}.add({text})",
             f"{self.pick('s', 't')}.discard({self.pick(text, text, key)})",

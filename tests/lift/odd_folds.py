@@ -48,7 +48,9 @@ class InnerOwn(_Fold):
 
 class InnerBox(_Fold):
     def reduce(self, acc, row):
-        return acc + sum(bump(x) + x[2] for x in [[1, 2, 3]])
+        boxes = [[1, 2, 3], [4, 5, 6]]
+        found = sum(bump(x) + x[2] for x in boxes if x[0] == row.n or (bump(x) and x[0] > row.n))
+        return acc + found + 100 * boxes[0][2] + 10000 * boxes[1][2]
 
 
 class InnerChange(_Fold):

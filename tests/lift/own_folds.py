@@ -157,3 +157,38 @@ class Alias:
 
     def finish(self, acc):
         return acc[0]
+
+
+def changes(acc):
+    acc[0] += 1
+    return acc[0] % 3 > 0
+
+
+class ChangesUnderCondition:
+    """Whether the list is changed depends on the row."""
+
+    def zero(self):
+        return [1]
+
+    def reduce(self, acc, row):
+        if (row.n or 0) > 3 and changes(acc):
+            return [acc[0] + 10]
+        if row.n == 1 and not changes(acc):
+            return [acc[0] + 10]
+        return acc
+
+    def finish(self, acc):
+        return acc[0]
+
+
+class ChangesInChoice(ChangesUnderCondition):
+    def reduce(self, acc, row):
+        done = changes(acc) if row.n == 1 else bool(row.n) and (changes(acc) or changes(acc))
+        acc[0] += done
+        return acc
+
+
+class ChangesInChain(ChangesUnderCondition):
+    def reduce(self, acc, row):
+        acc[0] += 0 < (row.n or 2) < 1 + changes(acc) < 1 + changes(acc) + changes(acc)
+        return acc

@@ -47,35 +47,6 @@ def cached(n):
     return n
 
 
-class ChangesUnderCondition(_Count):
-    """Whether the list is changed depends on the row."""
-
-    def zero(self):
-        return [0]
-
-    def reduce(self, acc, row):
-        if row.s == "a" and changes(acc):
-            return acc
-        return acc
-
-    def finish(self, acc):
-        return acc[0]
-
-
-class ChangesInChoice(ChangesUnderCondition):
-    def reduce(self, acc, row):
-        done = changes(acc) if row.s == "a" else False
-        acc[0] += done
-        return acc
-
-
-class ChangesInChain(ChangesUnderCondition):
-    def reduce(self, acc, row):
-        done = 0 < acc[0] < changes(acc)
-        acc[0] += done
-        return acc
-
-
 class Endless(_Count):
     def reduce(self, acc, row):
         return endless(row.n)
@@ -146,9 +117,6 @@ class Computing(_Count):
 
 
 REFUSED = [
-    (ChangesUnderCondition, "mutation", "depends on the row"),
-    (ChangesInChoice, "mutation", "depends on the row"),
-    (ChangesInChain, "mutation", "depends on the row"),
     (Endless, "unsupported-expression", "calls itself"),
     (Starred, "unknown-call", "parameters with *"),
     (OneOrTheOther, "mixed-types", "in one variable"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections import Counter, defaultdict
 from datetime import datetime
 from random import randint
 
@@ -498,3 +499,40 @@ def bytes_before_text(v: pd.Series) -> float:
         if b"a" < "b":  # unsupported-operation
             best = x
     return best
+
+
+def counter_of_doubles(v: pd.Series) -> float:
+    return Counter(v)[1.0]  # unsupported-operation
+
+
+def counter_most_common(n: pd.Series) -> float:
+    return Counter(n).most_common(1)[0]  # unknown-call
+
+
+def counter_key(v: pd.Series, n: pd.Series) -> float:
+    return Counter(n)[v.max()]  # unsupported-operation
+
+
+def factory_of_a_variable(v: pd.Series) -> float:
+    start = 1.0
+    sums = defaultdict(lambda: start)  # unknown-call
+    for x in v:
+        sums["a"] += x
+    return sums["a"]
+
+
+def factory_unknown(v: pd.Series) -> float:
+    sums = defaultdict(helper)  # unknown-call
+    for x in v:
+        sums["a"] += x
+    return sums["a"]
+
+
+def default_of_two_names(v: pd.Series) -> float:
+    known = {}
+    pair = [0.0]
+    for x in v:
+        if x > 1:
+            known["a"] = pair
+        known.setdefault("a", [1.0])[0] = x  # mutation
+    return pair[0]

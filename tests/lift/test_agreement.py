@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.lift import container_folds, decimal_folds, folds
+from tests.lift import container_folds, decimal_folds, default_folds, folds
 from tests.lift.agreement import Case, assert_agrees
 from tests.lift.lifting import columns
 
@@ -71,6 +71,19 @@ CLASSES = [
     Case(
         container_folds.FlagsAndMore, "s string, n int", "a boolean, b boolean, f int, odd boolean"
     ),
+    *(
+        Case(fold, "s string, n int", "count bigint, number bigint, there boolean")
+        for fold in (
+            default_folds.CountsByLevel,
+            default_folds.Asked,
+            default_folds.AskedOnSomePaths,
+            default_folds.Lists,
+            default_folds.SetDefault,
+            default_folds.SetDefaultOpen,
+            default_folds.Counted,
+            default_folds.CountedItems,
+        )
+    ),
 ]
 SERIES = [
     Case(folds.top2_second, "score double", "second double"),
@@ -112,6 +125,10 @@ SERIES = [
     Case(decimal_folds.against, "price decimal(3,0)", "n bigint"),
     Case(folds.missing, "x double, s string, f boolean", "n int"),
     Case(container_folds.kinds, "s string", "n bigint"),
+    Case(default_folds.column_counts, "s string", "n bigint"),
+    Case(default_folds.number_counts, "n int NOT NULL", "n bigint"),
+    Case(default_folds.number_counts, "n smallint", "n bigint"),
+    Case(default_folds.looped, "s string, n int NOT NULL", "n bigint"),
     Case(container_folds.last_items, "s string, n int NOT NULL", "o string"),
 ]
 FRAMES = [

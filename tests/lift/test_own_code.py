@@ -24,6 +24,9 @@ CASES = [
     Case(own_folds.largest, "n int NOT NULL", "best int"),
     Case(own_folds.Methods, "n int", "best int, middle bigint"),
     Case(own_folds.Changed, "n int", "small bigint, middle bigint, big bigint, none bigint"),
+    Case(own_folds.ChangesUnderCondition, "n int", "total bigint"),
+    Case(own_folds.ChangesInChoice, "n int", "total bigint"),
+    Case(own_folds.ChangesInChain, "n int", "total bigint"),
     Case(own_folds.Fresh, "n int", "total bigint, count bigint"),
     Case(own_folds.Raising, "n int, s string", "total bigint"),
     Case(own_folds.Alias, "n int", "total bigint"),
@@ -57,6 +60,7 @@ CASES = [
     ),
     Case(unrolled_folds.in_function, "n int NOT NULL", "o bigint"),
     Case(record_folds.summary, "n int NOT NULL", "o bigint"),
+    Case(odd_folds.InnerBox, "n tinyint", "o bigint"),
     Case(odd_folds.InnerLoop, "n tinyint NOT NULL", "o bigint"),
     Case(odd_folds.InnerGuard, "n tinyint NOT NULL", "o bigint"),
     Case(odd_folds.LastRound, "n int", "o bigint"),
@@ -115,7 +119,6 @@ def test_declined_with_a_reason(obj: object, code: str, words: str) -> None:
 
 ODD = [
     (odd_folds.InnerOwn, "maybe-unbound", "y may not have a value"),
-    (odd_folds.InnerBox, "mutation", "a call changes an object"),
     (odd_folds.InnerChange, "mutation", "a call changes an object"),
     (odd_folds.ListLoop, "mutation", "changes while a loop goes over it"),
     (odd_folds.CountedLoop, "mutation", "changes while a loop goes over it"),

@@ -31,6 +31,7 @@ VALUES: dict[str, list[Value]] = {
 }
 SCHEMA = ", ".join(f"{n} {t}" for n, t in COLUMNS.items())
 PROGRAMS = 40
+_IMPORTS = "from collections import Counter, defaultdict\nimport pandas as pd"
 
 
 def _load(path: Path, text: str) -> Any:
@@ -107,7 +108,7 @@ def check_sources(
 ) -> int:
     """How many of these programs were lifted; each was run on so many tables."""
     dice = random.Random(seed)
-    text = "\n".join(["import pandas as pd", *(text for text, _ in made)])
+    text = "\n".join([_IMPORTS, *(text for text, _ in made)])
     module = _load(folder / f"programs_{seed}_{type(form).__name__}.py", text)
     lifted = 0
     for i, (_, (p, q)) in enumerate(made):

@@ -45,6 +45,7 @@ class _Rounds:
         self.evaluate, self.condition = evaluate, condition
         self.over: list[Term] = []
         self.count = 0
+        self.watched: dict[int, Value] = {}
 
     def __iter__(self) -> Iterator[tuple[Flow, Term]]:
         """Each round's path, and the condition under which the tests before it hold."""
@@ -53,7 +54,8 @@ class _Rounds:
                 reason = "an asynchronous comprehension"
                 raise self.m.decline("unsupported-expression", reason, g.iter)
         # The first loop's source is evaluated outside.
-        first, _ = elements(self.m, self.generators[0].iter, self.flow, self.evaluate)
+        first, watched = elements(self.m, self.generators[0].iter, self.flow, self.evaluate)
+        self.watched = {n: self.flow.heap[n] for n in watched}
         targets = [n for g in self.generators for n in ast.walk(g.target)]
         own: dict[str, Value] = {n.id: Unbound() for n in targets if isinstance(n, ast.Name)}
         return self._loop(0, first, {**self.flow.env, **own}, TRUE)
@@ -68,7 +70,7 @@ class _Rounds:
             env, passed = here.env, given
             for test in g.ifs:
                 passed = and_(passed, self.condition(self.m, test, here))
-                settled_branch(self.m, self.flow, here, test)
+                self.settle(here, test)
                 here = self._path(env, passed)
                 if passed == FALSE:
                     break
@@ -76,15 +78,23 @@ class _Rounds:
                 continue
             if at + 1 < len(self.generators):
                 iterable = self.generators[at + 1].iter
-                inner, _ = elements(self.m, iterable, here, self.evaluate)
-                settled_branch(self.m, self.flow, here, iterable)
+                inner, watched = elements(self.m, iterable, here, self.evaluate)
+                self.settle(here, iterable)
+                self.watched |= {n: here.heap[n] for n in watched}
                 yield from self._loop(at + 1, inner, dict(env), passed)
                 continue
             self.count += 1
             if self.count > MOST:
                 raise self.m.decline("too-large", f"more than {MOST} rounds", g.iter)
-            settled_branch(self.m, self.flow, here, g.iter)
+            self.settle(here, g.iter)
             yield self._path(env, passed), passed
+
+    def settle(self, here: Flow, node: ast.AST) -> None:
+        """After something that is evaluated in a round: what a loop goes over must not change."""
+        settled_branch(self.flow, here)
+        if any(self.flow.heap[n] != v for n, v in self.watched.items()):
+            reason = "a call changes an object while a comprehension goes over it"
+            raise self.m.decline("mutation", reason, node)
 
     def _path(self, env: dict[str, Value], given: Term) -> Flow:
         flow = self.flow
@@ -110,7 +120,8 @@ def comprehension(
     """A list, or a dict with texts for keys, of so many items whatever the row is."""
     items: list[Value] = []
     keys: dict[str, Value] = {}
-    for here, given in _Rounds(m, node.generators, flow, evaluate, condition):
+    rounds = _Rounds(m, node.generators, flow, evaluate, condition)
+    for here, given in rounds:
         if given != TRUE:
             reason = "how many items a comprehension has depends on the row"
             raise m.decline("unsupported-expression", reason, node)
@@ -119,7 +130,7 @@ def comprehension(
         else:
             key = _text(m, evaluate(m, node.key, here), node)
             keys[key] = evaluate(m, node.value, here)
-        settled_branch(m, flow, here, node)
+        rounds.settle(here, node)
         flow.facts |= here.facts
         if here.ended:
             flow.ended = True
@@ -163,7 +174,8 @@ def reduction(
     values = ((here, given, evaluate(m, elt, here)) for here, given in rounds)
     if name in EXTREMES:
         other = None if default is None else evaluate(m, default, flow)
-        return _extreme(m, flow, ast.Lt() if name == "min" else ast.Gt(), values, other, node)
+        op = ast.Lt() if name == "min" else ast.Gt()
+        return _extreme(m, rounds, op, values, other, node)
     hits: list[Term] = []
     total: Value = Scalar(int_lit(0), LITERAL)
     for here, given, value in values:
@@ -172,7 +184,7 @@ def reduction(
         else:
             wanted = truth(m, here, value, node)
             hits.append(and_(given, wanted if name == "any" else negate(wanted)))
-        settled_branch(m, flow, here, node)
+        rounds.settle(here, node)
         if name != "sum" and lazy:
             rounds.over.append(hits[-1])
     if name == "sum":
@@ -183,7 +195,7 @@ def reduction(
 
 def _extreme(
     m: Machine,
-    flow: Flow,
+    rounds: _Rounds,
     op: ast.cmpop,
     values: Iterable[tuple[Flow, Term, Value]],
     default: Value | None,
@@ -200,13 +212,13 @@ def _extreme(
             better = compare(m, among, op, m.force(value, among), m.force(best, among), node)
             taken = and_(given, or_(negate(found), and_(found, better)))
             best, found = merge(taken, value, best), or_(found, given)
-        settled_branch(m, flow, here, node)
+        rounds.settle(here, node)
     if best is None:
         if default is None:
             raise m.decline("always-raises", "the least or greatest of nothing", node)
         return default
     if default is None:
-        m.fail(flow, negate(found))
+        m.fail(rounds.flow, negate(found))
         return best
     return merge(found, best, default)
 

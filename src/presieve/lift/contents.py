@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from presieve.ir.terms import Lit, Term
+from presieve.lift.wholes import VectorV
 
 if TYPE_CHECKING:
     from presieve.lift.values import Value
@@ -27,14 +28,31 @@ class DictV:
 
 
 @dataclass(frozen=True, slots=True)
+class Missing:
+    """What a dict of a class gives for a key that it lacks, and whether it ``keeps`` it then."""
+
+    cls: type
+    value: Value
+    keeps: bool
+
+
+@dataclass(frozen=True, slots=True)
 class MapV:
     """A dict that may lack keys: it has a key where the term beside it holds. Nothing is known of
-    their order.
+    their order. ``missing``: what it gives instead of a KeyError.
     """
 
     names: tuple[str, ...]
     items: tuple[Value, ...]
     present: tuple[Term, ...]
+    missing: Missing | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CountsV:
+    """``Counter(column)``: how often each value stands in a column."""
+
+    of: VectorV
 
 
 @dataclass(frozen=True, slots=True)

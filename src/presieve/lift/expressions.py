@@ -9,6 +9,7 @@ from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
 from presieve.lift import (
     comprehensions,
+    defaults,
     frames,
     inline,
     invocations,
@@ -27,6 +28,7 @@ from presieve.lift.names import constant, member
 from presieve.lift.tables import attribute, subscript
 from presieve.lift.values import (
     Clash,
+    CountsV,
     DictV,
     Known,
     ListV,
@@ -72,7 +74,7 @@ def _condition_op(m: Machine, conjunctive: bool, operands: list[ast.expr], flow:
         flow.learn(negate(goes_on))
         flow.ended = goes_on == TRUE
         return first
-    inline.settled_branch(m, flow, inner, operands[0])
+    inline.settled_branch(flow, inner)
     if goes_on == TRUE:
         flow.facts |= inner.facts
     return flow.decided(and_(first, rest) if conjunctive else or_(first, rest))
@@ -192,7 +194,7 @@ def _bool_op(
         flow.learn(negate(goes_on))
         flow.ended = goes_on == TRUE
         return first
-    inline.settled_branch(m, flow, inner, node)
+    inline.settled_branch(flow, inner)
     if goes_on == TRUE:
         flow.facts |= inner.facts
         return rest
@@ -231,7 +233,7 @@ def _chain(
         b = evaluate(m, right, here)
         operands.append(b)
         result.append(_compared(m, here, op, a, b, node))
-        inline.settled_branch(m, flow, here, node)
+        inline.settled_branch(flow, here)
         a, here = b, here.branch(result[-1])
         if result[-1] == FALSE:
             break
@@ -277,8 +279,8 @@ def _conditional(
         flow.facts, flow.ended = live.facts, then.ended and other.ended
         flow.heap = live.heap
         return b if then.ended else a
-    inline.settled_branch(m, flow, then, test)
-    inline.settled_branch(m, flow, other, test)
+    inline.settled_branch(flow, then)
+    inline.settled_branch(flow, other)
     flow.facts |= then.facts & other.facts
     return merge(chosen, a, b)
 
@@ -298,9 +300,15 @@ def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.exp
 
 
 def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr) -> Value:
-    value = flow.opened(evaluate(m, owner, flow))
+    value = evaluate(m, owner, flow)
     key = evaluate(m, index, flow)
-    return item_of(m, flow, value, key, node)
+    return item_at(m, flow, value, key, node)
+
+
+def item_at(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.expr) -> Value:
+    """``owner[key]``, which some dicts keep from then on."""
+    made = defaults.item(m, flow, owner, key, node)
+    return item_of(m, flow, flow.opened(owner), key, node) if made is None else made
 
 
 def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) -> Value:
@@ -315,6 +323,8 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) ->
         return value.items[objects.position(m, key, len(value.items), node)]
     if isinstance(value, DictV | MapV):
         return objects.item(m, flow, value, key, node)
+    if isinstance(value, CountsV):
+        return defaults.count(m, flow, value, key, node)
     key = objects.frozen(m, flow, key, node, set())
     found = frames.item_of(m, flow, value, key, node)
     return subscript(m, value, key, node) if found is None else found

@@ -15,6 +15,7 @@ from dataclasses import replace
 from types import FunctionType
 from typing import TypeAlias
 
+from presieve.lift.build import and_
 from presieve.lift.constants import constant_assumptions, helper_assumptions
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_heaps, path_conditions
 from presieve.lift.merge import merge
@@ -201,11 +202,9 @@ def _comparable(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) ->
     return found
 
 
-def settled_branch(m: Machine, flow: Flow, inner: Flow, node: ast.AST) -> None:
-    """After a part of an expression that is evaluated on some paths only: it may make objects, but
-    must leave those that were there.
+def settled_branch(flow: Flow, inner: Flow) -> None:
+    """After a part of an expression that is evaluated on some paths only: objects are as they are
+    there where its path is taken, and as they were elsewhere.
     """
-    if any(inner.heap.get(n, v) != v for n, v in flow.heap.items()):
-        reason = "a call changes an object where it depends on the row whether it is made"
-        raise m.decline("mutation", reason, node)
-    flow.heap = {**flow.heap, **inner.heap}
+    taken = and_(*inner.conds[len(flow.conds) :])
+    flow.heap = join_heaps(taken, inner.heap, flow.heap)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from presieve.lift import comprehensions, frames, inline, objects, pure, records, texts
+from presieve.lift import comprehensions, defaults, frames, inline, objects, pure, records, texts
 from presieve.lift.callee import is_known, is_method
 from presieve.lift.calls import build_date, calendar_constructor, unknown
 from presieve.lift.calls import call as call_known
@@ -44,6 +44,9 @@ def call(m: Machine, node: ast.Call, flow: Flow, evaluate: Evaluate, condition: 
             return inline.call(m, flow, function, node, evaluate)
     if any(isinstance(a, ast.Starred) for a in node.args):
         raise m.decline("unknown-call", "a call with *", node)
+    container = defaults.construct(m, flow, function, node, evaluate)
+    if container is not None:
+        return container
     make = calendar_constructor(function)
     if make is not None and not node.keywords:
         return build_date(m, make, tuple(evaluate(m, a, flow) for a in node.args), node)
@@ -101,6 +104,7 @@ def _method(m: Machine, node: ast.Call, flow: Flow, evaluate: Evaluate) -> Value
     if not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):
         args = tuple(evaluate(m, a, flow) for a in node.args)
         found = texts.method(m, flow, m.force(owner, flow), name, args, node)
+        found = found or defaults.method(m, flow, owner, name, args, node)
         found = found or objects.method(m, flow, owner, name, args, node)
         if found is not None:
             return found

@@ -47,7 +47,7 @@ def match(
             inner = here if fits == TRUE else here.branch(fits)
             inner.env.update(names)
             fits = and_(fits, condition(m, case.guard, inner))
-            settled_branch(m, here, inner, case.guard)
+            settled_branch(here, inner)
 
         def chosen(then: Flow) -> None:
             then.env.update(names)

@@ -140,8 +140,8 @@ def _default(value: Value) -> Value:
             return ListV(_absent(items))
         case DictV(names, items):
             return DictV(names, _absent(items))
-        case MapV(names, items, _):
-            return MapV(names, _absent(items), (FALSE,) * len(names))
+        case MapV(names, items, _, missing):
+            return MapV(names, _absent(items), (FALSE,) * len(names), missing)
         case SetV(members, present, _, fixed):
             return SetV(members, (FALSE,) * len(present), FALSE, fixed)
         case BitsV():
@@ -226,6 +226,9 @@ def as_map(value: DictV | MapV) -> MapV:
 def _merge_dicts(condition: Term, a: DictV | MapV, b: DictV | MapV) -> Value:
     if isinstance(a, DictV) and isinstance(b, DictV) and a.names == b.names:
         return DictV(a.names, _merge_items(condition, a.items, b.items))
+    missing = as_map(a).missing
+    if missing != as_map(b).missing:
+        raise mixed("a dict, and one that gives something for missing keys, in one variable")
     names = tuple(dict.fromkeys((*a.names, *b.names)))
     here, there = _by_name(a), _by_name(b)
     items, present = [], []
@@ -234,7 +237,7 @@ def _merge_dicts(condition: Term, a: DictV | MapV, b: DictV | MapV) -> Value:
         y, q = there.get(name) or (_default(here[name][0]), FALSE)
         items.append(merge(condition, x, y))
         present.append(ite(condition, p, q))
-    return MapV(names, tuple(items), tuple(present))
+    return MapV(names, tuple(items), tuple(present), missing)
 
 
 def _by_name(value: DictV | MapV) -> dict[str, tuple[Value, Term]]:

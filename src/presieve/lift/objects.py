@@ -8,6 +8,7 @@ there is declined. What is changed must be a statement of its own.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
@@ -54,8 +55,8 @@ def boxed(m: Machine, flow: Flow, value: Value) -> Value:
             contents = ListV(_all_boxed(m, flow, items))
         case DictV(names, items):
             contents = DictV(names, _all_boxed(m, flow, items))
-        case MapV(names, items, present):
-            contents = MapV(names, _all_boxed(m, flow, items), present)
+        case MapV(_, items, _):
+            contents = replace(value, items=_all_boxed(m, flow, items))
         case SetV(_, _, _, False):
             contents = value
         case _:
@@ -96,8 +97,8 @@ def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, seen: set[int]) 
             return ListV(inner(items))
         case DictV(names, items):
             return DictV(names, inner(items))
-        case MapV(names, items, present):
-            return MapV(names, inner(items), present)
+        case MapV(_, items, _):
+            return replace(value, items=inner(items))
     return value
 
 
@@ -109,16 +110,19 @@ def frozen_variables(m: Machine, flow: Flow, node: ast.AST) -> dict[str, Value]:
 
 def numbers_in(value: Value) -> set[int]:
     """The objects that a value refers to itself."""
+    if isinstance(value, RefV):
+        return {value.number}
+    return {n for i in parts(value) for n in numbers_in(i)}
+
+
+def parts(value: Value) -> tuple[Value, ...]:
+    """What a tuple, or the contents of an object, is made of."""
     match value:
-        case RefV(number):
-            return {number}
         case TupleV(items) | OptTupleV(_, items) | ListV(items):
-            pass
+            return items
         case DictV(_, items) | MapV(_, items, _):
-            pass
-        case _:
-            return set()
-    return {n for i in items for n in numbers_in(i)}
+            return items
+    return ()
 
 
 # --- items --------------------------------------------------------------------------------------
@@ -148,13 +152,13 @@ def _hits(m: Machine, found: MapV, key: Value, node: ast.AST) -> list[Term]:
     if OTHER in (name, *found.names):
         check_tracked(m, (*found.names, *(() if name is None else (name,))), node)
         if name is None:
-            raise _asked(m, key, node)
+            raise asked(m, key, node)
     if name is not None or _constant(key) is not None:
         return [TRUE if n == name else FALSE for n in found.names]
     return [equal(m, key, Scalar(string_lit(n)), node) for n in found.names]
 
 
-def _asked(m: Machine, key: Value, node: ast.AST) -> Exception:
+def asked(m: Machine, key: Value, node: ast.AST) -> Exception:
     """What to raise where a dict meets a key that may be any text."""
     if isinstance(key, Scalar) and key.base == STRING:
         return OpenKeySignal(key, node)
@@ -185,7 +189,7 @@ def item(m: Machine, flow: Flow, found: DictV | MapV, key: Value, node: ast.AST)
     return value
 
 
-def _get(m: Machine, found: DictV | MapV, key: Value, default: Value, node: ast.AST) -> Value:
+def dict_get(m: Machine, found: DictV | MapV, key: Value, default: Value, node: ast.AST) -> Value:
     """``found.get(key, default)``."""
     whole = as_map(found)
     value = default
@@ -217,15 +221,15 @@ def _stored(
             check_tracked(m, names, node)
         elif isinstance(old, DictV):
             return DictV(names, items)
-        return MapV(names, items, (*found.present, TRUE))
+        return MapV(names, items, (*found.present, TRUE), found.missing)
     hits = _hits(m, found, key, node)
     if flow.decided(or_(*hits)) != TRUE:
-        raise _asked(m, key, node)
+        raise asked(m, key, node)
     items = tuple(merge(h, value, i) for h, i in zip(hits, found.items, strict=True))
     if isinstance(old, DictV):
         return DictV(found.names, items)
     present = tuple(or_(p, h) for p, h in zip(found.present, hits, strict=True))
-    return MapV(found.names, items, present)
+    return MapV(found.names, items, present, found.missing)
 
 
 # --- methods ------------------------------------------------------------------------------------
@@ -237,9 +241,9 @@ def method(
     """The result of a method that changes nothing; None where it is not known."""
     match flow.opened(owner), name, args:
         case (DictV() | MapV()) as found, "get", (key,):
-            return _get(m, found, key, NONE, node)
+            return dict_get(m, found, key, NONE, node)
         case (DictV() | MapV()) as found, "get", (key, default):
-            return _get(m, found, key, default, node)
+            return dict_get(m, found, key, default, node)
         case Known() as known, "get", (key, *rest) if outside.is_dict(known) and len(rest) < 2:
             return outside.get(m, known, flow.opened(key), rest[0] if rest else NONE, node)
         case SetV() as found, "union", (other,):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import count
 
 from presieve.errors import PresieveError
@@ -125,7 +126,7 @@ def _forget(m: Machine, flow: Flow, node: ast.AST) -> None:
             value, there = _unknown(found.items[at])
             items = (*found.items[:at], value, *found.items[at + 1 :])
             present = (*found.present[:at], there, *found.present[at + 1 :])
-            flow.heap[number] = MapV(found.names, items, present)
+            flow.heap[number] = replace(found, items=items, present=present)
 
 
 def _unknown(value: Value) -> tuple[Value, Term]:

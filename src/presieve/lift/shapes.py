@@ -26,6 +26,7 @@ from presieve.lift.values import (
     DictV,
     ListV,
     MapV,
+    Missing,
     NoneV,
     OptTupleV,
     Scalar,
@@ -79,13 +80,14 @@ class ListShape:
 @dataclass(frozen=True, slots=True)
 class DictShape:
     """A dict of these keys, which may lack some unless ``certain``. ``ordered``: it is certain, and
-    they are in this order.
+    they are in this order. ``missing``: what it gives for others.
     """
 
     names: tuple[str, ...]
     items: tuple[Shape, ...]
     certain: bool
     ordered: bool
+    missing: Missing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +126,9 @@ def shape_of(value: Value) -> Shape:
             return ListShape(tuple(shape_of(v) for v in items))
         case DictV(names, items):
             return DictShape(names, tuple(shape_of(v) for v in items), True, True)
-        case MapV(names, items, present):
+        case MapV(names, items, present, missing):
             certain = all(p == TRUE for p in present)
-            return DictShape(names, tuple(shape_of(v) for v in items), certain, False)
+            return DictShape(names, tuple(shape_of(v) for v in items), certain, False, missing)
         case SetV(members, _, others, fixed):
             return SetShape(members, others == FALSE, fixed)
         case TupleV(items):
@@ -176,6 +178,8 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
 
 
 def _join_dicts(a: DictShape, b: DictShape) -> DictShape:
+    if a.missing != b.missing:
+        raise mixed("a variable is now a dict, now one that gives something for missing keys")
     here = dict(zip(a.names, a.items, strict=True))
     there = dict(zip(b.names, b.items, strict=True))
     items = {**there, **here}
@@ -183,7 +187,7 @@ def _join_dicts(a: DictShape, b: DictShape) -> DictShape:
     names = tuple(dict.fromkeys((*a.names, *b.names)))
     certain = a.certain and b.certain and set(a.names) == set(b.names)
     ordered = a.ordered and b.ordered and a.names == b.names
-    return DictShape(names, tuple(items[n] for n in names), certain, ordered)
+    return DictShape(names, tuple(items[n] for n in names), certain, ordered, a.missing)
 
 
 def _join_scalars(a: ScalarShape, b: ScalarShape) -> ScalarShape:
@@ -219,7 +223,7 @@ def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
             return tuple((f"{name}.bit{i}", BOOL) for i in range(width))
         case ListShape(items):
             return tuple(leaf for i, s in enumerate(items) for leaf in leaves(s, f"{name}.{i}"))
-        case DictShape(names, items, certain, _):
+        case DictShape(names, items, certain, _, _):
             there = [] if certain else [(f"{name}.{n}.present", BOOL) for n in names]
             inner = [
                 leaf for n, s in zip(names, items, strict=True) for leaf in leaves(s, f"{name}.{n}")
@@ -256,10 +260,10 @@ def symbol(shape: Shape, names: list[str]) -> Value:
             return BitsV(_flags(names, width))
         case ListShape(items):
             return ListV(tuple(symbol(s, names) for s in items))
-        case DictShape(keys, items, certain, ordered):
+        case DictShape(keys, items, certain, ordered, missing):
             here = (TRUE,) * len(keys) if certain else _flags(names, len(keys))
             values = tuple(symbol(s, names) for s in items)
-            return DictV(keys, values) if ordered else MapV(keys, values, here)
+            return DictV(keys, values) if ordered else MapV(keys, values, here, missing)
         case SetShape(members, closed, fixed):
             here = _flags(names, len(members))
             others = FALSE if closed else _flags(names, 1)[0]

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit, Term
 from presieve.ir.walk import size
-from presieve.lift import matching, openkeys, outside, records, unrolled, writes
+from presieve.lift import defaults, matching, openkeys, outside, records, unrolled, writes
 from presieve.lift.expressions import (
     combined,
     condition,
     evaluate,
-    item_of,
+    item_at,
     returned,
 )
 from presieve.lift.invocations import own_method
@@ -169,7 +169,7 @@ def _augmented(
             found, key = evaluate(m, owner, flow), evaluate(m, index, flow)
             if not isinstance(found, RefV):
                 raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
-            old = m.force(item_of(m, flow, flow.opened(found), key, target), flow)
+            old = m.force(item_at(m, flow, found, key, target), flow)
             result = _augmented_by(m, op, old, value, flow, node)
             store(m, flow, found, key, result, target)
         case ast.Attribute(owner, name):
@@ -206,7 +206,9 @@ def _change(
     if own_method(m, flow, found, node, evaluate) is not None:
         return
     values = tuple(boxed(m, flow, evaluate(m, a, flow)) for a in args)
-    if not flow.ended:
+    if name == "update" and defaults.is_counter(flow.opened(found)) and len(values) == 1:
+        defaults.update(m, flow, found, flow.opened(values[0]), node)
+    elif not flow.ended:
         change(m, flow, found, name, values, node)
 
 

@@ -23,9 +23,11 @@ from presieve.lift.arrowvalues import ArrowV
 from presieve.lift.arrowvalues import BatchV as BatchV
 from presieve.lift.arrowvalues import CellV as CellV
 from presieve.lift.batches import BatchesV as BatchesV
+from presieve.lift.contents import CountsV as CountsV
 from presieve.lift.contents import DictV as DictV
 from presieve.lift.contents import ListV as ListV
 from presieve.lift.contents import MapV as MapV
+from presieve.lift.contents import Missing as Missing
 from presieve.lift.contents import RefV as RefV
 from presieve.lift.contents import SetV as SetV
 from presieve.lift.wholes import AccessV as AccessV
@@ -257,6 +259,7 @@ Value: TypeAlias = (
     | ListV
     | DictV
     | MapV
+    | CountsV
     | SetV
     | BitsV
     | RefV
@@ -347,6 +350,7 @@ _KINDS = {
     "ListV": "a list",
     "DictV": "a dict",
     "MapV": "a dict",
+    "CountsV": "a Counter",
     "SetV": "a set",
     "BitsV": "bit flags",
     "RefV": "a list, dict or set",
