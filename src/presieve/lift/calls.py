@@ -26,6 +26,7 @@ from presieve.lift import (
     gaps,
     mathematics,
     outside,
+    ranked,
     reductions,
     sets,
     vectors,
@@ -54,6 +55,7 @@ from presieve.lift.values import (
     SeriesV,
     SetV,
     SizeV,
+    TopV,
     Traits,
     TupleV,
     Value,
@@ -141,6 +143,8 @@ def _length(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
             return m.force(SizeV(), flow)
         case VectorV(_, rows) | PartV(_, rows):
             return rows_of(m, flow, rows, node)
+        case TopV() as top:
+            return ranked.length(m, flow, top, node)
         case ArrowColumnV():
             return m.force(SizeV(), flow)
         case ArrayV(_, rows) | BatchV(_, rows):

@@ -13,7 +13,7 @@ from dataclasses import replace
 from presieve.ir.ops import app, conjunction
 from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, literal_value
-from presieve.lift import arrow, elements, onerow, vectors, writes
+from presieve.lift import arrow, elements, onerow, ranked, vectors, writes
 from presieve.lift.build import and_, is_none
 from presieve.lift.fields import any_row, rows_of
 from presieve.lift.machine import Flow, Machine
@@ -29,7 +29,9 @@ from presieve.lift.values import (
     PartV,
     Scalar,
     SeriesV,
+    Sorting,
     TableV,
+    TopV,
     TupleV,
     Value,
     VectorV,
@@ -43,6 +45,12 @@ def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST)
     if arrow.is_arrow(value):
         return arrow.attribute_of(m, flow, value, name, node)
     match value:
+        case TopV(PartV()) if name not in _ACCESS:
+            return ranked.attribute_of(m, flow, value, name, node)
+        case TopV(VectorV(), listed=False) if name in ("iloc", "iat"):
+            return AccessV(value, name)
+        case TopV():
+            return ranked.attribute_of(m, flow, value, name, node)
         case VectorV() if value.array and name not in ("size", "shape"):
             return None
         case SeriesV() | FrameV() | VectorV() | PartV() if name in _ACCESS:
@@ -84,6 +92,10 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
     if arrow.is_arrow(value):
         return arrow.item_of(m, value, key)
     match value:
+        case TopV():
+            return ranked.item_of(m, flow, value, key, node)
+        case AccessV(TopV() as top):
+            return ranked.at(m, flow, top, key, node)
         case AccessV(of, by):
             return _accessed(m, flow, of, by, key, node)
         case LabelledV(columns, label):
@@ -212,7 +224,7 @@ _NEIGHBOURS = (
 
 def has_methods(value: Value) -> bool:
     """Whether :func:`method_of` is to be asked: a table, a column, or ``column.str``."""
-    return isinstance(value, AccessV | TableV) or vectors.is_whole(value)
+    return isinstance(value, AccessV | TableV | TopV) or vectors.is_whole(value)
 
 
 def method_of(
@@ -229,6 +241,8 @@ def method_of(
         dropped = name == "reset_index" and [_constant(v) for v in named.values()] == [True]
         plain = not args and (name == "copy" if not named else dropped and "drop" in named)
         return owner if plain else None
+    if isinstance(owner, TopV):
+        return ranked.method_of(m, flow, owner, name, args, named, node)
     if isinstance(owner, AccessV):
         return _accessor_method(m, owner, name, args, named, node)
     if arrow.is_arrow(owner):
@@ -250,6 +264,12 @@ def method_of(
     assert v is not None
     if v.array:
         return reduced(m, flow, v, name, node) if not args and not named else None
+    if name in ("nlargest", "nsmallest"):
+        return ranked.largest(m, v, name, args, named, node)
+    if name == "head" and v.by is not None:
+        return ranked.head(m, v, args, named, node)
+    if name == "sort_values" and set(named) <= {"ascending", "kind"} and not args:
+        return replace(v, ordered=False, by=_sorting(v, v.ordered, named))
     if name in ("where", "mask") and 1 <= len(args) <= 2 and not named:
         rest = args[1] if len(args) == 2 else None
         return elements.chosen(m, v, args[0], rest, name == "where", node)
@@ -309,8 +329,6 @@ def _column_method(
             return vectors.binary_vectors(m, ast.BitAnd(), a, b, node)
         case (("gt" | "ge" | "lt" | "le" | "eq" | "ne"), (value,)):
             return vectors.compare_vectors(m, _WORDS[name], v, value, node)
-        case "sort_values", ():
-            return replace(v, ordered=False, by=None)
         case "abs", ():
             return elements.absolute(m, v, node)
         case (_, ()) | ("quantile", _):
@@ -343,6 +361,10 @@ def _frame_method(
             return _sorted(m, frame, args, named)
         case "head" | "tail" if not named and [_constant(a) for a in args] == [1]:
             return onerow.row_table(m, flow, frame, last=name == "tail", node=node)
+        case "nlargest" | "nsmallest":
+            return ranked.largest(m, frame, name, args, named, node)
+        case "head" if frame.by is not None:
+            return ranked.head(m, frame, args, named, node)
         case "groupby" | "pivot_table" | "merge" | "resample" | "rolling":
             reason = f".{name}() inside of the function regroups the rows of the group"
             raise m.decline("not-a-fold", reason, node)
@@ -352,13 +374,18 @@ def _frame_method(
 def _sorted(m: Machine, frame: PartV, args: tuple[Value, ...], named: Mapping[str, Value]) -> PartV:
     """The table after sorting: only in a stable sort rows that tie have an order."""
     found = _names(args[0] if args else named.get("by", NONE))
-    upwards = _constant(named["ascending"]) if "ascending" in named else True
-    kind = _constant(named["kind"]) if "kind" in named else "quicksort"
-    stable = kind in ("stable", "mergesort") and type(upwards) is bool and frame.ordered
-    if found is None or len(found) != 1 or found[0] not in frame.columns or not stable:
+    if found is None or len(found) != 1 or found[0] not in frame.columns:
         return replace(frame, ordered=False, by=None)
     key = vectors.column_of(m, frame, found[0])
-    return replace(frame, ordered=False, by=(key, upwards is True))
+    return replace(frame, ordered=False, by=_sorting(key, frame.ordered, named))
+
+
+def _sorting(key: VectorV, ordered: bool, named: Mapping[str, Value]) -> Sorting | None:
+    upwards = _constant(named["ascending"]) if "ascending" in named else True
+    kind = _constant(named["kind"]) if "kind" in named else "quicksort"
+    if type(upwards) is not bool:
+        return None
+    return Sorting(key, upwards, ordered and kind in ("stable", "mergesort"))
 
 
 def _names(value: Value) -> tuple[str, ...] | None:

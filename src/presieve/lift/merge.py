@@ -16,11 +16,12 @@ from presieve.ir.terms import (
     Scope,
     Term,
     Var,
+    float_lit,
     int_lit,
     literal_value,
     none_lit,
 )
-from presieve.lift.build import as_float, as_instant, default, ite, some, widen
+from presieve.lift.build import as_float, as_instant, default, get, is_none, ite, some, widen
 from presieve.lift.values import (
     BitsV,
     Clash,
@@ -155,6 +156,8 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
         return a
     if condition == FALSE:
         return b
+    if isinstance(a, GapV) != isinstance(b, GapV):
+        a, b = _number(a), _number(b)
     match a, b:
         case (Unbound(), _) | (_, Unbound()):
             return Unbound()
@@ -199,6 +202,14 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
             if p_bits is not None and q_bits is not None:
                 return _merge_bits(condition, p_bits, q_bits)
     raise mixed(f"{describe(a)} and {describe(b)} in one variable")
+
+
+def _number(value: Value) -> Value:
+    """A double that may be NaN as just that; everything else as it is."""
+    if not isinstance(value, GapV) or value.base != FLOAT:
+        return value
+    term = ite(is_none(value.term), float_lit(float("nan")), get(value.term))
+    return Scalar(term, Traits(maybe_nan=True, numpy=True, wide=value.wide))
 
 
 def _merge_items(condition: Term, a: tuple[Value, ...], b: tuple[Value, ...]) -> tuple[Value, ...]:

@@ -32,7 +32,7 @@ def row_table(m: Machine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST
 
 def end_of(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
     """``column.iloc[0]`` or ``iloc[-1]``, also after a stable sort."""
-    if v.ordered or v.by is None:
+    if v.ordered or v.by is None or not v.by.settles(v.term):
         return at_end(m, flow, v, last=last, node=node)
     seen, better = _better(m, v, last, node)
     name = m.reduction_name(f"end({v.name or ''})", ("end", better, v.term))
@@ -46,7 +46,7 @@ def end_of(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> 
 def _better(m: Machine, v: VectorV, last: bool, node: ast.AST) -> tuple[Term, Term]:
     """Whether there has been a row, and whether this one takes the place of the one so far."""
     assert v.by is not None
-    key, ascending = v.by
+    key, ascending = v.by.key, v.by.upwards
     small(m, key)
     base = strip(key.term.sort)
     if base == BOOL:

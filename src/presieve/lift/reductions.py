@@ -118,10 +118,10 @@ def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
         raise m.decline("unsupported-operation", "the sum of this type of column", node)
     acc = _sum(m, v, node)
     if v.term.sort == INT:
-        _within(m, flow, acc, 2**63, "fits in 64 bits", v, node)
+        within(m, flow, acc, 2**63, "fits in 64 bits", v, node)
         return Scalar(acc, NUMPY)
     small(m, v)
-    _within(m, flow, acc, _EXACT, "and of its magnitudes is at most 2^53", v, node)
+    within(m, flow, acc, _EXACT, "and of its magnitudes is at most 2^53", v, node)
     return GapV(some(acc))
 
 
@@ -132,7 +132,7 @@ def _sum(m: Machine, v: VectorV, node: ast.AST) -> Term:
     return field(m, name, int_lit(0), step, node)
 
 
-def _within(
+def within(
     m: Machine, flow: Flow, term: Term, limit: int, how: str, v: VectorV, node: ast.AST
 ) -> None:
     """The sum is assumed to stay within bounds, unless it is known to."""
@@ -157,7 +157,7 @@ def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     elif base == INT:
         small(m, v)
         top = _sum(m, v, node)
-        _within(m, flow, top, _EXACT, "and of its magnitudes is at most 2^53", v, node)
+        within(m, flow, top, _EXACT, "and of its magnitudes is at most 2^53", v, node)
     elif base == FLOAT:
         return sequences.mean(m, flow, v, node)
     else:

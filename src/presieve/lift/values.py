@@ -38,7 +38,10 @@ from presieve.lift.wholes import LabelledV as LabelledV
 from presieve.lift.wholes import LabelV as LabelV
 from presieve.lift.wholes import PartV as PartV
 from presieve.lift.wholes import SeriesV as SeriesV
+from presieve.lift.wholes import Sorting as Sorting
+from presieve.lift.wholes import TopV as TopV
 from presieve.lift.wholes import VectorV as VectorV
+from presieve.lift.wholes import WholeV
 
 EXACT_INT = 2**53
 """Integers up to this magnitude are floats exactly."""
@@ -241,17 +244,9 @@ Value: TypeAlias = (
     | Known
     | ColumnV
     | RowV
-    | SeriesV
-    | FrameV
-    | VectorV
-    | PartV
+    | WholeV
     | ArrowV
     | BatchesV
-    | AccessV
-    | LabelV
-    | LabelledV
-    | DistinctV
-    | GapV
     | KeyV
     | SelfV
     | SizeV
@@ -347,6 +342,7 @@ _KINDS = {
     "GapV": "a value that may be NaN",
     "DistinctV": "the number of different values",
     "LabelV": "the label of a row",
+    "TopV": "the first rows of a sorted table or column",
     "ListV": "a list",
     "DictV": "a dict",
     "MapV": "a dict",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from presieve.ir.sorts import Sort, strip
 from presieve.ir.terms import Op, Term
@@ -23,14 +24,28 @@ class FrameV:
 
 
 @dataclass(frozen=True, slots=True)
+class Sorting:
+    """An order by one column, those that are missing last. ``stable``: rows that tie are in the
+    group's order; else in any.
+    """
+
+    key: VectorV
+    upwards: bool
+    stable: bool
+
+    def settles(self, element: Term) -> bool:
+        """Whether the order of these elements is known: those that tie are equal."""
+        return self.stable or element == self.key.term
+
+
+@dataclass(frozen=True, slots=True)
 class VectorV:
     """A Series: ``term`` is its element in the current row, where the row is one of ``rows``.
 
     A missing element is none, or NaN. ``name``: the column that it is, as it stands. ``narrow``: an
     array of integers of fewer than 64 bits. ``ordered``: in the order of the group. ``array``: an
     array of NumPy's, whose reductions do not skip what is missing. ``by``: where it is not in the
-    order of the group, the column that it is sorted by, rows that tie in the group's order, and
-    whether it is sorted upwards; None where the order is not known.
+    order of the group, what it is sorted by; None where the order is not known.
     """
 
     term: Term
@@ -39,7 +54,7 @@ class VectorV:
     narrow: bool = False
     ordered: bool = True
     array: bool = False
-    by: tuple[VectorV, bool] | None = None
+    by: Sorting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +67,27 @@ class PartV:
     rows: Term
     ordered: bool = True
     made: tuple[tuple[str, VectorV], ...] = ()
-    by: tuple[VectorV, bool] | None = None
+    by: Sorting | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TopV:
+    """The first ``most`` rows of a table that is sorted, or of one column of it. ``among``: which
+    rows these are is known, whatever order those that tie are in. ``listed``: a list of Python's.
+    """
+
+    of: VectorV | PartV
+    by: Sorting
+    most: int
+    among: bool
+    listed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class AccessV:
     """``table.loc``, ``column.iloc`` and the like, before the brackets."""
 
-    of: SeriesV | FrameV | VectorV | PartV
+    of: SeriesV | FrameV | VectorV | PartV | TopV
     by: str
 
 
@@ -102,3 +130,9 @@ class GapV:
     def base(self) -> Sort:
         """The sort of the value where it is not missing."""
         return strip(self.term.sort)
+
+
+WholeV: TypeAlias = (
+    SeriesV | FrameV | VectorV | PartV | TopV | AccessV | LabelV | LabelledV | DistinctV | GapV
+)
+"""All of these."""
