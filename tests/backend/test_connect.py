@@ -345,6 +345,36 @@ def test_fields_and_names_of_relations(tables: Tables) -> None:
     safe(unclear.filter("s.v > 10"))
 
 
+def test_calls_that_become_columns_keep_the_numbers_of_dataframes(tables: Tables) -> None:
+    from pyspark.sql.functions import udf
+
+    high = udf(lambda v: v > 10, "boolean")
+    rows = tables.strange
+    kept = rows.filter(high(rows["v"]) & (rows["team"] != "x"))
+    better = optimize(kept)
+    assert better is not kept
+    for df in (rows, kept):
+        same_rows(kept.select(df["v"], df["team"]), better.select(df["v"], df["team"]))
+    assert better.columns == kept.columns
+    named = rows.withColumnRenamed("team", "<lambda>(v)").withColumnRenamed("level", "a.b")
+    rewritten(named.filter(high("v") & named["`a.b`"].isNotNull()))
+
+
+def test_calls_beside_what_is_not_known_stay(tables: Tables) -> None:
+    from pyspark.sql import functions as F
+    from pyspark.sql.functions import udf
+
+    high = udf(lambda v: v > 10, "boolean")
+    for where in (
+        high("v") & (F.rand() < 2),
+        high("v") & F.exists(F.array("v"), lambda x: x > 1),
+        high(F.rand() * 100),
+        high(F.col("v") / 0.5) & (F.col("v") > 1),
+    ):
+        df = tables.plain.filter(where)
+        assert optimize(df) is df
+
+
 def test_folds_of_lists_decline_since_lambdas_are_not_analyzed(tables: Tables) -> None:
     from pyspark.sql import functions as F
 

@@ -16,8 +16,6 @@ from presieve.driver.optimize import explain, optimize
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-pytestmark = pytest.mark.classic("calls inside larger expressions stay where they are")
-
 ARROW = pytest.mark.parametrize("arrow", [False, True], ids=["pickled", "arrow"])
 
 
@@ -136,6 +134,7 @@ def test_lambdas(tables: Tables) -> None:
     without_python(tables.plain.filter(high("v")))
 
 
+@pytest.mark.classic("functions that are registered are on the server")
 def test_sql_text(tables: Tables) -> None:
     spark = tables.plain.sparkSession
     spark.udf.register("grade_of", row_udfs.grade, "string")

@@ -20,6 +20,7 @@ from presieve.backend.connect.expressions import (
 )
 from presieve.backend.connect.operators import Condition, Expression, Operator, Relation
 from presieve.backend.connect.relations import Resolver, inputs
+from presieve.backend.connect.separate import separated
 from presieve.backend.gateway import GatewayError
 from presieve.backend.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.errors import Declined, DeclineSignal
@@ -210,8 +211,9 @@ class ConnectGateway:
         return plan
 
     def separated(self, plan: Operator, root: Node) -> Operator:
-        """The plan as it is: a filter on a call inside a larger expression stays where it is."""
-        return plan
+        """The plan of the messages with calls as columns, in as far as there are any."""
+        made, changed = separated(plan, self._resolver.timezone)
+        return self._resolver.resolve(made) if changed else plan
 
     # Functions
 
