@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Zipf
 
 
 class Semesters(Aggregator):
@@ -25,6 +26,9 @@ FAMILY = Family(
     Semesters,
     schema="semester double",
     returns="known bigint NOT NULL, first_year bigint NOT NULL",
+    data={
+        "semester": Zipf(14, null=0.3),
+    },
     filters=(
         Filter(
             "known >= 1 AND known < 1300 AND first_year >= 0 AND first_year <= 200",

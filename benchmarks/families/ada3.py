@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform
 
 
 class LowestScores(Aggregator):
@@ -24,6 +25,10 @@ FAMILY = Family(
     LowestScores,
     schema="score1 bigint NOT NULL, score2 bigint NOT NULL",
     returns="low1 bigint, low2 bigint",
+    data={
+        "score1": Uniform(0, 200),
+        "score2": Uniform(0, 200),
+    },
     filters=(
         Filter(
             "low1 IS NOT NULL AND low1 < 50 AND low2 IS NOT NULL AND low2 < 50",

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform
 
 
 class LastOfCode(Aggregator):
@@ -21,6 +22,11 @@ FAMILY = Family(
     LastOfCode,
     schema="code bigint, value1 bigint NOT NULL, value2 bigint NOT NULL",
     returns="code bigint, value1 bigint, value2 bigint",
+    data={
+        "code": Uniform(0, 99, null=0.1),
+        "value1": Uniform(0, 99),
+        "value2": Uniform(0, 99),
+    },
     filters=(
         Filter(
             "value1 IS NOT NULL AND value1 >= 22 AND value1 <> 50"

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Zipf
 
 
 class AdvertisedItems(Aggregator):
@@ -21,6 +22,9 @@ FAMILY = Family(
     AdvertisedItems,
     schema="product string NOT NULL",
     returns="items bigint NOT NULL",
+    data={
+        "product": Zipf(5000, first=0),
+    },
     filters=(
         Filter("CASE WHEN items > 0 THEN 1 ELSE 0 END = 1", Published("exact", 0.25, 2, 0, 8, 1)),
         Filter("items >= 2", Published("partial", 0.27, 1, 1, 7, 1)),

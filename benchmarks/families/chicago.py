@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Choice
 
 
 class Genders(Aggregator):
@@ -20,6 +21,9 @@ FAMILY = Family(
     Genders,
     schema="gender string NOT NULL",
     returns="men boolean NOT NULL, women boolean NOT NULL",
+    data={
+        "gender": Choice({"M": 5, "F": 3, "U": 2}),
+    },
     filters=(
         Filter("men AND women", Published("partial", 0.53, 1, 2, 9, 2)),
         Filter("men OR women", Published("exact", 0.24, 1, 0, 9, 1)),

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform
 
 
 class ShortestByDays(Aggregator):
@@ -22,6 +23,11 @@ FAMILY = Family(
     ShortestByDays,
     schema="months bigint NOT NULL, days bigint NOT NULL, micros bigint NOT NULL",
     returns="months bigint, days bigint, micros bigint",
+    data={
+        "months": Uniform(0, 59),
+        "days": Uniform(0, 364),
+        "micros": Uniform(0, 999),
+    },
     filters=(
         Filter(
             "days IS NOT NULL AND days > 10 AND days <> 35 AND days < 60",

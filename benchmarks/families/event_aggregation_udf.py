@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Choice, Normal
 
 
 class Events(Aggregator):
@@ -30,6 +31,10 @@ FAMILY = Family(
     Events,
     schema="action string NOT NULL, at bigint NOT NULL",
     returns="times bigint NOT NULL, prices bigint NOT NULL, first bigint, last bigint",
+    data={
+        "action": Choice({"quote": 60, "order": 20, "time": 10, "price": 7, "cancel": 3}),
+        "at": Normal(7.5, 2.0, 0, 15),
+    },
     filters=(
         Filter(
             "first IS NOT NULL AND first < 5 AND last IS NOT NULL AND last > 10",

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Choice
 
 
 class Symptoms(Aggregator):
@@ -24,6 +25,19 @@ FAMILY = Family(
     Symptoms,
     schema="symptom string NOT NULL",
     returns="headache boolean NOT NULL, nausea boolean NOT NULL",
+    data={
+        "symptom": Choice(
+            {
+                "Fatigue": 10,
+                "Headache": 5,
+                "Nausea": 3,
+                "Pain": 3,
+                "Anxiety": 2,
+                "Dizziness": 2,
+                "Other": 5,
+            }
+        ),
+    },
     filters=(
         Filter("headache OR nausea", Published("exact", 0.24, 1, 0, 9, 1)),
         Filter("headache AND nausea", Published("partial", 0.53, 1, 2, 9, 2)),

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform
 
 
 class PriceAfterNews(Aggregator):
@@ -23,6 +24,12 @@ FAMILY = Family(
     schema="announced_at bigint NOT NULL, tick_at bigint NOT NULL, price bigint NOT NULL,"
     " window bigint NOT NULL",
     returns="high bigint, high_at bigint, low bigint, low_at bigint",
+    data={
+        "announced_at": Uniform(0, 99),
+        "tick_at": Uniform(0, 99),
+        "price": Uniform(1, 100),
+        "window": Uniform(1, 30),
+    },
     filters=(
         Filter(
             "(high IS NOT NULL AND high < 10) OR (high_at IS NOT NULL AND high_at >= 50)"

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Zipf
 
 
 class HasBought(Aggregator):
@@ -21,6 +22,9 @@ FAMILY = Family(
     HasBought,
     schema="type bigint NOT NULL",
     returns="bought bigint NOT NULL",
+    data={
+        "type": Zipf(6),
+    },
     filters=(
         Filter("bought = 1", Published("exact", 0.19, 1, 0, 8, 1)),
         Filter("bought > 0", Published("exact", 0.19, 1, 0, 8, 1)),

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform, Zipf
 
 
 class Oldest(Aggregator):
@@ -28,6 +29,13 @@ FAMILY = Family(
         "number bigint NOT NULL, site bigint NOT NULL, grade bigint NOT NULL, "
         "salary bigint NOT NULL, age bigint NOT NULL"
     ),
+    data={
+        "number": Uniform(1, 100),
+        "site": Uniform(0, 9),
+        "grade": Uniform(0, 4),
+        "salary": Uniform(20000, 120000),
+        "age": Zipf(100),
+    },
     filters=(
         Filter("age < 0", Published("split", 0.86, 1, 1, 24, 1)),
         Filter("age >= 21", Published("split", 0.75, 1, 1, 13, 1)),

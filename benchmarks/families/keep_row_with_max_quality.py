@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform
 
 
 class BestMeasurement(Aggregator):
@@ -39,6 +40,17 @@ FAMILY = Family(
         "probe bigint, target bigint, code bigint, signal bigint, status bigint, "
         "channel bigint, samples bigint, hops bigint, quality bigint NOT NULL"
     ),
+    data={
+        "probe": Uniform(0, 99),
+        "target": Uniform(0, 999),
+        "code": Uniform(0, 120),
+        "signal": Uniform(0, 120),
+        "status": Uniform(200, 204),
+        "channel": Uniform(190, 210),
+        "samples": Uniform(0, 99),
+        "hops": Uniform(0, 15),
+        "quality": Uniform(0, 99),
+    },
     filters=(
         Filter("quality < 0", Published("split", 0.89, 1, 1, 16, 1)),
         Filter("quality > 90", Published("split", 0.88, 1, 1, 13, 1)),

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform
 
 
 class Darkest(Aggregator):
@@ -26,6 +27,11 @@ FAMILY = Family(
     Darkest,
     schema="red bigint, green bigint, blue bigint",
     returns="red bigint, green bigint, blue bigint",
+    data={
+        "red": Uniform(0, 255, null=0.05),
+        "green": Uniform(0, 255, null=0.05),
+        "blue": Uniform(0, 255, null=0.05),
+    },
     filters=(
         Filter(
             "red IS NOT NULL AND red < 10 AND green IS NOT NULL AND green < 10 "
@@ -49,6 +55,11 @@ FAMILY = Family(
             Published("partial", 5.66, 4, 6, 16, 6),
             schema="red double, green double, blue double",
             returns="red double, green double, blue double",
+            data={
+                "red": Uniform(0, 1, step=0.01, null=0.05),
+                "green": Uniform(0, 1, step=0.01, null=0.05),
+                "blue": Uniform(0, 1, step=0.01, null=0.05),
+            },
         ),
         Filter(
             "(red IS NULL OR red = 6) AND (green IS NULL OR green >= 6) "

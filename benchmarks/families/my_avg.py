@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform
 
 
 class SumAndCount(Aggregator):
@@ -24,6 +25,9 @@ FAMILY = Family(
     SumAndCount,
     schema="reading double",
     returns="total double, count bigint NOT NULL",
+    data={
+        "reading": Uniform(0, 100, step=0.25, null=0.3),
+    },
     filters=(
         Filter(
             "total IS NOT NULL AND total >= 2500000 AND total <> 5000000"

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Choice
 
 
 class AnyAwarded(Aggregator):
@@ -21,6 +22,11 @@ FAMILY = Family(
     AnyAwarded,
     schema="status string NOT NULL",
     returns="won bigint NOT NULL",
+    data={
+        "status": Choice(
+            {"Publicada": 8, "Cerrada": 5, "Adjudicada": 4, "Desierta": 2, "Revocada": 1}
+        ),
+    },
     filters=(
         Filter("won > 10 AND won <> 14 AND won < 19", Published("split", 0.51, 1, 1, 26, 3)),
         Filter("won = 1", Published("exact", 0.19, 1, 0, 8, 1)),

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Zipf
 
 
 class CappedPoints(Aggregator):
@@ -24,6 +25,9 @@ FAMILY = Family(
     CappedPoints,
     schema="points bigint",
     returns="total bigint NOT NULL",
+    data={
+        "points": Zipf(8, first=0, null=0.3),
+    },
     filters=(
         Filter("total > 0 AND total <= 100", Published("partial", 0.58, 3, 2, 12, 2)),
         Filter(

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Choice
 
 
 class PlannedVisits(Aggregator):
@@ -24,6 +25,10 @@ FAMILY = Family(
     PlannedVisits,
     schema="kind string, finished boolean NOT NULL",
     returns="visits bigint NOT NULL",
+    data={
+        "kind": Choice({"AMB": 5, "EMER": 3, "IMP": 2, "HH": 2, "VR": 2}, null=0.1),
+        "finished": Choice({True: 7, False: 3}),
+    },
     filters=(
         Filter(
             "visits > 10 AND NOT (visits >= 29 AND visits < 63) AND visits < 100",

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform
 
 
 class OpenAndClose(Aggregator):
@@ -24,6 +25,10 @@ FAMILY = Family(
     OpenAndClose,
     schema="price double NOT NULL, minute bigint NOT NULL",
     returns="opening double NOT NULL, first bigint, closing double NOT NULL, last bigint",
+    data={
+        "price": Uniform(0, 150, step=0.25),
+        "minute": Uniform(0, 59),
+    },
     filters=(
         Filter(
             "opening <> 0 "

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform
 
 
 class CoveredDays(Aggregator):
@@ -29,6 +30,10 @@ FAMILY = Family(
     CoveredDays,
     schema="start bigint NOT NULL, end bigint NOT NULL",
     returns="day0 bigint NOT NULL, day1 bigint NOT NULL, day2 bigint NOT NULL",
+    data={
+        "start": Uniform(-2, 29),
+        "end": Uniform(-2, 29),
+    },
     filters=(
         Filter("day0 = 1 AND day1 = 1 AND day2 = 1", Published("split", 3.01, 1, 3, 22, 3)),
         Filter("day0 >= 1 AND day1 IN (0, 1) AND day2 >= 0", Published("split", 0.62, 1, 1, 30, 3)),

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform, Zipf
 
 
 class Newest(Aggregator):
@@ -22,6 +23,10 @@ FAMILY = Family(
     Newest,
     schema="version bigint NOT NULL, value bigint NOT NULL",
     returns="version bigint NOT NULL, value bigint",
+    data={
+        "version": Zipf(200),
+        "value": Uniform(0, 999),
+    },
     filters=(
         Filter(
             "version > 20 AND version <> 25 AND version < 30 OR version >= 35 AND version < 98",

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform, Zipf
 
 
 class SeasonSales(Aggregator):
@@ -24,6 +25,10 @@ FAMILY = Family(
     SeasonSales,
     schema="sold bigint NOT NULL, month bigint NOT NULL",
     returns="late bigint NOT NULL, early bigint NOT NULL",
+    data={
+        "sold": Zipf(100, first=0),
+        "month": Uniform(1, 12),
+    },
     filters=(
         Filter("late > 15 AND early >= 7", Published("partial", 0.95, 2, 2, 13, 2)),
         Filter(

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform
 
 
 class TwoBest(Aggregator):
@@ -26,6 +27,9 @@ FAMILY = Family(
     TwoBest,
     schema="score double NOT NULL",
     returns="best double, second double",
+    data={
+        "score": Uniform(0, 100, step=0.5),
+    },
     filters=(
         Filter(
             "best IS NOT NULL AND best >= 90 AND second IS NOT NULL AND second >= 90",

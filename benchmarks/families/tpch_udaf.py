@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Choice
 
 
 class PressingOrders(Aggregator):
@@ -21,6 +22,11 @@ FAMILY = Family(
     PressingOrders,
     schema="priority string NOT NULL",
     returns="orders bigint NOT NULL",
+    data={
+        "priority": Choice(
+            {"1-URGENT": 1, "2-HIGH": 1, "3-MEDIUM": 1, "4-NOT SPECIFIED": 1, "5-LOW": 1}
+        ),
+    },
     filters=(
         Filter(
             "orders > 10 AND orders <> 19 OR orders < 5 AND orders <> 3",

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Zipf
 
 
 class PaymentsAbove500(Aggregator):
@@ -22,6 +23,9 @@ FAMILY = Family(
     PaymentsAbove500,
     schema="amount double",
     returns="total double NOT NULL",
+    data={
+        "amount": Zipf(2000, null=0.1),
+    },
     filters=(
         Filter("total > 1000 AND total <> 1500", Published("partial", 0.57, 4, 2, 12, 2)),
         Filter(

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Zipf
 
 
 class LargePayments(Aggregator):
@@ -26,6 +27,10 @@ FAMILY = Family(
     LargePayments,
     schema="amount double, account bigint",
     returns="total double NOT NULL",
+    data={
+        "amount": Zipf(5000, null=0.1),
+        "account": Zipf(10, first=0, null=0.2),
+    },
     filters=(
         Filter(
             "total > 401 AND total <> 500 AND total < 50000000000",

@@ -2,6 +2,7 @@
 
 from presieve import Aggregator
 from presieve.bench.suite import Family, Filter, Published
+from presieve.bench.values import Uniform
 
 
 class Extremes(Aggregator):
@@ -25,6 +26,9 @@ FAMILY = Family(
     Extremes,
     schema="degrees bigint NOT NULL",
     returns="coldest bigint, hottest bigint",
+    data={
+        "degrees": Uniform(-5, 65),
+    },
     filters=(
         Filter(
             "coldest IS NOT NULL AND (coldest <= 3 OR coldest = 5) "

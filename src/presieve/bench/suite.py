@@ -7,12 +7,13 @@ filters. Numbers in :class:`Published` are those of "Optimal Predicate Pushdown 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Literal
 
+from presieve.bench.values import Values
 from presieve.errors import UsageError
 from presieve.ir.pushdown import Kind
 
@@ -36,24 +37,30 @@ class Published:
 class Filter:
     """One filter on the outputs of a family's fold, as Spark SQL.
 
-    ``schema`` and ``returns`` are given where it was published for other types than its family's.
+    ``schema``, ``returns`` and ``data`` are given where it was published for other types than its
+    family's.
     """
 
     where: str
     published: Published
     schema: str = ""
     returns: str = ""
+    data: Mapping[str, Values] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """A fold with its filters; ``schema`` and ``returns`` are Spark DDL."""
+    """A fold with its filters; ``schema`` and ``returns`` are Spark DDL.
+
+    ``data`` says what the columns of generated tables hold, in the order of the schema.
+    """
 
     name: str
     fold: Any
     schema: str
     returns: str
     filters: tuple[Filter, ...]
+    data: Mapping[str, Values] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,11 @@ class Benchmark:
     def returns(self) -> str:
         """The output, as Spark DDL."""
         return self.filter.returns or self.family.returns
+
+    @property
+    def data(self) -> Mapping[str, Values]:
+        """What the columns of generated tables hold."""
+        return self.filter.data or self.family.data
 
     def right(self, mode: Mode) -> Kind:
         """The weakest kind that is right: what was published, but for the known mistakes."""

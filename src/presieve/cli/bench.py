@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from presieve.cli import bench_spark, output
 from presieve.cli import options as opt
-from presieve.cli import output
 from presieve.errors import UsageError
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from presieve.bench.synth import Measured
 
 app = typer.Typer(help="The benchmarks.", no_args_is_help=True, rich_markup_mode=None)
+app.command("spark")(bench_spark.command)
 
 
 class ModeOption(StrEnum):

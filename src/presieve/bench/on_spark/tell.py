@@ -1,0 +1,84 @@
+"""Untrusted. A run on Spark as a table and a few lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from presieve.bench.on_spark.rows import ABOVE_HAND, SLOWER, Row
+
+_WIDTH = 150
+"""Columns that the table takes."""
+
+_FIGURES = (
+    ("saved", "saved, where something is pushed"),
+    ("saved_in_total", "the same, optimize counted"),
+    ("saved_by_fastest", "saved, by the fastest runs"),
+    ("above_hand", "above by hand"),
+    ("above_hand_in_total", "the same, optimize counted"),
+    ("above_hand_by_fastest", "above by hand, by the fastest runs"),
+    ("unchanged", "saved, where nothing is pushed (noise)"),
+)
+
+
+def show(rows: Sequence[Row], line: Mapping[str, Any], console: Console) -> None:
+    """Every benchmark and size, and then what the ledger's line says of all of them."""
+    console = Console(file=console.file, width=max(console.width, _WIDTH), highlight=False)
+    for size, some in groupby(sorted(rows, key=lambda r: r.rows), key=lambda r: r.rows):
+        console.print(_table(size, list(some)))
+    console.print(_totals(line))
+    optimize = line["optimize"]
+    console.print(
+        f"{line['pushed']} of {line['of']} pushed, {line['equal']} with equal results; optimize"
+        f" takes {optimize['median']:.2f} s in the median, {optimize['mean']:.2f} s in the mean,"
+        f" {optimize['most']:.2f} s at most; the first of the process {line['first']:.2f} s"
+    )
+    for name, told in (
+        ("slower", f"slower than as written by more than {SLOWER:.0%}"),
+        ("slower_in_total", f"slower by more than {SLOWER:.0%}, optimize counted"),
+        ("far_above_hand", f"more than {ABOVE_HAND:.0%} above by hand"),
+    ):
+        console.print(f"{told}: {', '.join(line[name]) or 'none'}")
+    for row in rows:
+        if not row.equal:
+            console.print(f"{row.name}: RESULTS DIFFER", style="red")
+        if row.declined:
+            console.print(Text(f"{row.name}: nothing is pushed: {row.declined}"))
+
+
+def _table(size: int, rows: Sequence[Row]) -> Table:
+    table = Table(title=f"{size:,} rows; seconds are medians", title_justify="left")
+    table.add_column("benchmark", no_wrap=True)
+    table.add_column("kind", no_wrap=True)
+    heads = ("kept", "groups", "written", "optimized", "by hand", "optimize")
+    for head in (*heads, "saved", "in total", "above hand", "in total"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for r in rows:
+        shown = [f"{r.kept:.1%}", f"{r.groups:,}"]
+        shown += [f"{median(s):.2f}" if s else "" for s in (r.written, r.optimized, r.by_hand)]
+        shown += [f"{r.optimize:.2f}", _share(r.saved), _share(r.saved_in_total)]
+        shown += [_share(r.above_hand), _share(r.above_hand_in_total)] if r.by_hand else ["", ""]
+        table.add_row(r.name, r.kind if r.changed else "none", *shown)
+    return table
+
+
+def _totals(line: Mapping[str, Any]) -> Table:
+    table = Table(title=f"in total, {line['rows']:,} rows", title_justify="left")
+    table.add_column("", no_wrap=True)
+    for head in ("mean", "median", "least", "most"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for name, told in _FIGURES:
+        found = line[name]
+        if found is not None:
+            table.add_row(told, *(_share(found[k]) for k in ("mean", "median", "least", "most")))
+    return table
+
+
+def _share(value: float) -> str:
+    return f"{value:.1%}"

@@ -1,0 +1,122 @@
+"""Untrusted. ``presieve bench spark``: the suite's pipelines, run by Spark."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from presieve.cli import options as opt
+from presieve.cli import output
+from presieve.errors import UsageError
+
+GROWING = "20Nov_2,Top2_1,AggregationQuerySuite_1,UDAF_2,Flaredown1_2,ReturnPriceAggregator_1"
+"""Two exact or nearly so, two that keep few rows, and two that keep many."""
+
+
+def command(
+    suite: Annotated[Path, typer.Option(metavar="DIR", help="The folder of families.")] = Path(
+        "benchmarks/families"
+    ),
+    only: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Families or benchmarks, with commas between.")
+    ] = "",
+    rows: Annotated[int, typer.Option(min=1000, help="Rows of each table.")] = 1_000_000,
+    runs: Annotated[int, typer.Option(min=1, help="Measured turns; medians are told.")] = 3,
+    sizes: Annotated[
+        str, typer.Option(metavar="N,...", help="Further sizes, for those of --growing.")
+    ] = "",
+    growing: Annotated[
+        str, typer.Option(metavar="NAME,...", help="The benchmarks that are run at all sizes.")
+    ] = GROWING,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the tables are kept; a cache folder without it."),
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Add a line to this file.")
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw what is saved, by kind and by size.")
+    ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="No run: table and plot of the ledger's last one.")
+    ] = False,
+    json: opt.Json = False,
+) -> None:
+    """Run the 150 published benchmarks as PySpark pipelines: as written, as optimized, by hand.
+
+    The three forms run in turns, over Parquet that is generated once. By hand are the same filters
+    below and above the same function, typed as SQL. Exits with 1 where a result differs.
+    """
+    from presieve.bench import ledger as book
+    from presieve.bench.on_spark.plot import draw
+    from presieve.bench.on_spark.rows import from_line
+    from presieve.bench.on_spark.tell import show
+
+    if again:
+        if ledger is None:
+            raise UsageError("--again shows the last run of a ledger: --ledger FILE says which")
+    else:
+        numbers = _numbers(sizes)
+        with output.quiet():
+            line = _run(suite, opt.names(only), rows, numbers, opt.names(growing), runs, data)
+        if ledger is not None:
+            book.append(ledger, "spark", line)
+    if ledger is not None:
+        line = book.last(ledger, "spark")
+    found = from_line(line)
+    if json:
+        output.as_json(line)
+    else:
+        show(found, line, output.console())
+    if svg is not None:
+        draw(found, int(str(line["rows"])), svg)
+    if not all(r.equal for r in found):
+        raise typer.Exit(1)
+
+
+def _numbers(sizes: str) -> tuple[int, ...]:
+    try:
+        found = tuple(int(n) for n in opt.names(sizes))
+    except ValueError:
+        found = (0,)
+    if any(n < 1000 for n in found):
+        raise UsageError(f"--sizes are numbers of rows, 1000 or more each, not {sizes!r}")
+    return found
+
+
+def _run(
+    suite: Path,
+    only: tuple[str, ...],
+    rows: int,
+    sizes: tuple[int, ...],
+    growing: tuple[str, ...],
+    runs: int,
+    data: Path | None,
+) -> dict[str, object]:
+    for package in ("pyspark", "pandas", "pyarrow"):
+        if importlib.util.find_spec(package) is None:
+            raise UsageError(f"this benchmark needs {package}: pip install 'presieve[spark]'")
+    from presieve.bench.on_spark.rows import to_line
+    from presieve.bench.on_spark.run import measure, warm
+    from presieve.bench.on_spark.tables import default_directory
+    from presieve.bench.suite import benchmarks, load
+    from presieve.demo.session import session
+
+    known = list(benchmarks(load(suite)))
+    chosen = [b for b in known if not only or {b.name, b.family.name} & set(only)]
+    if not chosen:
+        raise UsageError(f"no family and no benchmark in {suite} is called {', '.join(only)}")
+    grown = [(b, n) for b in chosen if b.name in growing for n in sizes if n != rows]
+    folder = (data or default_directory()).resolve()
+    log = Console(stderr=True, style="dim", highlight=False)
+    log.print(f"tables in {folder}")
+    with session() as spark:
+        first = warm(spark, chosen[0], folder)
+        pairs = [*((b, rows) for b in chosen), *grown]
+        found = measure(spark, pairs, folder, runs, log.print)
+    return to_line(found, rows, first)
