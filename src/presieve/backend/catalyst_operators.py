@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Protocol
 
 from presieve.backend.boundary import AGGREGATE, LOGICAL, PROJECT
@@ -232,7 +233,7 @@ def _columns(tree: Tree, timezone: str) -> tuple[Column, ...]:
     plain = len(value) == 1 and _is_attribute(value[0])
     number = expr_id(tree[0])
     column = Column(number, read_expr(value, timezone), plain)
-    if not plain:
+    if not plain or not isinstance(value[0]["dataType"], dict):
         return (column,)
     name, type_ = str(value[0]["name"]), value[0]["dataType"]
     below = struct_fields(expr_id(value[0]), name, type_)
@@ -244,6 +245,10 @@ def _columns(tree: Tree, timezone: str) -> tuple[Column, ...]:
 def read_expr(tree: Tree, timezone: str) -> Expr:
     """An expression over attribute variables."""
     tree = with_fields(tree)
+    return Expr(partial(_meaning, tree, timezone), references(tree))
+
+
+def _meaning(tree: Tree, timezone: str) -> Term | Declined:
     attributes = {}
     for node in tree:
         if _is_attribute(node):
@@ -256,5 +261,4 @@ def read_expr(tree: Tree, timezone: str) -> Expr:
             variable = variable_of(attribute)
             if variable is not None:
                 attributes[attribute.id] = variable
-    term: Term | Declined = expression(tree, attributes, timezone)
-    return Expr(term, references(tree))
+    return expression(tree, attributes, timezone)

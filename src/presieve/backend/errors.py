@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterator, Set
 
 from presieve.backend.boundary import Boundary
-from presieve.backend.catalyst_json import Node, walk
+from presieve.backend.catalyst_json import Node
 from presieve.backend.catalyst_operators import FILTER
 from presieve.backend.catalyst_plan import Site
 from presieve.backend.footers import within_python
@@ -43,7 +43,15 @@ def is_guarded(site: Site, moved: tuple[tuple[Moved, Term], ...]) -> bool:
         for level, node in enumerate(site.nodes)
         if node.kind == FILTER
     }
-    return any(guards(n, site.boundary.path, filters) for n in walk(site.root))
+    over = _above(site.root, site.boundary.path)
+    return any(guards(n, site.boundary.path, filters) for n in over)
+
+
+def _above(root: Node, path: tuple[int, ...]) -> Iterator[Node]:
+    """The nodes on the way down to the one at ``path``, without it."""
+    for number in path:
+        yield root
+        root = root.children[number]
 
 
 def _reads_result(term: Term) -> bool:

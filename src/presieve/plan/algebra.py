@@ -7,6 +7,7 @@ not in the union below, since only for these is there a rule (unknown means stop
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -45,15 +46,28 @@ def struct_id(number: int) -> int:
     return number if number >= 0 else (-number - 1) // MOST_FIELDS
 
 
-@dataclass(frozen=True, slots=True)
 class Expr:
     """An expression: its meaning over attribute variables, or why it has none here.
 
-    ``refs`` are the attributes that it reads; they are known even where the meaning is not.
+    ``refs`` are the attributes that it reads; they are known even where the meaning is not. The
+    meaning may be given by a function, which is called when somebody asks: of a large plan's
+    columns most are read by no filter.
     """
 
-    term: Term | Declined
-    refs: frozenset[int]
+    __slots__ = ("_term", "refs")
+
+    def __init__(
+        self, term: Term | Declined | Callable[[], Term | Declined], refs: frozenset[int]
+    ) -> None:
+        self._term = term
+        self.refs = refs
+
+    @property
+    def term(self) -> Term | Declined:
+        """The meaning."""
+        if callable(self._term):
+            self._term = self._term()
+        return self._term
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ def through_project(below: Project, conjunct: Term) -> Term | Declined:
     sequences of rows, where the e_i that occur are deterministic and total. Declined where the
     conjunct reads a column whose expression has no meaning in the IR.
     """
-    by_id = {c.id: c.expr.term for c in below.columns}
+    read = dict.fromkeys(attribute_id(var) for var in variables(conjunct))
+    by_id = {c.id: c.expr.term for c in below.columns if c.id in read}
     found: dict[int, Term] = {}
-    for var in variables(conjunct):
-        here = attribute_id(var)
+    for here in read:
         match by_id.get(here):
             case None:
                 return Declined("plan-shape", f"attribute #{here} is not a column of its input")

@@ -89,9 +89,9 @@ def descend(path: Path) -> tuple[Moved, ...]:
 
 
 def _descended(path: Path) -> Iterator[Moved]:
+    copied = False
     for level, operator in enumerate(path):
         below = path[:level]
-        copied = any(isinstance(o, NullExtend | Branch) for o in below)
         match operator:
             case Filter(conjuncts):
                 for number, conjunct in enumerate(conjuncts):
@@ -105,6 +105,7 @@ def _descended(path: Path) -> Iterator[Moved]:
                         yield Moved(level, number, _down(below, term), copied=True)
             case _:
                 pass
+        copied = copied or isinstance(operator, NullExtend | Branch)
 
 
 def arrives(moved: Moved) -> bool:

@@ -18,7 +18,8 @@ from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst_json import Node, Tree, expr_id, parse_plan, simple_type
 from presieve.backend.classic.glance import filters_an_aggregate
-from presieve.backend.classic.guarded import guarded, java_class
+from presieve.backend.classic.guarded import guarded, java_class, java_constant
+from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.gateway import Handle
@@ -33,6 +34,7 @@ T = TypeVar("T")
 
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
+_PATTERN = "org.apache.spark.sql.catalyst.trees.TreePattern"
 
 
 _MARKS = (
@@ -63,7 +65,6 @@ class ClassicGateway:
         "_filter",
         "_nodes",
         "_one_row",
-        "_pattern",
         "_project",
         "_python",
         "jsession",
@@ -76,16 +77,14 @@ class ClassicGateway:
         jvm: Java = spark._jvm
         self.spark = spark
         self.jsession: Java = spark._jsparkSession
-        # By the number of the root, which nothing else has as long as it is kept here.
-        self._nodes: dict[str, dict[tuple[int, ...], Java]] = {}
+        self._nodes = Nodes(jvm)
         self._dataset = java_class(jvm, "org.apache.spark.sql.classic.Dataset")
         self._filter = java_class(jvm, f"{_PLANS}.Filter")
         self._project = java_class(jvm, f"{_PLANS}.Project")
         self._one_row = java_class(jvm, f"{_PLANS}.OneRowRelation")
         self._and = java_class(jvm, f"{_EXPRESSIONS}.And")
-        self._pattern = java_class(jvm, "org.apache.spark.sql.catalyst.trees.TreePattern")
         self._python = java_class(jvm, "org.apache.spark.api.python.PythonUtils")
-        self._byte = java_class(jvm, "scala.reflect.ClassTag").Byte()
+        self._byte = java_constant(jvm, "scala.reflect.ClassTag", "Byte")
 
     # Plans
 
@@ -97,9 +96,9 @@ class ClassicGateway:
     @guarded
     def mentions(self, plan: Java, *patterns: str) -> bool:
         """Whether Catalyst's index of the plan has one of these patterns. Costs next to nothing."""
-        return any(
-            bool(plan.containsPattern(getattr(self._pattern, pattern)())) for pattern in patterns
-        )
+        jvm: Java = self.spark._jvm
+        found = (java_constant(jvm, _PATTERN, pattern) for pattern in patterns)
+        return any(bool(plan.containsPattern(pattern)) for pattern in found)
 
     def interesting(self, plan: Java, thorough: bool) -> Node | None:
         """As in :class:`Gateway`. A plan with neither a Python function nor a filter and an
@@ -109,7 +108,7 @@ class ClassicGateway:
             if not (self.mentions(plan, "FILTER") and filters_an_aggregate(self, plan)):
                 return None
         text = self.json(plan)
-        return parse_plan(text) if any(mark in text for mark in _MARKS) else None
+        return self._read(plan, text) if any(mark in text for mark in _MARKS) else None
 
     @guarded
     def kind(self, plan: Java) -> str:
@@ -118,7 +117,12 @@ class ClassicGateway:
 
     def tree(self, plan: Java) -> Node:
         """The plan as a tree."""
-        return parse_plan(self.json(plan))
+        return self._read(plan, self.json(plan))
+
+    def _read(self, plan: Java, text: str) -> Node:
+        root = parse_plan(text)
+        self._nodes.are_read(plan, root)
+        return root
 
     def calls_python(self, plan: Java) -> bool:
         """As in :class:`Gateway`."""
@@ -140,13 +144,8 @@ class ClassicGateway:
 
     @guarded
     def node(self, root: Java, path: Sequence[int]) -> Java:
-        """The node reached by following child numbers. Each step costs, and is taken once."""
-        steps = tuple(path)
-        known = self._nodes.setdefault(root._target_id, {(): root})
-        length = next(n for n in reversed(range(len(steps) + 1)) if steps[:n] in known)
-        for n in range(length, len(steps)):
-            known[steps[: n + 1]] = known[steps[:n]].children().apply(steps[n])
-        return known[steps]
+        """The node reached by following child numbers."""
+        return self._nodes.at(root, tuple(path))
 
     @guarded
     def schema_json(self, plan: Java) -> str:

@@ -35,4 +35,13 @@ def java_class(jvm: Handle, name: str) -> Handle:
     return found
 
 
+def java_constant(jvm: Handle, name: str, member: str) -> Handle:
+    """What a static method without arguments gives, always the same, which is asked once."""
+    known = _constants.setdefault(jvm, {})
+    if (name, member) not in known:
+        known[name, member] = getattr(java_class(jvm, name), member)()
+    return known[name, member]
+
+
 _classes: WeakKeyDictionary[Handle, dict[str, Handle]] = WeakKeyDictionary()
+_constants: WeakKeyDictionary[Handle, dict[tuple[str, str], Handle]] = WeakKeyDictionary()

@@ -1,0 +1,54 @@
+"""Trusted. The operators of a classic session's plans where the JVM has them, by their paths.
+
+Each question over py4j costs, and a step from an operator to its child is two of them. Of a plan
+that was read, all operators are asked for at once: ``TreeNode.map`` of Spark 4.3 visits them in the
+order in which ``TreeNode.toJSON`` writes them, each before its children.
+"""
+
+from __future__ import annotations
+
+from presieve.backend.catalyst_json import Node, walk
+from presieve.backend.classic.guarded import java_constant
+from presieve.backend.gateway import GatewayError, Handle
+
+
+class Nodes:
+    """What is known of plans, by the number that py4j gives the root, which nothing else has as
+    long as it is kept here.
+    """
+
+    __slots__ = ("_all", "_jvm", "_known", "_places")
+
+    def __init__(self, jvm: Handle) -> None:
+        self._jvm = jvm
+        self._known: dict[str, dict[tuple[int, ...], Handle]] = {}
+        self._places: dict[str, dict[tuple[int, ...], int]] = {}
+        self._all: dict[str, Handle] = {}
+
+    def are_read(self, root: Handle, tree: Node) -> None:
+        """The plan was read as this tree."""
+        self._known.setdefault(root._target_id, {(): root})
+        self._places[root._target_id] = {n.path: i for i, n in enumerate(walk(tree))}
+
+    def at(self, root: Handle, path: tuple[int, ...]) -> Handle:
+        """The operator reached by following child numbers. Raises :class:`GatewayError`."""
+        known = self._known.setdefault(root._target_id, {(): root})
+        if path in known:
+            return known[path]
+        place = self._places.get(root._target_id, {}).get(path)
+        if place is not None:
+            known[path] = self._in_order(root).apply(place)
+            return known[path]
+        length = max(n for n in range(len(path)) if path[:n] in known)
+        for n in range(length, len(path)):
+            known[path[: n + 1]] = known[path[:n]].children().apply(path[n])
+        return known[path]
+
+    def _in_order(self, root: Handle) -> Handle:
+        number = root._target_id
+        if number not in self._all:
+            found = root.map(java_constant(self._jvm, "scala.Predef", "$conforms"))
+            if int(found.size()) != len(self._places[number]):
+                raise GatewayError("a plan has other operators than its JSON")
+            self._all[number] = found
+        return self._all[number]
