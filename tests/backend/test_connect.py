@@ -124,18 +124,6 @@ def test_two_columns_of_a_name(tables: Tables) -> None:
 # --- what the server alone knows ------------------------------------------------------------
 
 
-def test_sql_text_is_not_read(spark: SparkSession, tables: Tables) -> None:
-    tables.plain.createOrReplaceTempView("rows_of_connect")
-    text = "SELECT team, max(v) AS m FROM rows_of_connect GROUP BY team HAVING max(v) > 10"
-    assert optimize(spark.sql(text)) is not None
-    df = spark.sql(text)
-    assert optimize(df) is df
-    below = most(spark.sql("SELECT * FROM rows_of_connect")).filter("m > 10")
-    assert code(below) == "sql-text"
-    view = most(spark.table("rows_of_connect")).filter("m > 10")
-    assert code(view) == "view"
-
-
 def test_tables_are_read(spark: SparkSession, tables: Tables) -> None:
     tables.plain.write.saveAsTable("stored_by_connect", format="parquet", mode="overwrite")
     try:

@@ -70,9 +70,10 @@ def test_a_maximum_reaches_the_scan(tables: Tables) -> None:
     assert "GreaterThan(v,90)" in after
 
 
-@pytest.mark.classic("SQL text")
 def test_sql_text(tables: Tables) -> None:
-    df = having(tables.strange, "max(v) AS m", "max(v) > 10")
+    tables.strange.createOrReplaceTempView("native")
+    text = "SELECT team, max(v) AS m FROM native GROUP BY team HAVING max(v) > 10"
+    df = tables.strange.sparkSession.sql(text)
     boundary = rewritten(df)
     assert (boundary.kind, boundary.prefilter) == ("exact", "v > 10")
     assert "GreaterThan(v,10)" in boundary.pushed_to_scan
@@ -198,7 +199,7 @@ def test_grouping_sets_of_frames(tables: Tables, by: str) -> None:
     assert untouched(df).declined[0].code == "grouping-sets"
 
 
-@pytest.mark.classic("SQL text")
+@pytest.mark.classic("GROUPING SETS in SQL text")
 @pytest.mark.parametrize("by", ["ROLLUP(team)", "CUBE(team)", "GROUPING SETS ((team), ())"])
 def test_grouping_sets(tables: Tables, by: str) -> None:
     tables.plain.createOrReplaceTempView("native")

@@ -175,7 +175,7 @@ def test_several_boundaries_in_one_plan(tables: Tables) -> None:
     assert prefilters == {SCORE, "v > 10"}
 
 
-@pytest.mark.classic("SQL text")
+@pytest.mark.classic("functions that are registered are on the server")
 def test_sql_views_and_having(spark: SparkSession, tables: Tables) -> None:
     tables.plain.createOrReplaceTempView("games")
     spark.udf.register("top", pandas_udf("top", "double"))

@@ -95,7 +95,7 @@ def test_where_something_stays(tables: Tables) -> None:
     assert "opaque" in plan_text(better)
 
 
-@pytest.mark.classic("SQL text")
+@pytest.mark.classic("functions that are registered are on the server")
 def test_functions_registered_for_sql(tables: Tables) -> None:
     spark = tables.plain.sparkSession
     spark.udf.register("grade_of", row_udfs.grade, "string")

@@ -1,5 +1,5 @@
-"""Untrusted. Python functions below a filter that no rule speaks of, for the log. Nothing else
-depends on it.
+"""Untrusted. Python functions below a filter that no rule speaks of, and filters in what is not
+read, for the log. Nothing else depends on it.
 """
 
 from __future__ import annotations
@@ -16,18 +16,23 @@ FUNCTION_MARKS = ("PythonUDF", "PythonUDTF")
 stand in aggregates and windows, ``PythonUDF``s also in the operators that map groups).
 """
 
+TOLD = "presieve.told"
+"""A field of an operator: why filters in it are left alone."""
+
 _FUNCTIONS = frozenset(EXPRESSIONS + name for name in (*FUNCTION_MARKS, "PythonUDAF"))
 
 
 def notes(root: Node, told: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
     """Why filters stay above functions: one note for each operator that calls one, each once.
 
-    ``told`` are the paths of boundaries of which more is said elsewhere.
+    ``told`` are the paths of boundaries of which more is said elsewhere. An operator of Spark
+    Connect may bring notes of its own (``TOLD``).
     """
     filters = {n.path for n in walk(root) if n.kind == FILTER}
     by_path = {n.path: n for n in walk(root)}
-    found = []
+    found: list[Declined] = []
     for node in by_path.values():
+        found += node.fields.get(TOLD, ())
         if node.path in told:
             continue
         names = list(dict.fromkeys(_functions(node.fields)))

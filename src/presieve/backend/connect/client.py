@@ -119,6 +119,11 @@ class Client:
         return self._known[key]
 
     @_guarded
+    def same_semantics(self, one: Relation, other: Relation) -> bool:
+        """Whether two relations are analyzed to the same plan, but for names and numbers."""
+        return bool(self._client.same_semantics(self._plan(one), self._plan(other)))
+
+    @_guarded
     def is_streaming(self, relation: Relation) -> bool:
         """Whether a streaming source is below."""
         plan = self._plan(relation)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst_json import Node, Tree
 from presieve.backend.catalyst_operators import FILTER
-from presieve.backend.connect import operators
+from presieve.backend.connect import operators, texts
 from presieve.backend.connect.client import Client, loaded, message, same
 from presieve.backend.connect.expressions import (
     conjunction,
@@ -22,6 +22,7 @@ from presieve.backend.connect.operators import Condition, Expression, Operator, 
 from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.connect.separate import separated
 from presieve.backend.gateway import GatewayError
+from presieve.backend.notes import TOLD
 from presieve.backend.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 class ConnectGateway:
     """The interfaces of one session of Spark Connect."""
 
-    __slots__ = ("_cache", "_client", "_opened", "_origin", "_resolver")
+    __slots__ = ("_cache", "_client", "_opened", "_origin", "_resolver", "_right")
 
     def __init__(self, spark: SparkSession) -> None:
         """Raises :class:`GatewayError` where an interface is not there."""
@@ -45,6 +46,7 @@ class ConnectGateway:
         self._origin: LogicalPlan | None = None
         self._opened: Operator | None = None
         self._cache: bool | None = None
+        self._right: dict[bytes, bool] = {}
 
     # Plans
 
@@ -52,16 +54,28 @@ class ConnectGateway:
         """The plan, resolved: but not where there is nothing to do in it, which costs nothing."""
         if self._origin is None:
             self._origin = self._client.origin(df)
-        relation = self._client.relation(df)
+        relation = self._with_texts(self._client.relation(df))
         if not is_interesting(relation):
-            return Operator(_UNREAD, {}, (), (), relation, ())
+            return Operator(_UNREAD, {TOLD: texts.filtering(relation)}, (), (), relation, ())
         plan = self._resolver.resolve(relation)
         self._opened = self._opened or plan
         return plan
 
+    def _with_texts(self, relation: Relation) -> Relation:
+        """The plan with queries in SQL text as messages, where these are right."""
+        asked = {texts.key(t): t for t in texts.texts(relation)}
+        read = {k: m for k, t in asked.items() if (m := texts.read(t)) is not None}
+        if not read or not is_interesting(texts.put_in(relation, read)):
+            return relation
+        for k, made in read.items():
+            if k not in self._right:
+                self._right[k] = texts.is_right(self._client, asked[k], made)
+        return texts.put_in(relation, {k: m for k, m in read.items() if self._right[k]})
+
     def interesting(self, plan: Operator, thorough: bool) -> Node | None:
         """The plan as a tree, or None where there is nothing to do in it and nothing to tell."""
-        return None if plan.kind == _UNREAD else operators.as_tree(plan)
+        nothing = plan.kind == _UNREAD and not plan.fields[TOLD]
+        return None if nothing else operators.as_tree(plan)
 
     def tree(self, plan: Operator) -> Node:
         """The plan as a tree."""

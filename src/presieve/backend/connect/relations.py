@@ -35,6 +35,8 @@ from presieve.backend.connect.operators import (
     inner,
 )
 from presieve.backend.connect.scope import Scope, fold, parts_of
+from presieve.backend.connect.texts import UNREAD_TEXT, filtering, shows_a_table
+from presieve.backend.notes import TOLD
 from presieve.errors import Declined, DeclineSignal
 
 MAX_DEPTH = 300
@@ -48,6 +50,9 @@ class Server(Protocol):
 
     def is_stored(self, table: str) -> bool:
         """Whether the name is that of a table, not of a view."""
+
+    def explained(self, relation: Relation, mode: str) -> str:
+        """What ``explain`` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,13 +120,14 @@ class Resolver:
         )
 
     def _leaf(self, relation: Relation, kind: str) -> Operator:
-        why = self._leaf_declines(inner(relation), kind)
+        why = self._leaf_declines(relation, inner(relation), kind)
         output = self.fresh(self.schema(relation), _relation_name(inner(relation), kind))
         trees = [] if why is None else unknown_columns(output, why, ())
         name = "presieve." + kind
-        return Operator(name, {"unread": trees}, (), output, relation, (), why, why is None)
+        fields = {"unread": trees, TOLD: filtering(relation)}
+        return Operator(name, fields, (), output, relation, (), why, why is None)
 
-    def _leaf_declines(self, body: Relation, kind: str) -> Declined | None:
+    def _leaf_declines(self, relation: Relation, body: Relation, kind: str) -> Declined | None:
         """Why nothing is known of a leaf."""
         if kind == "read":
             if body.is_streaming:
@@ -129,16 +135,12 @@ class Resolver:
             table = str(body.named_table.unparsed_identifier)
             if body.HasField("data_source") or self.server.is_stored(table):
                 return None
-            return Declined(
-                "view",
-                f"{table} is a view, whose plan is on the server; use its DataFrame instead",
-            )
+            if shows_a_table(self.server.explained(relation, "extended")):
+                return None
+            reason = f"{table} is a view that computes something, by a plan that is on the server"
+            return Declined("view", f"{reason}; use its DataFrame instead")
         if kind == "sql":
-            return Declined(
-                "sql-text",
-                "this part of the plan is SQL text, which the server alone reads; "
-                "write it with DataFrames, or run it without Spark Connect",
-            )
+            return Declined("sql-text", UNREAD_TEXT)
         if kind in LEAVES:
             return None
         return Declined("operator", f"{kind} of Spark Connect is not understood")
