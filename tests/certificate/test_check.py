@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -120,6 +121,18 @@ def test_nesting_without_end_is_no_certificate(depth: int, tmp_path: Path) -> No
     path.write_text('{"presieve": 1, "kind": ' + "[" * depth + "]" * depth + "}")
     with pytest.raises(UsageError):
         load(path)
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan, 10**400])
+def test_a_number_without_end_is_no_place_in_a_table(number: float) -> None:
+    """JSON's ``1e999`` is read as infinity."""
+    data = data_of(certificate_of("top2"))
+    data["witnesses"][0]["index"] = number
+    try:
+        claim = parse(data)
+    except PresieveError:
+        return
+    assert isinstance(check(claim), Rejected)
 
 
 # --- the seal -------------------------------------------------------------------------------------
