@@ -101,7 +101,7 @@ def parse(data: object) -> Certificate:
         raise PresieveError(f'not a certificate: "presieve": {FORMAT} is missing')
     try:
         return _parse(data)
-    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as problem:
         raise PresieveError(f"not a certificate: {problem!r}") from problem
     except RecursionError:
         raise PresieveError("not a certificate: nested too deeply") from None
