@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 from typer.main import get_command
 
-from presieve.cli import bench, check, demo, explain, run, synth, verify
+from presieve.cli import bench, cache, check, demo, explain, run, synth, verify
 from presieve.errors import PresieveError
 
 DEBUG = "PRESIEVE_DEBUG"
@@ -32,6 +32,7 @@ app.command("explain", context_settings=run.CONTEXT)(explain.command)
 app.command("synth")(synth.command)
 app.command("verify")(verify.command)
 app.command("check")(check.command)
+app.command("cache")(cache.command)
 app.add_typer(bench.app, name="bench")
 
 # Typer has carried its own copy of click since 0.2x; this is the base of usage errors in both.

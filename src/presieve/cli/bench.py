@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -12,6 +13,7 @@ from rich.console import Console
 
 from presieve.cli import bench_spark, output
 from presieve.cli import options as opt
+from presieve.driver.store import CACHE
 from presieve.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,6 +22,12 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="The benchmarks.", no_args_is_help=True, rich_markup_mode=None)
 app.command("spark")(bench_spark.command)
+
+
+@app.callback()
+def measuring() -> None:
+    """The benchmarks."""
+    os.environ[CACHE] = "off"  # what is measured is a search, not what is kept of an earlier one
 
 
 class ModeOption(StrEnum):

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
+from presieve.driver.store import CACHE
 from presieve.errors import UsageError
 
 
@@ -19,6 +20,7 @@ def session() -> Iterator[SparkSession]:
     # Workers start the python3 on PATH, which need not be this one.
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ[CACHE] = "off"  # the demo shows a search, not what is kept of its last run
     builder = (
         SparkSession.builder.master("local[2]")
         .appName("presieve demo")

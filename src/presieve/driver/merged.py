@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from presieve.certificate.merges import merge_agrees
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, with_keys, zone_note
-from presieve.driver.solve import Policy, solve
+from presieve.driver.solve import Policy
+from presieve.driver.solved import solved
 from presieve.errors import Declined, DeclineSignal, PresieveError, UsageError
 from presieve.ir.fold import Mode
 from presieve.ir.ops import sql_conjuncts
@@ -83,7 +84,7 @@ def filters_below(
         return _of_keys(where, request, term)
     if zone_note(term):
         return _of_keys(where, request, _zoned())
-    solution = solve(inputs.problem(term), budget=budget, policy=policy)
+    solution = solved(inputs.problem(term), policy, {}, budget, budget)
     if solution.verified is None:
         why = solution.declined[0] if solution.declined else _nothing()
         return _of_keys(where, request, why)

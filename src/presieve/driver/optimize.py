@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from presieve.driver.declare import Declared, read_declared, with_declared
-from presieve.driver.memory import Memory
 from presieve.driver.order import order_of
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.rounds import Decided, in_rounds
-from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
+from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution
+from presieve.driver.solved import solved
 from presieve.errors import Declined, PresieveError, UsageError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import public_strength
@@ -196,7 +196,6 @@ def _solve_problem(
     return _edited(opened, problem, solution, told, options)
 
 
-_MEMORY = Memory()
 _LEAST = 0.1
 """Seconds for a boundary whose predecessors have used up the budget: small problems need less."""
 
@@ -204,19 +203,14 @@ _LEAST = 0.1
 def _solved(
     problem: Problem, known: Mapping[Assumption, str], options: Options, deadline: float
 ) -> Solution | Declined:
-    """:func:`solve`, or what it said of the same problem before."""
+    """:func:`solved`, with what is left of the budget."""
     left = max(deadline - time.perf_counter(), _LEAST)
-    before = _MEMORY.get(problem, options.policy, known, left)
-    if before is not None:
-        return before
     try:
-        solution = solve(problem, budget=left, policy=options.policy, discharged=known)
+        return solved(problem, options.policy, known, options.budget, left)
     except PresieveError as error:
         # A bug of ours must not stop somebody's job; it is told with its traceback.
         logger.warning("the search failed, please report it", exc_info=error)
         return Declined("internal", f"the search failed: {error}")
-    _MEMORY.put(problem, options.policy, known, left, solution)
-    return solution
 
 
 def _told(report: BoundaryReport, site: SiteProblem, solution: Solution) -> BoundaryReport:

@@ -87,13 +87,13 @@ def solve(
     started = time.perf_counter()
     deep = too_deep(problem)
     if deep is not None:
-        return _nothing(problem, (deep,), started, 0)
+        return nothing(problem, (deep,), started, 0)
     refused: tuple[Declined, ...] = ()
     if policy == "strict":
-        refused = tuple(_refused(a) for a in _open(problem, discharged))
+        refused = tuple(_refused(a) for a in open_assumptions(problem, discharged))
         problem = strictly(problem, discharged)
-        if _open(problem, discharged):
-            return _nothing(problem, refused, started, 0)
+        if open_assumptions(problem, discharged):
+            return nothing(problem, refused, started, 0)
     solution = _searched(problem, budget, policy, discharged, started, story)
     if solution.verified is None:
         solution = replace(solution, declined=(*refused, *solution.declined))
@@ -118,7 +118,7 @@ def too_deep(problem: Problem, *terms: Term) -> Declined | None:
     return Declined("too-large", reason, fold.span)
 
 
-def _open(problem: Problem, discharged: Collection[Assumption]) -> list[Assumption]:
+def open_assumptions(problem: Problem, discharged: Collection[Assumption]) -> list[Assumption]:
     """The assumptions of which nobody has said that they hold. Of pure functions the caller has;
     what that means is told all the same.
     """
@@ -151,13 +151,13 @@ def _searched(
         if found.pushdown is None:
             continue
         if policy == "strict":
-            more = [_refused(a) for a in _open(found.problem, discharged)]
+            more = [_refused(a) for a in open_assumptions(found.problem, discharged)]
             if more:
                 declined = (*declined, *more)
                 continue
-        calls += CHECK_CALLS + (found.pushdown.strength != "universe")
         certificate = Certificate.of(found.problem, found.pushdown)
-        checked = check(certificate, effort=Effort(seconds=max(budget, 1.0)))
+        calls += check_calls(certificate)
+        checked = check(certificate, effort=check_effort(budget))
         if isinstance(checked, Rejected):
             reason = f"the checker did not accept a proof ({checked.condition}: {checked.reason})"
             declined = (*declined, Declined("check", reason))
@@ -167,12 +167,18 @@ def _searched(
             tell(Checked(found.problem, found.pushdown, ERASES))
         else:
             tell(Checked(found.problem, found.pushdown))
-            return _solution(certificate, checked, found.declined, started, calls)
-    return _nothing(problem, declined, started, calls)
+            return proved(checked, found.declined, started, calls)
+    return nothing(problem, declined, started, calls)
 
 
-CHECK_CALLS = 6
-"""Premises, four conditions, and the question about errors; strength is one more."""
+def check_calls(certificate: Certificate) -> int:
+    """Premises, four conditions, and the question about errors; strength is one more."""
+    return 6 + (certificate.strength != "universe")
+
+
+def check_effort(budget: float) -> Effort:
+    """What each question of a check may cost where a search has ``budget`` seconds."""
+    return Effort(seconds=max(budget, 1.0))
 
 
 OPTIONAL = frozenset({"no-nan"})
@@ -185,22 +191,21 @@ def strictly(problem: Problem, discharged: Collection[Assumption] = ()) -> Probl
     return replace(problem, assumptions=kept)
 
 
-def _nothing(
+def nothing(
     problem: Problem, declined: tuple[Declined, ...], started: float, calls: int
 ) -> Solution:
+    """The solution that nothing may be rewritten. ``started`` is of ``time.perf_counter``."""
     seconds = time.perf_counter() - started
     return Solution(
         problem, "none", SQL_TRUE, problem.where, (), "universe", declined, seconds, calls
     )
 
 
-def _solution(
-    certificate: Certificate,
-    verified: Verified,
-    declined: tuple[Declined, ...],
-    started: float,
-    calls: int,
+def proved(
+    verified: Verified, declined: tuple[Declined, ...], started: float, calls: int
 ) -> Solution:
+    """The solution that a certificate which the checker has accepted says."""
+    certificate = verified.certificate
     return Solution(
         certificate.problem,
         certificate.kind,

@@ -1,0 +1,41 @@
+"""Untrusted. ``presieve cache``: what is kept of searches between processes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from presieve.cli import options as opt
+from presieve.cli import output
+from presieve.driver.store import BYTES, CACHE, COUNT, default_store
+
+
+def command(
+    clear: Annotated[bool, typer.Option("--clear", help="Forget them all.")] = False,
+    json: opt.Json = False,
+) -> None:
+    """What is kept of earlier searches, so that a job's next run need not search again.
+
+    The environment variable PRESIEVE_CACHE names another directory, or is off.
+    """
+    store = default_store()
+    removed = store.clear() if store is not None and clear else 0
+    entries, size = store.held() if store is not None else (0, 0)
+    answer = {
+        "directory": None if store is None else str(store.directory),
+        "entries": entries,
+        "bytes": size,
+        "removed": removed,
+    }
+    if json:
+        output.as_json(answer)
+    elif store is None:
+        print(f"nothing is kept: {CACHE} is off, or there is no home directory")
+    else:
+        rows = [
+            ("directory", str(store.directory)),
+            ("entries", f"{entries:,} (at most {COUNT:,})"),
+            ("bytes", f"{size:,} (at most {BYTES:,})"),
+        ]
+        output.fields([*rows, ("removed", f"{removed:,}")] if clear else rows)

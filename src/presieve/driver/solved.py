@@ -1,0 +1,38 @@
+"""Trusted. Solutions of problems, none searched twice: by this process, or by one before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from presieve.driver import recall
+from presieve.driver.memory import Memory
+from presieve.driver.solve import Policy, Solution, solve
+from presieve.driver.store import default_store
+from presieve.ir.fold import Assumption, Problem
+
+_MEMORY = Memory()
+
+
+def solved(
+    problem: Problem, policy: Policy, known: Mapping[Assumption, str], budget: float, left: float
+) -> Solution:
+    """:func:`solve`, or what it said of the same problem before. ``left`` is what is left for this
+    problem of the ``budget`` that the caller set, in seconds.
+    """
+    before = _MEMORY.get(problem, policy, known, left)
+    if before is not None:
+        return before
+    found = _kept(recall.Asked(problem, policy, known, budget, left))
+    _MEMORY.put(problem, policy, known, left, found)
+    return found
+
+
+def _kept(asked: recall.Asked) -> Solution:
+    store = default_store() if recall.versions()["presieve"] else None
+    found = recall.recall(store, asked) if store is not None else None
+    if found is None:
+        problem, policy = asked.problem, asked.policy
+        found = solve(problem, budget=asked.left, policy=policy, discharged=asked.known)
+        if store is not None:
+            recall.keep(store, asked, found)
+    return found
