@@ -12,12 +12,12 @@ from dataclasses import replace
 
 from presieve.ir.ops import app, conjunction
 from presieve.ir.sorts import BOOL, strip
-from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, int_lit, literal_value
-from presieve.lift import arrow, elements, onerow, ranked, vectors, writes
+from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
+from presieve.lift import arrow, columnmethods, onerow, ranked, vectors, writes
 from presieve.lift.build import and_, is_none
 from presieve.lift.fields import any_row, rows_of
 from presieve.lift.machine import Flow, Machine
-from presieve.lift.reductions import at_label, reduced
+from presieve.lift.reductions import at_label
 from presieve.lift.values import (
     LITERAL,
     NONE,
@@ -29,13 +29,13 @@ from presieve.lift.values import (
     PartV,
     Scalar,
     SeriesV,
-    Sorting,
     TableV,
     TopV,
     TupleV,
     Value,
     VectorV,
 )
+from presieve.lift.vectors import constant_of
 
 _ACCESS = ("loc", "iloc", "at", "iat")
 
@@ -99,7 +99,7 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
         case AccessV(of, by):
             return _accessed(m, flow, of, by, key, node)
         case LabelledV(columns, label):
-            name = _constant(key)
+            name = constant_of(key)
             if name not in columns:
                 return None
             if _all_floats(m, columns):
@@ -114,10 +114,10 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
             if wanted is None or not set(wanted) <= set(columns) or len(set(wanted)) < len(wanted):
                 return None
             return TableV(wanted, tuple(items[columns.index(n)] for n in wanted))
-        case PartV(columns) if _constant(key) in columns:
-            return vectors.column_of(m, value, str(_constant(key)))
+        case PartV(columns) if constant_of(key) in columns:
+            return vectors.column_of(m, value, str(constant_of(key)))
         case PartV(columns) if isinstance(key, ListV):
-            names = [_constant(k) for k in key.items]
+            names = [constant_of(k) for k in key.items]
             if set(names) <= set(columns) and len(set(names)) == len(names):
                 return replace(value, columns=tuple(str(n) for n in names))
     return None
@@ -130,12 +130,6 @@ def _all_floats(m: Machine, columns: tuple[str, ...]) -> bool:
     """
     types = {m.columns.type_of(c) for c in columns}
     return types == {"double"} or "string" in types
-
-
-def _constant(value: Value) -> object:
-    if isinstance(value, Scalar) and isinstance(value.term, Lit):
-        return literal_value(value.term)
-    return None
 
 
 def _masked(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
@@ -173,7 +167,7 @@ def _accessed(
             if name is None:
                 whole = frame.rows == TRUE and frame.ordered and not frame.made
                 return LabelledV(frame.columns, rows) if whole else None
-            wanted = _constant(name)
+            wanted = constant_of(name)
             if wanted in frame.columns:
                 return at_label(m, flow, frame, rows, str(wanted), node)
         if isinstance(rows, SeriesV | VectorV):
@@ -199,10 +193,10 @@ def _labelled_table(
 def _by_position(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> Value | None:
     frame = vectors.part(of)
     if frame is not None and isinstance(key, ListV) and len(key.items) == 1:
-        row = _constant(key.items[0])
+        row = constant_of(key.items[0])
         if type(row) is int and row in (0, -1):
             return onerow.row_table(m, flow, frame, last=row == -1, node=node)
-    position = _constant(key)
+    position = constant_of(key)
     if isinstance(of, SeriesV) and of.name in m.columns.request.keys and position in (0, -1):
         return m.columns.key(of.name)
     column = vectors.vector(m, of)
@@ -213,11 +207,6 @@ def _by_position(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -
         raise m.decline("row-order", reason, node)
     return None
 
-
-_NEIGHBOURS = (
-    *("shift", "diff", "pct_change", "cumsum", "cumcount", "cummax", "cummin", "rolling"),
-    *("expanding", "ewm", "rank", "ffill", "bfill", "interpolate", "duplicated"),
-)
 
 # --- methods --------------------------------------------------------------------------------------
 
@@ -238,13 +227,13 @@ def method_of(
 ) -> Value | None:
     """``owner.name(...)`` of a table or column; None where it is not known here."""
     if isinstance(owner, TableV):
-        dropped = name == "reset_index" and [_constant(v) for v in named.values()] == [True]
+        dropped = name == "reset_index" and [constant_of(v) for v in named.values()] == [True]
         plain = not args and (name == "copy" if not named else dropped and "drop" in named)
         return owner if plain else None
     if isinstance(owner, TopV):
         return ranked.method_of(m, flow, owner, name, args, named, node)
     if isinstance(owner, AccessV):
-        return _accessor_method(m, owner, name, args, named, node)
+        return columnmethods.of_accessor(m, owner, name, args, named, node)
     if arrow.is_arrow(owner):
         return None if named else arrow.method_of(m, flow, owner, name, args, node)
     frame = vectors.part(owner)
@@ -252,88 +241,7 @@ def method_of(
         return _frame_method(m, flow, frame, name, args, named, node)
     if not isinstance(owner, SeriesV | VectorV):
         return None
-    if name in _NEIGHBOURS:
-        reason = f".{name}() looks at neighbouring rows: write a loop that keeps what it needs"
-        raise m.decline("not-a-fold", reason, node)
-    if name in ("value_counts", "unique", "tolist", "to_numpy", "apply", "map", "agg"):
-        reason = f".{name}() is not supported: count with (column == constant).sum(), or loop"
-        raise m.decline("not-a-fold", reason, node)
-    if not args and not named and name in ("reset_index", "copy"):
-        return None if name == "reset_index" else owner
-    v = vectors.vector(m, owner)
-    assert v is not None
-    if v.array:
-        return reduced(m, flow, v, name, node) if not args and not named else None
-    if name in ("nlargest", "nsmallest"):
-        return ranked.largest(m, v, name, args, named, node)
-    if name == "head" and v.by is not None:
-        return ranked.head(m, v, args, named, node)
-    if name == "sort_values" and set(named) <= {"ascending", "kind"} and not args:
-        return replace(v, ordered=False, by=_sorting(v, v.ordered, named))
-    if name in ("where", "mask") and 1 <= len(args) <= 2 and not named:
-        rest = args[1] if len(args) == 2 else None
-        return elements.chosen(m, v, args[0], rest, name == "where", node)
-    if not named:
-        found = _column_method(m, flow, v, name, args, node)
-        if found is not None:
-            return found
-    if name == "clip" and set(named) <= {"lower", "upper"} and len(args) + len(named) <= 2:
-        low = args[0] if args else named.get("lower")
-        high = args[1] if len(args) > 1 else named.get("upper")
-        return vectors.clipped(m, v, low, high, node)
-    return None
-
-
-def _accessor_method(
-    m: Machine,
-    owner: AccessV,
-    name: str,
-    args: tuple[Value, ...],
-    named: Mapping[str, Value],
-    node: ast.AST,
-) -> Value | None:
-    """``column.str.name(...)``."""
-    v = vectors.vector(m, owner.of)
-    if owner.by != "str" or v is None:
-        return None
-    return elements.text_method(m, v, name, args, named, node)
-
-
-_WORDS: dict[str, ast.cmpop] = {
-    "gt": ast.Gt(),
-    "ge": ast.GtE(),
-    "lt": ast.Lt(),
-    "le": ast.LtE(),
-    "eq": ast.Eq(),
-    "ne": ast.NotEq(),
-}
-
-
-def _column_method(
-    m: Machine, flow: Flow, v: VectorV, name: str, args: tuple[Value, ...], node: ast.AST
-) -> Value | None:
-    match name, args:
-        case (("isna" | "isnull"), ()):
-            return vectors.absent(v, present=False)
-        case (("notna" | "notnull"), ()):
-            return vectors.absent(v, present=True)
-        case "dropna", ():
-            return vectors.kept(v, vectors.present_rows(v))
-        case "fillna", (value,):
-            return vectors.filled(m, v, value, node)
-        case "isin", (ListV(items) | TupleV(items),):
-            return vectors.among(m, v, items, node)
-        case "between", (low, high):
-            a = vectors.compare_vectors(m, ast.GtE(), v, low, node)
-            b = vectors.compare_vectors(m, ast.LtE(), v, high, node)
-            return vectors.binary_vectors(m, ast.BitAnd(), a, b, node)
-        case (("gt" | "ge" | "lt" | "le" | "eq" | "ne"), (value,)):
-            return vectors.compare_vectors(m, _WORDS[name], v, value, node)
-        case "abs", ():
-            return elements.absolute(m, v, node)
-        case (_, ()) | ("quantile", _):
-            return reduced(m, flow, v, name, node)
-    return None
+    return columnmethods.method_of(m, flow, owner, name, args, named, node)
 
 
 def _frame_method(
@@ -359,7 +267,7 @@ def _frame_method(
             return writes.assigned(m, frame, named, node)
         case "sort_values" if len(args) <= 1 and set(named) <= {"by", "ascending", "kind"}:
             return _sorted(m, frame, args, named)
-        case "head" | "tail" if not named and [_constant(a) for a in args] == [1]:
+        case "head" | "tail" if not named and [constant_of(a) for a in args] == [1]:
             return onerow.row_table(m, flow, frame, last=name == "tail", node=node)
         case "nlargest" | "nsmallest":
             return ranked.largest(m, frame, name, args, named, node)
@@ -377,19 +285,11 @@ def _sorted(m: Machine, frame: PartV, args: tuple[Value, ...], named: Mapping[st
     if found is None or len(found) != 1 or found[0] not in frame.columns:
         return replace(frame, ordered=False, by=None)
     key = vectors.column_of(m, frame, found[0])
-    return replace(frame, ordered=False, by=_sorting(key, frame.ordered, named))
-
-
-def _sorting(key: VectorV, ordered: bool, named: Mapping[str, Value]) -> Sorting | None:
-    upwards = _constant(named["ascending"]) if "ascending" in named else True
-    kind = _constant(named["kind"]) if "kind" in named else "quicksort"
-    if type(upwards) is not bool:
-        return None
-    return Sorting(key, upwards, ordered and kind in ("stable", "mergesort"))
+    return replace(frame, ordered=False, by=ranked.sorting(key, frame.ordered, named))
 
 
 def _names(value: Value) -> tuple[str, ...] | None:
     """One name, or a list of names."""
     items = value.items if isinstance(value, ListV | TupleV) else (value,)
-    names = [_constant(i) for i in items]
+    names = [constant_of(i) for i in items]
     return tuple(str(n) for n in names) if all(type(n) is str for n in names) else None

@@ -18,11 +18,9 @@ from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option
 from presieve.ir.terms import (
     FALSE,
     TRUE,
-    Lit,
     Op,
     Term,
     int_lit,
-    literal_value,
     none_lit,
 )
 from presieve.lift.build import and_, as_float, get, is_none, ite, or_, some
@@ -41,7 +39,7 @@ from presieve.lift.values import (
     Value,
     VectorV,
 )
-from presieve.lift.vectors import NAN, as_double, column_of, missing
+from presieve.lift.vectors import NAN, as_double, column_of, constant_of, missing
 
 MOST = 8
 """Places, at most."""
@@ -70,14 +68,14 @@ def largest(
     given = {**dict(zip(words, args, strict=False)), **named}
     if len(args) > len(words) or set(given) - {*words, "keep"}:
         return None
-    if "keep" in given and _constant(given["keep"]) != "first":
+    if "keep" in given and constant_of(given["keep"]) != "first":
         return None
     key = of
     if isinstance(of, PartV):
         wanted = given.get("columns")
         if isinstance(wanted, ListV) and len(wanted.items) == 1:
             wanted = wanted.items[0]
-        column = None if wanted is None else _constant(wanted)
+        column = None if wanted is None else constant_of(wanted)
         if column not in of.columns:
             return None
         key = column_of(m, of, str(column))
@@ -86,7 +84,7 @@ def largest(
         raise m.decline("unsupported-operation", f"{name}() of this type of column", node)
     if not of.ordered:
         raise m.decline("row-order", f"{name}() after sorting: take it before", node)
-    most = _constant(given["n"]) if "n" in given else 5
+    most = constant_of(given["n"]) if "n" in given else 5
     by = Sorting(key, name == "nsmallest", stable=False)
     return _top(m, of, by, most, True, node)
 
@@ -104,7 +102,7 @@ def head(
     if of.by is None:
         reason = "the first rows without an order of their own: sort them by one column"
         raise m.decline("row-order", reason, node)
-    most = _constant(next(iter((*args, *named.values())), Scalar(int_lit(5))))
+    most = constant_of(next(iter((*args, *named.values())), Scalar(int_lit(5))))
     return _top(m, of, of.by, most, of.by.stable, node)
 
 
@@ -118,10 +116,13 @@ def _top(
     return TopV(of, by, most, among)
 
 
-def _constant(value: Value) -> object:
-    if isinstance(value, Scalar) and isinstance(value.term, Lit):
-        return literal_value(value.term)
-    return None
+def sorting(key: VectorV, ordered: bool, named: Mapping[str, Value]) -> Sorting | None:
+    """The order by a column; None where it is not known. ``ordered``: of what is in the group's."""
+    upwards = constant_of(named["ascending"]) if "ascending" in named else True
+    kind = constant_of(named["kind"]) if "kind" in named else "quicksort"
+    if type(upwards) is not bool:
+        return None
+    return Sorting(key, upwards, ordered and kind in ("stable", "mergesort"))
 
 
 # --- what is made of them -------------------------------------------------------------------------
@@ -173,7 +174,7 @@ def _how_many(full: tuple[Term, ...]) -> Term:
 
 def item_of(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
     """``top["c"]`` of a table, ``top[0]`` of a list."""
-    wanted = _constant(key)
+    wanted = constant_of(key)
     if isinstance(top.of, PartV):
         if wanted in top.of.columns:
             return replace(top, of=column_of(m, top.of, str(wanted)))
@@ -183,7 +184,7 @@ def item_of(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Val
 
 def at(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
     """``top.iloc[i]``, from the front or -1: IndexError where there are not so many rows."""
-    position, of = _constant(key), top.of
+    position, of = constant_of(key), top.of
     if type(position) is not int or position < -1 or not isinstance(of, VectorV):
         return None
     _in_order(m, top, 1, node)

@@ -119,6 +119,13 @@ def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
     return replace(whole, rows=frame.rows, ordered=frame.ordered, by=frame.by)
 
 
+def constant_of(value: Value) -> object:
+    """The constant that a value is; None where it is none."""
+    if isinstance(value, Scalar) and isinstance(value.term, Lit):
+        return literal_value(value.term)
+    return None
+
+
 def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
     """A value beside a column: it must not depend on other rows, which would take two passes."""
     if isinstance(value, Scalar | GapV) and any(
