@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 import pandas as pd
 import pytest
 from tests.lift import ranked_refused
-from tests.lift.lifting import declined, lifted, request
-from tests.lift.random_pandas import load
-from tests.lift.test_random_pandas import check, table
+from tests.lift.lifting import declined, request
+from tests.lift.pandas_agreement import agrees
 
 from presieve.driver.synthesize import synthesize
 from presieve.driver.verify import verify
-
-TABLES = 20
 
 _TYPES = {
     "double": ("v double, w double NOT NULL, s string", "double"),
@@ -34,16 +30,6 @@ _SELECTED = (
 )
 
 
-def _agrees(top: str, cells: dict[str, str], schema: str, types: dict[str, str]) -> None:
-    made = ", ".join(f"'{n}': [{text}]" for n, text in cells.items())
-    source = f"def f(pdf: pd.DataFrame):\n    top = {top}\n    return pd.DataFrame({{{made}}})\n"
-    function = load(source, f"{source} {schema}")
-    asked = request(schema, ", ".join(f"{n} {t}" for n, t in types.items()))
-    found, dice = lifted(function, asked), Random(f"{source} {schema}")
-    for _ in range(TABLES):
-        check(function, asked, found, table(dice, asked))
-
-
 @pytest.mark.parametrize("type_", _TYPES)
 @pytest.mark.parametrize("selected", _SELECTED)
 def test_places_are_what_pandas_gives(type_: str, selected: str) -> None:
@@ -55,14 +41,14 @@ def test_places_are_what_pandas_gives(type_: str, selected: str) -> None:
         if type_ != "timestamp":
             cells |= {"c": "top.sum()", "d": "top.mean()", "m": "top.count()"}
             types |= {"c": returns, "d": "double", "m": "bigint"}
-        _agrees(rows, cells, schema, types)
+        agrees([f"top = {rows}"], cells, schema, types)
         places = {"a": "top.iloc[0]", "b": "top.iloc[-1]", "c": "top.tolist()[0]"}
-        _agrees(rows, places, schema, dict.fromkeys(places, returns))
+        agrees([f"top = {rows}"], places, schema, dict.fromkeys(places, returns))
         if "nlargest(1" not in rows:
             second = {"a": "top.iloc[1]", "b": "top.tolist()[1]"}
-            _agrees(rows, second, schema, dict.fromkeys(second, returns))
+            agrees([f"top = {rows}"], second, schema, dict.fromkeys(second, returns))
             some = {"a": "top.iloc[-1] if len(top) > 1 else top.iloc[0]"}
-            _agrees(rows, some, schema, {"a": returns})
+            agrees([f"top = {rows}"], some, schema, {"a": returns})
 
 
 @pytest.mark.parametrize("column", ["v", "w"])
@@ -71,13 +57,13 @@ def test_columns_beside_the_largest(column: str, key: str) -> None:
     schema, cells = _TYPES["double"][0], {"a": "top.min()", "b": "top.max()", "c": "top.count()"}
     types = {"a": "double", "b": "double", "c": "bigint"}
     for select in (f"nlargest(2, '{key}')", f"nsmallest(3, columns=['{key}'])"):
-        _agrees(f"pdf.{select}.{column}", cells, schema, types)
+        agrees([f"top = pdf.{select}.{column}"], cells, schema, types)
 
 
 def test_tables_of_the_largest() -> None:
     cells, types = {"a": "len(top)", "b": "top.empty"}, {"a": "bigint", "b": "boolean"}
     for table_ in ("pdf", "pdf[pdf.w > 1]"):
-        _agrees(f"{table_}.nlargest(3, 'v')", cells, _TYPES["double"][0], types)
+        agrees([f"top = {table_}.nlargest(3, 'v')"], cells, _TYPES["double"][0], types)
 
 
 @pytest.mark.parametrize(("name", "code"), ranked_refused.CODES)

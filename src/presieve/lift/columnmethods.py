@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
-from presieve.lift import elements, ranked, vectors
+from presieve.lift import counts, elements, ranked, vectors
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.reductions import reduced
 from presieve.lift.values import AccessV, ListV, SeriesV, TupleV, Value, VectorV
@@ -30,7 +30,7 @@ def method_of(
     if name in _NEIGHBOURS:
         reason = f".{name}() looks at neighbouring rows: write a loop that keeps what it needs"
         raise m.decline("not-a-fold", reason, node)
-    if name in ("value_counts", "unique", "tolist", "to_numpy", "apply", "map", "agg"):
+    if name in ("unique", "tolist", "to_numpy", "apply", "map", "agg"):
         reason = f".{name}() is not supported: count with (column == constant).sum(), or loop"
         raise m.decline("not-a-fold", reason, node)
     if not args and not named and name in ("reset_index", "copy"):
@@ -45,6 +45,8 @@ def method_of(
         return ranked.head(m, v, args, named, node)
     if name == "sort_values" and set(named) <= {"ascending", "kind"} and not args:
         return replace(v, ordered=False, by=ranked.sorting(v, v.ordered, named))
+    if name == "value_counts":
+        return counts.counted(m, v, args, named, node)
     if name in ("where", "mask") and 1 <= len(args) <= 2 and not named:
         rest = args[1] if len(args) == 2 else None
         return elements.chosen(m, v, args[0], rest, name == "where", node)

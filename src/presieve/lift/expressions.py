@@ -9,6 +9,7 @@ from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
 from presieve.lift import (
     comprehensions,
+    counts,
     defaults,
     frames,
     inline,
@@ -30,6 +31,7 @@ from presieve.lift.values import (
     Clash,
     CountsV,
     DictV,
+    FrequencyV,
     Known,
     ListV,
     MapV,
@@ -248,6 +250,9 @@ def _compared(m: Machine, flow: Flow, op: ast.cmpop, a: Value, b: Value, node: a
         return flow.decided(found if isinstance(op, ast.In) else negate(found))
     if outside.is_dict(right) and isinstance(op, ast.In | ast.NotIn):
         found = outside.contains(m, right, left, node)
+        return flow.decided(found if isinstance(op, ast.In) else negate(found))
+    if isinstance(right, FrequencyV) and isinstance(op, ast.In | ast.NotIn):
+        found = counts.contains(m, right, left, node)
         return flow.decided(found if isinstance(op, ast.In) else negate(found))
     if isinstance(left, SetV) or isinstance(right, SetV):
         return flow.decided(sets.compared(m, op, left, right, node))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from presieve.ir.ops import app, conjunction
 from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
-from presieve.lift import arrow, columnmethods, onerow, ranked, vectors, writes
+from presieve.lift import arrow, columnmethods, counts, onerow, queries, ranked, vectors, writes
 from presieve.lift.build import and_, is_none
 from presieve.lift.fields import any_row, rows_of
 from presieve.lift.machine import Flow, Machine
@@ -23,6 +23,7 @@ from presieve.lift.values import (
     NONE,
     AccessV,
     FrameV,
+    FrequencyV,
     LabelledV,
     LabelV,
     ListV,
@@ -45,6 +46,10 @@ def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST)
     if arrow.is_arrow(value):
         return arrow.attribute_of(m, flow, value, name, node)
     match value:
+        case FrequencyV() if name in ("loc", "at"):
+            return AccessV(value, name)
+        case FrequencyV():
+            raise m.decline(*counts.needs_all(name), node)
         case TopV(PartV()) if name not in _ACCESS:
             return ranked.attribute_of(m, flow, value, name, node)
         case TopV(VectorV(), listed=False) if name in ("iloc", "iat"):
@@ -92,6 +97,10 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
     if arrow.is_arrow(value):
         return arrow.item_of(m, value, key)
     match value:
+        case FrequencyV():
+            return counts.item_of(m, flow, value, key, node)
+        case AccessV(FrequencyV() as found):
+            return counts.at_label(m, flow, found, key, node)
         case TopV():
             return ranked.item_of(m, flow, value, key, node)
         case AccessV(TopV() as top):
@@ -213,7 +222,7 @@ def _by_position(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -
 
 def has_methods(value: Value) -> bool:
     """Whether :func:`method_of` is to be asked: a table, a column, or ``column.str``."""
-    return isinstance(value, AccessV | TableV | TopV) or vectors.is_whole(value)
+    return isinstance(value, AccessV | TableV | TopV | FrequencyV) or vectors.is_whole(value)
 
 
 def method_of(
@@ -230,6 +239,8 @@ def method_of(
         dropped = name == "reset_index" and [constant_of(v) for v in named.values()] == [True]
         plain = not args and (name == "copy" if not named else dropped and "drop" in named)
         return owner if plain else None
+    if isinstance(owner, FrequencyV):
+        return counts.method_of(m, flow, owner, name, args, named, node)
     if isinstance(owner, TopV):
         return ranked.method_of(m, flow, owner, name, args, named, node)
     if isinstance(owner, AccessV):
@@ -273,6 +284,9 @@ def _frame_method(
             return ranked.largest(m, frame, name, args, named, node)
         case "head" if frame.by is not None:
             return ranked.head(m, frame, args, named, node)
+        case "query" if len(args) == 1 and not named:
+            mask = queries.mask(m, flow, frame, args[0], node)
+            return _masked(m, flow, frame, mask, node)
         case "groupby" | "pivot_table" | "merge" | "resample" | "rolling":
             reason = f".{name}() inside of the function regroups the rows of the group"
             raise m.decline("not-a-fold", reason, node)

@@ -33,6 +33,7 @@ from presieve.lift.contents import SetV as SetV
 from presieve.lift.wholes import AccessV as AccessV
 from presieve.lift.wholes import DistinctV as DistinctV
 from presieve.lift.wholes import FrameV as FrameV
+from presieve.lift.wholes import FrequencyV as FrequencyV
 from presieve.lift.wholes import GapV as GapV
 from presieve.lift.wholes import LabelledV as LabelledV
 from presieve.lift.wholes import LabelV as LabelV
@@ -342,6 +343,7 @@ _KINDS = {
     "GapV": "a value that may be NaN",
     "DistinctV": "the number of different values",
     "LabelV": "the label of a row",
+    "FrequencyV": "the counts of all values",
     "TopV": "the first rows of a sorted table or column",
     "ListV": "a list",
     "DictV": "a dict",

@@ -84,10 +84,18 @@ class TopV:
 
 
 @dataclass(frozen=True, slots=True)
+class FrequencyV:
+    """``column.value_counts()``: how often each value is there; ``shares``: divided by the sum."""
+
+    of: VectorV
+    shares: bool
+
+
+@dataclass(frozen=True, slots=True)
 class AccessV:
     """``table.loc``, ``column.iloc`` and the like, before the brackets."""
 
-    of: SeriesV | FrameV | VectorV | PartV | TopV
+    of: SeriesV | FrameV | VectorV | PartV | TopV | FrequencyV
     by: str
 
 
