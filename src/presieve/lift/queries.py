@@ -65,8 +65,8 @@ class _Query:
     def condition(self, node: ast.expr) -> VectorV:
         """A part of the text that is a mask."""
         match node:
-            case ast.BoolOp(op, [first, *rest]):
-                joined = ast.BitAnd() if isinstance(op, ast.And) else ast.BitOr()
+            case ast.BoolOp(word, [first, *rest]):
+                joined = ast.BitAnd() if isinstance(word, ast.And) else ast.BitOr()
                 found = self.condition(first)
                 for other in rest:
                     mask_ = self.condition(other)

@@ -141,6 +141,16 @@ class GapV:
 
 
 WholeV: TypeAlias = (
-    SeriesV | FrameV | VectorV | PartV | TopV | AccessV | LabelV | LabelledV | DistinctV | GapV
+    SeriesV
+    | FrameV
+    | VectorV
+    | PartV
+    | TopV
+    | FrequencyV
+    | AccessV
+    | LabelV
+    | LabelledV
+    | DistinctV
+    | GapV
 )
 """All of these."""
