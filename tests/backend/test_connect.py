@@ -266,6 +266,9 @@ def test_operators_that_are_not_understood_decline_with_their_name(tables: Table
     untouched(most(tables.plain.unpivot(["team"], ["v"], "name", "v")).filter("m > 10"))
     two = tables.plain.select("team", F.posexplode(F.array("v")).alias("at", "v"))
     untouched(most(two).filter("m > 10"))
+    grouped = tables.plain.rollup("team").agg(pandas_udf("top", "double")("score").alias("m"))
+    assert grouped.filter("m >= 90").count() > 0
+    assert code(grouped.filter("m >= 90")) == "grouping-sets"
     pivoted = tables.plain.groupBy("team").pivot("level", ["info"]).agg(F.max("v"))
     df = pivoted.filter("info > 10")
     assert optimize(df) is df

@@ -21,6 +21,7 @@ from presieve.backend.connect.expressions import (
 from presieve.backend.connect.operators import Condition, Expression, Operator, Relation
 from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.connect.separate import separated
+from presieve.backend.connect.told import told
 from presieve.backend.gateway import GatewayError
 from presieve.backend.notes import TOLD
 from presieve.backend.settings import ALLOWED, LEGACY, SETTINGS
@@ -56,10 +57,15 @@ class ConnectGateway:
             self._origin = self._client.origin(df)
         relation = self._with_texts(self._client.relation(df))
         if not is_interesting(relation):
-            return Operator(_UNREAD, {TOLD: texts.filtering(relation)}, (), (), relation, ())
-        plan = self._resolver.resolve(relation)
+            return Operator(_UNREAD, {TOLD: told(relation)}, (), (), relation, ())
+        plan = self._resolved(relation)
         self._opened = self._opened or plan
         return plan
+
+    def _resolved(self, relation: Relation) -> Operator:
+        plan = self._resolver.resolve(relation)
+        notes = told(relation)
+        return replace(plan, fields={**plan.fields, TOLD: notes}) if notes else plan
 
     def _with_texts(self, relation: Relation) -> Relation:
         """The plan with queries in SQL text as messages, where these are right."""
@@ -227,7 +233,7 @@ class ConnectGateway:
     def separated(self, plan: Operator, root: Node) -> Operator:
         """The plan of the messages with calls as columns, in as far as there are any."""
         made, changed = separated(plan, self._resolver.timezone)
-        return self._resolver.resolve(made) if changed else plan
+        return self._resolved(made) if changed else plan
 
     # Functions
 

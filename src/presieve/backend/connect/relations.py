@@ -35,8 +35,7 @@ from presieve.backend.connect.operators import (
     inner,
 )
 from presieve.backend.connect.scope import Scope, fold, parts_of
-from presieve.backend.connect.texts import UNREAD_TEXT, filtering, shows_a_table
-from presieve.backend.notes import TOLD
+from presieve.backend.connect.texts import UNREAD_TEXT, shows_a_table
 from presieve.errors import Declined, DeclineSignal
 
 MAX_DEPTH = 300
@@ -124,8 +123,7 @@ class Resolver:
         output = self.fresh(self.schema(relation), _relation_name(inner(relation), kind))
         trees = [] if why is None else unknown_columns(output, why, ())
         name = "presieve." + kind
-        fields = {"unread": trees, TOLD: filtering(relation)}
-        return Operator(name, fields, (), output, relation, (), why, why is None)
+        return Operator(name, {"unread": trees}, (), output, relation, (), why, why is None)
 
     def _leaf_declines(self, relation: Relation, body: Relation, kind: str) -> Declined | None:
         """Why nothing is known of a leaf."""

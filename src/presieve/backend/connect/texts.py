@@ -48,13 +48,10 @@ _FILTERING = re.compile(r"\b(?:WHERE|HAVING)\b", re.I)
 
 
 def filtering(relation: Relation) -> tuple[Declined, ...]:
-    """Why the filters in texts that are still there are left alone."""
-    found = [str(t.sql.query) for t in texts(relation)]
-    return tuple(
-        Declined("sql-text", f"{UNREAD_TEXT}: {text.strip()[:80]}")
-        for text in dict.fromkeys(found)
-        if _FILTERING.search(text)
-    )
+    """Why filters in a query are left alone, if there are any."""
+    text = str(relation.sql.query).strip()
+    found = Declined("sql-text", f"{UNREAD_TEXT}: {text[:80]}")
+    return (found,) if _FILTERING.search(text) else ()
 
 
 def read(relation: Relation) -> Relation | None:

@@ -1,0 +1,46 @@
+"""The page of operators names tests that are there and run in the sessions that it says."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+ROWS = [r for r in (ROOT / "docs/operators.md").read_text().splitlines() if "::" in r]
+NAME = re.compile(r"`(test_\w+\.py)::(test_\w+)`")
+NAMED = sorted(set(NAME.findall("\n".join(ROWS))))
+
+
+def functions(file: str) -> dict[str, ast.FunctionDef]:
+    tree = ast.parse((ROOT / "tests/backend" / file).read_text())
+    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def is_classic(file: str, name: str) -> bool:
+    """Whether the test, or its module, is marked so."""
+    tree = ast.parse((ROOT / "tests/backend" / file).read_text())
+    whole = [ast.unparse(n.value) for n in tree.body if isinstance(n, ast.Assign)]
+    own = [ast.unparse(d) for d in functions(file)[name].decorator_list]
+    pytestmark = any("mark.classic" in text for text in whole)
+    return pytestmark or any("classic" in text.lower() for text in own)
+
+
+@pytest.mark.parametrize(("file", "name"), NAMED)
+def test_named_tests_are_there(file: str, name: str) -> None:
+    assert name in functions(file)
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_tests_run_where_the_page_says_so(row: str) -> None:
+    _, _, classic, connect, works, declined, _ = (c.strip() for c in row.split("|"))
+    if (classic, connect) == ("works", "works"):
+        shown = NAME.findall(works)
+        assert shown
+        assert not any(is_classic(*one) for one in shown)
+    if connect.startswith("declined"):
+        shown = NAME.findall(declined)
+        assert shown
+        assert not any(is_classic(*one) for one in shown)
