@@ -94,6 +94,11 @@ FOUND = {
         "n bigint NOT NULL",
         "o bigint",
     ),
+    "a letter of each text, and not the first text": (
+        "x = pdf['s'].str[0]\n    return pd.DataFrame({'o': [x]})",
+        "s string",
+        "o string",
+    ),
 }
 """What has gone wrong once: function, schema, outputs."""
 
