@@ -105,7 +105,7 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
             return ranked.item_of(m, flow, value, key, node)
         case AccessV(TopV() as top):
             return ranked.at(m, flow, top, key, node)
-        case AccessV(of, by):
+        case AccessV(of, by) if by in _ACCESS:
             return _accessed(m, flow, of, by, key, node)
         case LabelledV(columns, label):
             name = constant_of(key)
