@@ -22,6 +22,7 @@ from tests.synthesis.running import (
     pipeline_of,
     solved,
 )
+from tests.synthesis.wide import WIDE
 
 from presieve.certificate import Certificate
 from presieve.ir.ops import app
@@ -32,7 +33,7 @@ from presieve.semantics.values import Value
 
 TABLES = 10_000
 REFERENCE_TABLES = 300
-named = pytest.mark.parametrize("case", CASES + COMPARED, ids=str)
+named = pytest.mark.parametrize("case", CASES + COMPARED + WIDE, ids=str)
 
 
 def certificate(case: Case) -> Certificate:

@@ -8,6 +8,7 @@ import pytest
 from tests.synthesis.cases import CASES, NOTHING_TO_PUSH, Case
 from tests.synthesis.compared import COMPARED
 from tests.synthesis.running import Row, assumed, equal, pipeline_of, solved
+from tests.synthesis.wide import WIDE
 
 from presieve.certificate import Certificate, Verified, check
 from presieve.driver.synthesize import synthesize
@@ -17,7 +18,7 @@ from presieve.ir.terms import SQL_TRUE, Op, Term
 from presieve.smt.solver import Effort
 from presieve.sql.emit import emit
 
-EVERY = CASES + COMPARED
+EVERY = CASES + COMPARED + WIDE
 named = pytest.mark.parametrize("case", EVERY, ids=str)
 
 

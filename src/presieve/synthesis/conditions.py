@@ -1,16 +1,19 @@
 """Untrusted. Conditions of a step that compare columns of one row, grouping columns among them.
 
 ``opened < closed`` is no region of either column. Such parts of a step, as large as they come, and
-what they are in Spark SQL; what compares one column with constants is left to regions.
+what they are in Spark SQL; what compares one column with constants is left to regions, unless there
+are too many of these: then the columns of which nothing but conditions is made (``tested``) are
+not looked at one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import TypeAlias
 
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction
-from presieve.ir.sorts import BOOL, FLOAT, INT, Option, Tuple, strip
-from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, Var
+from presieve.ir.sorts import BOOL, FLOAT, Option, Tuple, strip
+from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import variables
 from presieve.sql.emit import emit
 from presieve.sql.names import InexpressibleError
@@ -36,30 +39,53 @@ _INTEGERS = {
 }
 
 
-def regrouped(term: Term) -> Term:
+Tested: TypeAlias = frozenset[Var]
+"""Columns whose comparisons with constants are conditions of this kind, too."""
+
+
+def regrouped(term: Term, tested: Tested = frozenset()) -> Term:
     """The same with the conditions of one AND, or one OR, that compare columns side by side in one
     of their own.
     """
     if not isinstance(term, App):
         return term
-    args = tuple(regrouped(a) for a in term.args)
+    args = tuple(regrouped(a, tested) for a in term.args)
     same = all(a is b for a, b in zip(args, term.args, strict=True))
     whole = term if same else app(term.op, *args)
-    if term.op not in (Op.AND, Op.OR) or _is_pure(whole):
+    if term.op not in (Op.AND, Op.OR) or _is_pure(whole, tested):
         return whole
-    pure = [a for a in args if _is_pure(a)]
+    pure = [a for a in args if _is_condition(a, tested) and (tested or _is_pure(a, tested))]
     if len(pure) < 2:
         return whole
     return app(term.op, app(term.op, *pure), *(a for a in args if a not in pure))
 
 
-def conditions(term: Term) -> Iterator[Term]:
-    """The largest parts that compare columns with each other, and nothing else with constants."""
-    if _is_pure(term) and not _is_negation(term) and _has_text(term):
+def conditions(term: Term, tested: Tested = frozenset()) -> Iterator[Term]:
+    """The largest parts that compare columns with each other, or ``tested`` ones with constants,
+    and nothing else with constants.
+    """
+    if _is_pure(term, tested) and not _is_negation(term) and _has_text(term):
         yield term
     elif isinstance(term, App):
         for a in term.args:
-            yield from conditions(a)
+            yield from conditions(a, tested)
+
+
+def only_tested(terms: Iterable[Term], columns: Iterable[Var]) -> Tested:
+    """The columns of which these terms make nothing but conditions of one row."""
+    tested = frozenset(columns)
+    exposed = frozenset(v for t in terms for v in _exposed(t, tested))
+    return tested - exposed
+
+
+def _exposed(term: Term, tested: Tested) -> Iterator[Var]:
+    if term.sort == BOOL and _is_condition(term, tested):
+        return
+    if isinstance(term, Var):
+        yield term
+    elif isinstance(term, App):
+        for a in term.args:
+            yield from _exposed(a, tested)
 
 
 def _is_negation(term: Term) -> bool:
@@ -75,14 +101,22 @@ def _has_text(term: Term) -> bool:
         return False
 
 
-def _is_pure(term: Term) -> bool:
-    """Whether columns are compared with each other in every part, apart from tests for NULL."""
-    return _is_condition(term) and any(_is_relation(t) for t in _parts(term))
+def _is_pure(term: Term, tested: Tested) -> bool:
+    """Whether several columns are compared with each other, or tested, in every part, apart from
+    tests for NULL.
+    """
+    if not _is_condition(term, tested):
+        return False
+    return any(_is_relation(t) for t in _parts(term)) or (
+        bool(tested) and len(set(variables(term))) > 1
+    )
 
 
-def _is_condition(term: Term) -> bool:
+def _is_condition(term: Term, tested: Tested) -> bool:
     parts = list(_parts(term))
-    return bool(parts) and all(_is_relation(t) or _tests_null(t) for t in parts)
+    return bool(parts) and all(
+        _is_relation(t) or _tests_null(t) or _tests_value(t, tested) for t in parts
+    )
 
 
 def _parts(term: Term) -> Iterator[Term]:
@@ -111,6 +145,12 @@ def _tests_null(term: Term) -> bool:
     return False
 
 
+def _tests_value(term: Term, tested: Tested) -> bool:
+    """Whether a column is compared with a constant, or is a truth value itself."""
+    found = variables(term)
+    return len(found) == 1 and tested.issuperset(found) and as_sql(term) is not None
+
+
 # --- in Spark SQL ---------------------------------------------------------------------------------
 
 
@@ -122,8 +162,9 @@ def as_sql(term: Term) -> Term | None:
         case App(Op.AND | Op.OR as op, args):
             parts = [as_sql(a) for a in args]
             known = [p for p in parts if p is not None]
-            joined = sql_conjunction if op is Op.AND else sql_disjunction
-            return joined(known) if len(known) == len(parts) else None
+            if len(known) < len(parts):
+                return None
+            return sql_disjunction(known) if op is Op.OR else sql_conjunction(_plain(known))
         case App(Op.IMPLIES, (a, b)):
             return as_sql(app(Op.OR, app(Op.NOT, a), b))
         case App(Op.NOT, (inner,)):
@@ -133,7 +174,21 @@ def as_sql(term: Term) -> Term | None:
             return app(Op.SQL_IS_NULL, v)
         case App(op, (a, b)) if op in _COMPARED:
             return _comparison(op, a, b)
+        case Var() | App(Op.GET, (Var(),)) if term.sort == BOOL:
+            return _value(term)
     return None
+
+
+def _plain(parts: list[Term]) -> Iterator[Term]:
+    """The parts without "is not NULL" of what another one compares."""
+    compared = (p.args for p in parts if isinstance(p, App) and p.op in _COMPARED.values())
+    operands = {a for args in compared for a in args}
+    for part in parts:
+        match part:
+            case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL, (v,)),)) if v in operands:
+                pass
+            case _:
+                yield part
 
 
 def _comparison(op: Op, a: Term, b: Term) -> Term | None:
@@ -145,7 +200,10 @@ def _comparison(op: Op, a: Term, b: Term) -> Term | None:
         return compared
     # NaN is equal to itself and above everything else in Spark, and neither in Python.
     greater = left if op in (Op.PY_GT, Op.PY_GE) else right
-    return sql_conjunction([compared, app(Op.SQL_NOT, app(Op.SQL_IS_NAN, greater))])
+    if isinstance(greater, Lit) and op is not Op.PY_EQ:
+        return compared
+    some = left if isinstance(greater, Lit) else greater
+    return sql_conjunction([compared, app(Op.SQL_NOT, app(Op.SQL_IS_NAN, some))])
 
 
 def _value(term: Term) -> Term | None:
@@ -157,7 +215,7 @@ def _value(term: Term) -> Term | None:
             strip(v.sort), Tuple
         ):
             return v
-        case Lit(sort, value) if sort == INT and value is not None:
+        case Lit(_, value) if value is not None and literal_value(term) == literal_value(term):
             return term
         case App(op, (a, b)) if op in _INTEGERS:
             left, right = _value(a), _value(b)

@@ -3,7 +3,8 @@
 ``price * qty > 1000`` is no region of ``price`` or of ``qty``, nor is ``opened < closed``. The
 maximal float terms over one row, and its conditions that compare columns with each other, are
 therefore replaced by columns of their own (FORMULAS 5, step 1), the smaller problem is solved
-as any other, and the columns are put back as Spark SQL. What holds for every value of such a column
+as any other, and the columns are put back as Spark SQL. Where all columns have too many regions,
+conditions over several columns become columns, too. What holds for every value of such a column
 holds for those that it can have; the checker proves the result over the original columns anyway.
 
 Computed columns take combinations of values in the smaller problem that occur on no row of the
@@ -30,12 +31,12 @@ from presieve.semantics.infix import words
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.bounds import with_bounds
-from presieve.synthesis.conditions import as_sql, conditions, put_back, regrouped
+from presieve.synthesis.conditions import as_sql, conditions, only_tested, put_back, regrouped
 from presieve.synthesis.correlated import CORRELATED, facts
 from presieve.synthesis.found import Found
 from presieve.synthesis.needed import by_running
 from presieve.synthesis.originals import original_groups, original_tables
-from presieve.synthesis.space import Space
+from presieve.synthesis.space import MAX_CELLS, Space
 from presieve.synthesis.strength import shown_for_all, written
 from presieve.synthesis.tables import Table
 
@@ -140,12 +141,13 @@ def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation
     is that of the new ones.
     """
     fold = problem.fold
-    fields = tuple(replace(f, step=regrouped(f.step)) for f in fold.fields)
-    fold = replace(fold, fields=fields, step_raises=regrouped(fold.step_raises))
+    tested = _tested(problem)
+    fields = tuple(replace(f, step=regrouped(f.step, tested)) for f in fold.fields)
+    fold = replace(fold, fields=fields, step_raises=regrouped(fold.step_raises, tested))
     terms = [*(f.step for f in fold.fields), fold.step_raises]
     found = dict.fromkeys(t for term in terms for t in _maximal(term))
     computed = [c for i, t in enumerate(found) if (c := _computed(i, t, code)) is not None]
-    compared = dict.fromkeys(t for term in terms for t in conditions(term))
+    compared = dict.fromkeys(t for term in terms for t in conditions(term, tested))
     computed += [c for i, t in enumerate(compared) if (c := _condition(i, t)) is not None]
     if not computed:
         return None
@@ -164,6 +166,15 @@ def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation
     return Derivation(
         problem, replace(problem, fold=smaller, assumptions=assumptions), tuple(computed)
     )
+
+
+def _tested(problem: Problem) -> frozenset[Var]:
+    """Columns that are not looked at one by one, as there are too many regions of all columns."""
+    fold = problem.fold
+    if Space(problem).size <= MAX_CELLS:
+        return frozenset()
+    columns = (fold.column(c.name) for c in fold.columns if not c.hidden)
+    return only_tested([*(f.step for f in fold.fields), fold.step_raises], columns)
 
 
 def _meanings(computed: Iterable[Computed]) -> dict[Var, Term]:

@@ -81,9 +81,12 @@ def _judge(
     space = Space(problem, (prefilter, residual))
     if not space.is_inhabited:
         return Undecided(NO_ROWS)
-    if space.size > MAX_CELLS:
-        return Undecided(f"{space.size} regions of rows are too many")
-    tables = list(_tables(space, deadline))
+
+    def effort() -> Effort:
+        return Effort(seconds=clock.guard(max(0.05, deadline - clock.now())))
+
+    large = space.size > MAX_CELLS
+    tables = list(_tables_of_solver(space, effort) if large else _tables(space, deadline))
     if real is not None and problem.fold.hidden:
         occur = ((real(rows, key), key) for rows, key in tables)
         wrong = refute(space, prefilter, residual, [(t, k) for t, k in occur if t is not None])
@@ -98,13 +101,10 @@ def _judge(
         if single.keeps(prefilter) and single.suffices(prefilter, residual):
             return Invariant(single.invariant(prefilter))
 
-    def effort() -> Effort:
-        return Effort(seconds=clock.guard(max(0.05, deadline - clock.now())))
-
     lowering = lower(problem, space.classes, sums=True)
     near = _near(space, lowering, residual)
     if lowering:
-        few = list(_tables(near, deadline))
+        few = list(_tables_of_solver(near, effort) if large else _tables(near, deadline))
         evidence = Evidence(near, few, Z3Solver, effort, space, lowering)
         clauses = _prove(evidence, prefilter, residual)
         if clauses is not None:
@@ -112,7 +112,7 @@ def _judge(
     clauses = _prove(Evidence(space, tables, Z3Solver, effort, space), prefilter, residual)
     if clauses is not None:
         return Invariant(clauses)
-    wrong = _walked(space, near, lowering, prefilter, residual)
+    wrong = None if large else _walked(space, near, lowering, prefilter, residual)
     if wrong is not None:
         return _shrunk(space, prefilter, residual, wrong)
     for rows in _LENGTHS:
@@ -164,9 +164,36 @@ def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
             for row in space.rows_in(cell, random, 2)[-1:]:
                 at = random.randrange(len(table) + 1)
                 found.setdefault(((*table[:at], row, *table[at:]), key))
-    for i in range(_RANDOM_TABLES):
-        found.setdefault((space.random_table(random, i % 7), random.choice(space.keys)))
-    return found
+    return found | _random_tables(space, random)
+
+
+def _random_tables(space: Space, random: Random) -> dict[tuple[Table, State], None]:
+    sizes = (i % 7 for i in range(_RANDOM_TABLES))
+    return {(space.random_table(random, n), random.choice(space.keys)): None for n in sizes}
+
+
+def _tables_of_solver(
+    space: Space, effort: Callable[[], Effort]
+) -> dict[tuple[Table, State], None]:
+    """The same where the regions of rows are too many to go through: what the solver finds the
+    filter to accept, with one value of a row changed, and random ones.
+    """
+    random = Random(0)
+    found: dict[tuple[Table, State], None] = {}
+    for rows in _LENGTHS:
+        seed = bmc.accepted_table(space, rows, Z3Solver(), effort())
+        if seed is None:
+            continue
+        table, key = seed
+        found.setdefault(seed)
+        for i, row in enumerate(table):
+            found.setdefault(((*table[:i], *table[i + 1 :]), key))
+            for j, column in enumerate(space.rows):
+                for value in (r.samples[0] for r in column.regions if r.possible):
+                    changed = (*row[:j], value, *row[j + 1 :])
+                    found.setdefault(((*table[:i], changed, *table[i + 1 :]), key))
+                    found.setdefault(((*table, changed), key))
+    return found | _random_tables(space, random)
 
 
 def _prove(evidence: Evidence, prefilter: Term, residual: Term) -> tuple[Term, ...] | None:
