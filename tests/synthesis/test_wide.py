@@ -1,14 +1,23 @@
-"""Folds of many columns: what stronger pre-filters would lose, and how the search grows."""
+"""Folds of many columns or counters: what stronger pre-filters would lose, and how the search
+grows.
+"""
 
 from __future__ import annotations
+
+from random import Random
+from typing import Any
 
 import pytest
 from tests.synthesis.running import solved
 from tests.synthesis.test_table import assert_refuted
 from tests.synthesis.wide import WIDE
 
+from presieve.driver.inputs import read_filter, read_inputs
 from presieve.driver.synthesize import synthesize
 from presieve.driver.verify import verify
+from presieve.errors import Declined
+from presieve.synthesis.climb import climbed
+from presieve.synthesis.space import Space
 
 BY_NAME = {c.name: c for c in WIDE}
 
@@ -34,6 +43,55 @@ def test_a_stronger_condition_is_refuted(name: str, change: tuple[str, str]) -> 
 
 def test_a_weaker_residual_is_refuted() -> None:
     assert_refuted(BY_NAME["two kinds"], solved(BY_NAME["two kinds"]).prefilter, "here >= 2")
+
+
+class Tally:
+    """How many rows there are of each of four kinds."""
+
+    def zero(self) -> Any:
+        return 0, 0, 0, 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        a, b, c, d = acc
+        if row["kind"] == "a":
+            a += 1
+        elif row["kind"] == "b":
+            b += 1
+        elif row["kind"] == "c":
+            c += 1
+        elif row["kind"] == "d":
+            d += 1
+        return a, b, c, d
+
+
+COUNTED = "a >= 1 AND b >= 2 AND c >= 3 AND d >= 4"
+KIND = "kind string"
+TALLY = "a bigint, b bigint, c bigint, d bigint"
+
+
+def test_filters_that_only_long_tables_meet() -> None:
+    """Ten rows, of which each has its place."""
+    found = synthesize(Tally, COUNTED, schema=KIND, returns=TALLY)
+    assert found.prefilter == "kind IN ('a', 'b', 'c', 'd')"
+    assert (found.kind, found.residual) == ("split", COUNTED.replace("a >= 1", "a <> 0"))
+    assert found.strength == "strongest"
+    for kind in "abcd":
+        kinds = ", ".join(f"'{k}'" for k in "abcd" if k != kind)
+        stronger = f"kind IN ({kinds})"
+        told = verify(Tally, COUNTED, schema=KIND, returns=TALLY, prefilter=stronger)
+        assert told.status == "refuted"
+
+
+def test_climbing_comes_to_tables_that_are_accepted() -> None:
+    inputs = read_inputs(Tally, KIND, TALLY, (), "grouped", ())
+    assert not isinstance(inputs, Declined)
+    for where in (COUNTED, f"({COUNTED}) OR (a = 7 AND b = 0)", "a = 3 AND d < 1", "NOT (c <= 9)"):
+        term = read_filter("where", where, inputs.output_names())
+        assert not isinstance(term, Declined)
+        space = Space(inputs.problem(term))
+        tables = list(climbed(space, Random(0)))
+        assert tables
+        assert all(isinstance(space.machine.outcome(*t), tuple) for t in tables)
 
 
 def _fold(columns: int, tmp_path_factory: pytest.TempPathFactory) -> tuple[type, str, str]:

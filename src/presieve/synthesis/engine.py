@@ -32,6 +32,7 @@ from presieve.synthesis.candidate import (
     attempt,
     refute,
 )
+from presieve.synthesis.climb import explored
 from presieve.synthesis.found import Found
 from presieve.synthesis.kinds import pushdown_kind
 from presieve.synthesis.lowering import Lowering, lower
@@ -157,7 +158,7 @@ class _Search:
         walked = walks.accepted_tables(self.space, Random(4)) if self.lowering else ()
         seeds = list(islice(walked, _WALKED))
         known = self.stronger.shown if self.stronger and not self.lowering else {}
-        self.finding = explore(self.space, self.random, self.until, seeds, known)
+        self.finding = explored(self.space, self.random, self.until, seeds, known)
         if self.finding.accepted:
             return
         for rows in _SEEDS:
