@@ -1,0 +1,101 @@
+"""Untrusted. ``presieve bench scale``: how times grow."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from presieve.cli import options as opt
+from presieve.cli import output
+from presieve.errors import UsageError
+
+if TYPE_CHECKING:
+    from presieve.bench.scale.points import Point
+
+
+class Part(StrEnum):
+    """What is measured."""
+
+    SEARCH = "search"
+    OPTIMIZE = "optimize"
+    RUN = "run"
+    ALL = "all"
+
+
+def command(
+    part: Annotated[
+        Part, typer.Option(help="The search alone, which needs no Spark; or what else.")
+    ] = Part.ALL,
+    runs: Annotated[int, typer.Option(min=1, help="Measured turns; medians are told.")] = 3,
+    largest: Annotated[
+        int | None,
+        typer.Option(min=1, help="Leave out larger sizes of problems, or tables of more rows."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the tables are kept; a cache folder without it."),
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Add a line to this file.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the curves.")] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="No run: table and plot of the ledger's last one.")
+    ] = False,
+    json: opt.Json = False,
+) -> None:
+    """Measure how the search grows with the problem, optimize with the plan, and pipelines with
+    rows, groups and the share of rows that the pre-filter keeps.
+    """
+    from presieve.bench import ledger as book
+    from presieve.bench.scale.plot import draw
+    from presieve.bench.scale.points import from_line, to_line
+    from presieve.bench.scale.tell import show
+
+    if again:
+        if ledger is None:
+            raise UsageError("--again shows the last run of a ledger: --ledger FILE says which")
+    else:
+        with output.quiet():
+            line = to_line(list(_measured(part, runs, largest, data)))
+        if ledger is not None:
+            book.append(ledger, "scale", line)
+    if ledger is not None:
+        line = book.last(ledger, "scale")
+    points = from_line(line)
+    if json:
+        output.as_json(line)
+    else:
+        show(points, output.console())
+    if svg is not None:
+        draw(points, svg)
+
+
+def _measured(part: Part, runs: int, largest: int | None, data: Path | None) -> Iterator[Point]:
+    log = Console(stderr=True, style="dim", highlight=False)
+    if part in (Part.SEARCH, Part.ALL):
+        from presieve.bench.scale import search
+
+        yield from search.measure(runs, largest, log.print)
+    if part is Part.SEARCH:
+        return
+    for package in ("pyspark", "pandas", "pyarrow"):
+        if importlib.util.find_spec(package) is None:
+            raise UsageError(f"this benchmark needs {package}: pip install 'presieve[spark]'")
+    from presieve.bench.on_spark.tables import default_directory
+    from presieve.bench.scale import plans
+    from presieve.bench.scale import runs as pipelines
+    from presieve.demo.session import session
+
+    with session() as spark:
+        if part in (Part.OPTIMIZE, Part.ALL):
+            yield from plans.measure(spark, runs, log.print)
+        if part in (Part.RUN, Part.ALL):
+            folder = data or default_directory()
+            yield from pipelines.measure(spark, folder, runs, largest, log.print)
