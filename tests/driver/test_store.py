@@ -122,6 +122,21 @@ def test_a_disk_that_does_not_do_it_is_no_error(
     assert not list(tmp_path.glob(".*"))
 
 
+def test_a_folder_that_may_only_be_read_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    kept = Store(tmp_path)
+    kept.put(name(1), "one")
+    for writing in ("utime", "unlink", "open"):
+        monkeypatch.setattr(os, writing, refused)
+    assert kept.get(name(1)) == b"one"
+    kept.put(name(2), "two")
+    assert kept.held() == (1, 3)
+
+
 WRITER = """
 import sys
 from pathlib import Path

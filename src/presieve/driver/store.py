@@ -61,10 +61,11 @@ class Store:
                 return None
             with path.open("rb") as file:
                 data = file.read(LARGEST + 1)
-            os.utime(path)
         except OSError as problem:
             logger.info("the cache cannot be read: %s", problem)
             return None
+        with contextlib.suppress(OSError):  # of a cache that others fill, one may read only
+            os.utime(path)
         return data
 
     def put(self, name: str, text: str) -> None:
