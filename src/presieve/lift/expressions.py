@@ -8,6 +8,7 @@ from collections.abc import Callable
 from presieve.ir.ops import negate
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
 from presieve.lift import (
+    calendars,
     comprehensions,
     counts,
     defaults,
@@ -28,6 +29,7 @@ from presieve.lift.merge import merge
 from presieve.lift.names import constant, member
 from presieve.lift.tables import attribute, subscript
 from presieve.lift.values import (
+    CalendarV,
     Clash,
     CountsV,
     DictV,
@@ -225,6 +227,8 @@ def _chain(
     a = evaluate(m, left, flow)
     if len(ops) == 1:
         b = evaluate(m, rights[0], flow)
+        if isinstance(a, CalendarV) or isinstance(b, CalendarV):
+            return calendars.compare(m, flow, ops[0], a, b, node)
         if vectors.is_whole(a) or vectors.is_whole(b):
             return vectors.compare_vectors(m, ops[0], a, b, node)
         return boolean(_compared(m, flow, ops[0], a, b, node), a, b)

@@ -13,7 +13,17 @@ from dataclasses import replace
 from presieve.ir.ops import app, conjunction
 from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
-from presieve.lift import arrow, columnmethods, counts, onerow, queries, ranked, vectors, writes
+from presieve.lift import (
+    arrow,
+    calendars,
+    columnmethods,
+    counts,
+    onerow,
+    queries,
+    ranked,
+    vectors,
+    writes,
+)
 from presieve.lift.build import and_, is_none
 from presieve.lift.fields import any_row, rows_of
 from presieve.lift.machine import Flow, Machine
@@ -60,8 +70,10 @@ def attribute_of(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST)
             return None
         case SeriesV() | FrameV() | VectorV() | PartV() if name in _ACCESS:
             return AccessV(value, name)
-        case SeriesV() | VectorV() if name == "str":
+        case SeriesV() | VectorV() if name in ("str", "dt"):
             return AccessV(value, name)
+        case AccessV(of, "dt") if (times := vectors.vector(m, of)) is not None:
+            return calendars.field_of(m, times, name, node)
         case SeriesV() | VectorV() if name == "size":
             return _size(m, flow, value, node)
         case SeriesV() | VectorV() if name == "shape":

@@ -31,6 +31,7 @@ from presieve.lift.contents import Missing as Missing
 from presieve.lift.contents import RefV as RefV
 from presieve.lift.contents import SetV as SetV
 from presieve.lift.wholes import AccessV as AccessV
+from presieve.lift.wholes import CalendarV as CalendarV
 from presieve.lift.wholes import DistinctV as DistinctV
 from presieve.lift.wholes import FrameV as FrameV
 from presieve.lift.wholes import FrequencyV as FrequencyV
@@ -343,6 +344,7 @@ _KINDS = {
     "GapV": "a value that may be NaN",
     "DistinctV": "the number of different values",
     "LabelV": "the label of a row",
+    "CalendarV": "the years or dates of a column of times",
     "FrequencyV": "the counts of all values",
     "TopV": "the first rows of a sorted table or column",
     "ListV": "a list",

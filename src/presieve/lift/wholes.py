@@ -92,6 +92,14 @@ class FrequencyV:
 
 
 @dataclass(frozen=True, slots=True)
+class CalendarV:
+    """``column.dt.year`` or ``column.dt.date``: the name of the field."""
+
+    of: VectorV
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class AccessV:
     """``table.loc``, ``column.iloc`` and the like, before the brackets."""
 
@@ -147,6 +155,7 @@ WholeV: TypeAlias = (
     | PartV
     | TopV
     | FrequencyV
+    | CalendarV
     | AccessV
     | LabelV
     | LabelledV
