@@ -314,7 +314,7 @@ def test_a_filter_passes_the_windows_that_are_of_its_columns(tables: Tables) -> 
         assert optimize(df) is df
 
 
-def test_fields_and_names_of_relations(tables: Tables) -> None:
+def test_fields_and_names_of_relations(spark: SparkSession, tables: Tables) -> None:
     """What stands before a dot is a relation where there is one, else a struct."""
     from pyspark.sql import functions as F
 
@@ -332,6 +332,12 @@ def test_fields_and_names_of_relations(tables: Tables) -> None:
     assert rewritten(named.filter("t.m > 10 AND t.team <> 'x'")).prefilter
     both = most(tables.strange).alias("s").join(rows.select("s").limit(1).alias("r"))
     assert safe(both.filter("s.m > 10")) is not both
+    for relation in (tables.strange.select("team", "v"), tables.empty.groupBy("v").count()):
+        relation.createOrReplaceTempView("s")
+        named = spark.sql("SELECT v + 1 AS w, v FROM s").withColumnRenamed("w", "x")
+        beside = rows.groupBy("team").agg(F.max("v").alias("m"), F.first("s").alias("s"))
+        safe(beside.join(named).filter("s.v > 10 AND m > 10").select("team", "m", "x"))
+        safe(beside.join(spark.table("s")).filter("s.v > 10 AND m > 10").select("team", "m"))
     unclear = most(tables.strange).withColumnRenamed("m", "v").alias("s").join(rows.select("s"))
     safe(unclear.filter("s.v > 10"))
 

@@ -279,6 +279,9 @@ def _written(expression: Expression) -> str:
         case "literal":
             kind = expression.literal.WhichOneof("literal_type")
             return "NULL" if kind == "null" else repr(getattr(expression.literal, kind))
+        case "unresolved_extract_value":
+            value = expression.unresolved_extract_value
+            return f"{_written(value.child)}[{_written(value.extraction)}]"
         case "cast":
             return f"CAST({_written(expression.cast.expr)} AS ...)"
         case "expression_string":

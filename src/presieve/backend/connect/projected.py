@@ -21,6 +21,7 @@ from presieve.backend.connect.expressions import (
 )
 from presieve.backend.connect.extracted import is_taken_out, not_together, take_out
 from presieve.backend.connect.operators import (
+    UNKNOWN,
     Expression,
     Field,
     Operator,
@@ -84,10 +85,12 @@ def _starred(expression: Expression, child: Operator) -> tuple[Field, ...]:
         wanted = [fold(q) for q in ([*qualifier, last] if last != "*" else qualifier)]
         found = tuple(f for f in child.output if [fold(f.qualifier)] == wanted)
         structs = [f for f in child.output if [fold(f.name)] == wanted]
-        found = found or tuple(f for s in structs[:1] for f in inside(s).values())
-        if not found or len(structs) > 1 or (structs and structs[0] is not found[0].whole):
+        hidden = any(f.qualifier == UNKNOWN for f in child.output)
+        if found and not structs and not hidden:
+            return found
+        if found or hidden or len(structs) != 1 or not inside(structs[0]):
             raise DeclineSignal("unknown-column", f"what {star.unparsed_target} is is not known")
-        return found
+        return tuple(inside(structs[0]).values())
     return child.output
 
 

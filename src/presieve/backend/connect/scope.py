@@ -77,15 +77,17 @@ class Scope:
         return _alone([(f.name, f) for f in self.fields])
 
     def all_names(self) -> dict[str, Var]:
-        """The same, and names with a relation or a struct before them."""
-        plain = self.names()
+        """The same, and names with a relation or a struct before them. A name that could be taken
+        for two is left out.
+        """
+        plain = {name: v for name, v in self.names().items() if "`.`" not in name}
         longer = [(dotted(f.qualifier, f.name), f) for f in self.fields if f.qualifier]
         hidden = {fold(f.name) for f in self.fields if f.qualifier == UNKNOWN}
         for column in self.fields:
             if sum(fold(f.name) == fold(column.name) for f in self.fields) == 1:
                 found = inside(column).items()
                 longer += [(dotted(column.name, n), f) for n, f in found if fold(n) not in hidden]
-        return {k: v for k, v in _alone(longer).items() if k not in plain} | plain
+        return _alone(longer) | plain
 
 
 def _alone(named: Sequence[tuple[str, Field]]) -> dict[str, Var]:
