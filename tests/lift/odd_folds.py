@@ -332,3 +332,17 @@ class Private:
 class PrivateOfOther(Private):
     def finish(self, acc):
         return acc.__n
+
+
+class OneOfTwoLists(_Fold):
+    """The list that a loop goes over, or a copy of it, gets another item."""
+
+    def reduce(self, acc, row):
+        numbers = [1, 2]
+        for x in numbers:
+            if row.f and len(numbers) < 4:
+                numbers = list(numbers)
+            numbers.append(x)
+            if len(numbers) > 5:
+                return acc
+        return acc + len(numbers)

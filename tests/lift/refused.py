@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 import random
 import time
@@ -129,10 +130,10 @@ def writes_item(v: pd.Series) -> float:
     return acc[0]
 
 
-def writes_sorted(v: pd.Series) -> float:
+def writes_removed(v: pd.Series) -> float:
     acc = [0]
     for x in v:
-        acc.sort()  # mutation
+        acc.remove(0)  # mutation
     return acc[0]
 
 
@@ -536,3 +537,52 @@ def default_of_two_names(v: pd.Series) -> float:
             known["a"] = pair
         known.setdefault("a", [1.0])[0] = x  # mutation
     return pair[0]
+
+
+def grows_and_is_sorted(v: pd.Series) -> float:
+    kept = []
+    for x in v:
+        kept.append(x)  # mutation
+    return sorted(kept)[0]
+
+
+def sorted_by_a_variable(v: pd.Series, n: pd.Series) -> float:
+    kept = []
+    for x, y in zip(v, n, strict=True):
+        kept.append(x)
+        kept.sort(key=lambda k: k * y)  # unsupported-expression
+        kept = kept[:2]
+    return kept[0]
+
+
+def sorted_with_nan(v: pd.Series) -> float:
+    kept = []
+    for x in v:
+        kept = sorted(kept + [x * x])[:2]  # unsupported-operation
+    return kept[0]
+
+
+def middle_of_a_heap(n: pd.Series) -> float:
+    kept = []
+    for x in n:
+        heapq.heappush(kept, x)
+        if len(kept) > 2:
+            heapq.heappop(kept)
+    return float(kept[1])  # not-a-fold
+
+
+def no_heap(n: pd.Series) -> float:
+    kept = [3, 2]
+    for x in n:
+        heapq.heappushpop(kept, x)  # mutation
+    return 0.0
+
+
+def changed_while_it_is_looped_over(n: pd.Series) -> float:
+    kept = []
+    for x in n:
+        kept = (kept + [x])[-2:]
+        for y in kept:  # mutation
+            if y > 3:
+                kept.append(1)
+    return float(kept[0])

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.lift.container_programs import ContainerPrograms
 from tests.lift.lifting import assumed, interpreted, request, run_class, run_frame
+from tests.lift.list_programs import ListPrograms
 from tests.lift.programs import COLUMNS, Programs
 
 from presieve.ir.text import parse_fold, print_fold
@@ -31,7 +32,11 @@ VALUES: dict[str, list[Value]] = {
 }
 SCHEMA = ", ".join(f"{n} {t}" for n, t in COLUMNS.items())
 PROGRAMS = 40
-_IMPORTS = "from collections import Counter, defaultdict\nimport pandas as pd"
+_IMPORTS = """
+import heapq
+from collections import Counter, defaultdict, deque
+import pandas as pd
+"""
 
 
 def _load(path: Path, text: str) -> Any:
@@ -96,6 +101,17 @@ def test_random_programs_with_containers(
     source = ContainerPrograms(seed)
     write = source.program if isinstance(form, RowClass) else source.function
     made = [write(f"F{i}") for i in range(PROGRAMS)]
+    assert check_sources(made, seed, form, tmp_path, 10) > PROGRAMS // 8
+
+
+@pytest.mark.parametrize("seed", [3, 14])
+@pytest.mark.parametrize("form", [RowClass(), FrameFunction()], ids=["class", "function"])
+def test_random_programs_with_lists(
+    seed: int, form: RowClass | FrameFunction, tmp_path: Path
+) -> None:
+    source = ListPrograms(seed)
+    write = source.program if isinstance(form, RowClass) else source.function
+    made = [write(f"F{i}") for i in range(PROGRAMS // 2)]
     assert check_sources(made, seed, form, tmp_path, 10) > PROGRAMS // 8
 
 

@@ -24,6 +24,7 @@ from presieve.lift import (
     arrowresult,
     elements,
     gaps,
+    growing,
     mathematics,
     outside,
     ranked,
@@ -47,6 +48,7 @@ from presieve.lift.values import (
     DictV,
     FrameV,
     GapV,
+    GrowingV,
     Known,
     ListV,
     NoneV,
@@ -149,6 +151,8 @@ def _length(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
             return m.force(SizeV(), flow)
         case ArrayV(_, rows) | BatchV(_, rows):
             return rows_of(m, flow, rows, node)
+        case GrowingV() as found:
+            return growing.length(found)
         case TupleV(items) | ListV(items) | DictV(_, items) as found if not is_tagged(found):
             size = scalar_constant(len(items), m.columns.zone)
             assert size is not None

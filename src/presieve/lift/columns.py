@@ -17,11 +17,14 @@ from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Column
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit
+from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.lift.forms import HiddenCall, Request
 from presieve.lift.values import EXACT_INT, Scalar, Traits
 from presieve.lift.zones import Zone
 from presieve.semantics import types
+
+NUMBERS = none_lit(FLOAT)
+"""Among the tracked constants: doubles of columns are taken to be numbers: they are sorted."""
 
 
 @dataclass(slots=True)
@@ -56,7 +59,8 @@ class Columns:
         base = strip(column.sort)
         var = self._variable(column)
         view = self._view(column, var)
-        return Scalar(view, Traits(maybe_nan=base == FLOAT, numpy=numpy and base in (INT, BOOL)))
+        maybe_nan = base == FLOAT and NUMBERS not in self.tracked
+        return Scalar(view, Traits(maybe_nan=maybe_nan, numpy=numpy and base in (INT, BOOL)))
 
     def element(self, name: str) -> Term:
         """A column's value in the current row, in its Series: none and NaN are missing.
@@ -155,7 +159,11 @@ class Columns:
         else:
             is_number = negate(app(Op.IS_NAN, app(Op.GET, var)))
             term = disjunction([app(Op.IS_NONE, var), is_number])
-        self._assume("no-nan", column.name, text, term)
+        if NUMBERS in self.tracked:
+            text = f"{text}: what is sorted with NaN is in no order"
+            self._assume("nan-sorted", column.name, text, term)
+        else:
+            self._assume("no-nan", column.name, text, term)
 
     def _assume(self, code: str, name: str, text: str, term: Term) -> None:
         self.assumptions[code, name] = Assumption(code, text, term)

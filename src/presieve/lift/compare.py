@@ -17,6 +17,7 @@ from presieve.ir.terms import (
     int_lit,
     literal_value,
 )
+from presieve.lift import growing
 from presieve.lift.arithmetic import exact_as_float
 from presieve.lift.build import and_, as_float, as_int, folded, get, is_none, or_
 from presieve.lift.decimals import compare_decimals
@@ -30,7 +31,9 @@ from presieve.lift.values import (
     DictV,
     DistinctV,
     GapV,
+    GrowingV,
     Known,
+    LengthV,
     ListV,
     MapV,
     NoneV,
@@ -81,6 +84,10 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
             return TRUE if items else FALSE
         case OptTupleV(present, items):
             return present if items else FALSE
+        case GrowingV():
+            return flow.decided(growing.nonempty(value))
+        case LengthV(there):
+            return flow.decided(there[0]) if there else FALSE
         case SizeV():
             return TRUE
         case Known(_, (list() | dict() | set() | frozenset()) as found) if type(found) in _PLAIN:
@@ -122,6 +129,10 @@ def compare(
     if flags is not None:
         return flow.decided(flags if isinstance(op, ast.Eq) else negate(flags))
     left, right = (as_number(v) if isinstance(v, BitsV) else v for v in (left, right))
+    known = growing.compared(op, left, right)
+    if known is not None:
+        return flow.decided(known)
+    left, right = growing.without_length(left), growing.without_length(right)
     if any(isinstance(v, GapV | DistinctV) for v in (left, right)):
         return compare_gaps(m, flow, op, left, right, node)
     if isinstance(left, SizeV) or isinstance(right, SizeV):
@@ -205,7 +216,7 @@ def _is_nothing(value: Value) -> Term:
             return TRUE
         case Scalar(term, _):
             return is_none(term)
-        case TupleV() | ListV() | DictV() | MapV() | SetV() | BitsV():
+        case TupleV() | ListV() | GrowingV() | DictV() | MapV() | SetV() | BitsV():
             return FALSE
         case OptTupleV(present, _):
             return negate(present)
@@ -285,6 +296,8 @@ def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
             items: tuple[Value, ...] = tuple(ordered)
         case TupleV(items) | ListV(items):
             pass
+        case GrowingV() as kept:
+            return or_(*(_hit(m, value, i, node) for i in growing.settled(kept).items))
         case _:
             raise m.decline("unsupported-expression", f"'in' {describe(among)}", node)
     for item in items:
@@ -294,6 +307,12 @@ def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
         found = or_(*(equal(m, present, item, node) for item in items))
         return and_(negate(is_none(value.term)), found)
     return or_(*(equal(m, value, item, node) for item in items))
+
+
+def _hit(m: Machine, value: Value, item: Value, node: ast.AST) -> Term:
+    """Whether the value is an item of a list, if there is one."""
+    _no_shared_nan(m, value, item, node)
+    return and_(growing.there(item), equal(m, value, growing.solid(item), node))
 
 
 def _may_be_none(value: Value) -> bool:

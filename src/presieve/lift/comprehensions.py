@@ -18,7 +18,7 @@ from presieve.lift.machine import Flow, Machine
 from presieve.lift.merge import merge
 from presieve.lift.objects import boxed
 from presieve.lift.unrolled import MOST, elements
-from presieve.lift.values import LITERAL, DictV, Known, ListV, Scalar, Unbound, Value
+from presieve.lift.values import LITERAL, DictV, Known, ListV, PerhapsV, Scalar, Unbound, Value
 
 REDUCTIONS = ("builtins.any", "builtins.all", "builtins.sum", "builtins.min", "builtins.max")
 EXTREMES = ("min", "max")
@@ -64,7 +64,11 @@ class _Rounds:
         self, at: int, items: Sequence[Value], env: dict[str, Value], given: Term
     ) -> Iterator[tuple[Flow, Term]]:
         g = self.generators[at]
+        always = given
         for item in items:
+            given = always
+            if isinstance(item, PerhapsV):
+                given, item = and_(always, item.there), item.item
             here = self._path(env, given)
             _bind(self.m, g.target, boxed(self.m, here, item), here)
             env, passed = here.env, given

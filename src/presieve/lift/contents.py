@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from presieve.errors import Span
 from presieve.ir.terms import Lit, Term
 from presieve.lift.wholes import VectorV
 
@@ -17,6 +18,45 @@ class ListV:
     """A list display."""
 
     items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GrowingV:
+    """A list whose length depends on the rows: item i is None where the list is shorter, so that
+    no item is None itself.
+
+    ``orders``: those in which the items are known to stand, None for any. ``pending``: what stands
+    after them, each None where there is none, as long as the others are in order. ``kind``: of a
+    heap the items stand here in order, and nothing is known of its own.
+    ``most``: the items of a deque, at most. ``place``: where it has last grown.
+    """
+
+    items: tuple[Value, ...]
+    orders: frozenset[Order] | None
+    pending: tuple[Value, ...] = ()
+    kind: GrowingKind = "list"
+    most: int | None = None
+    place: Span | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class LengthV:
+    """The length of such a list: for each item whether it is there."""
+
+    there: tuple[Term, ...]
+
+
+GrowingKind = Literal["list", "heap", "deque"]
+Order: TypeAlias = tuple[str, str]
+"""``<`` or ``>``, and of what: the text of a key function, or nothing for the items themselves."""
+
+
+@dataclass(frozen=True, slots=True)
+class PerhapsV:
+    """A round of a loop that there is only where the condition holds."""
+
+    there: Term
+    item: Value
 
 
 @dataclass(frozen=True, slots=True)

@@ -171,25 +171,13 @@ def _object(
     here, there = whole.items[at], flow.decided(whole.present[at])
     if there == TRUE:
         return here
-    if not isinstance(here, RefV) or _uses(flow, here) != 1:
+    if not isinstance(here, RefV) or objects.uses(flow, here) != 1:
         reason = "it depends on the row which object a dict holds here: ask with `in` first"
         raise m.decline("mutation", reason, node)
     # Where the key is missing nobody has the object that stands in its place.
     flow.heap[here.number] = merge(there, flow.heap[here.number], contents)
     objects.store(m, flow, owner, key, here, node)
     return here
-
-
-def _uses(flow: Flow, of: RefV) -> int:
-    """How often variables and objects refer to an object."""
-
-    def count(value: Value) -> int:
-        match value:
-            case RefV(number):
-                return int(number == of.number)
-        return sum(count(v) for v in objects.parts(value))
-
-    return sum(count(v) for v in (*flow.env.values(), *flow.heap.values()))
 
 
 def method(

@@ -13,8 +13,10 @@ from presieve.lift import (
     counts,
     defaults,
     frames,
+    growing,
     inline,
     invocations,
+    lists,
     objects,
     outside,
     records,
@@ -34,6 +36,7 @@ from presieve.lift.values import (
     CountsV,
     DictV,
     FrequencyV,
+    GrowingV,
     Known,
     ListV,
     MapV,
@@ -94,9 +97,9 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
         case ast.Name(name):
             return _name(m, name, flow, node)
         case ast.Tuple(items):
-            return TupleV(tuple(evaluate(m, i, flow) for i in items))
+            return TupleV(tuple(_kept(evaluate(m, i, flow)) for i in items))
         case ast.List(items):
-            return ListV(tuple(evaluate(m, i, flow) for i in items))
+            return ListV(tuple(_kept(evaluate(m, i, flow)) for i in items))
         case ast.Set(items):
             return sets.display(m, flow, [evaluate(m, i, flow) for i in items], node)
         case ast.Dict(keys, items):
@@ -138,6 +141,11 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
             raise m.decline("unsupported-expression", f"an expression of kind {kind}", node)
 
 
+def _kept(value: Value) -> Value:
+    """What a display holds: a length as the number that it is."""
+    return growing.without_length(value)
+
+
 def combined(
     m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
 ) -> Value:
@@ -149,6 +157,10 @@ def combined(
         other = sets.of_constants(m, flow.opened(right), node)
         if isinstance(other, SetV):
             return sets.united(m, found, other, node)
+    more = flow.opened(right)
+    if isinstance(op, ast.Add) and isinstance(found, ListV | GrowingV):
+        if isinstance(more, ListV | GrowingV):
+            return growing.concatenated(found, more)
     return binary(m, flow, op, left, right, node)
 
 
@@ -174,7 +186,7 @@ def _dict(
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
             raise m.decline("unsupported-expression", "a dict with other keys than texts", node)
         names.append(key.value)
-        values.append(evaluate(m, item, flow))
+        values.append(_kept(evaluate(m, item, flow)))
     if len(set(names)) != len(names):
         raise m.decline("unsupported-expression", "a dict that names a key twice", node)
     return DictV(tuple(names), tuple(values))
@@ -310,6 +322,10 @@ def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.exp
 
 def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr) -> Value:
     value = evaluate(m, owner, flow)
+    if isinstance(index, ast.Slice):
+        found = lists.part(m, flow, value, index, evaluate)
+        if found is not None:
+            return found
     key = evaluate(m, index, flow)
     return item_at(m, flow, value, key, node)
 
@@ -330,6 +346,8 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) ->
         return outside.item(m, flow, value, flow.opened(key), node)
     if isinstance(value, TupleV | ListV) and not is_tagged(value):
         return value.items[objects.position(m, key, len(value.items), node)]
+    if isinstance(value, GrowingV):
+        return growing.item(m, flow, value, objects.whole_number(m, key, node), node)
     if isinstance(value, DictV | MapV):
         return objects.item(m, flow, value, key, node)
     if isinstance(value, CountsV):

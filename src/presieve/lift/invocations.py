@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import ast
 
-from presieve.lift import comprehensions, defaults, frames, inline, objects, pure, records, texts
+from presieve.lift import (
+    comprehensions,
+    defaults,
+    frames,
+    inline,
+    lists,
+    objects,
+    pure,
+    records,
+    texts,
+)
 from presieve.lift.callee import is_known, is_method
 from presieve.lift.calls import build_date, calendar_constructor, unknown
 from presieve.lift.calls import call as call_known
@@ -45,6 +55,7 @@ def call(m: Machine, node: ast.Call, flow: Flow, evaluate: Evaluate, condition: 
     if any(isinstance(a, ast.Starred) for a in node.args):
         raise m.decline("unknown-call", "a call with *", node)
     container = defaults.construct(m, flow, function, node, evaluate)
+    container = container or lists.construct(m, flow, function, node, evaluate)
     if container is not None:
         return container
     make = calendar_constructor(function)
@@ -101,6 +112,9 @@ def _method(m: Machine, node: ast.Call, flow: Flow, evaluate: Evaluate) -> Value
         found = frames.method_of(m, flow, owner, name, values, named, node)
         if found is not None:
             return found
+    changed = lists.method(m, flow, owner, name, node, evaluate)
+    if changed is not None:
+        return changed
     if not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):
         args = tuple(evaluate(m, a, flow) for a in node.args)
         found = texts.method(m, flow, m.force(owner, flow), name, args, node)

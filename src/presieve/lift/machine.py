@@ -15,6 +15,7 @@ from presieve.ir.sorts import FLOAT, INT, Option
 from presieve.ir.terms import FALSE, TRUE, App, Op, Scope, Term, Var, float_lit, int_lit
 from presieve.lift.build import and_, default, get, is_none, ite, or_
 from presieve.lift.columns import Columns
+from presieve.lift.growing import without_length
 from presieve.lift.merge import as_number, merge
 from presieve.lift.names import Names
 from presieve.lift.ranges import Ranges, column_ranges, field_ranges
@@ -239,6 +240,7 @@ class Machine:
             return Scalar(int_lit(0))
         if isinstance(value, BitsV):
             return as_number(value)
+        value = without_length(value)
         if isinstance(value, GapV) and (value.there or value.base == FLOAT):
             stand_in = float_lit(float("nan")) if value.base == FLOAT else default(value.base)
             term = ite(is_none(value.term), stand_in, get(value.term))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 
 from presieve.errors import DeclineSignal
@@ -27,6 +28,8 @@ from presieve.lift.values import (
     Clash,
     DictV,
     GapV,
+    GrowingV,
+    LengthV,
     ListV,
     MapV,
     NoneV,
@@ -139,6 +142,8 @@ def _default(value: Value) -> Value:
             return OptTupleV(FALSE, _absent(items))
         case ListV(items):
             return ListV(_absent(items))
+        case GrowingV():
+            return replace(value, items=(), pending=(), orders=None)
         case DictV(names, items):
             return DictV(names, _absent(items))
         case MapV(names, items, _, missing):
@@ -158,6 +163,10 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
         return b
     if isinstance(a, GapV) != isinstance(b, GapV):
         a, b = _number(a), _number(b)
+    if isinstance(a, LengthV) or isinstance(b, LengthV):
+        from presieve.lift.growing import without_length  # which merges items
+
+        a, b = without_length(a), without_length(b)
     match a, b:
         case (Unbound(), _) | (_, Unbound()):
             return Unbound()
@@ -193,6 +202,10 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
                 return OptTupleV(ite(condition, p.present, q.present), items)
         case (ListV(x), ListV(y)) if len(x) == len(y):
             return ListV(_merge_items(condition, x, y))
+        case ((ListV() | GrowingV()), (ListV() | GrowingV())):
+            from presieve.lift.growing import as_growing, merged  # which merge items
+
+            return merged(condition, as_growing(a), as_growing(b))
         case ((DictV() | MapV()), (DictV() | MapV())):
             return _merge_dicts(condition, a, b)
         case SetV(), SetV() if a.fixed == b.fixed:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Lit, Term, literal_value, string_lit
-from presieve.lift import outside
+from presieve.lift import growing, outside
 from presieve.lift.build import and_, or_
 from presieve.lift.compare import boolean, equal
 from presieve.lift.machine import Flow, Machine
@@ -24,7 +24,9 @@ from presieve.lift.values import (
     NONE,
     OTHER,
     DictV,
+    GrowingV,
     Known,
+    LengthV,
     ListV,
     MapV,
     OptTupleV,
@@ -53,6 +55,8 @@ def boxed(m: Machine, flow: Flow, value: Value) -> Value:
             return OptTupleV(present, _all_boxed(m, flow, items))
         case ListV(items):
             contents = ListV(_all_boxed(m, flow, items))
+        case GrowingV():
+            contents = value
         case DictV(names, items):
             contents = DictV(names, _all_boxed(m, flow, items))
         case MapV(_, items, _):
@@ -89,6 +93,8 @@ def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, seen: set[int]) 
                 raise m.decline("mutation", reason, node)
             seen.add(number)
             return frozen(m, flow, flow.heap[number], node, seen)
+        case LengthV():
+            return growing.without_length(value)
         case TupleV(items):
             return TupleV(inner(items))
         case OptTupleV(present, items):
@@ -122,7 +128,38 @@ def parts(value: Value) -> tuple[Value, ...]:
             return items
         case DictV(_, items) | MapV(_, items, _):
             return items
+        case GrowingV(items, _, pending):
+            return (*items, *pending)
     return ()
+
+
+def uses(flow: Flow, of: RefV) -> int:
+    """How often variables and objects refer to an object."""
+
+    def count(value: Value) -> int:
+        match value:
+            case RefV(number):
+                return int(number == of.number)
+        return sum(count(v) for v in parts(value))
+
+    return sum(count(v) for v in (*flow.env.values(), *flow.heap.values()))
+
+
+def unite(m: Machine, then: Flow, other: Flow) -> None:
+    """Before two paths become one: where a variable leads to different objects, which nothing else
+    leads to, these become one. What callers and loops go on with is not seen here: not inside of
+    these.
+    """
+    if m.depth or m.loops:
+        return
+    for name, a in then.env.items():
+        b = other.env.get(name)
+        if not (isinstance(a, RefV) and isinstance(b, RefV)) or a == b:
+            continue
+        if uses(then, a) == 1 and uses(other, b) == 1:
+            m.objects += 1
+            then.heap[m.objects], other.heap[m.objects] = then.heap[a.number], other.heap[b.number]
+            then.env[name] = other.env[name] = RefV(m.objects)
 
 
 # --- items --------------------------------------------------------------------------------------
@@ -130,13 +167,19 @@ def parts(value: Value) -> tuple[Value, ...]:
 
 def position(m: Machine, key: Value, size: int, node: ast.AST) -> int:
     """The item at a constant position, from 0. Declines ``always-raises`` beyond the end."""
+    number = whole_number(m, key, node)
+    if not -size <= number < size:
+        raise m.decline("always-raises", f"there is no item {number}", node)
+    return number % size
+
+
+def whole_number(m: Machine, key: Value, node: ast.AST) -> int:
+    """The constant position that a key is."""
     number = _constant(key)
     if type(number) is not int:
         reason = "an item is taken at a position that is no constant"
         raise m.decline("unsupported-expression", reason, node)
-    if not -size <= number < size:
-        raise m.decline("always-raises", f"there is no item {number}", node)
-    return number % size
+    return number
 
 
 def _constant(key: Value) -> object:
@@ -205,6 +248,9 @@ def store(m: Machine, flow: Flow, owner: Value, key: Value, value: Value, node: 
         case RefV(number), ListV(items):
             at = position(m, key, len(items), node)
             flow.heap[number] = ListV((*items[:at], value, *items[at + 1 :]))
+        case RefV(number), GrowingV() as found:
+            at = whole_number(m, key, node)
+            flow.heap[number] = growing.stored(m, flow, found, at, value, node)
         case RefV(number), (DictV() | MapV()) as found:
             flow.heap[number] = _stored(m, flow, found, key, value, node)
         case _:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, FLOAT, Decimal, Option, Sort, option, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term, Var, literal_value, none_lit
 from presieve.lift.build import default, some, widen
+from presieve.lift.contents import Order
+from presieve.lift.growing import as_growing, merged, settled
 from presieve.lift.merge import (
     as_bits,
     as_map,
@@ -24,6 +26,7 @@ from presieve.lift.values import (
     BitsV,
     Clash,
     DictV,
+    GrowingV,
     ListV,
     MapV,
     Missing,
@@ -38,6 +41,9 @@ from presieve.lift.values import (
     describe,
     mixed,
 )
+
+MOST_ITEMS = 16
+"""Items of a list whose length depends on the rows, at most, from one row to the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,14 @@ class ListShape:
 
 
 @dataclass(frozen=True, slots=True)
+class GrowingShape:
+    """A list of at most so many items, see :class:`GrowingV`."""
+
+    items: tuple[Shape, ...]
+    like: GrowingV
+
+
+@dataclass(frozen=True, slots=True)
 class DictShape:
     """A dict of these keys, which may lack some unless ``certain``. ``ordered``: it is certain, and
     they are in this order. ``missing``: what it gives for others.
@@ -107,7 +121,15 @@ class BitsShape:
 
 
 Shape: TypeAlias = (
-    NoneShape | ScalarShape | TagShape | TupleShape | ListShape | DictShape | SetShape | BitsShape
+    NoneShape
+    | ScalarShape
+    | TagShape
+    | TupleShape
+    | ListShape
+    | GrowingShape
+    | DictShape
+    | SetShape
+    | BitsShape
 )
 
 
@@ -124,6 +146,10 @@ def shape_of(value: Value) -> Shape:
             return BitsShape(len(bits))
         case ListV(items):
             return ListShape(tuple(shape_of(v) for v in items))
+        case GrowingV():
+            found = settled(value)
+            shapes = tuple(shape_of(v) for v in found.items)
+            return GrowingShape(shapes, replace(found, items=()))
         case DictV(names, items):
             return DictShape(names, tuple(shape_of(v) for v in items), True, True)
         case MapV(names, items, present, missing):
@@ -159,10 +185,10 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
         case (BitsShape(n), ScalarShape(_, _, k)) | (ScalarShape(_, _, k), BitsShape(n)):
             if k is not None:
                 return BitsShape(max(n, k))
-        case ListShape(x), ListShape(y):
-            if len(x) != len(y):
-                raise mixed("a list grows or shrinks: keep the items that you need, one by one")
+        case ListShape(x), ListShape(y) if len(x) == len(y):
             return ListShape(tuple(join_shapes(s, t) for s, t in zip(x, y, strict=True)))
+        case ((ListShape() | GrowingShape()), (ListShape() | GrowingShape())):
+            return _join_lists(_growing(a), _growing(b))
         case DictShape(), DictShape():
             return _join_dicts(a, b)
         case SetShape(x, p, f), SetShape(y, q, g) if f == g:
@@ -175,6 +201,31 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
             items = tuple(join_shapes(s, t) for s, t in zip(x, y, strict=True))
             return TupleShape(items, p or q)
     raise mixed("a variable holds tuples of different lengths, or a tuple and a number or text")
+
+
+def _growing(shape: ListShape | GrowingShape) -> GrowingShape:
+    if isinstance(shape, GrowingShape):
+        return shape
+    for s in shape.items:
+        fits = isinstance(s, ScalarShape) and not isinstance(s.sort, Option)
+        if not fits and not (isinstance(s, TupleShape) and not s.optional):
+            raise mixed("a list grows or shrinks that may hold None, or lists: keep them apart")
+    orders = None if len(shape.items) < 2 else frozenset[Order]()
+    return GrowingShape(shape.items, GrowingV((), orders))
+
+
+def _join_lists(a: GrowingShape, b: GrowingShape) -> GrowingShape:
+    like = merged(FALSE, a.like, b.like)
+    size = max(len(a.items), len(b.items))
+    place = b.like.place or a.like.place
+    if size > MOST_ITEMS:
+        hint = (
+            "keep the items that you need, each in a variable, or the first few of the sorted list"
+        )
+        raise DeclineSignal("mutation", f"a list grows with the rows: {hint}", place)
+    x, y = (s.items + (NoneShape(),) * (size - len(s.items)) for s in (a, b))
+    items = tuple(join_shapes(s, t) for s, t in zip(x, y, strict=True))
+    return GrowingShape(items, replace(like, place=place))
 
 
 def _join_dicts(a: DictShape, b: DictShape) -> DictShape:
@@ -223,6 +274,8 @@ def leaves(shape: Shape, name: str) -> tuple[tuple[str, Sort], ...]:
             return tuple((f"{name}.bit{i}", BOOL) for i in range(width))
         case ListShape(items):
             return tuple(leaf for i, s in enumerate(items) for leaf in leaves(s, f"{name}.{i}"))
+        case GrowingShape(items, _):
+            return tuple(leaf for i, s in enumerate(items) for leaf in leaves(s, f"{name}.{i}"))
         case DictShape(names, items, certain, _, _):
             there = [] if certain else [(f"{name}.{n}.present", BOOL) for n in names]
             inner = [
@@ -260,6 +313,8 @@ def symbol(shape: Shape, names: list[str]) -> Value:
             return BitsV(_flags(names, width))
         case ListShape(items):
             return ListV(tuple(symbol(s, names) for s in items))
+        case GrowingShape(items, like):
+            return replace(like, items=tuple(symbol(s, names) for s in items))
         case DictShape(keys, items, certain, ordered, missing):
             here = (TRUE,) * len(keys) if certain else _flags(names, len(keys))
             values = tuple(symbol(s, names) for s in items)
@@ -293,6 +348,11 @@ def flatten(value: Value, shape: Shape) -> tuple[Term, ...]:
         case ListShape(items):
             assert isinstance(value, ListV)
             return tuple(t for v, s in zip(value.items, items, strict=True) for t in flatten(v, s))
+        case GrowingShape(items, _):
+            assert isinstance(value, ListV | GrowingV)
+            found = settled(as_growing(value)).items
+            padded = found + (NONE,) * (len(items) - len(found))
+            return tuple(t for v, s in zip(padded, items, strict=True) for t in flatten(v, s))
         case DictShape():
             assert isinstance(value, DictV | MapV)
             return _flatten_dict(as_map(value), shape)

@@ -8,7 +8,17 @@ from collections.abc import Callable
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit, Term
 from presieve.ir.walk import size
-from presieve.lift import defaults, matching, openkeys, outside, records, unrolled, writes
+from presieve.lift import (
+    defaults,
+    growing,
+    lists,
+    matching,
+    openkeys,
+    outside,
+    records,
+    unrolled,
+    writes,
+)
 from presieve.lift.expressions import (
     combined,
     condition,
@@ -18,11 +28,12 @@ from presieve.lift.expressions import (
 )
 from presieve.lift.invocations import own_method
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
-from presieve.lift.objects import boxed, change, frozen, store
+from presieve.lift.objects import boxed, change, frozen, store, unite
 from presieve.lift.openkeys import OpenKeySignal
 from presieve.lift.values import (
     NONE,
     ColumnV,
+    GrowingV,
     IndexV,
     Known,
     ListV,
@@ -32,6 +43,7 @@ from presieve.lift.values import (
     Scalar,
     SetV,
     TupleV,
+    Unbound,
     Value,
     describe,
     is_tagged,
@@ -70,6 +82,8 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
             return
         case ast.Assign(targets, value):
             found = boxed(m, flow, _bounded(m, evaluate(m, value, flow), node))
+            if isinstance(value, ast.Name) and _is_spent(m, value.id):
+                flow.env[value.id] = Unbound()  # its parts have no other name than their own now
             for target in targets:
                 bind(m, target, found, flow)
         case ast.AnnAssign(target, _, value):
@@ -92,6 +106,10 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
             unrolled.loop(m, node, flow, evaluate, bind, execute)
         case ast.Match():
             matching.match(m, node, flow, evaluate, condition, execute, _fork)
+        case ast.Delete(targets):
+            for target in targets:
+                if not lists.delete(m, flow, target, evaluate):
+                    raise m.decline("mutation", "del changes an object or a variable", target)
         case ast.Raise(error, cause):
             _check_error(m, error, flow, node)
             _check_error(m, cause, flow, node)
@@ -107,6 +125,17 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
             _unsupported(m, node)
 
 
+def _is_spent(m: Machine, name: str) -> bool:
+    """Whether this is a parameter that is read in one place only, which is not in a loop."""
+    node = m.source.node
+    if m.depth or m.loops or name not in (a.arg for a in node.args.args):
+        return False
+    places = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name]
+    around = (ast.For, ast.While, ast.Lambda, ast.FunctionDef, ast.comprehension)
+    inner = [n for n in ast.walk(node) if isinstance(n, around) and n is not node]
+    return len(places) == 1 and not any(places[0] in ast.walk(n) for n in inner)
+
+
 def _leave(m: Machine, kind: ExitKind, flow: Flow, value: Value, node: ast.stmt) -> None:
     if flow.ended:  # evaluating the returned expression raises
         return
@@ -120,8 +149,6 @@ def _unsupported(m: Machine, node: ast.stmt) -> None:
             raise m.decline("early-exit", "the loop is left before its last row", node)
         case ast.While() | ast.AsyncFor():
             raise m.decline("nested-loop", "only one loop, over the rows, is supported", node)
-        case ast.Delete():
-            raise m.decline("mutation", "del changes an object or a variable", node)
         case _:
             kind = type(node).__name__.lower()
             raise m.decline("unsupported-statement", f"a statement of kind {kind}", node)
@@ -148,9 +175,13 @@ def _fork(
         (body if chosen == TRUE else orelse)(flow)
         return
     then, other = flow.branch(chosen), flow.branch(negate(chosen))
+    growing.cut(then)
+    growing.cut(other)
     conds, exits = flow.conds, len(m.exits)
     body(then)
     orelse(other)
+    if not (then.ended or other.ended):
+        unite(m, then, other)
     join_flows(flow, chosen, then, other)
     if len(m.exits) == exits and then.ended != other.ended:
         # The other branch can only have raised, and conditions are given that nothing has.
@@ -191,7 +222,8 @@ def _augmented_by(
     new = evaluate(m, value, flow)
     result = _bounded(m, combined(m, flow, op, old, new, node), node)
     if isinstance(old, RefV):
-        if not isinstance(result, SetV):
+        grows = isinstance(op, ast.Add) and isinstance(result, ListV | GrowingV)
+        if not isinstance(result, SetV) and not grows:
             raise m.decline("mutation", f"{describe(flow.opened(old))} is changed in place", node)
         flow.heap[old.number] = result
         return old
@@ -204,6 +236,8 @@ def _change(
     """A statement like ``seen.add(x)``."""
     found = evaluate(m, owner, flow)
     if own_method(m, flow, found, node, evaluate) is not None:
+        return
+    if lists.method(m, flow, found, name, node, evaluate) is not None:
         return
     values = tuple(boxed(m, flow, evaluate(m, a, flow)) for a in args)
     if name == "update" and defaults.is_counter(flow.opened(found)) and len(values) == 1:

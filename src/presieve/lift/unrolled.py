@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from presieve.ir.ops import negate
 from presieve.ir.sorts import INT
 from presieve.ir.terms import TRUE, Lit, int_lit, string_lit
-from presieve.lift import outside
+from presieve.lift import growing, outside
 from presieve.lift.build import and_, or_
 from presieve.lift.inline import Evaluate
 from presieve.lift.machine import (
@@ -28,9 +29,11 @@ from presieve.lift.objects import boxed
 from presieve.lift.values import (
     LITERAL,
     DictV,
+    GrowingV,
     Known,
     ListV,
     MapV,
+    PerhapsV,
     RefV,
     Scalar,
     TupleV,
@@ -82,6 +85,9 @@ def _elements(
         case TupleV(items) | ListV(items) as found if not is_tagged(found):
             _watch(watched, value, keys=False)
             return list(items)
+        case GrowingV() as found:
+            _watch(watched, value, keys=False)
+            return growing.rounds(found, node)
         case DictV() | MapV() as found:
             _watch(watched, value, keys=True)
             return [key for key, _ in _pairs(m, flow, found, node) or ()]
@@ -150,6 +156,9 @@ def _made(
             raise m.decline("too-large", f"a loop of more than {MOST} rounds", node)
         return [Scalar(int_lit(i), LITERAL) for i in range(*ends)]
     parts = [_elements(m, a, flow, evaluate, watched) for a in args]
+    if any(isinstance(x, PerhapsV) for part in parts for x in part):
+        reason = f"{name} of a list whose length depends on the rows"
+        raise m.decline("unsupported-expression", reason, node)
     if name == "enumerate" and len(parts) == 1:
         return [TupleV((Scalar(int_lit(i), LITERAL), x)) for i, x in enumerate(parts[0])]
     if name == "zip" and parts:
@@ -181,9 +190,14 @@ def loop(
         if here.ended:
             break
         m.exits = []
+        skipped: list[Flow] = []
+        if isinstance(item, PerhapsV):
+            there = here.decided(item.there)
+            skipped = [here.branch(negate(there))] if there != TRUE else []
+            here, item = here.branch(there), item.item
         bind(m, node.target, boxed(m, here, item), here)
         execute(m, node.body, here)
-        going = [e.flow for e in m.exits if e.kind is ExitKind.CONTINUE]
+        going = [e.flow for e in m.exits if e.kind is ExitKind.CONTINUE] + skipped
         broken += [e.flow for e in m.exits if e.kind is ExitKind.BREAK]
         left += [e for e in m.exits if e.kind is ExitKind.RETURN]
         here = _joined(flow, [*going, *([] if here.ended else [here])])

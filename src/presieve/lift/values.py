@@ -25,9 +25,12 @@ from presieve.lift.arrowvalues import CellV as CellV
 from presieve.lift.batches import BatchesV as BatchesV
 from presieve.lift.contents import CountsV as CountsV
 from presieve.lift.contents import DictV as DictV
+from presieve.lift.contents import GrowingV as GrowingV
+from presieve.lift.contents import LengthV as LengthV
 from presieve.lift.contents import ListV as ListV
 from presieve.lift.contents import MapV as MapV
 from presieve.lift.contents import Missing as Missing
+from presieve.lift.contents import PerhapsV as PerhapsV
 from presieve.lift.contents import RefV as RefV
 from presieve.lift.contents import SetV as SetV
 from presieve.lift.wholes import AccessV as AccessV
@@ -254,6 +257,9 @@ Value: TypeAlias = (
     | SizeV
     | IndexV
     | ListV
+    | GrowingV
+    | LengthV
+    | PerhapsV
     | DictV
     | MapV
     | CountsV
@@ -348,6 +354,8 @@ _KINDS = {
     "FrequencyV": "the counts of all values",
     "TopV": "the first rows of a sorted table or column",
     "ListV": "a list",
+    "GrowingV": "a list",
+    "LengthV": "the length of a list",
     "DictV": "a dict",
     "MapV": "a dict",
     "CountsV": "a Counter",
