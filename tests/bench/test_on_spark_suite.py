@@ -16,7 +16,7 @@ import pytest
 from presieve.bench import ledger
 from presieve.bench.on_spark.pipelines import Pipeline
 from presieve.bench.on_spark.rows import Row, from_line, to_line, totals
-from presieve.bench.on_spark.run import in_turns, measure, run
+from presieve.bench.on_spark.run import in_turns, measure, run, suite_jobs
 from presieve.bench.on_spark.tables import KEY, stored
 from presieve.bench.suite import Benchmark, benchmarks, load
 from presieve.bench.values import Choice, Normal, Uniform, Zipf
@@ -77,7 +77,7 @@ def test_other_values_are_another_table(tmp_path: Path) -> None:
 def test_three_forms(spark: SparkSession, tmp_path: Path) -> None:
     named = [BENCHMARKS[n] for n in ("Top2_1", "Basket_3", "Chicago_3", "TPCHUDAF_3")]
     told: list[str] = []
-    rows = measure(spark, [(b, 3000) for b in named], tmp_path, 1, told.append)
+    rows = measure(suite_jobs(spark, [(b, 3000) for b in named], tmp_path), 1, told.append)
     assert [r.name for r in rows] == ["Top2_1", "Basket_3", "Chicago_3", "TPCHUDAF_3"]
     assert all(r.equal and r.groups > 0 and r.optimize > 0 for r in rows)
     best, basket, neither, always = rows
@@ -170,7 +170,7 @@ def test_totals() -> None:
 def book(tmp_path: Path, *rows: Row) -> list[str]:
     """The arguments by which the command tells these rows again."""
     path = tmp_path / "ledger.jsonl"
-    ledger.append(path, "spark", to_line(rows, 1000, 1.25))
+    ledger.append(path, "spark", to_line(rows, 1.25, 1000))
     return ["bench", "spark", "--again", "--ledger", str(path)]
 
 
@@ -179,7 +179,7 @@ def test_told_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     svg = tmp_path / "new" / "plot.svg"
     assert main([*book(tmp_path, ROW, SAME, larger), "--svg", str(svg)]) == 0
     out = capsys.readouterr().out
-    for part in ("1,000 rows", "4,000 rows", "75.0%", "1 of 2 pushed, 2 with equal results"):
+    for part in ("in total, 1,000 rows", " 4,000 ", "75.0%", "1 of 2 pushed, 2 with equal results"):
         assert part in out
     assert "slower than as written by more than 3%: none" in out
     for part in ("saved at 1,000 rows", "by kind", "growth", "split", "Top2_1"):

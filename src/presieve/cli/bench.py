@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from presieve.cli import bench_scale, bench_spark, output
+from presieve.cli import bench_scale, bench_spark, bench_tpch, output
 from presieve.cli import options as opt
 from presieve.driver.store import CACHE
 from presieve.errors import UsageError
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer(help="The benchmarks.", no_args_is_help=True, rich_markup_mode=None)
 app.command("spark")(bench_spark.command)
 app.command("scale")(bench_scale.command)
+app.command("tpch")(bench_tpch.command)
 
 
 @app.callback()

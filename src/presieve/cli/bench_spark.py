@@ -79,6 +79,13 @@ def command(
         raise typer.Exit(1)
 
 
+def needed() -> None:
+    """Raise :class:`UsageError` where a package is missing that Spark's benchmarks need."""
+    for package in ("pyspark", "pandas", "pyarrow"):
+        if importlib.util.find_spec(package) is None:
+            raise UsageError(f"this benchmark needs {package}: pip install 'presieve[spark]'")
+
+
 def _numbers(sizes: str) -> tuple[int, ...]:
     try:
         found = tuple(int(n) for n in opt.names(sizes))
@@ -98,11 +105,9 @@ def _run(
     runs: int,
     data: Path | None,
 ) -> dict[str, object]:
-    for package in ("pyspark", "pandas", "pyarrow"):
-        if importlib.util.find_spec(package) is None:
-            raise UsageError(f"this benchmark needs {package}: pip install 'presieve[spark]'")
+    needed()
     from presieve.bench.on_spark.rows import to_line
-    from presieve.bench.on_spark.run import measure, warm
+    from presieve.bench.on_spark.run import measure, suite_jobs, warm
     from presieve.bench.on_spark.tables import default_directory
     from presieve.bench.suite import benchmarks, load
     from presieve.demo.session import session
@@ -116,7 +121,8 @@ def _run(
     log = Console(stderr=True, style="dim", highlight=False)
     log.print(f"tables in {folder}")
     with session() as spark:
-        first = warm(spark, chosen[0], folder)
+        small = next(suite_jobs(spark, [(chosen[0], 1000)], folder))
+        first = warm(small.written)
         pairs = [*((b, rows) for b in chosen), *grown]
-        found = measure(spark, pairs, folder, runs, log.print)
-    return to_line(found, rows, first)
+        found = measure(suite_jobs(spark, pairs, folder), runs, log.print)
+    return to_line(found, first, rows)

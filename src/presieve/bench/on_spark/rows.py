@@ -129,8 +129,10 @@ def _names(rows: Iterable[Row], which: Callable[[Row], bool]) -> list[str]:
     return [r.name for r in rows if which(r)]
 
 
-def to_line(rows: Sequence[Row], size: int, first: float) -> dict[str, object]:
-    """The line of the ledger. ``size`` is that of the totals; other sizes are told below them."""
+def to_line(rows: Sequence[Row], first: float, size: int | None = None) -> dict[str, object]:
+    """The line of the ledger. Totals are of the rows of one ``size``, or of all without it.
+    ``first`` are the seconds of the process's first ``optimize``.
+    """
     from importlib.metadata import version
 
     return {
@@ -138,7 +140,7 @@ def to_line(rows: Sequence[Row], size: int, first: float) -> dict[str, object]:
         "rows": size,
         "turns": len(rows[0].written),
         "first": round(first, 3),
-        **totals([r for r in rows if r.rows == size]),
+        **totals([r for r in rows if size in (None, r.rows)]),
         "benchmarks": [_entry(r) for r in rows],
     }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,62 +15,95 @@ from presieve.bench.on_spark.tables import stored
 from presieve.bench.suite import Benchmark
 from presieve.driver.optimize import optimize
 from presieve.driver.synthesize import Synthesis, synthesize
+from presieve.ir.pushdown import Kind
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+@dataclass(frozen=True, slots=True)
+class ByHand:
+    """What is typed by hand, and why nothing is where nothing is. ``kept`` counts the rows that
+    the pre-filter keeps.
+    """
+
+    kind: Kind
+    prefilter: str
+    residual: str
+    declined: str
+    pipeline: DataFrame
+    kept: Callable[[], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One pipeline on ``rows`` rows. ``by_hand`` is asked after ``optimize``, which may search."""
+
+    name: str
+    rows: int
+    written: DataFrame
+    by_hand: Callable[[], ByHand]
+
+
 def measure(
-    spark: SparkSession,
-    benchmarks: Iterable[tuple[Benchmark, int]],
-    directory: Path,
-    turns: int,
-    told: Callable[[str], None] = lambda _: None,
+    jobs: Iterable[Job], turns: int, told: Callable[[str], None] = lambda _: None
 ) -> list[Row]:
-    """Each benchmark on a table of that many rows, ``turns`` times in each form."""
+    """Each job ``turns`` times in each of its forms."""
     found = []
-    for benchmark, rows in benchmarks:
-        path = stored(benchmark, rows, directory)
-        pipeline = Pipeline(benchmark, spark.read.parquet(str(path)))
-        row = _row(pipeline, rows, turns)
+    for job in jobs:
+        row = _row(job, turns)
         found.append(row)
-        told(
-            f"{row.name} {rows:,}: {row.kind}, {row.saved:.1%} saved, optimize {row.optimize:.2f} s"
-        )
+        saved = f"{row.saved:.1%} saved, optimize {row.optimize:.2f} s"
+        told(f"{row.name}, {row.rows:,} rows: {row.kind}, {saved}")
     return found
 
 
-def warm(spark: SparkSession, benchmark: Benchmark, directory: Path) -> float:
+def suite_jobs(
+    spark: SparkSession, benchmarks: Iterable[tuple[Benchmark, int]], directory: Path
+) -> Iterator[Job]:
+    """Each benchmark of the suite on a table of that many rows."""
+    for benchmark, rows in benchmarks:
+        path = stored(benchmark, rows, directory)
+        pipeline = Pipeline(benchmark, spark.read.parquet(str(path)))
+        yield Job(benchmark.name, rows, pipeline.written(), partial(_suite_by_hand, pipeline))
+
+
+def warm(written: DataFrame) -> float:
     """Seconds of the first ``optimize`` of a process, with what is loaded and started for it."""
-    table = spark.read.parquet(str(stored(benchmark, 1000, directory)))
-    written = Pipeline(benchmark, table).written()
     start = time.perf_counter()
-    better = optimize(written)
-    first = time.perf_counter() - start
-    run(better)
-    return first
+    optimize(written)
+    return time.perf_counter() - start
 
 
-def _row(pipeline: Pipeline, rows: int, turns: int) -> Row:
-    written = pipeline.written()
-    start = time.perf_counter()
-    optimized = optimize(written)
-    seconds = time.perf_counter() - start
-    changed = optimized is not written
+def _suite_by_hand(pipeline: Pipeline) -> ByHand:
     answer = answered(pipeline.benchmark)
-    forms = [written, optimized]
-    if changed:
-        forms.append(pipeline.by_hand(answer.prefilter, answer.residual))
-    taken, groups, equal = in_turns(forms, turns)
-    return Row(
-        name=pipeline.benchmark.name,
-        rows=rows,
+    return ByHand(
         kind=answer.kind,
         prefilter=answer.prefilter,
         residual=answer.residual,
         declined=", ".join(str(d["reason"]) for d in answer.declined),
+        pipeline=pipeline.by_hand(answer.prefilter, answer.residual),
+        kept=pipeline.table.filter(answer.prefilter).count,
+    )
+
+
+def _row(job: Job, turns: int) -> Row:
+    start = time.perf_counter()
+    optimized = optimize(job.written)
+    seconds = time.perf_counter() - start
+    changed = optimized is not job.written
+    typed = job.by_hand()
+    forms = [job.written, optimized, *((typed.pipeline,) if changed else ())]
+    taken, groups, equal = in_turns(forms, turns)
+    return Row(
+        name=job.name,
+        rows=job.rows,
+        kind=typed.kind,
+        prefilter=typed.prefilter,
+        residual=typed.residual,
+        declined=typed.declined,
         changed=changed,
-        kept=pipeline.table.filter(answer.prefilter).count() / rows,
+        kept=typed.kept() / job.rows,
         groups=groups,
         equal=equal,
         optimize=seconds,

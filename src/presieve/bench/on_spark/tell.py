@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from statistics import median
 from typing import Any
 
@@ -13,7 +12,7 @@ from rich.text import Text
 
 from presieve.bench.on_spark.rows import ABOVE_HAND, SLOWER, Row
 
-_WIDTH = 150
+_WIDTH = 160
 """Columns that the table takes."""
 
 _FIGURES = (
@@ -30,8 +29,7 @@ _FIGURES = (
 def show(rows: Sequence[Row], line: Mapping[str, Any], console: Console) -> None:
     """Every benchmark and size, and then what the ledger's line says of all of them."""
     console = Console(file=console.file, width=max(console.width, _WIDTH), highlight=False)
-    for size, some in groupby(sorted(rows, key=lambda r: r.rows), key=lambda r: r.rows):
-        console.print(_table(size, list(some)))
+    console.print(_table(rows))
     console.print(_totals(line))
     optimize = line["optimize"]
     console.print(
@@ -52,15 +50,15 @@ def show(rows: Sequence[Row], line: Mapping[str, Any], console: Console) -> None
             console.print(Text(f"{row.name}: nothing is pushed: {row.declined}"))
 
 
-def _table(size: int, rows: Sequence[Row]) -> Table:
-    table = Table(title=f"{size:,} rows; seconds are medians", title_justify="left")
+def _table(rows: Sequence[Row]) -> Table:
+    table = Table(title="seconds are medians over turns", title_justify="left")
     table.add_column("benchmark", no_wrap=True)
     table.add_column("kind", no_wrap=True)
-    heads = ("kept", "groups", "written", "optimized", "by hand", "optimize")
+    heads = ("rows", "kept", "groups", "written", "optimized", "by hand", "optimize")
     for head in (*heads, "saved", "in total", "above hand", "in total"):
         table.add_column(head, justify="right", no_wrap=True)
     for r in rows:
-        shown = [f"{r.kept:.1%}", f"{r.groups:,}"]
+        shown = [f"{r.rows:,}", f"{r.kept:.1%}", f"{r.groups:,}"]
         shown += [f"{median(s):.2f}" if s else "" for s in (r.written, r.optimized, r.by_hand)]
         shown += [f"{r.optimize:.2f}", _share(r.saved), _share(r.saved_in_total)]
         shown += [_share(r.above_hand), _share(r.above_hand_in_total)] if r.by_hand else ["", ""]
@@ -69,7 +67,8 @@ def _table(size: int, rows: Sequence[Row]) -> Table:
 
 
 def _totals(line: Mapping[str, Any]) -> Table:
-    table = Table(title=f"in total, {line['rows']:,} rows", title_justify="left")
+    size = f", {line['rows']:,} rows" if line["rows"] else ""
+    table = Table(title=f"in total{size}", title_justify="left")
     table.add_column("", no_wrap=True)
     for head in ("mean", "median", "least", "most"):
         table.add_column(head, justify="right", no_wrap=True)

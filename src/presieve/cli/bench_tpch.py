@@ -1,0 +1,69 @@
+"""Untrusted. ``presieve bench tpch``: Python functions over TPC-H tables, run by Spark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from presieve.cli import options as opt
+from presieve.cli import output
+from presieve.cli.bench_spark import needed
+from presieve.errors import UsageError
+
+
+def command(
+    only: Annotated[
+        str, typer.Option(metavar="NAME,...", help="Queries, with commas between.")
+    ] = "",
+    scale: Annotated[
+        float, typer.Option(min=0.01, help="The scale factor; 1 is 6 million lines.")
+    ] = 0.1,
+    runs: Annotated[int, typer.Option(min=1, help="Measured turns; medians are told.")] = 3,
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Where the tables are kept; a cache folder without it."),
+    ] = None,
+    ledger: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Add a line to this file.")
+    ] = None,
+    json: opt.Json = False,
+) -> None:
+    """Run ten pipelines over TPC-H tables: as written, as optimized, and with filters by hand.
+
+    Exits with 1 where a result differs, or where a filter that is typed by hand is not pushed.
+    """
+    needed()
+    from presieve.bench import ledger as book
+    from presieve.bench.on_spark.rows import to_line
+    from presieve.bench.on_spark.run import measure, warm
+    from presieve.bench.on_spark.tables import default_directory
+    from presieve.bench.on_spark.tell import show
+    from presieve.bench.tpch import run
+    from presieve.bench.tpch.queries import QUERIES
+    from presieve.demo.session import session
+
+    names = opt.names(only)
+    chosen = tuple(q for q in QUERIES if not names or q.name in names)
+    if not chosen or len(chosen) < len(names):
+        known = ", ".join(q.name for q in QUERIES)
+        raise UsageError(f"--only takes names of queries ({known}), not {only}")
+    log = Console(stderr=True, style="dim", highlight=False)
+    with output.quiet():
+        folder = run.generated(scale, (data or default_directory()).resolve())
+        log.print(f"tables in {folder}")
+        with session() as spark:
+            tables = run.read(spark, folder)
+            first = warm(run.written(QUERIES[-1], tables))
+            rows = measure(run.jobs(chosen, tables), runs, log.print)
+    line = {"scale": scale, **to_line(rows, first)}
+    if ledger is not None:
+        book.append(ledger, "tpch", line)
+    if json:
+        output.as_json(line)
+    else:
+        show(rows, line, output.console())
+    if not all(r.equal and (r.changed or r.prefilter == "true") for r in rows):
+        raise typer.Exit(1)
