@@ -50,6 +50,7 @@ def method_of(
     if name in ("where", "mask") and 1 <= len(args) <= 2 and not named:
         rest = args[1] if len(args) == 2 else None
         return elements.chosen(m, v, args[0], rest, name == "where", node)
+    args, named = _plain(name, args, named)
     if not named:
         found = _column_method(m, flow, v, name, args, node)
         if found is not None:
@@ -59,6 +60,22 @@ def method_of(
         high = args[1] if len(args) > 1 else named.get("upper")
         return vectors.clipped(m, v, low, high, node)
     return None
+
+
+_SKIPPING = ("min", "max", "sum", "mean", "std", "var", "median", "idxmin", "idxmax")
+
+
+def _plain(
+    name: str, args: tuple[Value, ...], named: Mapping[str, Value]
+) -> tuple[tuple[Value, ...], Mapping[str, Value]]:
+    """The arguments as they are written most: ``fillna(0)`` for ``fillna(value=0)``, and none for
+    what is the default anyway.
+    """
+    if name == "fillna" and not args and set(named) == {"value"}:
+        return (named["value"],), {}
+    if name in _SKIPPING and set(named) == {"skipna"}:
+        return args, {} if vectors.constant_of(named["skipna"]) is True else named
+    return args, named
 
 
 def of_accessor(

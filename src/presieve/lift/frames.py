@@ -279,8 +279,10 @@ def _frame_method(
     match name:
         case "copy" if not args and not named:
             return frame
-        case "dropna" if not args and set(named) <= {"subset"}:
-            chosen = _names(named["subset"]) if named else frame.columns
+        case "dropna" if not args and set(named) <= {"subset", "how"}:
+            if "how" in named and constant_of(named["how"]) != "any":
+                return None
+            chosen = _names(named["subset"]) if "subset" in named else frame.columns
             if chosen is None or not set(chosen) <= set(frame.columns):
                 return None
             columns = [vectors.column_of(m, frame, c) for c in chosen]
