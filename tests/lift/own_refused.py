@@ -121,7 +121,7 @@ REFUSED = [
     (Starred, "unknown-call", "parameters with *"),
     (OneOrTheOther, "mixed-types", "in one variable"),
     (EitherWay, "mutation", "which object a call returns"),
-    (Inner, "unsupported-statement", "functiondef"),
+    (Inner, "unsupported-statement", "is defined inside"),
     (Cached, "unknown-call", "nothing is known of cached"),
     (TooMany, "always-raises", "other arguments"),
     (OnInstance, "unknown-call", ".step()"),

@@ -185,3 +185,29 @@ def summary(n: pd.Series) -> int:
     for x in n:
         state.add(x)
     return state.result()
+
+
+@dataclass
+class LongTally(Tally):
+    """A dataclass with another one as its base: more fields, and a method of its own."""
+
+    most: int = -1
+    nones: int = 5
+
+    def take(self, value):
+        if value is not None and value > self.most:
+            self.most = value
+        return self.keep(value)
+
+    def keep(self, value):
+        self.count += 1
+        self.last = value
+        return self
+
+
+class Inherited(Tallies):
+    def zero(self):
+        return LongTally(names=[])
+
+    def finish(self, acc):
+        return {"count": acc.count + acc.most, "nones": acc.nones, "last": acc.last}

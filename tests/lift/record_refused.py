@@ -76,6 +76,24 @@ class Child(Parent):
 
 
 @dataclass
+class Doubled:
+    count: int
+
+    @property
+    def count(self):
+        return self._count
+
+    @count.setter
+    def count(self, value):
+        self._count = 2 * value
+
+
+@dataclass
+class OfPlain(Parent):
+    more: int = 0
+
+
+@dataclass
 class Made:
     count: int = field(default_factory=lambda: 3)
 
@@ -125,6 +143,16 @@ class WithOdd(_Fold):
 class WithChild(_Fold):
     def zero(self):
         return Child()
+
+
+class WithDoubled(_Fold):
+    def zero(self):
+        return Doubled(1)
+
+
+class WithPlainBase(_Fold):
+    def zero(self):
+        return OfPlain()
 
 
 class WithMade(_Fold):
@@ -211,6 +239,8 @@ REFUSED = [
     (WithTruth, "unknown-call", "nothing is known of Truth"),
     (WithOdd, "unknown-call", "nothing is known of Odd"),
     (WithChild, "unknown-call", "nothing is known of Child"),
+    (WithDoubled, "unknown-call", "nothing is known of Doubled"),
+    (WithPlainBase, "unknown-call", "nothing is known of OfPlain"),
     (WithMade, "unknown-call", "is made by a call"),
     (ChangesFrozen, "mutation", "changed in place"),
     (Twice, "mutation", "two names"),

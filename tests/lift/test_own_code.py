@@ -34,6 +34,7 @@ CASES = [
     Case(record_folds.Pairs, "n int", "low int, high int"),
     Case(record_folds.Bests, "n int", "value int, times bigint"),
     Case(record_folds.Tallies, "n int", "count bigint, nones bigint, last int"),
+    Case(record_folds.Inherited, "n int", "count bigint, nones bigint, last int"),
     Case(record_folds.Spans, "n int", "first int, last int"),
     Case(record_folds.Plain, "n int", "o bigint"),
     Case(record_folds.Absent, "n int, s string", "times bigint"),

@@ -64,12 +64,24 @@ def kind_of(cls: object) -> Kind | None:
     if cls.__bases__ == (tuple,):
         named = hasattr(cls, "_fields") and is_generated(cls.__new__)
         return "tuple" if named and special <= _TUPLE else None
-    if cls.__bases__ != (object,) or not inline.is_own_module(cls.__module__):
+    data = "__dataclass_fields__" in special
+    plain = cls.__bases__ == (object,)
+    # The fields of a dataclass are those of its base, which must be one, and its own.
+    based = data and len(cls.__bases__) == 1 and kind_of(cls.__bases__[0]) == "dataclass"
+    if not (plain or based) or not inline.is_own_module(cls.__module__):
         return None
-    if "__dataclass_fields__" in special:
+    if data:
         made = special <= _DATACLASS and is_generated(vars(cls).get("__init__"))
-        return "dataclass" if made and not hasattr(cls, "__post_init__") else None
+        made = made and not hasattr(cls, "__post_init__") and _has_plain_fields(cls)
+        return "dataclass" if made else None
     return "plain" if special <= _OBJECT else None
+
+
+def _has_plain_fields(cls: type) -> bool:
+    """Whether no property or the like stands where a field is."""
+    names = (f.name for f in dataclasses.fields(cls))
+    found = (inspect.getattr_static(cls, n, None) for n in names)
+    return all(isinstance(x, MemberDescriptorType) or not hasattr(x, "__get__") for x in found)
 
 
 def construct(

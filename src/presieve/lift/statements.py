@@ -149,6 +149,12 @@ def _unsupported(m: Machine, node: ast.stmt) -> None:
             raise m.decline("early-exit", "the loop is left before its last row", node)
         case ast.While() | ast.AsyncFor():
             raise m.decline("nested-loop", "only one loop, over the rows, is supported", node)
+        case ast.Try():
+            reason = "which error is caught is not followed: test for what may go wrong with if"
+            raise m.decline("unsupported-statement", f"try and except: {reason}", node)
+        case ast.FunctionDef():
+            reason = f"{node.name} is defined inside: define it outside of the function"
+            raise m.decline("unsupported-statement", reason, node)
         case _:
             kind = type(node).__name__.lower()
             raise m.decline("unsupported-statement", f"a statement of kind {kind}", node)
