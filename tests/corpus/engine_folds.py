@@ -559,7 +559,7 @@ ENTRIES = [
         lift="collection",
         variant="any scenario",
         declined="mutation",
-        because="keep the items that you need",
+        because="None may get into a list that grows: leave it out first",
     ),
     Entry(
         "P38",

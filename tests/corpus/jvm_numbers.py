@@ -475,7 +475,7 @@ ENTRIES = [
         {"trust": [0.1, 0.6]},
         lift="collection",
         declined="mutation",
-        because="keep the items that you need, each in a variable",
+        because="None may get into a list that grows: leave it out first",
     ),
     Entry(
         "S43",
