@@ -16,7 +16,7 @@ from presieve.backend.catalyst_json import MAX_DEPTH
 from presieve.backend.classic import gateway, guarded
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.gateway import GatewayError
-from presieve.driver import optimize as driver
+from presieve.driver import solved as solving
 from presieve.driver.memory import Memory
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Solution, solve
@@ -62,8 +62,8 @@ def test_only_what_the_checker_accepted_is_applied(
     def unchecked(problem: Problem, **options: Any) -> Solution:
         return replace(right(problem, **options), verified=None)
 
-    monkeypatch.setattr(driver, "_MEMORY", Memory())
-    monkeypatch.setattr(driver, "solve", unchecked)
+    monkeypatch.setattr(solving, "_MEMORY", Memory())
+    monkeypatch.setattr(solving, "solve", unchecked)
     untouched(agg(tables.plain, "top", "double", "score").filter("m >= 90"))
 
 
@@ -75,8 +75,8 @@ def test_a_proof_is_made_once(tables: Tables, monkeypatch: pytest.MonkeyPatch) -
         calls.append(problem)
         return right(problem, **options)
 
-    monkeypatch.setattr(driver, "_MEMORY", Memory())
-    monkeypatch.setattr(driver, "solve", counted)
+    monkeypatch.setattr(solving, "_MEMORY", Memory())
+    monkeypatch.setattr(solving, "solve", counted)
     df = agg(tables.plain, "top", "double", "score")
     explain(df.filter("m >= 90"))
     optimize(df.filter("m >= 90"))
@@ -133,8 +133,8 @@ def test_a_search_that_fails(
     def broken(problem: Problem, **options: Any) -> Solution:
         raise PresieveError("a bug of ours")
 
-    monkeypatch.setattr(driver, "_MEMORY", Memory())
-    monkeypatch.setattr(driver, "solve", broken)
+    monkeypatch.setattr(solving, "_MEMORY", Memory())
+    monkeypatch.setattr(solving, "solve", broken)
     df = agg(tables.plain, "top", "double", "score").filter("m >= 90")
     assert untouched(df).declined[0].code == "internal"
     assert "a bug of ours" in caplog.text
