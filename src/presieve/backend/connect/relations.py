@@ -37,6 +37,7 @@ from presieve.backend.connect.operators import (
 from presieve.backend.connect.scope import Scope, fold, parts_of
 from presieve.backend.connect.texts import UNREAD_TEXT, shows_a_table
 from presieve.errors import Declined, DeclineSignal
+from presieve.ir.terms import SQL_TRUE
 
 MAX_DEPTH = 300
 
@@ -192,6 +193,9 @@ Rule = Callable[[Resolver, Relation, list[Operator]], Operator | None]
 def _filter(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator:
     (child,) = children
     read_ = condition(relation.filter.condition, resolver.scope(child))
+    if read_.tree[0].get("term") == SQL_TRUE:
+        # What a used up filter becomes, or an idle one: every row passes, as through a name.
+        return Operator(SUBQUERY_ALIAS, {}, (child,), child.output, relation)
     fixed = is_deterministic(read_.tree)
     why = undetermined([read_.tree])
     fields = {"condition": read_.tree}
