@@ -49,8 +49,10 @@ class Row:
 
     @property
     def pushed(self) -> bool:
-        """Whether there is a pre-filter that drops something; a filter that is gone is none."""
-        return self.changed and self.prefilter != "true"
+        """Whether there is a pre-filter that drops rows of this table. One that only asks for
+        columns that are never NULL here does not, nor does a filter that is gone.
+        """
+        return self.changed and self.kept < 1
 
     @property
     def saved(self) -> float:
