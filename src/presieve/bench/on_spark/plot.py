@@ -77,6 +77,9 @@ def _growth(axes: Any, several: Sequence[Sequence[Row]]) -> None:
         total = [100 * r.saved_in_total for r in some]
         axes.plot([r.rows for r in some], total, ":", color=drawn.get_color())
     axes.set_xscale("log")
+    sizes = sorted({r.rows for some in several for r in some})
+    axes.set_xticks(sizes, [f"{n:,}" for n in sizes])
+    axes.minorticks_off()
     axes.set_title("growth (dotted: with optimize)")
     axes.set_xlabel("rows")
     axes.grid(alpha=0.3)
