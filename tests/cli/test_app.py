@@ -29,6 +29,7 @@ def error_line(capsys: pytest.CaptureFixture[str]) -> str:
         (["nonsense"], "No such command 'nonsense'; see `presieve --help`"),
         (["check", "c.json", "--solver", "magic"], "'magic' is not one of"),
         (["demo", "--rows", "5"], "--rows"),
+        (["run", "--cost", "sometimes", "job.py"], "'sometimes' is not one of"),
         (["check", "nowhere.json"], "nowhere.json: No such file or directory"),
         (["synth", "nowhere.py:f", "--schema", "x int", "--where", "x > 1"], "no such file"),
     ],
@@ -36,6 +37,20 @@ def error_line(capsys: pytest.CaptureFixture[str]) -> str:
 def test_usage(args: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(args) == 2
     assert text in error_line(capsys)
+
+
+@pytest.mark.parametrize("cost", ["auto", "always", "never"])
+def test_a_run_takes_the_cost(cost: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from presieve.cli import job, run
+    from presieve.driver.session import Setting
+
+    path = tmp_path / "job.py"
+    path.write_text("pass\n")
+    enabled: list[Setting] = []
+    monkeypatch.setattr(run, "enable_everywhere", enabled.append)
+    monkeypatch.setattr(job, "end", lambda found, args: 0)
+    assert main(["run", "--quiet", "--cost", cost, str(path)]) == 0
+    assert [s.options.cost for s in enabled] == [cost]
 
 
 def test_a_certificate_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

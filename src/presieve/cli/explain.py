@@ -34,6 +34,7 @@ def command(
     json: opt.Json = False,
     policy: opt.PolicyOption = opt.Policy.DEFAULT,
     budget: opt.Budget = 10.0,
+    cost: opt.CostOption = opt.Cost.AUTO,
 ) -> None:
     """Run a PySpark job for what it plans, and report every boundary.
 
@@ -47,7 +48,7 @@ def command(
     from presieve.backend import dry
 
     heard = Heard(found.path.resolve().parent)
-    setting = Setting(Options(budget, policy.value, "auto"), heard.look, for_report=True)
+    setting = Setting(Options(budget, policy.value, cost.value), heard.look, for_report=True)
     enable_everywhere(setting, dry.install(heard.skip))
     with _stdout_elsewhere():
         error = _run(found, own)

@@ -22,6 +22,14 @@ class Policy(StrEnum):
     STRICT = "strict"
 
 
+class Cost(StrEnum):
+    """Where to push what is proven."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
 Target: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE.py:NAME", help="The function or class of the fold.")
 ]
@@ -48,6 +56,9 @@ ModeOption: TypeAlias = Annotated[
 ]
 PolicyOption: TypeAlias = Annotated[
     Policy, typer.Option("--policy", help="List assumptions, or decline what needs one.")
+]
+CostOption: TypeAlias = Annotated[
+    Cost, typer.Option("--cost", help="Push where it pays, wherever it is proven, or nowhere.")
 ]
 Budget: TypeAlias = Annotated[float, typer.Option(metavar="SECONDS", help="Time for the search.")]
 Pure: TypeAlias = Annotated[

@@ -28,6 +28,7 @@ def command(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No lines at the end.")] = False,
     policy: opt.PolicyOption = opt.Policy.DEFAULT,
     budget: opt.Budget = 10.0,
+    cost: opt.CostOption = opt.Cost.AUTO,
 ) -> None:
     """Run a PySpark job unchanged, its DataFrames optimized.
 
@@ -36,7 +37,7 @@ def command(
     """
     found = jobs.read(job)
     heard = Heard(found.path.resolve().parent)
-    enable_everywhere(Setting(Options(budget, policy.value, "auto"), heard.look))
+    enable_everywhere(Setting(Options(budget, policy.value, cost.value), heard.look))
     try:
         code = jobs.end(found, args or ())
     finally:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from presieve.driver.declare import Declared, read_declared, with_declared
+from presieve.driver.gate import gated
 from presieve.driver.order import order_of
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.rounds import Decided, in_rounds
@@ -52,11 +53,11 @@ def optimize(
 ) -> DataFrame:
     """An equivalent DataFrame with proven pre-filters below UDFs and aggregates.
 
-    ``budget`` is seconds of search for the whole DataFrame. ``cost="always"`` and ``"auto"`` push
-    wherever it is proven (a gate by cost is yet to come), ``"never"`` only explains. ``declare``
-    are conditions that hold on every row that a function reads, such as ``"NOT isnan(score)"``,
-    ``pure`` functions that the plan's functions call and that need not be read
-    (:func:`presieve.synthesize`).
+    ``budget`` is seconds of search for the whole DataFrame. ``cost="auto"`` pushes where it pays,
+    as far as footers and a few rows of local Parquet files tell (``driver/gate.py``), ``"always"``
+    wherever it is proven, ``"never"`` only explains. ``declare`` are conditions that hold on every
+    row that a function reads, such as ``"NOT isnan(score)"``, ``pure`` functions that the plan's
+    functions call and that need not be read (:func:`presieve.synthesize`).
     What cannot be improved comes back as the very same object, and the reasons go to the logger
     ``presieve``.
     """
@@ -121,7 +122,12 @@ def optimized(
     def decide(opened: Opened, site: OpenSite) -> Decided:
         return _solve_site(opened, site, options, deadline, for_report=for_report)
 
-    changed, sites = in_rounds(df, opened, decide, for_report=for_report)
+    def gate(opened: Opened, decided: list[Decided]) -> list[Decided]:
+        if options.cost == "always" and not for_report:
+            return decided  # nobody would hear of it
+        return gated(opened, decided, refuse=options.cost != "always")
+
+    changed, sites = in_rounds(df, opened, decide, gate, for_report=for_report)
     if options.cost == "never":
         changed = df
     for site in sites:

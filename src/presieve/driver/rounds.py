@@ -24,13 +24,15 @@ class Decided:
 
 
 Decide: TypeAlias = "Callable[[Opened, OpenSite], Decided]"
+Gate: TypeAlias = "Callable[[Opened, list[Decided]], list[Decided]]"
+"""Takes back edits of one round that are not worth while."""
 
 MAX_ROUNDS = 8
 """Boundaries that stand on one another, of which each may pass a filter on to the next."""
 
 
 def in_rounds(
-    df: DataFrame, opened: Opened, decide: Decide, *, for_report: bool
+    df: DataFrame, opened: Opened, decide: Decide, gate: Gate, *, for_report: bool
 ) -> tuple[DataFrame, list[Decided]]:
     """Every boundary decided once, outer ones first.
 
@@ -45,7 +47,7 @@ def in_rounds(
         here = _round(opened, decided, decide, wait=left > 0)
         if not here:
             break
-        changed, sites = _apply(found, opened, list(here.values()))
+        changed, sites = _apply(found, opened, gate(opened, list(here.values())))
         decided |= zip(here, sites, strict=True)
         if changed is not found:
             found = changed
@@ -98,7 +100,7 @@ def _apply(df: DataFrame, opened: Opened, sites: list[Decided]) -> tuple[DataFra
         if all(new is old for new, old in zip(alone, sites, strict=True)):
             # Each can be made, but not all of them.
             last = max(i for i, s in enumerate(sites) if s.edit is not None)
-            alone[last] = Decided(_undone(sites[last].report, applied), None)
+            alone[last] = Decided(undone(sites[last].report, applied), None)
         return _apply(df, opened, alone)
     return applied, sites
 
@@ -110,10 +112,11 @@ def _alone(opened: Opened, site: Decided, together: Declined, count: int) -> Dec
     if site.edit is None:
         return site
     why = together if count == 1 else apply_edits(opened, (site.edit,))
-    return Decided(_undone(site.report, why), None) if isinstance(why, Declined) else site
+    return Decided(undone(site.report, why), None) if isinstance(why, Declined) else site
 
 
-def _undone(report: BoundaryReport, why: Declined) -> BoundaryReport:
+def undone(report: BoundaryReport, why: Declined) -> BoundaryReport:
+    """The report where nothing is moved after all."""
     return replace(
         report,
         kind="none",

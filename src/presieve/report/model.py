@@ -21,7 +21,7 @@ class BoundaryReport:
     known, with how it is known under ``by``. ``residual_strength`` says whether a table shows of
     each conjunct of the residual that it is needed; empty where nothing is pushed. ``order`` says
     whether the result depends on the order of rows; None where the function was not read, or
-    nobody asked.
+    nobody asked. ``decision`` says whether pushing pays, and why; empty where nothing was proved.
     """
 
     operator: str
@@ -43,6 +43,7 @@ class BoundaryReport:
     span: Span | None = None
     discharged: tuple[dict[str, str], ...] = ()
     order: Order | None = None
+    decision: str = ""
 
 
 @dataclass(frozen=True, slots=True)

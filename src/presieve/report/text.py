@@ -47,6 +47,8 @@ def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
         yield "scan filters", words.scan(boundary)
     if boundary.estimated_selectivity is not None:
         yield "rows kept", f"about {words.percent(boundary.estimated_selectivity)}"
+    if boundary.decision:
+        yield "cost", boundary.decision
     if boundary.order:
         yield "row order", str(boundary.order)
     for assumption in boundary.assumptions:

@@ -42,9 +42,10 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
     name = f"{boundary.operator} {boundary.function}".strip()
     if changed:
         listed = "; ".join(a["text"] for a in boundary.assumptions)
+        told = f"; {boundary.decision}" if boundary.decision else ""
         return (
             f"{name}: {boundary.kind}; pre-filter {boundary.prefilter}; residual"
-            f" {boundary.residual}; assuming {listed or 'nothing'}"
+            f" {boundary.residual}; assuming {listed or 'nothing'}{told}"
         )
     reasons = "; ".join(str(d) for d in boundary.declined) or "no row can be dropped below it"
     if boundary.kind != "none":

@@ -1,0 +1,147 @@
+"""Untrusted. Row groups of local Parquet files: their footers, and a few of their rows.
+
+Footers are kept by path, time of change and size. Nothing here raises on a file that cannot be
+read; it is not there, then.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from presieve.ir.sorts import Sort
+from presieve.semantics.values import Value, from_python
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import FileMetaData
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """What a footer says of a column in a row group: extremes (None: not said) and NULLs."""
+
+    low: Value = None
+    high: Value = None
+    nulls: bool = True
+    values: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A row group: ``size`` are the bytes of the columns asked for, not compressed."""
+
+    path: str
+    index: int
+    rows: int
+    size: int
+    ranges: Mapping[str, Range]
+
+
+def available() -> bool:
+    """Whether files can be read at all: loads PyArrow, which takes a while the first time."""
+    try:
+        import pyarrow.parquet  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def row_groups(path: str, columns: Mapping[str, Sort]) -> list[Group] | None:
+    """The row groups of a file; None where it cannot be read or lacks one of the columns."""
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    footer = _footer(path, stat.st_mtime_ns, stat.st_size)
+    if footer is None:
+        return None
+    places = {footer.schema.column(i).path: i for i in range(len(footer.schema))}
+    if not places.keys() >= columns.keys():
+        return None
+    found = []
+    for index in range(footer.num_row_groups):
+        group = footer.row_group(index)
+        chunks = {name: group.column(places[name]) for name in columns}
+        size = sum(c.total_uncompressed_size for c in chunks.values())
+        ranges = {n: _range(c.statistics, group.num_rows, columns[n]) for n, c in chunks.items()}
+        found.append(Group(path, index, group.num_rows, size, ranges))
+    return found
+
+
+@lru_cache(maxsize=256)
+def _footer(path: str, mtime: int, size: int) -> FileMetaData | None:
+    """The footer of the file as it was at that time and of that size."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.read_metadata(path)
+    except (OSError, pa.ArrowException):
+        return None
+
+
+def _range(statistics: Any, rows: int, sort: Sort) -> Range:
+    if statistics is None:
+        return Range()
+    nulls = values = True
+    if statistics.has_null_count:
+        nulls, values = statistics.null_count > 0, statistics.null_count < rows
+    if not statistics.has_min_max:
+        return Range(nulls=nulls, values=values)
+    low, high = _value(statistics.min, sort), _value(statistics.max, sort)
+    return Range(low, high, nulls, values)
+
+
+def _value(value: object, sort: Sort) -> Value:
+    """None where the value is not of the sort: what is read as another type than it is."""
+    try:
+        return from_python(value, sort)
+    except (TypeError, ValueError, OverflowError, AttributeError):
+        return None
+
+
+WHOLE = 500_000
+"""Bytes of a row group up to which it is read as a whole, so that rows of all of it are seen; of a
+larger one the first rows are.
+"""
+
+
+def some_rows(
+    group: Group, columns: Sequence[str], sorts: Sequence[Sort], most: int
+) -> list[tuple[Value, ...]]:
+    """At most so many rows of a row group, as values; none where they cannot be read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(group.path, buffer_size=1 << 16, pre_buffer=False) as file:
+            whole = group.size <= WHOLE or group.rows <= most
+            batches = file.iter_batches(
+                batch_size=group.rows if whole else most,
+                row_groups=[group.index],
+                columns=list(columns),
+                use_threads=False,
+            )
+            batch = next(batches)
+            if batch.num_rows > most:
+                step = batch.num_rows / most
+                batch = batch.take(pa.array([int(i * step) for i in range(most)]))
+            read = [batch.column(name).to_pylist() for name in columns]
+        return list(_rows(read, sorts))
+    except (OSError, pa.ArrowException, StopIteration, KeyError):
+        return []
+    except (TypeError, ValueError, OverflowError, AttributeError):
+        return []  # values of another type than Spark reads them as
+
+
+def _rows(
+    columns: Sequence[Sequence[object]], sorts: Sequence[Sort]
+) -> Iterable[tuple[Value, ...]]:
+    typed = [
+        [from_python(v, sort) if v is not None else None for v in values]
+        for values, sort in zip(columns, sorts, strict=True)
+    ]
+    return zip(*typed, strict=True)

@@ -1,0 +1,124 @@
+"""What the gate decides, from what is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from presieve.cost.decision import Candidate, decide, keeps
+from presieve.cost.model import Work, check, grouped, native, rowwise
+from presieve.cost.scan import Estimate
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, INT, STRING, Sort
+from presieve.ir.terms import SQL_FALSE, Op, Scope, Term, Var, lit
+
+
+def above(value: int) -> Term:
+    return app(Op.SQL_GT, Var(Scope.ROW, "n", INT), lit(INT, value))
+
+
+def texts(number: int) -> Term:
+    s = Var(Scope.ROW, "s", STRING)
+    return app(Op.SQL_OR, *[app(Op.SQL_EQ, s, lit(STRING, f"v{i}")) for i in range(number)])
+
+
+def one(
+    work: Work,
+    kept: float | None,
+    prefilter: Term | None = None,
+    *,
+    skipped: float = 0.0,
+    spares: bool = False,
+) -> Candidate:
+    known = None if kept is None else Estimate(kept, kept, skipped, 1000)
+    return Candidate(above(1) if prefilter is None else prefilter, work, known, spares)
+
+
+PYTHON, NATIVE = grouped(2), native(2, 1)
+
+
+@pytest.mark.parametrize("work", [PYTHON, NATIVE, rowwise(1)])
+def test_a_selective_prefilter_pays(work: Work) -> None:
+    assert decide([one(work, 0.03)]).pays
+    assert decide([one(work, 0.5)]).pays
+
+
+def test_one_that_keeps_all_does_not_pay_below_an_aggregate_of_sparks() -> None:
+    assert not decide([one(NATIVE, 0.998)]).pays
+    assert not decide([one(NATIVE, 1.0)]).pays
+    assert not decide([one(PYTHON, 1.0)]).pays
+
+
+def test_a_dear_one_must_drop_more() -> None:
+    kept = 0.3
+    assert decide([one(NATIVE, kept)]).pays
+    assert not decide([one(NATIVE, kept, texts(20))]).pays
+    assert decide([one(PYTHON, kept, texts(20))]).pays
+
+
+def test_texts_are_sorted_for_their_extremes() -> None:
+    """What would not pay in a table of groups pays there."""
+    assert not decide([one(NATIVE, 0.7, texts(2))]).pays
+    assert decide([one(native(2, 1, sorts=True), 0.7, texts(2))]).pays
+
+
+def test_row_groups_that_are_skipped_pay_for_it() -> None:
+    dear = texts(5)
+    assert not decide([one(NATIVE, 0.5, dear)]).pays
+    assert decide([one(NATIVE, 0.1, dear, skipped=0.9)]).pays
+
+
+def test_unknown_is_pushed_below_python_and_where_it_is_cheap() -> None:
+    assert decide([one(PYTHON, None)]).pays
+    assert decide([one(PYTHON, None, texts(20))]).pays
+    assert decide([one(NATIVE, None)]).pays
+    assert not decide([one(NATIVE, None, texts(20))]).pays
+
+
+def test_a_function_that_is_not_called_any_more_always_pays() -> None:
+    assert decide([one(rowwise(1), 1.0, spares=True)]).pays
+    assert not decide([one(rowwise(1), 1.0)]).pays
+
+
+def test_no_row_at_all() -> None:
+    assert decide([one(NATIVE, None, SQL_FALSE)]).pays
+    assert keeps(one(NATIVE, None, SQL_FALSE)) == "keeps no row"
+
+
+def test_what_spark_does_once_is_not_done_twice() -> None:
+    """A self-join of an aggregate of which one side is filtered."""
+    assert not decide([one(NATIVE, 0.01)], copies=2).pays
+    assert not decide([one(NATIVE, None)], copies=2).pays
+    assert decide([one(PYTHON, 0.01)], copies=2).pays
+    assert not decide([one(PYTHON, 0.9)], copies=2).pays
+
+
+def test_the_same_prefilter_on_both_sides_shares_nothing_less() -> None:
+    assert decide([one(NATIVE, 0.01), one(NATIVE, 0.01)], copies=2).pays
+    assert not decide([one(NATIVE, 0.9, above(1)), one(NATIVE, 0.9, above(2))], copies=2).pays
+
+
+@pytest.mark.parametrize(
+    ("kept", "skipped", "words"),
+    [
+        (0.03, 0.0, "keeps about 3 % of rows"),
+        (0.0312, 0.0, "keeps about 3.1 % of rows"),
+        (0.42, 0.5, "keeps about 42 % of rows (the scan skips 50 %)"),
+        (0.998, 0.0, "keeps about 99.8 % of rows"),
+        (0.0, 1.0, "keeps about 0 % of rows (the scan skips 100 %)"),
+        (None, 0.0, "how many rows it keeps is unknown"),
+    ],
+)
+def test_words(kept: float | None, skipped: float, words: str) -> None:
+    assert keeps(one(NATIVE, kept, skipped=skipped)) == words
+
+
+@pytest.mark.parametrize(("sort", "value"), [(INT, 1), (FLOAT, 1.0), (STRING, "a")])
+def test_every_operator_costs(sort: Sort, value: int | float | str) -> None:
+    v = Var(Scope.ROW, "v", sort)
+    single = app(Op.SQL_LT, v, lit(sort, value))
+    double = app(Op.SQL_AND, single, app(Op.SQL_GE, v, lit(sort, value)))
+    assert 0 < check(single) < check(double)
+
+
+def test_texts_are_dearer_than_numbers() -> None:
+    assert check(texts(2)) > 3 * check(app(Op.SQL_OR, above(1), above(2)))

@@ -1,0 +1,93 @@
+"""The gate takes edits back, tells why, and decides about boundaries together that are alike."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from presieve.backend import worth
+from presieve.cost.decision import Candidate
+from presieve.cost.model import grouped, native
+from presieve.cost.scan import Estimate
+from presieve.driver.gate import gated
+from presieve.driver.rounds import Decided
+from presieve.ir.ops import app
+from presieve.ir.sorts import INT
+from presieve.ir.terms import Op, Scope, Var, lit
+from presieve.report.model import BoundaryReport
+
+Path = tuple[int, ...]
+P = app(Op.SQL_GT, Var(Scope.ROW, "v", INT), lit(INT, 90))
+REPORT = BoundaryReport("Aggregate", "max", "exact", "m > 90", "v > 90", "true")
+
+
+def site(path: Path, *, pushes: bool = True) -> Decided:
+    """A boundary at this path; without a pre-filter only a residual is weakened."""
+    edit: Any = SimpleNamespace(
+        site=SimpleNamespace(boundary=SimpleNamespace(path=path)),
+        prefilter=SimpleNamespace(term=P) if pushes else None,
+    )
+    return Decided(REPORT, edit)
+
+
+@pytest.fixture
+def plan(monkeypatch: pytest.MonkeyPatch) -> dict[Path, Candidate]:
+    """What is known of each boundary of a plan; those that begin alike are alike."""
+    known: dict[Path, Candidate] = {}
+
+    def alike(_: object, edit: Any) -> frozenset[Path]:
+        return frozenset(p for p in known if p[0] == edit.site.boundary.path[0])
+
+    monkeypatch.setattr(worth, "candidate", lambda _, edit: known[edit.site.boundary.path])
+    monkeypatch.setattr(worth, "alike_paths", alike)
+    return known
+
+
+def candidate(kept: float, *, python: bool = False) -> Candidate:
+    work = grouped(2) if python else native(2, 1)
+    return Candidate(P, work, Estimate(kept, kept, 0.0, 1000))
+
+
+def decided(sites: list[Decided], *, refuse: bool = True) -> list[Decided]:
+    opened: Any = None
+    return gated(opened, sites, refuse=refuse)
+
+
+def test_each_boundary_by_itself(plan: dict[Path, Candidate]) -> None:
+    plan[0,] = candidate(0.03)
+    plan[1,] = candidate(1.0)
+    sites = [site((0,)), site((1,)), site((2,), pushes=False), Decided(REPORT, None)]
+    good, bad, weaker, nothing = decided(sites)
+    assert good.edit is sites[0].edit
+    assert good.report.decision == "pushed: keeps about 3 % of rows"
+    assert good.report.estimated_selectivity == 0.03
+    assert bad.edit is None
+    assert (bad.report.kind, bad.report.prefilter, bad.report.residual) == (
+        "none",
+        "true",
+        "m > 90",
+    )
+    (why,) = bad.report.declined
+    assert why.code == "cost"
+    assert why.reason == (
+        "the pre-filter v > 90 is proven, but keeps about 100 % of rows,"
+        " and checking costs more than it saves"
+    )
+    assert (weaker, nothing) == (sites[2], sites[3])
+
+
+def test_always_is_told_and_not_refused(plan: dict[Path, Candidate]) -> None:
+    plan[1,] = candidate(1.0)
+    (one,) = decided([site((1,))], refuse=False)
+    assert one.edit is not None
+    assert one.report.decision.startswith("pushed although it may not pay: keeps about 100 %")
+
+
+def test_alike_are_decided_together(plan: dict[Path, Candidate]) -> None:
+    plan[0, 1] = plan[0, 2] = candidate(0.01)
+    assert all(d.edit is not None for d in decided([site((0, 1)), site((0, 2))]))
+    assert [d.edit for d in decided([site((0, 1))])] == [None]
+    plan[0, 1] = plan[0, 2] = candidate(0.01, python=True)
+    assert all(d.edit is not None for d in decided([site((0, 1))]))
