@@ -16,7 +16,7 @@ import pytest
 from presieve.bench import ledger
 from presieve.bench.on_spark.pipelines import Pipeline
 from presieve.bench.on_spark.rows import Row, from_line, to_line, totals
-from presieve.bench.on_spark.run import in_turns, measure, run, suite_jobs
+from presieve.bench.on_spark.run import answered, in_turns, measure, run, suite_jobs
 from presieve.bench.on_spark.tables import KEY, stored
 from presieve.bench.suite import Benchmark, benchmarks, load
 from presieve.bench.values import Choice, Normal, Uniform, Zipf
@@ -88,6 +88,11 @@ def test_three_forms(spark: SparkSession, tmp_path: Path) -> None:
     assert (always.changed, always.pushed) == (True, False)
     assert [len(s) for s in (best.written, best.optimized, best.by_hand)] == [1, 1, 1]
     assert len(told) == 4
+
+
+def test_outputs_are_copied_from_columns_that_may_be_null() -> None:
+    answer = answered(BENCHMARKS["ReturnPriceAggregator_1"])
+    assert (answer.kind, answer.prefilter) == ("split", "minute < 38 OR minute > 55")
 
 
 def test_results_are_compared(spark: SparkSession) -> None:
