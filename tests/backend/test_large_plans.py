@@ -5,15 +5,18 @@ Most of these are not read at all, which is what is tested: times say more of th
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from functools import reduce
 from typing import TYPE_CHECKING
 
 import pytest
+from py4j.clientserver import ClientServerConnection
+from py4j.java_gateway import GatewayConnection
 
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.driver.optimize import optimize
+from presieve.driver.optimize import explain, optimize
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,6 +43,12 @@ def joins(df: DataFrame, count: int) -> DataFrame:
     )
 
 
+def mean(df: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    return df.groupBy("k").agg(F.avg("v").alias("m"))
+
+
 SHAPES: dict[str, tuple[Callable[[DataFrame], DataFrame], bool]] = {
     "columns": (lambda t: columns(t, 200), False),
     "filters": (lambda t: filters(t, 200), False),
@@ -50,7 +59,19 @@ SHAPES: dict[str, tuple[Callable[[DataFrame], DataFrame], bool]] = {
         False,
     ),
     "filter above a mean": (
-        lambda t: columns(t, 195).groupBy("k").agg({"v": "avg"}).filter("`avg(v)` > 3"),
+        lambda t: mean(columns(t, 195)).filter("m > 3"),
+        False,
+    ),
+    "joined to filtered means": (
+        lambda t: reduce(lambda f, _: f.join(mean(t).filter("m > 3").drop("m"), "k"), range(2), t),
+        False,
+    ),
+    "filter above a mean, far down": (
+        lambda t: columns(mean(t).filter("m > 1").withColumnRenamed("m", "v"), 195),
+        True,
+    ),
+    "filter above a count": (
+        lambda t: columns(t, 195).groupBy("k").count().filter("count > 3"),
         True,
     ),
     "filter above a count, far down": (
@@ -60,7 +81,9 @@ SHAPES: dict[str, tuple[Callable[[DataFrame], DataFrame], bool]] = {
         True,
     ),
 }
-"""The plans, and whether they must be read: a filter stands above an aggregate."""
+"""The plans, and whether they must be read: a filter stands above an aggregate of a function that
+filters are moved past, or nobody knows without reading.
+"""
 
 
 @pytest.mark.classic("which plans the JVM is asked of")
@@ -107,3 +130,65 @@ def test_a_filter_above_an_aggregate_is_found_wherever_it_stands(spark: SparkSes
         assert better is not df
         assert sorted(better.collect()) == sorted(df.collect())
     spark.catalog.dropTempView("large_plans")
+
+
+@pytest.mark.classic("how often the JVM is asked")
+def test_the_jvm_is_not_asked_more_often_of_a_deeper_plan(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def watch(owner: type) -> None:
+        send = owner.__dict__["send_command"]
+
+        def watched(self: object, command: str, *args: object, **kwargs: object) -> object:
+            if not command.startswith("m\nd\n"):  # something of the JVM is let go, at any time
+                asked.append(command)
+            return send(self, command, *args, **kwargs)
+
+        monkeypatch.setattr(owner, "send_command", watched)
+
+    table = spark.range(9).selectExpr("id % 3 AS k", "cast(id AS double) AS v")
+    counted = table.groupBy("k").count().filter("count > 1").withColumnRenamed("count", "v")
+    shallow, deep = columns(counted, 20), columns(counted, 120)
+    assert optimize(shallow) is shallow  # what is asked once of a session
+    for owner in (ClientServerConnection, GatewayConnection):
+        watch(owner)
+    counts = []
+    for df in (shallow, deep):
+        asked.clear()
+        assert optimize(df) is df
+        counts.append(len(asked))
+    assert 0 < counts[1] <= counts[0] + 5
+
+
+@pytest.mark.classic("which plans the JVM is asked of")
+def test_why_filters_stay_above_means_is_told_where_somebody_listens(
+    spark: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    table = spark.range(9).selectExpr("id % 3 AS k", "cast(id AS double) AS v")
+    renamed = mean(table).filter("m > 1").withColumnRenamed("m", "v")
+    for df in (mean(table).filter("m > 3"), columns(renamed, 20)):
+        caplog.clear()
+        assert optimize(df) is df
+        assert not caplog.records
+        with caplog.at_level(logging.INFO, logger="presieve"):
+            assert optimize(df) is df
+        (record,) = caplog.records
+        assert "no filter is moved through the aggregate function avg" in record.getMessage()
+        (told,) = explain(df).boundaries
+        assert told.declined[0].reason in record.getMessage()
+
+
+@pytest.mark.parametrize("above", ["m > 3 AND x > 1", "x > 1", "m > 3", "false", "1 > 2 AND m > 3"])
+def test_a_mean_beside_a_function_that_is_known_is_no_obstacle(
+    above: str, spark: SparkSession
+) -> None:
+    from pyspark.sql import functions as F
+
+    table = spark.range(9).selectExpr("id % 3 AS k", "cast(id AS double) AS v")
+    both = table.groupBy("k").agg(F.avg("v").alias("m"), F.max("v").alias("x")).filter(above)
+    alone = mean(table).filter(above.replace("x", "m"))
+    for df in (both, alone):
+        assert sorted(optimize(df).collect()) == sorted(df.collect())
+        assert (optimize(df) is not df) == explain(df).changed

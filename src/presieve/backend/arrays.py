@@ -37,7 +37,7 @@ from presieve.semantics.values import INT_RANGES
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import JSON_TYPES
 
-_AGGREGATE = EXPRESSIONS + "ArrayAggregate"
+ARRAY_AGGREGATE = EXPRESSIONS + "ArrayAggregate"
 _COLLECT_LIST = EXPRESSIONS + "aggregate.CollectList"
 _LAMBDA = EXPRESSIONS + "LambdaFunction"
 _VARIABLE = EXPRESSIONS + "NamedLambdaVariable"
@@ -51,7 +51,7 @@ Modes = Callable[[int], str]
 
 def list_fold(tree: Tree) -> NativeCall | None:
     """The call in an output expression of an ``Aggregate`` that is such a fold; else None."""
-    if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != _AGGREGATE:
+    if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != ARRAY_AGGREGATE:
         return None
     shown = "aggregate"
     numbered = [{**node, "number": i} for i, node in enumerate(tree)]

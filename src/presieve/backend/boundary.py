@@ -115,6 +115,21 @@ def is_boundary(node: Node) -> bool:
     return table_function(node) is not None or bool(_scalar_calls(node))
 
 
+def is_hopeless(node: Node) -> bool:
+    """Whether it is plain at once that nothing moves past an operator: an ``Aggregate`` none of
+    whose outputs is a call of a known function, which lifting declines whatever stands above it.
+    """
+    if node.kind != AGGREGATE:
+        return False
+    return not any(_is_known_call(t) for t in node.fields["aggregateExpressions"])
+
+
+def _is_known_call(tree: Tree) -> bool:
+    if any(n["class"] in (PYTHON_UDAF, PYTHON_UDF) for n in tree):
+        return True
+    return bool((list_fold(tree) or native_call(tree)).function)
+
+
 def table_function(node: Node) -> JsonNode | None:
     """The Python function of tables whose results a projection holds, and nothing else."""
     if node.kind != PROJECT or node.children[0].kind != LATERAL_JOIN:

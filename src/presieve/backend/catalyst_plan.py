@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import takewhile
 
-from presieve.backend.boundary import COGROUPS, FLAT_MAPS, is_boundary, simple_kind, table_function
+from presieve.backend.boundary import (
+    COGROUPS,
+    FLAT_MAPS,
+    is_boundary,
+    is_hopeless,
+    simple_kind,
+    table_function,
+)
 from presieve.backend.catalyst_json import Conjunct, Node, walk
 from presieve.backend.catalyst_operators import (
     FILTER,
@@ -69,10 +76,17 @@ def boundaries(root: Node) -> tuple[Node, ...]:
     return tuple(n for n in walk(root) if is_boundary(n))
 
 
-def find_sites(gateway: Gateway, root: Node, plan: Handle, timezone: str) -> tuple[Site, ...]:
-    """Every boundary that a filter meets, outer ones first."""
+def find_sites(
+    gateway: Gateway, root: Node, plan: Handle, timezone: str, *, told: bool = True
+) -> tuple[Site, ...]:
+    """Every boundary that a filter meets, outer ones first; unless it is ``told`` why nothing
+    moves, without those where that is plain.
+    """
+    found = [(i, n) for i, n in enumerate(boundaries(root)) if told or not is_hopeless(n)]
+    if not found:
+        return ()
     reader = _Reader(gateway, root, plan, timezone)
-    sites = (reader.site(number, node) for number, node in enumerate(boundaries(root)))
+    sites = (reader.site(number, node) for number, node in found)
     return tuple(s for s in sites if s is not None)
 
 

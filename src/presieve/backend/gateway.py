@@ -38,9 +38,9 @@ class Gateway(Protocol):
     def analyzed(self, df: DataFrame) -> Handle:
         """The analyzed logical plan of a DataFrame."""
 
-    def interesting(self, plan: Handle, thorough: bool) -> Node | None:
+    def interesting(self, plan: Handle, thorough: bool, told: bool) -> Node | None:
         """The plan as a tree, or None where there is nothing to do in it and nothing to tell;
-        ``thorough`` is for reports.
+        ``thorough`` is for reports, and ``told`` is why nothing is moved.
         """
 
     def tree(self, plan: Handle) -> Node:

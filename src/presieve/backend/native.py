@@ -36,6 +36,9 @@ _NAMES = {
         *(("MaxBy", "max_by"), ("MinBy", "min_by")),
     )
 }
+KNOWN_FUNCTIONS = tuple(_NAMES)
+"""The classes of the functions that are known."""
+
 _REPEATABLE = ("max", "min", "bool_or", "bool_and")
 """Functions to which it makes no difference whether a value comes once or more: DISTINCT."""
 

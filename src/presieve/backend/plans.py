@@ -69,7 +69,7 @@ class Opened:
     """A DataFrame's analyzed plan and its sites.
 
     ``notes`` say why filters stay above functions where there is no site; ``pure`` are the
-    functions that were not read.
+    functions that were not read; ``told`` as in :func:`open_plan`.
     """
 
     gateway: Gateway
@@ -78,22 +78,26 @@ class Opened:
     sites: tuple[OpenSite, ...]
     notes: tuple[Declined, ...] = ()
     pure: tuple[Pure, ...] = ()
+    told: bool = True
 
 
 def open_plan(
     df: DataFrame,
     *,
     thorough: bool = True,
+    told: bool = True,
     pure: tuple[Pure, ...] = (),
     before: Opened | None = None,
 ) -> Opened | Declined:
     """Read the plan. Without ``thorough``, one with neither a Python function nor a filter and an
     aggregate is not read: it may be large, and there is nothing in it to do; nor are the words
-    of filters that only a person reads. ``before`` is what it was before it was rewritten.
+    of filters that only a person reads. Where nobody is ``told`` why nothing is moved, there may
+    be no sites and notes where that is plain. ``before`` is what it was before it was rewritten.
     """
     try:
         gateway = before.gateway if before is not None else _gateway(df)
-        return _open(gateway, df, thorough, pure)
+        heard = told if before is None else before.told
+        return _open(gateway, df, thorough, heard, pure)
     except GatewayError as error:
         return error.declined
     except DeclineSignal as signal:
@@ -111,20 +115,23 @@ def _gateway(df: DataFrame) -> Gateway:
     return ConnectGateway(df.sparkSession)
 
 
-def _open(gateway: Gateway, df: DataFrame, thorough: bool, pure: tuple[Pure, ...]) -> Opened:
+def _open(
+    gateway: Gateway, df: DataFrame, thorough: bool, told: bool, pure: tuple[Pure, ...]
+) -> Opened:
     plan = gateway.analyzed(df)
-    root = gateway.interesting(plan, thorough)
+    root = gateway.interesting(plan, thorough, told)
     if root is None:
         return Opened(gateway, plan, "UTC", ())
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     python = gateway.calls_python(plan)
     plan, root = _as_read(gateway, plan, root, python=python)
-    found = find_sites(gateway, root, plan, timezone)
+    found = find_sites(gateway, root, plan, timezone, told=told)
     against = _session_declines(gateway, plan) if found else None
     setting = Setting(timezone, pure)
     sites = tuple(_open_site(gateway, site, plan, setting, against, thorough) for site in found)
-    told = notes(root, {p for site in found for p in _told(site.boundary)}) if python else ()
-    return Opened(gateway, plan, timezone, sites, told, pure)
+    said = {p for site in found for p in _told(site.boundary)}
+    why = notes(root, said) if python and told else ()
+    return Opened(gateway, plan, timezone, sites, why, pure, told)
 
 
 def _told(boundary: Node) -> tuple[tuple[int, ...], ...]:

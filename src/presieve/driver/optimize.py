@@ -61,7 +61,8 @@ def optimize(
     What cannot be improved comes back as the very same object, and the reasons go to the logger
     ``presieve``.
     """
-    found, _ = optimized(df, Options(budget, policy, cost, declare, pure))
+    options = Options(budget, policy, cost, declare, pure)
+    found, _ = optimized(df, options, told=logger.isEnabledFor(logging.INFO))
     return found
 
 
@@ -102,9 +103,11 @@ class Options:
 
 
 def optimized(
-    df: DataFrame, options: Options, *, for_report: bool = False
+    df: DataFrame, options: Options, *, for_report: bool = False, told: bool = True
 ) -> tuple[DataFrame, ReportData]:
-    """:func:`optimize`, and what it did. ``for_report`` also finds out what only a person asks."""
+    """:func:`optimize`, and what it did. ``for_report`` also finds out what only a person asks;
+    without ``told`` boundaries past which nothing moves may be left out.
+    """
     started = time.perf_counter()
     off = switched_off(df)
     if off is not None:
@@ -113,7 +116,7 @@ def optimized(
     # Loading a backend loads PySpark, which importing this module must not.
     from presieve.backend.plans import open_plan
 
-    opened = open_plan(df, thorough=for_report, pure=read_pure(options.pure))
+    opened = open_plan(df, thorough=for_report, told=told, pure=read_pure(options.pure))
     if isinstance(opened, Declined):
         logger.info("left alone: %s", opened)
         return df, ReportData((), False, time.perf_counter() - started)

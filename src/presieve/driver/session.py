@@ -210,7 +210,8 @@ def _looked_at(df: DataFrame, setting: Setting) -> DataFrame:
     from presieve.backend.standing import surroundings
 
     around = surroundings(df)
-    better, data = optimized(df, setting.options, for_report=setting.for_report)
+    told = setting.heard is not None or logger.isEnabledFor(logging.INFO)
+    better, data = optimized(df, setting.options, for_report=setting.for_report, told=told)
     if setting.heard is not None:
         setting.heard(df, data)
     if around is not None and around.undisturbed():

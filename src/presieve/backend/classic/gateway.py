@@ -17,13 +17,12 @@ from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst_json import Node, Tree, expr_id, parse_plan, simple_type
-from presieve.backend.classic.glance import filters_an_aggregate
+from presieve.backend.classic.glance import filters_an_aggregate, has_boundaries
 from presieve.backend.classic.guarded import guarded, java_class, java_constant
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.gateway import Handle
-from presieve.backend.notes import FUNCTION_MARKS
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
 
@@ -35,13 +34,6 @@ T = TypeVar("T")
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
 _PATTERN = "org.apache.spark.sql.catalyst.trees.TreePattern"
-
-
-_MARKS = (
-    *("FlatMap", "PythonUDAF", "MapInPandas", "MapInArrow", "plans.logical.Aggregate"),
-    *FUNCTION_MARKS,
-)
-"""What occurs in the JSON of a plan in which there is something to do, or to say something of."""
 
 
 def is_classic(df: object) -> bool:
@@ -100,15 +92,16 @@ class ClassicGateway:
         found = (java_constant(jvm, _PATTERN, pattern) for pattern in patterns)
         return any(bool(plan.containsPattern(pattern)) for pattern in found)
 
-    def interesting(self, plan: Java, thorough: bool) -> Node | None:
+    def interesting(self, plan: Java, thorough: bool, told: bool) -> Node | None:
         """As in :class:`Gateway`. A plan with neither a Python function nor a filter and an
-        aggregate may be large, so that it is not read but for a report.
+        aggregate may be large, so that it is not read but for a report; nor, unless it is told why,
+        one whose aggregates call no function that is known.
         """
         if not thorough and not self.calls_python(plan):
-            if not (self.mentions(plan, "FILTER") and filters_an_aggregate(self, plan)):
+            if not (self.mentions(plan, "FILTER") and filters_an_aggregate(self, plan, told)):
                 return None
         text = self.json(plan)
-        return self._read(plan, text) if any(mark in text for mark in _MARKS) else None
+        return self._read(plan, text) if has_boundaries(text, told) else None
 
     @guarded
     def kind(self, plan: Java) -> str:
@@ -151,6 +144,11 @@ class ClassicGateway:
     def schema_json(self, plan: Java) -> str:
         """The schema of a plan as ``StructType.json``, with collations and CHAR in metadata."""
         return str(plan.schema().json())
+
+    @guarded
+    def outputs_json(self, aggregate: Java) -> str:
+        """What an aggregate computes, as the JSON of a projection."""
+        return str(self._project(aggregate.aggregateExpressions(), self._one_row()).toJSON())
 
     @guarded
     def output_json(self, plan: Java) -> str:

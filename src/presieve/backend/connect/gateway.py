@@ -78,7 +78,7 @@ class ConnectGateway:
                 self._right[k] = texts.is_right(self._client, asked[k], made)
         return texts.put_in(relation, {k: m for k, m in read.items() if self._right[k]})
 
-    def interesting(self, plan: Operator, thorough: bool) -> Node | None:
+    def interesting(self, plan: Operator, thorough: bool, told: bool) -> Node | None:
         """The plan as a tree, or None where there is nothing to do in it and nothing to tell."""
         nothing = plan.kind == _UNREAD and not plan.fields[TOLD]
         return None if nothing else operators.as_tree(plan)
