@@ -232,8 +232,11 @@ def _columns(tree: Tree, timezone: str) -> tuple[Column, ...]:
     value = tree[1:] if tree[0]["class"] == ALIAS else tree
     plain = len(value) == 1 and _is_attribute(value[0])
     number = expr_id(tree[0])
-    column = Column(number, read_expr(value, timezone), plain)
-    if not plain or not isinstance(value[0]["dataType"], dict):
+    if not plain:
+        return (Column(number, read_expr(value, timezone), plain=False),)
+    passed = Expr(partial(_meaning, value, timezone), frozenset((expr_id(value[0]),)))
+    column = Column(number, passed, plain=True)
+    if not isinstance(value[0]["dataType"], dict):
         return (column,)
     name, type_ = str(value[0]["name"]), value[0]["dataType"]
     below = struct_fields(expr_id(value[0]), name, type_)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from presieve.backend.boundary import Boundary
 from presieve.backend.catalyst_plan import Site
@@ -38,8 +39,8 @@ class SiteProblem:
     The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,
     conjunct) numbers of those that it stands for, and ``taken`` their conjunction: the others are
     copies. ``stuck`` says why what is not part of it stays where it is. ``source`` is the user's
-    text, ``below`` what can raise under the boundary, and ``arrives`` whether Python can hold every
-    value that it is sent. ``opaque``: the fold has not all outputs, only those that hold the
+    text, ``look`` finds what can raise under the boundary, and ``arrives`` whether Python can hold
+    every value that it is sent. ``opaque``: the fold has not all outputs, only those that hold the
     group's key, or of a projection those that lift; the others are functions of the group and may
     raise. ``unread``: a function that may raise gives what nobody reads once the parts are gone,
     and Spark does not call it then.
@@ -53,10 +54,15 @@ class SiteProblem:
     taken: Term
     stuck: tuple[Declined, ...]
     source: str
-    below: Below
+    look: Callable[[], Below]
     arrives: bool
     opaque: bool = False
     unread: bool = False
+
+    @property
+    def below(self) -> Below:
+        """What can raise under the boundary: asked of what is proved, since plans may be large."""
+        return self.look()
 
     @property
     def may_erase_error(self) -> bool:
@@ -91,20 +97,16 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     where = sql_conjunction([*_said(moved), *kept])
     taken = [(m, term) for m, term in moved if not m.copied]
     numbers = frozenset((m.operator, m.conjunct) for m, _ in taken)
-    for number in unknown.keys() & _read(site, boundary, numbers):
+    read_above = _read(site, boundary, numbers)
+    for number in unknown.keys() & read_above:
         raise _signal(unknown[number])
-    fold = product(parts, _needed(site, boundary, names, numbers, where))
-    shown = _shown_keys(site, boundary, names, numbers)
+    fold = product(parts, _needed(names, read_above, where))
+    shown = _shown_keys(boundary, read_above)
     assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
     problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem)
     source = "\n\n".join(dict.fromkeys(x.source for x in lifted if x.source))
-    guarded = is_guarded(site, moved)
-    below = look_below(site.input, site.root, guarded)
-    if boundary.beside is not None:
-        other = look_below(site.boundary.children[1].children[0], site.root, guarded)
-        below = Below(below.may_raise or other.may_raise, below.exposed | other.exposed)
     arrives = arrives_in_python(gateway, site, boundary, plan)
     opaque = why is not None or others_raise(site.boundary, boundary)
     return SiteProblem(
@@ -116,11 +118,21 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         sql_conjunction(_said(taken)),
         stuck,
         source,
-        below,
+        cache(partial(_look, site, boundary, moved)),
         arrives,
         opaque,
-        is_unread(boundary, _read(site, boundary, numbers), fold),
+        is_unread(boundary, read_above, fold),
     )
+
+
+def _look(site: Site, boundary: Boundary, moved: tuple[tuple[Moved, Term], ...]) -> Below:
+    """What can raise below the inputs of a boundary."""
+    guarded = is_guarded(site, moved)
+    below = look_below(site.input, site.root, guarded)
+    if boundary.beside is None:
+        return below
+    other = look_below(site.boundary.children[1].children[0], site.root, guarded)
+    return Below(below.may_raise or other.may_raise, below.exposed | other.exposed)
 
 
 def _of_read_columns(problem: Problem) -> Problem:
@@ -209,11 +221,8 @@ def _over_outputs(
     return rewrite(term, lambda v: inside[attribute_id(v)])
 
 
-def _needed(
-    site: Site, boundary: Boundary, names: Names, moved: frozenset[tuple[int, int]], where: Term
-) -> set[str]:
+def _needed(names: Names, read: frozenset[int], where: Term) -> set[str]:
     """The outputs of which equality must be proved: those that somebody reads, or the filter."""
-    read = _read(site, boundary, moved)
     used = {v.name for v in variables(where) if v.scope is Scope.OUT}
     return used | {a.name for a in names.outputs if a.id in read}
 
@@ -223,9 +232,7 @@ def _read(site: Site, boundary: Boundary, moved: frozenset[tuple[int, int]]) -> 
     return with_all_fields(live(site.path, moved, visible(site.path, made)), made)
 
 
-def _shown_keys(
-    site: Site, boundary: Boundary, names: Names, moved: frozenset[tuple[int, int]]
-) -> tuple[Assumption, ...]:
+def _shown_keys(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, ...]:
     """That it does not matter which of the equal values of a grouping column stands for its group.
 
     Spark shows the one that it meets first, be it -0.0 or 0.0, or the one or other spelling under
@@ -234,7 +241,6 @@ def _shown_keys(
     if boundary.single:
         return ()
     computed = {i for call in boundary.calls for i in call.outputs}
-    read = _read(site, boundary, moved)
     return tuple(
         Assumption("key-form", f"any of the equal values of {a.name} may stand for a group", TRUE)
         for a in boundary.outputs

@@ -28,7 +28,7 @@ def visible(path: Path, outputs: Set[int]) -> frozenset[int]:
     for operator in path:
         match operator:
             case Project(columns):
-                here = frozenset(c.id for c in columns if c.expr.refs & here)
+                here = frozenset(c.id for c in columns if not here.isdisjoint(c.expr.refs))
             case Branch(columns=pairs):
                 here = frozenset(above for above, _ in pairs)
             case Classes(outputs=frozenset() as made):
