@@ -10,6 +10,7 @@ from tests.backend.conftest import Tables
 from tests.backend.running import same_rows
 from tests.backend.test_pipelines import SCORE, TOP2, agg, pandas_udf
 
+from presieve.backend.classic.gateway import ClassicGateway
 from presieve.driver import rounds
 from presieve.driver.optimize import explain, optimize
 
@@ -83,3 +84,25 @@ def test_what_was_made_of_it_is_cached(tables: Tables) -> None:
         same_rows(df, again)
     finally:
         better.unpersist(blocking=True)
+
+
+@pytest.mark.classic("what the JVM is asked for")
+@pytest.mark.parametrize(("times", "reads"), [(0, 1), (1, 2)])
+def test_what_is_decided_is_not_read_again(
+    times: int, reads: int, tables: Tables, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[object] = []
+    load = ClassicGateway.load
+
+    def watched(self: ClassicGateway, function: object) -> object:
+        loaded.append(function)
+        return load(self, function)
+
+    df = best_of(tables.plain, times).filter("m >= 90")
+    monkeypatch.setattr(ClassicGateway, "load", watched)
+    better = optimize(df, budget=100.0)
+    # The inner function only when a filter has come down to it, and each of them once.
+    assert len(loaded) == reads
+    monkeypatch.undo()
+    assert better is not df
+    same_rows(df, better)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -76,17 +77,21 @@ def boundaries(root: Node) -> tuple[Node, ...]:
     return tuple(n for n in walk(root) if is_boundary(n))
 
 
-def find_sites(
-    gateway: Gateway, root: Node, plan: Handle, timezone: str, *, told: bool = True
-) -> tuple[Site, ...]:
-    """Every boundary that a filter meets, outer ones first; unless it is ``told`` why nothing
-    moves, without those where that is plain.
+def candidates(root: Node, *, told: bool) -> dict[int, Node]:
+    """The boundaries by number, outer ones first; unless it is ``told`` why nothing moves, without
+    those where that is plain.
     """
-    found = [(i, n) for i, n in enumerate(boundaries(root)) if told or not is_hopeless(n)]
+    return {i: n for i, n in enumerate(boundaries(root)) if told or not is_hopeless(n)}
+
+
+def find_sites(
+    gateway: Gateway, root: Node, plan: Handle, timezone: str, found: Mapping[int, Node]
+) -> tuple[Site, ...]:
+    """Those of the boundaries ``found`` that a filter meets."""
     if not found:
         return ()
     reader = _Reader(gateway, root, plan, timezone)
-    sites = (reader.site(number, node) for number, node in found)
+    sites = (reader.site(number, node) for number, node in found.items())
     return tuple(s for s in sites if s is not None)
 
 

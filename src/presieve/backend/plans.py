@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from pyspark.sql.dataframe import DataFrame
@@ -9,7 +10,7 @@ from pyspark.sql.dataframe import DataFrame
 from presieve.backend.arrays import list_fold
 from presieve.backend.boundary import LOGICAL, TABLE_FUNCTION, table_function
 from presieve.backend.catalyst_json import JsonNode, Node
-from presieve.backend.catalyst_plan import Site, boundaries, find_sites
+from presieve.backend.catalyst_plan import Site, boundaries, candidates, find_sites
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
 from presieve.backend.facts import known_to_hold
 from presieve.backend.gateway import Gateway, GatewayError, Handle
@@ -69,7 +70,8 @@ class Opened:
     """A DataFrame's analyzed plan and its sites.
 
     ``notes`` say why filters stay above functions where there is no site; ``pure`` are the
-    functions that were not read; ``told`` as in :func:`open_plan`.
+    functions that were not read; ``told`` as in :func:`open_plan`. ``numbers`` are those of all
+    boundaries that may be sites, be it once pre-filters of others are there.
     """
 
     gateway: Gateway
@@ -79,6 +81,7 @@ class Opened:
     notes: tuple[Declined, ...] = ()
     pure: tuple[Pure, ...] = ()
     told: bool = True
+    numbers: frozenset[int] = frozenset()
 
 
 def open_plan(
@@ -88,16 +91,18 @@ def open_plan(
     told: bool = True,
     pure: tuple[Pure, ...] = (),
     before: Opened | None = None,
+    decided: Collection[int] = (),
 ) -> Opened | Declined:
     """Read the plan. Without ``thorough``, one with neither a Python function nor a filter and an
     aggregate is not read: it may be large, and there is nothing in it to do; nor are the words
     of filters that only a person reads. Where nobody is ``told`` why nothing is moved, there may
-    be no sites and notes where that is plain. ``before`` is what it was before it was rewritten.
+    be no sites and notes where that is plain. ``before`` is what it was before it was rewritten,
+    and ``decided`` the numbers of the boundaries that nobody asks of any more.
     """
     try:
         gateway = before.gateway if before is not None else _gateway(df)
         heard = told if before is None else before.told
-        return _open(gateway, df, thorough, heard, pure)
+        return _open(gateway, df, thorough, heard, pure, decided)
     except GatewayError as error:
         return error.declined
     except DeclineSignal as signal:
@@ -116,7 +121,12 @@ def _gateway(df: DataFrame) -> Gateway:
 
 
 def _open(
-    gateway: Gateway, df: DataFrame, thorough: bool, told: bool, pure: tuple[Pure, ...]
+    gateway: Gateway,
+    df: DataFrame,
+    thorough: bool,
+    told: bool,
+    pure: tuple[Pure, ...],
+    decided: Collection[int],
 ) -> Opened:
     plan = gateway.analyzed(df)
     root = gateway.interesting(plan, thorough, told)
@@ -125,13 +135,14 @@ def _open(
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
     python = gateway.calls_python(plan)
     plan, root = _as_read(gateway, plan, root, python=python)
-    found = find_sites(gateway, root, plan, timezone, told=told)
+    all_ = {i: n for i, n in candidates(root, told=told).items() if i not in decided}
+    found = find_sites(gateway, root, plan, timezone, all_)
     against = _session_declines(gateway, plan) if found else None
     setting = Setting(timezone, pure)
     sites = tuple(_open_site(gateway, site, plan, setting, against, thorough) for site in found)
     said = {p for site in found for p in _told(site.boundary)}
-    why = notes(root, said) if python and told else ()
-    return Opened(gateway, plan, timezone, sites, why, pure, told)
+    why = notes(root, said) if python and told and not decided else ()
+    return Opened(gateway, plan, timezone, sites, why, pure, told, frozenset(all_))
 
 
 def _told(boundary: Node) -> tuple[tuple[int, ...], ...]:

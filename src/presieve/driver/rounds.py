@@ -51,7 +51,9 @@ def in_rounds(
         decided |= zip(here, sites, strict=True)
         if changed is not found:
             found = changed
-            again = open_plan(changed, pure=opened.pure, before=opened)
+            if opened.numbers <= decided.keys():
+                break  # no boundary is left that a pre-filter could meet
+            again = open_plan(changed, pure=opened.pure, before=opened, decided=decided)
             if isinstance(again, Declined):
                 break
             opened = again
