@@ -64,7 +64,7 @@ def _beside(left: DataFrame, right: DataFrame) -> DataFrame:
     return left.join(right.selectExpr("g AS h", "m AS top"), F.expr("g = h"))
 
 
-def _filtered_by_function(table: DataFrame, column: str, low: float) -> DataFrame:
+def _filtered_by_function(table: DataFrame, column: str, low: int) -> DataFrame:
     import pyspark.sql.functions as F
 
     high = F.udf(lambda v: v is not None and v >= low, "boolean")
@@ -119,7 +119,7 @@ PIPELINES = (
         lambda t: _beside(_best(t.small(), "m > -1"), _best(t.small(), "m > 999")),
     ),
     Pipeline(
-        "function in a filter, all rows", True, lambda t: _filtered_by_function(t.small(), "v", 0.0)
+        "function in a filter, all rows", True, lambda t: _filtered_by_function(t.small(), "n", 0)
     ),
     Pipeline("function shown, 1 %", True, lambda t: _shown_function(t.small(), 1980.0)),
 )
