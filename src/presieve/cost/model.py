@@ -1,8 +1,8 @@
 """Untrusted. What a row costs Spark, in nanoseconds of one core.
 
 Only their ratios decide. They are rough: set so that they agree with measured ratios of whole
-pipelines on Spark 4.3 (``python -m tests.cost``), for cheap rows and cheap functions, so that what a
-pre-filter saves is rather put too low. ``python -m tests.cost.calibrate`` measures them one by one.
+pipelines on Spark 4.3 (``python -m tests.cost``), for cheap rows and cheap functions, so that what
+a pre-filter saves is rather put too low. ``python -m tests.cost.calibrate`` measures them singly.
 """
 
 from __future__ import annotations
