@@ -61,6 +61,13 @@ def test_texts_are_sorted_for_their_extremes() -> None:
     assert decide([one(native(2, 1, sorts=True), 0.7, texts(2))]).pays
 
 
+def test_what_an_aggregate_computes_itself_is_saved() -> None:
+    """A count of rows on which a dear condition holds evaluates it anyway."""
+    bands = app(Op.SQL_OR, *[above(i) for i in range(25)])
+    assert not decide([one(NATIVE, 0.05, bands)]).pays
+    assert decide([one(native(2, 1, nodes=76), 0.05, bands)]).pays
+
+
 def test_row_groups_that_are_skipped_pay_for_it() -> None:
     dear = texts(5)
     assert not decide([one(NATIVE, 0.5, dear)]).pays

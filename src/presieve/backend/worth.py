@@ -36,7 +36,9 @@ def _work(edit: SiteEdit) -> Work:
         lists = sum(_is_list(c.name) for c in calls)
         made = {i for c in calls for i in c.outputs}
         texts = any(a.id in made and sort_of(a.type) in TEXTS for a in boundary.outputs)
-        return native(columns, len(calls) - lists, lists, sorts=texts)
+        read = [t for c in calls if c.native for t in (*c.native.arguments, c.native.condition)]
+        nodes = sum(map(len, read))
+        return native(columns, len(calls) - lists, lists, sorts=texts, nodes=nodes)
     if boundary.kind in _EXCHANGED:
         return grouped(columns)
     return rowwise(columns)

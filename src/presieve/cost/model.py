@@ -70,9 +70,17 @@ class Work:
     own: float
 
 
-def native(columns: int, functions: int, lists: int = 0, *, sorts: bool = False) -> Work:
-    """Spark's own aggregates: what comes after the exchange are few rows."""
-    update = UPDATE * functions + LIST * lists
+ARGUMENT = 0.4
+"""An operator, column or constant of what Spark's own aggregates compute of a row themselves."""
+
+
+def native(
+    columns: int, functions: int, lists: int = 0, *, sorts: bool = False, nodes: int = 0
+) -> Work:
+    """Spark's own aggregates, with so many ``nodes`` in their arguments: what comes after the
+    exchange are few rows.
+    """
+    update = UPDATE * functions + LIST * lists + ARGUMENT * nodes
     return Work(SCAN * columns, update + (SORT if sorts else 0.0), 0.0)
 
 
