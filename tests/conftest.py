@@ -75,8 +75,20 @@ def spark(connect: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         cloudpickle.register_pickle_by_value(tests)  # type: ignore[no-untyped-call]
     else:
         session.sparkContext.setLogLevel("ERROR")
+    _sessions.append(session)
     yield session
     session.stop()
+
+
+_sessions: list[SparkSession] = []
+
+
+@pytest.fixture(autouse=True, scope="module")
+def nothing_stays_cached() -> Iterator[None]:
+    """What a module has cached is no matter of those that come after it."""
+    yield
+    for session in _sessions:
+        session.catalog.clearCache()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

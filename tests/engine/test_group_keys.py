@@ -174,8 +174,7 @@ CASES: tuple[Case, ...] = (
         schema="g string, region string, x bigint NOT NULL",
         returns="m bigint",
         kind="exact",
-        prefilter="((region IS NULL AND g IS NULL)"
-        " OR (region IS NOT NULL AND g IS NOT NULL AND region = g)) AND x > 100",
+        prefilter="((region IS NULL AND g IS NULL) OR region = g) AND x > 100",
         residual="true",
         pools={**GROUPS, "region": ["a", "b", "", None]},
         twins=(

@@ -157,6 +157,7 @@ class _recording:
             "moved": lambda df, naive: self._kept(df, naive)[0],
             "left_alone": lambda df, naive, why: None,
             "outcome": lambda df: checks.RAISES,
+            "differs": lambda df, other: None,
         }
         self.patch.setattr(running, "same_rows", self._take)
         self.patch.setattr(checks.Trap, "refuted", lambda trap, spark: None)

@@ -269,7 +269,7 @@ def test_integers_neither_overflow_nor_round(
     spark: SparkSession, table: DataFrame, ansi: str
 ) -> None:
     """As conditions, as filters, and read back from Spark's tree."""
-    terms = {emit_checked(t, NAMES, "UTC"): t for t in collected(450) if computes(t)}
+    terms = {emit_checked(t, NAMES, "UTC"): t for t in collected(600) if computes(t)}
     assert len(terms) > 20
     before = spark.conf.get("spark.sql.ansi.enabled")
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from presieve.backend.alike import alike
 from presieve.backend.below import scan_below
 from presieve.backend.boundary import COGROUPS, FLAT_MAPS, TABLE_FUNCTION
@@ -9,17 +11,30 @@ from presieve.backend.plans import Opened, SiteEdit
 from presieve.cost.decision import Candidate
 from presieve.cost.estimate import estimate
 from presieve.cost.model import Work, grouped, native, rowwise
+from presieve.cost.scan import Estimate
 from presieve.ir.sorts import TEXTS
+from presieve.ir.terms import Term
 from presieve.plan.liveness import live, visible
 from presieve.semantics.types import sort_of
+
+logger = logging.getLogger("presieve")
 
 
 def candidate(opened: Opened, edit: SiteEdit) -> Candidate:
     """The edit, which has a pre-filter, with what footers and a sample tell. May open files."""
     assert edit.prefilter is not None
     term = edit.prefilter.term
-    scan = scan_below(opened.gateway, opened.plan, edit.site, term, opened.timezone)
-    return Candidate(term, _work(edit), None if scan is None else estimate(scan), _spares(edit))
+    return Candidate(term, _work(edit), _estimate(opened, edit, term), _spares(edit))
+
+
+def _estimate(opened: Opened, edit: SiteEdit, term: Term) -> Estimate | None:
+    """None where nothing is known, whatever there is in the files."""
+    try:
+        scan = scan_below(opened.gateway, opened.plan, edit.site, term, opened.timezone)
+        return None if scan is None else estimate(scan)
+    except Exception as error:  # somebody else's files must not stop somebody's job
+        logger.warning("no estimate of rows could be made, please report it", exc_info=error)
+        return None
 
 
 def alike_paths(opened: Opened, edit: SiteEdit) -> frozenset[tuple[int, ...]]:

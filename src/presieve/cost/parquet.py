@@ -91,7 +91,10 @@ def _range(statistics: Any, rows: int, sort: Sort) -> Range:
         nulls, values = statistics.null_count > 0, statistics.null_count < rows
     if not statistics.has_min_max:
         return Range(nulls=nulls, values=values)
-    low, high = _value(statistics.min, sort), _value(statistics.max, sort)
+    try:
+        low, high = _value(statistics.min, sort), _value(statistics.max, sort)
+    except (ValueError, OverflowError):  # a day that Python's calendar does not have
+        return Range(nulls=nulls, values=values)
     return Range(low, high, nulls, values)
 
 

@@ -8,9 +8,8 @@ of a comparison how far its sides are apart, of a conjunction the sum, of a disj
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from random import Random
-from types import MappingProxyType
 from typing import TypeAlias
 
 from presieve.ir.ops import app
@@ -18,8 +17,7 @@ from presieve.ir.terms import App, Op, Scope, Term
 from presieve.semantics.compile import State, predicates
 from presieve.semantics.values import Value
 from presieve.synthesis.space import Space
-from presieve.synthesis.tables import Finding, Need, Table, explore
-from presieve.universe.boxes import Cell
+from presieve.synthesis.tables import Table
 
 ROWS = 60
 """Rows of a table, at most."""
@@ -35,19 +33,6 @@ _COMPARED = (*_ORDERED, Op.SQL_EQ, Op.SQL_EQ_NULLSAFE)
 
 Tree: TypeAlias = "tuple[Op, list[Tree]] | int"
 """The filter's conjunctions and disjunctions over the numbers of its other parts."""
-
-
-def explored(
-    space: Space,
-    random: Random,
-    deadline: float,
-    seeds: Sequence[tuple[Table, State]] = (),
-    known: Mapping[Cell, Need] = MappingProxyType({}),
-) -> Finding:
-    """:func:`explore`, where it finds nothing that is accepted with tables that are climbed to."""
-    finding = explore(space, random, deadline, seeds, known)
-    near = [] if finding.accepted else list(climbed(space, Random(7)))
-    return explore(space, random, deadline, near, known) if near else finding
 
 
 def climbed(space: Space, random: Random) -> Iterator[tuple[Table, State]]:

@@ -32,7 +32,7 @@ from presieve.synthesis.candidate import (
     attempt,
     refute,
 )
-from presieve.synthesis.climb import explored
+from presieve.synthesis.climb import climbed
 from presieve.synthesis.found import Found
 from presieve.synthesis.kinds import pushdown_kind
 from presieve.synthesis.lowering import Lowering, lower
@@ -154,11 +154,11 @@ class _Search:
         return strength
 
     def explore(self) -> None:
-        """Accepted tables and needed cells, by running; with the solver's help for a first one."""
+        """Accepted tables and needed cells, by running; a first one by the solver or climbing."""
         walked = walks.accepted_tables(self.space, Random(4)) if self.lowering else ()
         seeds = list(islice(walked, _WALKED))
         known = self.stronger.shown if self.stronger and not self.lowering else {}
-        self.finding = explored(self.space, self.random, self.until, seeds, known)
+        self.finding = explore(self.space, self.random, self.until, seeds, known)
         if self.finding.accepted:
             return
         for rows in _SEEDS:
@@ -168,6 +168,9 @@ class _Search:
             if seed and isinstance(self.space.machine.outcome(*seed), tuple):
                 self.finding = explore(self.space, self.random, self.until, [seed], known)
                 return
+        near = list(climbed(self.space, Random(7)))
+        if near:
+            self.finding = explore(self.space, self.random, self.until, near, known)
 
     def evidence(self) -> Evidence:
         """Tables to learn invariants from: accepted ones, their witnesses, random ones, and those

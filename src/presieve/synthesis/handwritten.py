@@ -16,13 +16,13 @@ from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import bmc, clock, walks
 from presieve.synthesis.candidate import Evidence, Wrong, accepts, keeps, provers, refute
-from presieve.synthesis.climb import explored
+from presieve.synthesis.climb import climbed
 from presieve.synthesis.lowering import Lowering, lower
 from presieve.synthesis.mining import walk_pairs
 from presieve.synthesis.prover import FINAL
 from presieve.synthesis.singles import Single, is_single
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
-from presieve.synthesis.tables import Finding, Need, Table
+from presieve.synthesis.tables import Finding, Need, Table, explore
 
 _LENGTHS = range(1, 6)
 _RANDOM_TABLES = 1500
@@ -156,7 +156,9 @@ def _walked(
 def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
     """Tables to run: accepted ones, those with one row more or less, and random ones."""
     random = Random(0)
-    finding: Finding = explored(space, random, deadline)
+    finding: Finding = explore(space, random, deadline)
+    if not finding.accepted:
+        finding = explore(space, random, deadline, list(climbed(space, random)))
     found: dict[tuple[Table, State], None] = dict.fromkeys(finding.accepted)
     for table, key in finding.accepted[:_AROUND]:
         for i in range(min(len(table), 8)):
