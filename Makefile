@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test connect check format bench differential fuzz matrix proofs
+.PHONY: help setup demo test slow connect check format bench differential fuzz matrix proofs
 
 help:
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -17,12 +17,19 @@ setup: .venv/.ready ## make .venv and see to Java 17 or 21
 demo: .venv/.ready ## three pipelines as written and as optimized, with a report
 	@$(java) $(VENV)/presieve demo $(ARGS)
 
-test: .venv/.ready ## the whole test suite, in two processes
-	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile $(ARGS)
+# What differs most between the two kinds of sessions: the whole is `make connect`.
+BOTH := $(addprefix tests/backend/test_,connect.py connect_text.py pipelines.py shapes.py declined.py)
+
+test: .venv/.ready ## the test suite, in two processes, and a part of it on Spark Connect
+	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile -m "not slow" $(ARGS)
+	@$(if $(ARGS),,$(MAKE) --no-print-directory connect ARGS="$(BOTH)")
+
+slow: .venv/.ready ## the tests that `make test` leaves out, and all of `make connect`
+	@$(java) $(VENV)/python -m pytest -m slow $(ARGS)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory connect)
 
 connect: .venv/.ready ## the tests of pipelines once more, on Spark Connect (one server, one process)
-	@$(java) $(VENV)/python -m pytest --connect tests/backend $(ARGS)
+	@$(java) $(VENV)/python -m pytest --connect $(or $(ARGS),tests/backend)
 
 check: .venv/.ready ## lint, format, types and layers
 	$(VENV)/ruff check .

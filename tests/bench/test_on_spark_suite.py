@@ -228,6 +228,7 @@ def test_another_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "not one of this benchmark" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("presieve")
     args = ["bench", "spark", "--suite", str(SUITE), "--only", "Jdata_1,Top2_9", "--runs", "1"]

@@ -160,6 +160,7 @@ def test_no_such_query(capsys: pytest.CaptureFixture[str]) -> None:
     assert "names of queries (top two, late lines," in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command(folder: Path, tmp_path: Path) -> None:
     command = Path(sys.executable).with_name("presieve")
     args = ["bench", "tpch", "--only", "scarce", "--scale", "0.01", "--runs", "1", "--json"]

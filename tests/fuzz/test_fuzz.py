@@ -26,7 +26,7 @@ SHARES = {"rich": 0.2, "broad": 0.01}
 """Of the pairs, so many must be accepted at least: a fuzzer that tries nothing finds nothing."""
 
 
-@pytest.mark.parametrize("mix", ["rich", "broad"])
+@pytest.mark.parametrize("mix", [pytest.param("rich", marks=pytest.mark.slow), "broad"])
 def test_no_pair_goes_wrong(mix: str) -> None:
     fuzzer, summary = Fuzzer(7, mix=mix), Summary(7, mix)
     started, fold = time.monotonic(), 0
