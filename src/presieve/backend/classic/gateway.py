@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import ParamSpec, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
@@ -21,15 +21,13 @@ from presieve.backend.classic.glance import filters_an_aggregate, has_boundaries
 from presieve.backend.classic.guarded import guarded, java_class, java_constant
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.parts import Parts
+from presieve.backend.classic.prompt import prompt
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.gateway import Handle
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
 
 Java: TypeAlias = Handle
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
@@ -133,7 +131,8 @@ class ClassicGateway:
     @guarded
     def json(self, tree: Java) -> str:
         """A plan or expression as Catalyst's JSON: its nodes in pre-order."""
-        return str(tree.toJSON())
+        with prompt(self.spark._jvm):
+            return str(tree.toJSON())
 
     @guarded
     def node(self, root: Java, path: Sequence[int]) -> Java:
@@ -325,7 +324,8 @@ class ClassicGateway:
         It was pickled by this process, or by one that the user started for the same job. Raises
         whatever loading the user's own objects raises.
         """
-        data = bytes(python_function.command().toArray(self._byte))
+        with prompt(self.spark._jvm):
+            data = bytes(python_function.command().toArray(self._byte))
         command: object = CloudPickleSerializer().loads(data)  # type: ignore[no-untyped-call]
         return command
 

@@ -1,0 +1,58 @@
+"""Trusted. Long answers of the JVM without the pause that TCP makes in them.
+
+py4j's server writes what is longer than 8 kB in parts, and the kernel sends a part only when the
+one before is acknowledged (Nagle's algorithm), which the other side puts off for 40 ms (RFC 1122,
+4.2.3.2). Linux can be asked to acknowledge at once, for the next few parts: right before they are
+read. Where something of this is not there, answers come as they always do.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from presieve.backend.gateway import Handle
+
+_AT_ONCE = getattr(socket, "TCP_QUICKACK", None)
+
+
+class _Prompt:
+    """A connection's stream of answers that acknowledges what comes."""
+
+    def __init__(self, stream: Any, sock: socket.socket) -> None:
+        self._stream, self._socket = stream, sock
+
+    def readline(self) -> bytes:
+        """The next answer."""
+        assert _AT_ONCE is not None
+        self._socket.setsockopt(socket.IPPROTO_TCP, _AT_ONCE, 1)
+        line: bytes = self._stream.readline()
+        return line
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else as it is."""
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def prompt(jvm: Handle) -> Iterator[None]:
+    """What this thread asks of the JVM is answered without that pause."""
+    client = getattr(jvm, "_gateway_client", None)
+    get = getattr(client, "get_thread_connection", None)
+    connection = get() if get is not None else None
+    stream = getattr(connection, "stream", None)
+    sock = getattr(connection, "socket", None)
+    if stream is None or _AT_ONCE is None or not isinstance(sock, socket.socket):
+        yield
+        return
+    if sock.family not in (socket.AF_INET, socket.AF_INET6):
+        yield
+        return
+    held: Any = connection
+    held.stream = _Prompt(stream, sock)
+    try:
+        yield
+    finally:
+        held.stream = stream
