@@ -72,9 +72,7 @@ def synth(
     ),
     runs: Annotated[int, typer.Option(min=1, help="Whole rounds; medians are told.")] = 3,
     detail: Annotated[bool, typer.Option(help="A line for every benchmark.")] = False,
-    ledger: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Add a line to this file.")
-    ] = None,
+    ledger: opt.Ledger = None,
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the cumulative curve.")
     ] = None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
@@ -13,6 +12,7 @@ from rich.console import Console
 
 from presieve.cli import options as opt
 from presieve.cli import output
+from presieve.cli.bench_spark import needed
 from presieve.errors import UsageError
 
 if TYPE_CHECKING:
@@ -32,18 +32,13 @@ def command(
     part: Annotated[
         Part, typer.Option(help="The search alone, which needs no Spark; or what else.")
     ] = Part.ALL,
-    runs: Annotated[int, typer.Option(min=1, help="Measured turns; medians are told.")] = 3,
+    runs: opt.Turns = 3,
     largest: Annotated[
         int | None,
         typer.Option(min=1, help="Leave out larger sizes of problems, or tables of more rows."),
     ] = None,
-    data: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where the tables are kept; a cache folder without it."),
-    ] = None,
-    ledger: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Add a line to this file.")
-    ] = None,
+    data: opt.Data = None,
+    ledger: opt.Ledger = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the curves.")] = None,
     again: Annotated[
         bool, typer.Option("--again", help="No run: table and plot of the ledger's last one.")
@@ -85,9 +80,7 @@ def _measured(part: Part, runs: int, largest: int | None, data: Path | None) -> 
         yield from search.measure(runs, largest, log.print)
     if part is Part.SEARCH:
         return
-    for package in ("pyspark", "pandas", "pyarrow"):
-        if importlib.util.find_spec(package) is None:
-            raise UsageError(f"this benchmark needs {package}: pip install 'presieve[spark]'")
+    needed()
     from presieve.bench.on_spark.tables import default_directory
     from presieve.bench.scale import plans
     from presieve.bench.scale import runs as pipelines

@@ -25,20 +25,15 @@ def command(
         str, typer.Option(metavar="NAME,...", help="Families or benchmarks, with commas between.")
     ] = "",
     rows: Annotated[int, typer.Option(min=1000, help="Rows of each table.")] = 1_000_000,
-    runs: Annotated[int, typer.Option(min=1, help="Measured turns; medians are told.")] = 3,
+    runs: opt.Turns = 3,
     sizes: Annotated[
         str, typer.Option(metavar="N,...", help="Further sizes, for those of --growing.")
     ] = "",
     growing: Annotated[
         str, typer.Option(metavar="NAME,...", help="The benchmarks that are run at all sizes.")
     ] = GROWING,
-    data: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where the tables are kept; a cache folder without it."),
-    ] = None,
-    ledger: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Add a line to this file.")
-    ] = None,
+    data: opt.Data = None,
+    ledger: opt.Ledger = None,
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw what is saved, by kind and by size.")
     ] = None,

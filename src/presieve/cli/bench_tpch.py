@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,14 +20,9 @@ def command(
     scale: Annotated[
         float, typer.Option(min=0.01, help="The scale factor; 1 is 6 million lines.")
     ] = 0.1,
-    runs: Annotated[int, typer.Option(min=1, help="Measured turns; medians are told.")] = 3,
-    data: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Where the tables are kept; a cache folder without it."),
-    ] = None,
-    ledger: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Add a line to this file.")
-    ] = None,
+    runs: opt.Turns = 3,
+    data: opt.Data = None,
+    ledger: opt.Ledger = None,
     json: opt.Json = False,
 ) -> None:
     """Run ten pipelines over TPC-H tables: as written, as optimized, and with filters by hand.

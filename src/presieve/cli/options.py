@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
@@ -30,6 +31,14 @@ class Cost(StrEnum):
     NEVER = "never"
 
 
+Turns: TypeAlias = Annotated[int, typer.Option(min=1, help="Measured turns; medians are told.")]
+Data: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="Where the tables are kept; a cache folder without it."),
+]
+Ledger: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Add a line to this file.")
+]
 Target: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE.py:NAME", help="The function or class of the fold.")
 ]
