@@ -157,8 +157,9 @@ def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
     """Tables to run: accepted ones, those with one row more or less, and random ones."""
     random = Random(0)
     finding: Finding = explore(space, random, deadline)
-    if not finding.accepted:
-        finding = explore(space, random, deadline, list(climbed(space, random)))
+    near = [] if finding.accepted else list(climbed(space, random))
+    if near:
+        finding = explore(space, random, deadline, near)
     found: dict[tuple[Table, State], None] = dict.fromkeys(finding.accepted)
     for table, key in finding.accepted[:_AROUND]:
         for i in range(min(len(table), 8)):
