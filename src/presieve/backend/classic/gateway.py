@@ -101,11 +101,6 @@ class ClassicGateway:
         text = self.json(plan)
         return self._read(plan, text) if has_boundaries(text, told) else None
 
-    @guarded
-    def kind(self, plan: Java) -> str:
-        """The simple name of an operator."""
-        return str(plan.nodeName())
-
     def tree(self, plan: Java) -> Node:
         """The plan as a tree."""
         return self._read(plan, self.json(plan))
@@ -200,7 +195,13 @@ class ClassicGateway:
     @guarded
     def text(self, plan: Java) -> str:
         """Spark's own drawing of a plan."""
-        return str(plan.toString())
+        with prompt(self.spark._jvm):
+            return str(plan.toString())
+
+    @guarded
+    def in_order(self, plan: Java) -> Java:
+        """All operators of a plan, parents first, as a sequence of the JVM."""
+        return self._nodes.in_order(plan)
 
     # Expressions
 

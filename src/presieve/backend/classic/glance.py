@@ -4,6 +4,8 @@ an aggregate at all that could be moved past it? What is not read is left as it 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from presieve.backend.arrays import ARRAY_AGGREGATE
@@ -15,10 +17,8 @@ from presieve.backend.notes import FUNCTION_MARKS
 if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway
 
-MAX_LOOKS = 16
-"""Operators above aggregates that are looked at, from the root. More of that costs as much as
-reading the plan.
-"""
+MAX_LOOKS = 12
+"""Aggregates below filters that are looked at. More of that costs as much as reading the plan."""
 
 _FILTERING = frozenset(("Filter", "Join"))
 _WITH = "WithCTE"
@@ -32,29 +32,38 @@ _CALLS = tuple(f'"{name}"' for name in (*KNOWN_FUNCTIONS, ARRAY_AGGREGATE, PYTHO
 :func:`presieve.backend.boundary.is_hopeless` says.
 """
 
+_LINE = re.compile(r"^(?:[ :]*[+:]- )?(?P<kind>\w+)", re.MULTILINE)
+
 
 def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, told: bool) -> bool:
     """Whether something that filters may stand above an aggregate; unless it is ``told`` why it
     stays there, above one that is not hopeless. False only where it does not.
 
-    Catalyst keeps for each operator what there is below it, so only paths to aggregates are
-    followed.
+    It is seen in Spark's drawing of the plan, a line for each operator in pre-order. Where there
+    are other lines (plans of subqueries, names with line breaks) it is not known.
     """
-    left = [(plan, False)]
-    looks = 0
-    while left:
-        node, filtered = left.pop()
-        if not gateway.mentions(node, "AGGREGATE"):
-            continue
-        looks += 1
-        kind = gateway.kind(node)
-        if kind == _WITH or looks > MAX_LOOKS:
-            return True
-        if kind == "Aggregate" and filtered and (told or _calls(gateway.outputs_json(node))):
-            return True
-        below = filtered or kind in _FILTERING
-        left.extend((child, below) for child in gateway.children(node))
-    return False
+    drawn = [(m.start("kind") - m.start(), m["kind"]) for m in _LINE.finditer(gateway.text(plan))]
+    filtered = list(_filtered_aggregates(drawn))
+    operators = gateway.in_order(plan)
+    if len(drawn) != int(operators.size()) or any(kind == _WITH for _, kind in drawn):
+        return True
+    if told or len(filtered) > MAX_LOOKS:
+        return bool(filtered)
+    return any(_calls(gateway.outputs_json(operators.apply(place))) for place in filtered)
+
+
+def _filtered_aggregates(drawn: Sequence[tuple[int, str]]) -> Iterator[int]:
+    """The places of aggregates that have something above them that filters, of operators given by
+    how far they are indented and their names.
+    """
+    filters: list[int] = []
+    for place, (indent, kind) in enumerate(drawn):
+        while filters and filters[-1] >= indent:
+            filters.pop()
+        if kind == "Aggregate" and filters:
+            yield place
+        if kind in _FILTERING:
+            filters.append(indent)
 
 
 def _calls(text: str) -> bool:

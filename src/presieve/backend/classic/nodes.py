@@ -17,13 +17,14 @@ class Nodes:
     long as it is kept here.
     """
 
-    __slots__ = ("_all", "_jvm", "_known", "_places")
+    __slots__ = ("_alike", "_all", "_jvm", "_known", "_places")
 
     def __init__(self, jvm: Handle) -> None:
         self._jvm = jvm
         self._known: dict[str, dict[tuple[int, ...], Handle]] = {}
         self._places: dict[str, dict[tuple[int, ...], int]] = {}
         self._all: dict[str, Handle] = {}
+        self._alike: set[str] = set()
 
     def are_read(self, root: Handle, tree: Node) -> None:
         """The plan was read as this tree."""
@@ -37,18 +38,26 @@ class Nodes:
             return known[path]
         place = self._places.get(root._target_id, {}).get(path)
         if place is not None:
-            known[path] = self._in_order(root).apply(place)
+            known[path] = self._as_read(root).apply(place)
             return known[path]
         length = max(n for n in range(len(path)) if path[:n] in known)
         for n in range(length, len(path)):
             known[path[: n + 1]] = known[path[:n]].children().apply(path[n])
         return known[path]
 
-    def _in_order(self, root: Handle) -> Handle:
+    def in_order(self, root: Handle) -> Handle:
+        """All operators of a plan, parents first, as a sequence of the JVM."""
         number = root._target_id
         if number not in self._all:
-            found = root.map(java_constant(self._jvm, "scala.Predef", "$conforms"))
+            self._known.setdefault(number, {(): root})  # as long as it is kept, so is its number
+            self._all[number] = root.map(java_constant(self._jvm, "scala.Predef", "$conforms"))
+        return self._all[number]
+
+    def _as_read(self, root: Handle) -> Handle:
+        """The same of a plan that was read. Raises :class:`GatewayError` where they differ."""
+        number, found = root._target_id, self.in_order(root)
+        if number not in self._alike:
             if int(found.size()) != len(self._places[number]):
                 raise GatewayError("a plan has other operators than its JSON")
-            self._all[number] = found
-        return self._all[number]
+            self._alike.add(number)
+        return found
