@@ -68,6 +68,19 @@ SHAPES: dict[str, tuple[Callable[[DataFrame], DataFrame], bool]] = {
     ),
     "filter above a mean, far down": (
         lambda t: columns(mean(t).filter("m > 1").withColumnRenamed("m", "v"), 195),
+        False,
+    ),
+    "filter beside a count": (
+        lambda t: filters(t, 30).join(t.groupBy("k").count(), "k").distinct(),
+        True,
+    ),
+    "filter below a count": (lambda t: filters(columns(t, 190), 9).groupBy("k").count(), False),
+    "many filters above means": (
+        lambda t: reduce(lambda f, _: f.union(mean(t).filter("m > 3")), range(13), mean(t)),
+        True,
+    ),
+    "a name with a line like an operator's": (
+        lambda t: mean(t).selectExpr("m AS `m\n+- Aggregate`").filter("`m\n+- Aggregate` > 3"),
         True,
     ),
     "filter above a count": (
@@ -82,7 +95,7 @@ SHAPES: dict[str, tuple[Callable[[DataFrame], DataFrame], bool]] = {
     ),
 }
 """The plans, and whether they must be read: a filter stands above an aggregate of a function that
-filters are moved past, or nobody knows without reading.
+filters are moved past, or nobody knows without reading, or asking would take as long.
 """
 
 
@@ -160,6 +173,40 @@ def test_the_jvm_is_not_asked_more_often_of_a_deeper_plan(
         assert optimize(df) is df
         counts.append(len(asked))
     assert 0 < counts[1] <= counts[0] + 5
+
+
+@pytest.mark.classic("which plans the JVM is asked of")
+def test_filters_of_other_columns_than_a_function_makes_need_not_be_understood(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark.sql import functions as F
+
+    from presieve.backend import catalyst_operators
+
+    double = F.udf(lambda v: v * 2, "double")
+    table = spark.range(9).selectExpr("id % 3 AS k", "cast(id AS double) AS v")
+    made = table.withColumn("d", double("v")).withColumn("e", F.col("v") + 1)
+    counted = table.groupBy("k").count().withColumnRenamed("k", "key")
+    understood: list[object] = []
+    meaning = catalyst_operators._meaning
+
+    def watched(tree: object, timezone: str) -> object:
+        understood.append(tree)
+        return meaning(tree, timezone)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(catalyst_operators, "_meaning", watched)
+    beside = table.join(counted, table.k == counted.key).filter("v > 3 AND v > count")
+    for df in (made.filter("e > 3"), beside):
+        assert optimize(df) is df
+        assert not understood
+        assert [d.code for b in explain(df).boundaries for d in b.declined] != []
+        understood.clear()
+    for df in (made.withColumn("f", F.col("d") + 0).filter("f > 4"), beside.filter("count > 2")):
+        better = optimize(df)
+        assert understood
+        assert sorted(better.collect()) == sorted(df.collect())
+        understood.clear()
+    assert optimize(made.filter("d > 4")) is not made
 
 
 @pytest.mark.classic("which plans the JVM is asked of")

@@ -262,6 +262,12 @@ def _scalar_calls(node: Node) -> tuple[int, ...]:
     )
 
 
+def made_of_rows(node: Node) -> frozenset[int]:
+    """The attributes that scalar Python UDFs make in a projection; none of other boundaries."""
+    columns = node.fields["projectList"] if node.kind == PROJECT else ()
+    return frozenset(expr_id(columns[i][0]) for i in _scalar_calls(node))
+
+
 def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     """Calls whose arguments are not plain columns are left out: their results are just unknown."""
     columns: list[Tree] = node.fields["projectList"]

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from itertools import takewhile
 
 from presieve.backend.boundary import (
     COGROUPS,
     FLAT_MAPS,
+    PROJECT,
     is_boundary,
     is_hopeless,
+    made_of_rows,
     simple_kind,
     table_function,
 )
-from presieve.backend.catalyst_json import Conjunct, Node, walk
+from presieve.backend.catalyst_json import Conjunct, Node, expr_id, references, walk
 from presieve.backend.catalyst_operators import (
+    ALWAYS_PASSED,
     FILTER,
     JOIN,
     PASSED,
@@ -85,27 +88,44 @@ def candidates(root: Node, *, told: bool) -> dict[int, Node]:
 
 
 def find_sites(
-    gateway: Gateway, root: Node, plan: Handle, timezone: str, found: Mapping[int, Node]
+    gateway: Gateway,
+    root: Node,
+    plan: Handle,
+    timezone: str,
+    found: Mapping[int, Node],
+    *,
+    told: bool = True,
 ) -> tuple[Site, ...]:
-    """Those of the boundaries ``found`` that a filter meets."""
+    """Those of the boundaries ``found`` that a filter meets; unless it is ``told`` why nothing
+    moves, without some that none speaks of.
+    """
     if not found:
         return ()
-    reader = _Reader(gateway, root, plan, timezone)
+    reader = _Reader(gateway, root, plan, timezone, told=told)
     sites = (reader.site(number, node) for number, node in found.items())
     return tuple(s for s in sites if s is not None)
+
+
+def _meet(reads: Set[int], made: Set[int]) -> bool:
+    """Constants meet everything."""
+    return not reads or not made.isdisjoint(reads)
 
 
 class _Reader:
     """What is read once of a plan with several boundaries."""
 
-    def __init__(self, gateway: Gateway, root: Node, plan: Handle, timezone: str) -> None:
+    def __init__(
+        self, gateway: Gateway, root: Node, plan: Handle, timezone: str, *, told: bool
+    ) -> None:
         self._gateway, self._root, self._plan, self._timezone = gateway, root, plan, timezone
+        self._told = told
         self._by_path = {n.path: n for n in walk(root)}
         self._shared = gateway.refers(plan) and bool(referred(root))
         self._fixed = fixed_definitions(gateway, root, plan) if self._shared else frozenset()
         # Mostly nothing in a plan is non-deterministic, and one question is enough.
         self._all_fixed = gateway.deterministic(plan)
         self._simple: dict[tuple[int, ...], Operator | None] = {}
+        self._read: dict[tuple[int, ...], list[tuple[int, frozenset[int]]]] = {}
 
     def site(self, number: int, boundary: Node) -> Site | None:
         """The boundary with what stands above it, or None where no filter speaks of it."""
@@ -118,6 +138,8 @@ class _Reader:
         nodes: list[Node] = []
         path: list[Operator] = []
         here = frozenset(outputs(boundary) or (a.id for a in self._attributes(boundary)))
+        if not self._told and not self._may_meet(here, made_of_rows(boundary) or here, chain):
+            return None
         for node, below in zip(chain, (boundary, *chain), strict=False):
             operator = self._operator(node, below, here)
             if operator is None:
@@ -139,6 +161,35 @@ class _Reader:
             deterministic,
             self._root,
         )
+
+    def _may_meet(self, here: Set[int], made: Set[int], chain: tuple[Node, ...]) -> bool:
+        """Whether a conjunct above may read nothing but what comes of ``here``, and something that
+        comes of ``made``: others pass a projection without us. That is seen without reading what
+        expressions mean. False only where there is none.
+        """
+        for node in chain:
+            if node.kind in (FILTER, JOIN):
+                if any(reads <= here and _meet(reads, made) for _, reads in self._reads(node)):
+                    return True
+            elif node.kind == PROJECT:
+                columns = self._reads(node)
+                made = {number for number, reads in columns if _meet(reads, made)}
+                here = {number for number, reads in columns if reads <= here}
+            elif node.kind not in ALWAYS_PASSED:
+                return True
+        return False
+
+    def _reads(self, node: Node) -> list[tuple[int, frozenset[int]]]:
+        """The attributes that the parts of a condition read, or the columns of a projection with
+        their numbers.
+        """
+        if node.path not in self._read:
+            if node.kind == PROJECT:
+                found = [(expr_id(t[0]), references(t)) for t in node.fields["projectList"]]
+            else:
+                found = [(0, references(c.tree)) for c in conditions(node)]
+            self._read[node.path] = found
+        return self._read[node.path]
 
     def _chain(self, boundary: Node) -> tuple[Node, ...]:
         """The operators above a boundary as far as there is a rule for each."""

@@ -136,7 +136,7 @@ def _open(
     python = gateway.calls_python(plan)
     plan, root = _as_read(gateway, plan, root, python=python)
     all_ = {i: n for i, n in candidates(root, told=told).items() if i not in decided}
-    found = find_sites(gateway, root, plan, timezone, all_)
+    found = find_sites(gateway, root, plan, timezone, all_, told=told)
     against = _session_declines(gateway, plan) if found else None
     setting = Setting(timezone, pure)
     sites = tuple(_open_site(gateway, site, plan, setting, against, thorough) for site in found)

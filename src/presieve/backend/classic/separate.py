@@ -17,7 +17,7 @@ import json
 from collections.abc import Mapping
 
 from presieve.backend.boundary import PROJECT, SCALAR
-from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree, walk
+from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree
 from presieve.backend.catalyst_operators import FILTER
 from presieve.backend.classic.parts import Parts
 from presieve.backend.gateway import Handle
@@ -33,12 +33,14 @@ def to_separate(root: Node) -> dict[tuple[int, ...], bool]:
     """The operators whose calls become columns, by path, and whether they are filters. The others
     are projections below filters.
     """
-    filters = [n.path for n in walk(root) if n.kind == FILTER]
     found = {}
-    for node in walk(root):
-        below = node.kind == PROJECT and any(p == node.path[: len(p)] for p in filters)
-        if (node.kind == FILTER or below) and _may_be_separated(node):
+    left = [(root, False)]
+    while left:
+        node, filtered = left.pop()
+        filtered = filtered or node.kind == FILTER
+        if filtered and node.kind in (FILTER, PROJECT) and _may_be_separated(node):
             found[node.path] = node.kind == FILTER
+        left.extend((child, filtered) for child in reversed(node.children))
     return found
 
 
