@@ -12,6 +12,7 @@ import ast
 import copy
 import inspect
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from types import CodeType, FunctionType
@@ -57,20 +58,20 @@ def function_source(function: FunctionType, *, generator: bool = False) -> Sourc
         raise DeclineSignal("not-a-function", f"write the function {how} yield or await", here)
     try:
         lines, _ = inspect.findsource(code)
-        tree, compiled = _compiled("".join(lines), code.co_filename, code.co_flags & _FUTURE)
+        file = _compiled("".join(lines), code.co_filename, code.co_flags & _FUTURE)
     except (OSError, TypeError, SyntaxError, ValueError) as e:
         reason = f"the source of {code.co_name} cannot be found or read"
         raise DeclineSignal("no-source", reason, here) from e
-    same = [c for c in compiled if _is_same_place(c, code) and same_code(c, code)]
+    same = [c for c in file.codes if _is_same_place(c, code) and same_code(c, code)]
     nodes: list[ast.FunctionDef | ast.Lambda] = [
-        n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and _is_at(n, code)
+        n for n in file.owners if isinstance(n, ast.FunctionDef) and _is_at(n, code)
     ]
     if code.co_name == _LAMBDA:
-        nodes = [*_lambdas(tree, same)]
+        nodes = [*_lambdas(file, same)]
     if len(nodes) != 1 or len(same) != 1:
         reason = f"the source of {code.co_name} in {code.co_filename} is not what is being run"
         raise DeclineSignal("source-mismatch", reason, here)
-    node = _as_def(_with_private_names(nodes[0], tree))
+    node = _as_def(_with_private_names(nodes[0], file.owners[nodes[0]]))
     for inner in ast.walk(node):
         if isinstance(inner, ast.Global | ast.Nonlocal):  # holds wherever in the function it stands
             place = Span(code.co_filename, inner.lineno, inner.col_offset + 1)
@@ -83,14 +84,13 @@ def function_source(function: FunctionType, *, generator: bool = False) -> Sourc
 
 
 def _with_private_names(
-    node: ast.FunctionDef | ast.Lambda, tree: ast.Module
+    node: ast.FunctionDef | ast.Lambda, around: ast.ClassDef | None
 ) -> ast.FunctionDef | ast.Lambda:
     """The function as Python reads it inside of a class: ``__x`` is ``_Class__x`` there."""
-    around = [c for c in ast.walk(tree) if isinstance(c, ast.ClassDef) and node in ast.walk(c)]
-    if not around:
+    owner = around.name.lstrip("_") if around is not None else ""
+    if not owner or not any(_Private.name(n) for n in ast.walk(node)):
         return node
-    owner = max(around, key=lambda c: c.lineno).name.lstrip("_")
-    found = _Private(owner).visit(copy.deepcopy(node)) if owner else node
+    found = _Private(owner).visit(copy.deepcopy(node))
     assert isinstance(found, ast.FunctionDef | ast.Lambda)
     return found
 
@@ -109,12 +109,17 @@ class _Private(ast.NodeTransformer):
     def __init__(self, owner: str) -> None:
         self.owner = owner
 
+    @classmethod
+    def name(cls, node: ast.AST) -> str:
+        """The node's own name where it is private, else the empty text."""
+        name = getattr(node, cls._FIELDS.get(type(node), ""), None)
+        return name if name and name.startswith("__") and not name.endswith("__") else ""
+
     def visit(self, node: ast.AST) -> ast.AST:
         """The node, with names of its own and those below it."""
-        field = self._FIELDS.get(type(node), "")
-        name = getattr(node, field, None)
-        if name is not None and name.startswith("__") and not name.endswith("__"):
-            setattr(node, field, f"_{self.owner}{name}")
+        name = self.name(node)
+        if name:
+            setattr(node, self._FIELDS[type(node)], f"_{self.owner}{name}")
         self.generic_visit(node)
         return node
 
@@ -123,17 +128,41 @@ def module_tree(function: FunctionType) -> ast.Module:
     """The tree of the file in which the function stands; its source has been found before."""
     code = function.__code__
     lines, _ = inspect.findsource(code)
-    return _compiled("".join(lines), code.co_filename, code.co_flags & _FUTURE)[0]
+    return _compiled("".join(lines), code.co_filename, code.co_flags & _FUTURE).tree
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file's tree and all its code objects. ``owners``: every ``def`` and lambda in it, each with
+    the innermost class around it.
+    """
+
+    tree: ast.Module
+    codes: tuple[CodeType, ...]
+    owners: dict[ast.FunctionDef | ast.Lambda, ast.ClassDef | None]
 
 
 @lru_cache(maxsize=8)
-def _compiled(text: str, file: str, flags: int) -> tuple[ast.Module, tuple[CodeType, ...]]:
-    """A file's tree and all its code objects, once for the several methods of a class.
+def _compiled(text: str, file: str, flags: int) -> _File:
+    """Once for the several methods of a class, and for all classes of the file.
 
     The whole file is compiled, because how a name is called depends on the imports around it.
     """
     code = compile(text, file, "exec", flags, True)
-    return ast.parse(text), tuple(_codes(code))
+    tree = ast.parse(text)
+    return _File(tree, tuple(_codes(code)), dict(_owned(tree)))
+
+
+def _owned(
+    tree: ast.Module,
+) -> Iterator[tuple[ast.FunctionDef | ast.Lambda, ast.ClassDef | None]]:
+    waiting: list[tuple[ast.AST, ast.ClassDef | None]] = [(tree, None)]
+    while waiting:
+        node, around = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield node, around
+        inside = node if isinstance(node, ast.ClassDef) else around
+        waiting += [(below, inside) for below in ast.iter_child_nodes(node)]
 
 
 def _is_at(node: ast.FunctionDef, code: CodeType) -> bool:
@@ -144,7 +173,7 @@ def _is_at(node: ast.FunctionDef, code: CodeType) -> bool:
 _LAMBDA = "<lambda>"
 
 
-def _lambdas(tree: ast.Module, same: list[CodeType]) -> list[ast.Lambda]:
+def _lambdas(file: _File, same: list[CodeType]) -> list[ast.Lambda]:
     """The lambdas from which codes were compiled: the innermost ones in whose body they stand."""
     found = []
     for code in same:
@@ -152,7 +181,7 @@ def _lambdas(tree: ast.Module, same: list[CodeType]) -> list[ast.Lambda]:
         places = [p for p in code.co_positions() if p[2] != p[3]]
         around = [
             n
-            for n in ast.walk(tree)
+            for n in file.owners
             if isinstance(n, ast.Lambda) and all(_is_inside(p, n.body) for p in places)
         ]
         found += [max(around, key=lambda n: (n.lineno, n.col_offset))] if around and places else []
