@@ -5,6 +5,7 @@ reference interpreter.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from presieve.certificate.certificate import Certificate
@@ -91,7 +92,7 @@ class _Group:
         self._typed = all(_holds(c, values[c.name]) for c in fold.keys)
         self._key = key_env(values)
         self._rows: dict[Literals, Row | None] = {}
-        self._states: dict[tuple[Literals, ...], State | Raised] = {(): start(fold, self._key)}
+        self._runs = _Run(start(fold, self._key), {})
 
     def shows(self, witness: Witness) -> bool:
         """Whether leaving out the row at the witness's index, of its region, tells."""
@@ -139,17 +140,26 @@ class _Group:
 
     def _state(self, rows: tuple[Literals, ...]) -> State | Raised:
         """The state after these rows, from the longest beginning that was run before."""
-        known = len(rows)
-        while rows[:known] not in self._states:
-            known -= 1
-        state = self._states[rows[:known]]
-        for at in range(known, len(rows)):
-            if not isinstance(state, Raised):
-                row = self._row(rows[at])
-                assert row is not None
-                state = advance(self._problem.fold, state, row, self._key)
-            self._states[rows[: at + 1]] = state
-        return state
+        run = self._runs
+        for literals in rows:
+            after = run.after.get(literals)
+            if after is None:
+                state = run.state
+                if not isinstance(state, Raised):
+                    row = self._row(literals)
+                    assert row is not None
+                    state = advance(self._problem.fold, state, row, self._key)
+                after = run.after[literals] = _Run(state, {})
+            run = after
+        return run.state
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """The state after some rows, and the runs that are longer by one row."""
+
+    state: State | Raised
+    after: dict[Literals, _Run]
 
 
 def _values(terms: Literals, columns: Sequence[Column]) -> dict[str, Value]:

@@ -39,6 +39,7 @@ class Z3Solver:
         self._parser = z3.ParserContext(ctx=self._context)
         self._terms: dict[str, Any] = {}
         self._names: dict[int, str] = {}
+        self._declarations: dict[str, Any] = {}
         self._model: Any = None
         self._numbers: dict[str, Any] | None = None
 
@@ -83,7 +84,10 @@ class Z3Solver:
         return [_fraction(self._numbers.get(n)) for n in names]
 
     def _is_true(self, name: str) -> bool:
-        declaration = z3.Z3_get_app_decl(self._ref, self._assumption(name).as_ast())
+        declaration = self._declarations.get(name)
+        if declaration is None:
+            term = self._assumption(name).as_ast()
+            declaration = self._declarations[name] = z3.Z3_get_app_decl(self._ref, term)
         if not z3.Z3_model_has_interp(self._ref, self._model.model, declaration):
             return False
         value = z3.Z3_model_get_const_interp(self._ref, self._model.model, declaration)
