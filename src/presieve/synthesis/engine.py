@@ -314,7 +314,7 @@ class _Search:
     def shown_for_all(self, problem: Problem, prefilter: Term) -> list[Need] | None:
         """Tables that show that each row which is kept must be, if such are found."""
         self.until = self.deadline
-        space = Space(problem)
+        space = self.proved.of(problem)
         needs = [
             n
             for n in self.finding.needs.values()
@@ -394,6 +394,6 @@ def _pushdown(
     elif strength == "regions":
         needs = [n for _, n in sorted(search.finding.needs.items())]
     shown = tuple(written(search.space, needs or []))
-    space = Space(problem, chosen=tuple(keys_only))
+    space = search.proved.of(problem, tuple(keys_only))
     conjuncts = residual_witnesses(space, search.seen, kind, prefilter, residual)
     return Pushdown(kind, strength, prefilter, residual, invariant, shown, conjuncts)

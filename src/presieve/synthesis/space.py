@@ -45,6 +45,11 @@ class Space:
     extra: tuple[Term, ...] = ()
     chosen: tuple[Term, ...] = ()
 
+    def of(self, problem: Problem, chosen: tuple[Term, ...] = ()) -> Space:
+        """The space of another problem: this one, with what it knows, where they are the same."""
+        same = (self.problem, self.chosen, self.extra) == (problem, chosen, ())
+        return self if same else Space(problem, chosen=chosen)
+
     @cached_property
     def classes(self) -> Classes:
         """Values that meet."""

@@ -255,11 +255,16 @@ def _insert(
         if clock.now() > deadline:
             return
         rows = space.rows_in(cell, random, _ROWS_TRIED)
+        tried: set[tuple[int, int]] = set()
         for t in range(min(tries, 2 * len(places) * len(rows))):
             # every second time where it worked before, else each place in turn
             index = t // 2 if t % 2 else n + t // 2
             turn, index = divmod(index, len(places))
-            place, row = places[index], rows[(t // 2 + turn) % len(rows)]
+            pair = index, (t // 2 + turn) % len(rows)
+            if pair in tried:
+                continue
+            tried.add(pair)
+            place, row = places[index], rows[pair[1]]
             # The two zeros count as one state here: what they tell apart is for the solver to find.
             state = machine.step(place.state, row, place.key)
             if state == place.state:
