@@ -85,6 +85,38 @@ def test_sums_of_doubles_do_not_raise(tables: Tables) -> None:
     assert ERASES not in codes(df.filter("v <> 3 AND m >= 20"))
 
 
+def greatest_above_a_join(spark: SparkSession, tables: Tables, given: str, other: str) -> DataFrame:
+    """A maximum of decimals that are cast, of which the join drops those with most digits."""
+    precision, scale = map(int, given.removeprefix("decimal(").removesuffix(")").split(","))
+    most = f"{'9' * precision}E-{scale}BD"
+    rows = f"VALUES ('b', {most}), ('c', -{most}), ('a', 1BD) AS t (team, d)"
+    large = spark.sql(f"SELECT team, CAST(d AS {given}) AS d FROM {rows}")
+    known = tables.plain.filter("team = 'a'").select("team").distinct()
+    cast = large.join(known, "team").selectExpr("team", f"CAST(d AS {other}) AS d")
+    return cast.groupBy("team").agg({"d": "max"}).withColumnRenamed("max(d)", "m").filter("m >= 1")
+
+
+@pytest.mark.classic("a cast of a column, as text, is not known not to raise")
+@pytest.mark.parametrize(
+    ("given", "other"),
+    [("decimal(20,2)", "bigint"), ("decimal(9,0)", "int"), ("decimal(38,0)", "double")],
+)
+def test_decimals_with_room_for_them(
+    spark: SparkSession, tables: Tables, given: str, other: str
+) -> None:
+    df = greatest_above_a_join(spark, tables, given, other)
+    assert "d" in rewritten(df).prefilter
+    assert optimize(df, cost="always").collect() == df.collect() != []
+
+
+@pytest.mark.parametrize(
+    ("given", "other"), [("decimal(21,2)", "bigint"), ("decimal(10,0)", "int")]
+)
+def test_decimals_without(spark: SparkSession, tables: Tables, given: str, other: str) -> None:
+    df = greatest_above_a_join(spark, tables, given, other)
+    assert untouched(df).declined[-1].code == "may-add-error"
+
+
 def test_other_columns_above_a_join(tables: Tables) -> None:
     known = tables.plain.filter("v <> 0").select("v").distinct()
     joined = tables.plain.join(known, "v").selectExpr("team", "score", "1 / v AS share")

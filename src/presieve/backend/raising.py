@@ -9,6 +9,7 @@ where another filter, which Spark moves down from above the boundary, comes afte
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -47,6 +48,11 @@ _CAST = EXPRESSIONS + "Cast"
 _LITERAL = EXPRESSIONS + "Literal"
 _WIDER = ("byte", "short", "integer", "long", "double")
 """Each fits into those after it, without an error."""
+_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
+_DIGITS = {"byte": 2, "short": 4, "integer": 9, "long": 18, "float": 400, "double": 400}
+"""So many digits before the point fit into these. The digits after it are cut off or rounded, which
+is no error.
+"""
 
 _KEEPING = frozenset(
     LOGICAL + name
@@ -190,8 +196,8 @@ def _is_known(tree: Tree, at: int) -> bool:
 
 
 def _total_cast(tree: Tree, at: int) -> bool:
-    """A cast to a string, to a wider number or to the type that a column is of, or of a constant
-    (which raises always or never).
+    """A cast to a string, to a wider number or to the type that a column is of, of a decimal to a
+    number with room for its digits, or of a constant (which raises always or never).
     """
     node = tree[at]
     if node["class"] != _CAST:
@@ -201,6 +207,10 @@ def _total_cast(tree: Tree, at: int) -> bool:
         return True
     if child["class"] == ATTRIBUTE and child["dataType"] == node["dataType"]:
         return True
+    decimal = _DECIMAL.fullmatch(str(child.get("dataType")))
+    if child["class"] == ATTRIBUTE and decimal is not None:
+        precision, scale = map(int, decimal.groups())
+        return precision - scale <= _DIGITS.get(str(node["dataType"]), -1)
     known = child["class"] == ATTRIBUTE and child["dataType"] in SIMPLE_NAMES
     if not known or child["dataType"] not in _WIDER or node["dataType"] not in _WIDER:
         return False
