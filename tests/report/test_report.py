@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from tests.report.examples import MIXED, NONE, NOTHING, SPLIT, TIE
 
+from presieve.backend.measured import Run
 from presieve.errors import UsageError
 from presieve.report import html
-from presieve.report.model import ReportData
+from presieve.report.model import Measured, ReportData
 from presieve.report.report import Report
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -148,6 +149,29 @@ def test_json_has_the_public_names_and_only_plain_types() -> None:
             "column": 9,
         }
     ]
+
+
+def test_what_is_measured_is_shown_everywhere() -> None:
+    report = Report(MIXED, lambda: Measured(Run(4.0, 3, 1_000_000), Run(1.0, 3, 20_000)))
+    assert report.to_json()["measured"] is None
+    assert report.measure() == report.data.measured
+    told = "as optimized 1.00 s and 20,000 (2.0%); the result has 3 rows"
+    for shown in (str(report), " ".join(outline(html.page("", [html.Section(report.data)])).text)):
+        assert told in " ".join(shown.split())
+    plain = report.to_json()["measured"]
+    assert plain["written"] == {"seconds": 4.0, "rows": 3, "scanned": 1_000_000}
+
+
+def test_results_of_other_lengths_are_told_and_nothing_is_divided_by_no_rows() -> None:
+    report = Report(MIXED, lambda: Measured(Run(4.0, 3, 0), Run(1.0, 2, 0)))
+    report.measure()
+    shown = " ".join(str(report).split())
+    assert "1.00 s and 0; the result has 3 rows as written and 2 as optimized" in shown
+
+
+def test_a_report_alone_cannot_be_measured() -> None:
+    with pytest.raises(UsageError, match=r"presieve\.explain"):
+        Report(MIXED).measure()
 
 
 def test_saving_goes_by_suffix(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from presieve.driver.declare import Declared, read_declared, with_declared
@@ -25,7 +26,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import public_strength
 from presieve.ir.terms import Term
 from presieve.report import words
-from presieve.report.model import BoundaryReport, ReportData
+from presieve.report.model import BoundaryReport, Measured, ReportData
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -78,8 +79,16 @@ def explain(
     """What :func:`optimize` with the same options does to the DataFrame."""
     from presieve.report.report import Report
 
-    _, data = optimized(df, Options(budget, policy, cost, declare, pure), for_report=True)
-    return Report(data)
+    options = Options(budget, policy, cost, declare, pure)
+    found, data = optimized(df, options, for_report=True)
+    return Report(data, partial(_measured, df, found))
+
+
+def _measured(df: DataFrame, found: DataFrame) -> Measured:
+    """Both of them run once."""
+    from presieve.backend.measured import run
+
+    return Measured(run(df), run(found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ def _templates() -> Environment:
     )
     env.filters["percent"] = words.percent
     env.globals.update(summary=words.summary, scan=words.scan, effort=words.effort)
+    env.globals.update(measured=words.measured)
     env.globals.update(kinds=words.KINDS, with_residual=words.WITH_RESIDUAL)
     env.globals.update(residual_strengths=words.RESIDUAL_STRENGTHS)
     return env

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import ResidualStrength
 from presieve.report.order import Order
+
+if TYPE_CHECKING:
+    from presieve.backend.measured import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +50,22 @@ class BoundaryReport:
 
 
 @dataclass(frozen=True, slots=True)
+class Measured:
+    """One run of the DataFrame as it is written, and one of what ``optimize`` makes of it."""
+
+    written: Run
+    optimized: Run
+
+
+@dataclass(frozen=True, slots=True)
 class ReportData:
-    """All boundaries of one plan. ``plan_before`` and ``plan_after`` are Spark's plan trees."""
+    """All boundaries of one plan. ``plan_before`` and ``plan_after`` are Spark's plan trees;
+    ``measured`` is None until somebody measures.
+    """
 
     boundaries: tuple[BoundaryReport, ...]
     changed: bool
     seconds: float
     plan_before: str = ""
     plan_after: str = ""
+    measured: Measured | None = None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from presieve.errors import UsageError
 from presieve.report import html, text
-from presieve.report.model import BoundaryReport, ReportData
+from presieve.report.model import BoundaryReport, Measured, ReportData
 
 
 def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
@@ -29,10 +30,12 @@ class Report:
     ``print(report)`` is text, a notebook shows it as HTML.
     """
 
-    __slots__ = ("data",)
+    __slots__ = ("_runs", "data")
 
-    def __init__(self, data: ReportData) -> None:
+    def __init__(self, data: ReportData, runs: Callable[[], Measured] | None = None) -> None:
+        """``runs`` runs both DataFrames, where they are at hand."""
         self.data = data
+        self._runs = runs
 
     @property
     def boundaries(self) -> tuple[BoundaryReport, ...]:
@@ -43,6 +46,19 @@ class Report:
     def changed(self) -> bool:
         """Whether ``optimize`` rewrites anything."""
         return self.data.changed
+
+    def measure(self) -> Measured:
+        """Run the DataFrame as it is written and as it is optimized, once each in this order, and
+        show from now on how long that took and how many rows came out of the scans, by Spark's own
+        metrics. Where that differs from run to run, measure again.
+
+        Raises what the job raises; :class:`UsageError` on a report whose DataFrame is not at hand.
+        """
+        if self._runs is None:
+            raise UsageError("only a report of presieve.explain can be measured")
+        measured = self._runs()
+        self.data = replace(self.data, measured=measured)
+        return measured
 
     def __str__(self) -> str:
         return text.render(self.data)
@@ -61,6 +77,7 @@ class Report:
             "boundaries": [boundary_json(b) for b in self.boundaries],
             "plan_before": self.data.plan_before,
             "plan_after": self.data.plan_after,
+            "measured": asdict(self.data.measured) if self.data.measured else None,
         }
 
     def save(self, path: str | Path) -> None:

@@ -70,4 +70,7 @@ def render_boundary(boundary: BoundaryReport) -> str:
 
 def render(data: ReportData) -> str:
     """The whole report."""
-    return "\n\n".join([words.summary(data), *map(render_boundary, data.boundaries)])
+    head = [words.summary(data)]
+    if data.measured:
+        head.append(_field("measured", words.measured(data.measured)))
+    return "\n\n".join([*head, *map(render_boundary, data.boundaries)])

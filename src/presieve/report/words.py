@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from presieve.ir.pushdown import ResidualStrength
-from presieve.report.model import BoundaryReport, ReportData
+from presieve.report.model import BoundaryReport, Measured, ReportData
 
 KINDS = {
     "exact": "The pre-filter does all of the filter's work; nothing is left to check above.",
@@ -56,6 +56,20 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
 def scan(boundary: BoundaryReport) -> str:
     """The filters that the file scan is given, or that it is given none."""
     return ", ".join(boundary.pushed_to_scan) or "none"
+
+
+def measured(found: Measured) -> str:
+    """Two runs in one line: seconds, rows that came out of scans, rows of the results."""
+    written, optimized = found.written, found.optimized
+    share = f" ({percent(optimized.scanned / written.scanned)})" if written.scanned else ""
+    rows = f"{written.rows:,} rows"
+    if written.rows != optimized.rows:
+        rows += f" as written and {optimized.rows:,} as optimized"
+    return (
+        f"as written {written.seconds:.2f} s and {written.scanned:,} rows out of scans; as"
+        f" optimized {optimized.seconds:.2f} s and {optimized.scanned:,}{share}; the result has"
+        f" {rows}"
+    )
 
 
 def percent(fraction: float) -> str:

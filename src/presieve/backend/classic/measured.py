@@ -1,0 +1,46 @@
+"""Untrusted. A run of a classic DataFrame, and the metrics of its physical plan."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from pyspark.sql.dataframe import DataFrame
+
+from presieve.backend.classic.guarded import java_class
+from presieve.backend.gateway import Handle
+
+
+def run_classic(df: DataFrame) -> tuple[float, int, int]:
+    """Seconds, rows of the result, rows that come out of scans."""
+    spark = df.sparkSession
+    dataset = java_class(spark._jvm, "org.apache.spark.sql.classic.Dataset")
+    # A query that has run keeps what its shuffles have written, so this is another one.
+    query = dataset.ofRows(spark._jsparkSession, df._jdf.queryExecution().analyzed())
+    execution = query.queryExecution()
+    started = time.perf_counter()
+    rows = int(execution.toRdd().count())
+    seconds = time.perf_counter() - started
+    return seconds, rows, sum(map(_rows_out, _leaves(execution.executedPlan())))
+
+
+def _leaves(plan: Handle) -> Iterator[Handle]:
+    """The leaves of a physical plan, also behind the stages of adaptive execution. What a stage is
+    used for again is not computed again, and not met again either.
+    """
+    kind = str(plan.getClass().getSimpleName())
+    if kind == "AdaptiveSparkPlanExec":
+        yield from _leaves(plan.executedPlan())
+    elif kind.endswith("QueryStageExec"):
+        yield from _leaves(plan.plan())
+    elif not kind.startswith("Reused"):
+        children = plan.children()
+        if children.isEmpty():
+            yield plan
+        for i in range(children.size()):
+            yield from _leaves(children.apply(i))
+
+
+def _rows_out(leaf: Handle) -> int:
+    metric = leaf.metrics().get("numOutputRows")
+    return int(metric.get().value()) if metric.isDefined() else 0

@@ -1,0 +1,34 @@
+"""Untrusted. A DataFrame run once, and what Spark's metrics say of it. Nothing depends on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql.dataframe import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """``seconds`` on the clock, planning among them; ``rows`` of the result; ``scanned`` are the
+    rows that came out of all scans together. A scan that skips row groups, or pages of them, gives
+    fewer rows than there are.
+    """
+
+    seconds: float
+    rows: int
+    scanned: int
+
+
+def run(df: DataFrame) -> Run:
+    """Run the DataFrame, planned anew; the result stays where Spark computes it in a classic
+    session, and comes here over Spark Connect. Raises what the job raises.
+    """
+    from presieve.backend.classic.gateway import is_classic
+
+    if is_classic(df):
+        from presieve.backend.classic.measured import run_classic
+
+        return Run(*run_classic(df))
+    from presieve.backend.connect.measured import run_connect
+
+    return Run(*run_connect(df))
