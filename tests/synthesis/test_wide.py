@@ -30,6 +30,8 @@ TWINS = [
     ("two kinds", ("a > 1", "a > 2")),
     ("two kinds", ("h < 8", "h < 7")),
     ("two kinds", (" OR ", " AND ")),
+    ("best measurement", ("quality > 90", "quality > 91")),
+    ("best measurement", ("quality > 90", "quality > 90 AND samples >= 10")),
 ]
 
 

@@ -57,6 +57,27 @@ class TwoKinds:
         return acc
 
 
+class BestMeasurement:
+    """What belongs to the best quality. Columns that are carried along have too many regions in all
+    to look at each combination.
+    """
+
+    def zero(self) -> Any:
+        return None, None, None, None, None, 0
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        if row["quality"] <= acc[5]:
+            return acc
+        return (
+            row["probe"],
+            row["code"],
+            row["status"],
+            row["samples"],
+            row["hops"],
+            row["quality"],
+        )
+
+
 _OFFER = (
     "seats > 1 AND rating >= 4 AND nights <= 14 AND floor > 0 AND kind = 'flat' AND size > 30.5D"
     " AND NOT isnan(size) AND pets AND (stars > 2 OR reviews > 100) AND price > 90"
@@ -105,6 +126,27 @@ WIDE: tuple[Case, ...] = (
             "f": [5, 5, 5, 5, 6, None],
             "i": [6, 6, 6, 6, 7, None],
             "h": [7, 7, 7, 7, 8, None],
+        },
+    ),
+    Case(
+        "best measurement",
+        BestMeasurement,
+        "(probe IS NOT NULL AND probe > 1 OR code IS NULL OR code = 99"
+        " OR status IS NOT NULL AND status <> 200) AND samples IS NOT NULL AND samples >= 10"
+        " AND hops IS NOT NULL AND hops >= 1 AND quality > 90",
+        "g string, probe bigint, code bigint, status bigint, samples bigint, hops bigint,"
+        " quality bigint NOT NULL",
+        "probe bigint, code bigint, status bigint, samples bigint, hops bigint, quality bigint",
+        "split",
+        "quality > 90",
+        "(probe > 1 OR code IS NULL OR code = 99 OR status <> 200) AND samples >= 10 AND hops >= 1",
+        {
+            "probe": [None, 1, 2],
+            "code": [None, 98, 99, 100],
+            "status": [None, 199, 200, 201],
+            "samples": [None, 9, 10, 10, 11],
+            "hops": [None, 0, 1, 1, 2],
+            "quality": [-1, 0, 89, 90, 91, 91, 92, 93],
         },
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, product
+from math import prod
 from random import Random
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from presieve.semantics.interpret import holds, key_env
 from presieve.semantics.values import Value
 from presieve.universe.boxes import Cell, possible_cells
 from presieve.universe.classes import Classes
+from presieve.universe.coarse import coarser
 from presieve.universe.regions import Partition, Region, partition
 
 MAX_CELLS = 5000
@@ -63,11 +65,16 @@ class Space:
 
     @cached_property
     def rows(self) -> tuple[Partition, ...]:
-        """The regions of every input column, in the fold's order."""
+        """The regions of every input column, in the fold's order: coarser ones of columns that are
+        only carried along, where there are too many cells otherwise.
+        """
         fold = self.problem.fold
-        return tuple(
+        fine = tuple(
             partition(fold.column(c.name), c.type, self.classes, self.problem) for c in fold.columns
         )
+        if _size([*(fine[i] for i in self.shown), *self._mixed_keys]) <= MAX_CELLS:
+            return fine
+        return tuple(coarser(p, self.classes, self.problem, self.extra) for p in fine)
 
     @cached_property
     def key_columns(self) -> tuple[Partition, ...]:
@@ -96,16 +103,16 @@ class Space:
         """What cells are products of: the input columns that Spark has, then the mixed grouping
         columns.
         """
-        shown = (self.rows[i] for i in self.shown)
-        return (*shown, *(self.key_columns[i] for i in self.mixed))
+        return (*(self.rows[i] for i in self.shown), *self._mixed_keys)
+
+    @cached_property
+    def _mixed_keys(self) -> tuple[Partition, ...]:
+        return tuple(self.key_columns[i] for i in self.mixed)
 
     @cached_property
     def size(self) -> int:
         """How many cells there are."""
-        size = 1
-        for p in self.partitions:
-            size *= sum(r.possible for r in p.regions)
-        return size
+        return _size(self.partitions)
 
     @cached_property
     def cells(self) -> list[Cell]:
@@ -236,6 +243,10 @@ class Space:
     def random_table(self, random: Random, length: int) -> tuple[State, ...]:
         """So many random rows."""
         return tuple([self.random_row(random) for _ in range(length)])
+
+
+def _size(partitions: Sequence[Partition]) -> int:
+    return prod(sum(r.possible for r in p.regions) for p in partitions)
 
 
 _OF_REGIONS = frozenset({Op.AND, Op.OR, Op.NOT, Op.IS_NONE, Op.IS_NAN, Op.GET})
