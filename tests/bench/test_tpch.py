@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from presieve.bench.on_spark.rows import from_line
+from presieve.bench import ledger
+from presieve.bench.on_spark.rows import Row, from_line, to_line
 from presieve.bench.on_spark.run import in_turns
 from presieve.bench.tpch import run
 from presieve.bench.tpch.queries import QUERIES, Query
@@ -56,6 +58,10 @@ def write(folder: Path) -> Path:
         "l_commitdate": pa.array([d + timedelta(days=random.randint(-20, 60)) for d in shipped]),
         "l_receiptdate": pa.array([d + timedelta(days=random.randint(10, 90)) for d in shipped]),
         "l_shipmode": pa.array([random.choice(["MAIL", "SHIP", "AIR"]) for _ in range(LINES)]),
+        "l_discount": pa.array([Decimal(random.randint(0, 10)) / 100 for _ in range(LINES)], money),
+        "l_shipinstruct": pa.array(
+            [random.choice(["NONE", "DELIVER IN PERSON"]) for _ in range(LINES)]
+        ),
     }
     orders = {
         "o_orderkey": pa.array(range(ORDERS)),
@@ -102,6 +108,26 @@ def test_what_is_pushed_is_what_is_typed(query: Query, tables: dict[str, DataFra
         return
     assert boundary.kind == typed.kind
     assert 0 < kept < job.rows
+
+
+@pytest.mark.parametrize(("name", "left"), [("discounted", 0), ("handling", 1)])
+def test_what_spark_transpiles(name: str, left: int, tables: dict[str, DataFrame]) -> None:
+    """A function of one statement, and one of more, which stays Python."""
+    query = next(q for q in QUERIES if q.name == name)
+    (job,) = run.jobs((query,), tables)
+    assert job.transpiled is not None
+
+    def functions(df: DataFrame) -> bool:
+        plan = df.select("*")._jdf.queryExecution().optimizedPlan().toString()
+        return "EvalPython" in plan
+
+    with run.transpiler(job.written.sparkSession, on=True):
+        assert functions(job.transpiled) == bool(left)
+        assert functions(job.written)
+        assert functions(job.by_hand().pipeline)
+        assert functions(optimize(job.written))
+        assert in_turns([job.written, job.transpiled, optimize(job.written)], 0)[2]
+    assert functions(job.transpiled)
 
 
 def test_kinds() -> None:
@@ -155,9 +181,46 @@ def test_no_generator(tmp_path: Path, program: Path) -> None:
 # --- the command --------------------------------------------------------------------------------
 
 
+ROW = Row(
+    name="top two",
+    rows=1000,
+    kind="split",
+    prefilter="price >= 95000",
+    residual="second >= 95000",
+    declined="",
+    changed=True,
+    kept=0.1,
+    groups=7,
+    equal=True,
+    optimize=0.5,
+    written=(4.0, 2.0, 8.0),
+    optimized=(1.0, 1.0, 2.0),
+    by_hand=(1.0, 0.8, 2.0),
+)
+
+
 def test_no_such_query(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "tpch", "--only", "span,Q99"]) == 2
     assert "names of queries (top two, late lines," in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [({}, 1), ({"gated": True}, 0), ({"gated": True, "equal": False}, 1), ({"changed": True}, 0)],
+)
+def test_what_would_not_pay_may_stay(
+    changes: dict[str, Any], code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    row = replace(ROW, changed=False, by_hand=(), transpiled=(2.0, 3.0, 2.0))
+    path = tmp_path / "ledger.jsonl"
+    ledger.append(path, "tpch", to_line([ROW, replace(row, **changes)], 1.0))
+    assert main(["bench", "tpch", "--again", "--ledger", str(path)]) == code
+    told = capsys.readouterr().out
+    assert ("as it would not pay" in told) == changes.get("gated", False)
+    both = changes.get("changed", False)
+    whole = "8.00 s, optimized 2.00 s" if both else "4.00 s, optimized 1.00 s"
+    assert f"as written {whole} (25.0%)" in told
+    assert f"with Spark's transpiler {'6.00 s (75.0%)' if both else '4.00 s (100.0%)'}" in told
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -32,6 +32,22 @@ def append(path: Path, name: str, results: Mapping[str, object]) -> None:
     line = json.dumps({"bench": name, **setting(), **results})
     with path.open("a", encoding="utf-8") as file:
         file.write(line + "\n")
+
+
+def line_of(
+    name: str, path: Path | None, again: bool, run: Callable[[], Mapping[str, object]]
+) -> Mapping[str, Any]:
+    """What ``run`` gives, which is added to the file where there is one; or, ``again``, the file's
+    last run of this benchmark. Raises :class:`UsageError` where there is none.
+    """
+    if not again:
+        found = run()
+        if path is None:
+            return found
+        append(path, name, found)
+    if path is None:
+        raise UsageError("--again shows the last run of a ledger: --ledger FILE says which")
+    return last(path, name)
 
 
 def last(path: Path, name: str) -> dict[str, Any]:

@@ -76,9 +76,7 @@ def synth(
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the cumulative curve.")
     ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="No run: table and curve of the ledger's last one.")
-    ] = False,
+    again: opt.Again = False,
     engine: Annotated[
         EngineOption,
         typer.Option(help="Our search, the published one, both, or a Horn solver."),
@@ -127,16 +125,13 @@ def synth(
         _side_by_side(answers, suite.parent / "published.csv", timeout, ledger, json=json)
         return
     measured: list[Measured] = []
-    if not again:
+
+    def run() -> dict[str, object]:
         with output.quiet():
-            measured = measure(chosen, modes, runs, log.print)
-        line = to_line(recorded(measured))
-        if ledger is not None:
-            book.append(ledger, "synth", line)
-    elif ledger is None:
-        raise UsageError("--again shows the last run of a ledger: --ledger FILE says which")
-    if ledger is not None:
-        line = book.last(ledger, "synth")
+            measured.extend(measure(chosen, modes, runs, log.print))
+        return to_line(recorded(measured))
+
+    line = book.line_of("synth", ledger, again, run)
     rows = from_line(line, known)
     if json:
         output.as_json(line)

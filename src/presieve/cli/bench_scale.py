@@ -13,7 +13,6 @@ from rich.console import Console
 from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.cli.bench_spark import needed
-from presieve.errors import UsageError
 
 if TYPE_CHECKING:
     from presieve.bench.scale.points import Point
@@ -40,9 +39,7 @@ def command(
     data: opt.Data = None,
     ledger: opt.Ledger = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the curves.")] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="No run: table and plot of the ledger's last one.")
-    ] = False,
+    again: opt.Again = False,
     json: opt.Json = False,
 ) -> None:
     """Measure how the search grows with the problem, optimize with the plan, and pipelines with
@@ -53,16 +50,11 @@ def command(
     from presieve.bench.scale.points import from_line, to_line
     from presieve.bench.scale.tell import show
 
-    if again:
-        if ledger is None:
-            raise UsageError("--again shows the last run of a ledger: --ledger FILE says which")
-    else:
+    def run() -> dict[str, object]:
         with output.quiet():
-            line = to_line(list(_measured(part, runs, largest, data)))
-        if ledger is not None:
-            book.append(ledger, "scale", line)
-    if ledger is not None:
-        line = book.last(ledger, "scale")
+            return to_line(list(_measured(part, runs, largest, data)))
+
+    line = book.line_of("scale", ledger, again, run)
     points = from_line(line)
     if json:
         output.as_json(line)

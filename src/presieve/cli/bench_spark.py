@@ -37,9 +37,7 @@ def command(
     svg: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw what is saved, by kind and by size.")
     ] = None,
-    again: Annotated[
-        bool, typer.Option("--again", help="No run: table and plot of the ledger's last one.")
-    ] = False,
+    again: opt.Again = False,
     json: opt.Json = False,
 ) -> None:
     """Run the 150 published benchmarks as PySpark pipelines: as written, as optimized, by hand.
@@ -52,17 +50,12 @@ def command(
     from presieve.bench.on_spark.rows import from_line
     from presieve.bench.on_spark.tell import show
 
-    if again:
-        if ledger is None:
-            raise UsageError("--again shows the last run of a ledger: --ledger FILE says which")
-    else:
+    def run() -> dict[str, object]:
         numbers = _numbers(sizes)
         with output.quiet():
-            line = _run(suite, opt.names(only), rows, numbers, opt.names(growing), runs, data)
-        if ledger is not None:
-            book.append(ledger, "spark", line)
-    if ledger is not None:
-        line = book.last(ledger, "spark")
+            return _run(suite, opt.names(only), rows, numbers, opt.names(growing), runs, data)
+
+    line = book.line_of("spark", ledger, again, run)
     found = from_line(line)
     if json:
         output.as_json(line)

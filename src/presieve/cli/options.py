@@ -39,6 +39,9 @@ Data: TypeAlias = Annotated[
 Ledger: TypeAlias = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Add a line to this file.")
 ]
+Again: TypeAlias = Annotated[
+    bool, typer.Option("--again", help="No run: what the ledger's last one gave.")
+]
 Target: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE.py:NAME", help="The function or class of the fold.")
 ]

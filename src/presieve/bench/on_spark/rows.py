@@ -18,18 +18,20 @@ SLOWER = 0.03
 ABOVE_HAND = 0.05
 """The share by which a pipeline, with ``optimize``, may be above the one with filters by hand."""
 
-_TIMES = ("written", "optimized", "by_hand")
+_TIMES = ("written", "optimized", "by_hand", "transpiled")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One benchmark on a table of ``rows`` rows.
 
-    ``changed``: ``optimize`` changed the pipeline. ``kind``, ``prefilter`` and ``residual`` are
+    ``changed``: ``optimize`` changed the pipeline; ``gated``: it did not, as what is proven would
+    not pay. ``kind``, ``prefilter`` and ``residual`` are
     what was typed by hand, which is what :func:`presieve.synthesize` gives. ``kept`` is the share
     of rows that the pre-filter keeps, ``groups`` the number of rows of the result. ``optimize`` is
     in seconds, once, with nothing remembered; ``written``, ``optimized`` and ``by_hand`` are those
-    of each turn, ``by_hand`` empty where nothing is changed. ``equal``: all runs gave the same.
+    of each turn, ``by_hand`` empty where nothing is changed, and ``transpiled``, by Spark's own
+    transpiler, where it cannot do anything. ``equal``: all runs gave the same.
     """
 
     name: str
@@ -46,6 +48,8 @@ class Row:
     written: tuple[float, ...]
     optimized: tuple[float, ...]
     by_hand: tuple[float, ...]
+    gated: bool = False
+    transpiled: tuple[float, ...] = ()
 
     @property
     def pushed(self) -> bool:
@@ -102,6 +106,7 @@ def totals(rows: Sequence[Row]) -> dict[str, object]:
         "of": len(rows),
         "equal": sum(r.equal for r in rows),
         "pushed": len(pushed),
+        "seconds": _seconds(pushed),
         "saved": _spread(r.saved for r in pushed),
         "saved_in_total": _spread(r.saved_in_total for r in pushed),
         "saved_by_fastest": _spread(r.saved_by_fastest for r in pushed),
@@ -116,6 +121,17 @@ def totals(rows: Sequence[Row]) -> dict[str, object]:
         "optimize": _spread(r.optimize for r in rows),
         "unchanged": _spread(r.saved for r in rows if not r.pushed),
     }
+
+
+def _seconds(rows: Sequence[Row]) -> dict[str, float]:
+    """All rows together: medians over turns, and ``optimize`` once each."""
+    sums = {
+        "written": sum(median(r.written) for r in rows),
+        "transpiled": sum(median(r.transpiled or r.written) for r in rows),
+        "optimized": sum(median(r.optimized) for r in rows),
+        "optimize": sum(r.optimize for r in rows),
+    }
+    return {name: round(value, 2) for name, value in sums.items()}
 
 
 def _spread(values: Iterable[float]) -> dict[str, float] | None:

@@ -13,7 +13,8 @@ from presieve.bench.on_spark.pipelines import Pipeline
 from presieve.bench.on_spark.rows import Row
 from presieve.bench.on_spark.tables import stored
 from presieve.bench.suite import Benchmark
-from presieve.driver.optimize import optimize
+from presieve.driver.gate import COST
+from presieve.driver.optimize import explain, optimize
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.ir.pushdown import Kind
 
@@ -37,12 +38,15 @@ class ByHand:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One pipeline on ``rows`` rows. ``by_hand`` is asked after ``optimize``, which may search."""
+    """One pipeline on ``rows`` rows. ``by_hand`` is asked after ``optimize``, which may search.
+    ``transpiled`` is what Spark's own transpiler of UDFs makes of it, where it may make anything.
+    """
 
     name: str
     rows: int
     written: DataFrame
     by_hand: Callable[[], ByHand]
+    transpiled: DataFrame | None = None
 
 
 def measure(
@@ -93,8 +97,13 @@ def _row(job: Job, turns: int) -> Row:
     seconds = time.perf_counter() - start
     changed = optimized is not job.written
     typed = job.by_hand()
-    forms = [job.written, optimized, *((typed.pipeline,) if changed else ())]
-    taken, groups, equal = in_turns(forms, turns)
+    forms = {"written": job.written, "optimized": optimized}
+    if changed:
+        forms["by_hand"] = typed.pipeline
+    if job.transpiled is not None:
+        forms["transpiled"] = job.transpiled
+    seconds_of, groups, equal = in_turns(list(forms.values()), turns)
+    taken = dict(zip(forms, seconds_of, strict=True))
     return Row(
         name=job.name,
         rows=job.rows,
@@ -102,15 +111,22 @@ def _row(job: Job, turns: int) -> Row:
         prefilter=typed.prefilter,
         residual=typed.residual,
         declined=typed.declined,
+        gated=not changed and _gated(job.written),
         changed=changed,
         kept=typed.kept() / job.rows,
         groups=groups,
         equal=equal,
         optimize=seconds,
-        written=taken[0],
-        optimized=taken[1],
-        by_hand=taken[2] if changed else (),
+        written=taken["written"],
+        optimized=taken["optimized"],
+        by_hand=taken.get("by_hand", ()),
+        transpiled=taken.get("transpiled", ()),
     )
+
+
+def _gated(written: DataFrame) -> bool:
+    """Whether something is proven that would not pay."""
+    return any(d.code == COST for b in explain(written).boundaries for d in b.declined)
 
 
 def answered(benchmark: Benchmark) -> Synthesis:

@@ -37,6 +37,7 @@ def show(rows: Sequence[Row], line: Mapping[str, Any], console: Console) -> None
         f" takes {optimize['median']:.2f} s in the median, {optimize['mean']:.2f} s in the mean,"
         f" {optimize['most']:.2f} s at most; the first of the process {line['first']:.2f} s"
     )
+    console.print(_together(line["seconds"], any(r.transpiled for r in rows)))
     for name, told in (
         ("slower", f"slower than as written by more than {SLOWER:.0%}"),
         ("slower_in_total", f"slower by more than {SLOWER:.0%}, optimize counted"),
@@ -46,8 +47,30 @@ def show(rows: Sequence[Row], line: Mapping[str, Any], console: Console) -> None
     for row in rows:
         if not row.equal:
             console.print(f"{row.name}: RESULTS DIFFER", style="red")
+        if row.gated:
+            console.print(f"{row.name}: nothing is pushed, as it would not pay")
         if row.declined:
             console.print(Text(f"{row.name}: nothing is pushed: {row.declined}"))
+
+
+def _together(seconds: Mapping[str, float], others: bool) -> str:
+    """The run times of all that has something pushed, as parts of those as written."""
+    whole = seconds["written"]
+    if not whole:
+        return "nothing is pushed"
+    both = seconds["optimized"] + seconds["optimize"]
+    told = (
+        f"together, where something is pushed: as written {whole:.2f} s, optimized"
+        f" {seconds['optimized']:.2f} s ({_share(seconds['optimized'] / whole)}), with optimize"
+        f" {both:.2f} s ({_share(both / whole)})"
+    )
+    if others:
+        other = seconds["transpiled"]
+        told += (
+            f"; with Spark's transpiler {other:.2f} s ({_share(other / whole)}), of which"
+            f" optimized is {_share(seconds['optimized'] / other)}"
+        )
+    return told
 
 
 def _table(rows: Sequence[Row]) -> Table:
@@ -55,12 +78,16 @@ def _table(rows: Sequence[Row]) -> Table:
     table.add_column("benchmark", no_wrap=True)
     table.add_column("kind", no_wrap=True)
     heads = ("rows", "kept", "groups", "written", "optimized", "by hand", "optimize")
-    for head in (*heads, "saved", "in total", "above hand", "in total"):
+    others = any(r.transpiled for r in rows)
+    more = ("transpiled",) if others else ()
+    for head in (*heads, *more, "saved", "in total", "above hand", "in total"):
         table.add_column(head, justify="right", no_wrap=True)
     for r in rows:
         shown = [f"{r.rows:,}", f"{r.kept:.1%}", f"{r.groups:,}"]
         shown += [f"{median(s):.2f}" if s else "" for s in (r.written, r.optimized, r.by_hand)]
-        shown += [f"{r.optimize:.2f}", _share(r.saved), _share(r.saved_in_total)]
+        shown += [f"{r.optimize:.2f}"]
+        shown += [f"{median(r.transpiled):.2f}" if r.transpiled else ""] if others else []
+        shown += [_share(r.saved), _share(r.saved_in_total)]
         shown += [_share(r.above_hand), _share(r.above_hand_in_total)] if r.by_hand else ["", ""]
         table.add_row(r.name, r.kind if r.changed else "none", *shown)
     return table

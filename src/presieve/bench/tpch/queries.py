@@ -1,38 +1,40 @@
-"""Untrusted. Ten pipelines over TPC-H tables: a Python function per group, and a filter on what it
-gives, such as HAVING would hold. The same filters stand beside them as a careful user types them.
+"""Untrusted. Twelve pipelines over TPC-H tables: a Python function of groups or of rows, and a
+filter on what it gives, such as HAVING would hold. The same filters stand beside them as a careful
+user types them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from presieve.bench.tpch import udfs
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """``columns`` are SQL expressions over the join of ``tables``; the first is the key.
 
-    ``join`` is a condition where there are two tables. ``prefilter`` and ``residual`` are what is
-    typed by hand, over those columns and over those of ``returns``.
+    ``function`` is one for ``applyInPandas``, or a scalar UDF where it has ``arguments``. ``join``
+    is a condition where there are two tables. ``prefilter`` and ``residual`` are what is typed by
+    hand, over those columns and over those of ``returns``, or ``result``.
     """
 
     name: str
     like: str
     tables: tuple[str, ...]
     columns: tuple[str, ...]
-    function: Callable[..., pd.DataFrame]
+    function: Callable[..., Any]
     returns: str
     where: str
     prefilter: str
     residual: str
     join: str = ""
+    arguments: tuple[str, ...] = ()
 
     def read(self, tables: Mapping[str, DataFrame]) -> DataFrame:
         """What the function reads."""
@@ -44,7 +46,13 @@ class Query:
         return df.selectExpr(*self.columns)
 
     def folded(self, df: DataFrame) -> DataFrame:
-        """One row for each group of what :meth:`read` gives, or of a part of it."""
+        """One row for each group, or row, of what :meth:`read` gives, or of a part of it."""
+        if self.arguments:
+            from pyspark.sql.functions import udf
+
+            # Spark's transpiler takes no function that has Arrow hand the values over.
+            scalar: Callable[..., Column] = udf(self.function, self.returns, useArrow=False)
+            return df.withColumn("result", scalar(*self.arguments))
         key = df.columns[0]
         return df.groupBy(key).applyInPandas(self.function, self.returns)
 
@@ -184,5 +192,39 @@ QUERIES = (
         where="total > 3000",
         prefilter="true",
         residual="total > 3000",
+    ),
+    Query(
+        name="discounted",
+        like="Q6",
+        tables=("lineitem",),
+        columns=(
+            "l_orderkey AS number",
+            "double(l_extendedprice) AS price",
+            "double(l_discount) AS discount",
+        ),
+        function=udfs.discounted,
+        arguments=("price", "discount"),
+        returns="double",
+        where="result > 85000",
+        prefilter="price * (1 - discount) > 85000",
+        residual="true",
+    ),
+    Query(
+        name="handling",
+        like="Q19",
+        tables=("lineitem",),
+        columns=(
+            "l_orderkey AS number",
+            "double(l_quantity) AS quantity",
+            "l_shipmode AS mode",
+            "l_shipinstruct AS instruction",
+        ),
+        function=udfs.handling,
+        arguments=("quantity", "mode", "instruction"),
+        returns="string",
+        where="result = 'special'",
+        prefilter="mode IN ('AIR', 'REG AIR') AND quantity >= 45"
+        " AND instruction = 'DELIVER IN PERSON'",
+        residual="true",
     ),
 )

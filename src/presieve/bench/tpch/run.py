@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 TABLES = ("lineitem", "orders", "partsupp")
 PROGRAM = "tpchgen-cli"
+TRANSPILER = "spark.sql.experimental.optimizer.transpilePyUDFs"
+"""Spark's own transpiler, which makes expressions of scalar UDFs of one statement where they are
+called. It is off by default.
+"""
 
 
 def generated(scale: float, directory: Path) -> Path:
@@ -54,17 +60,50 @@ def written(query: Query, tables: Mapping[str, DataFrame]) -> DataFrame:
     return query.folded(query.read(tables)).filter(query.where)
 
 
+def transpiled(query: Query, tables: Mapping[str, DataFrame]) -> DataFrame:
+    """A query as written, with Spark's own transpiler, which leaves functions of groups alone. The
+    setting must be on where it is run, too.
+    """
+    with transpiler(_session(tables), on=True):
+        return written(query, tables)
+
+
+@contextmanager
+def transpiler(spark: SparkSession, *, on: bool) -> Iterator[None]:
+    """The setting. What is built without it runs without it."""
+    before = spark.conf.get(TRANSPILER)
+    spark.conf.set(TRANSPILER, str(on).lower())
+    try:
+        with warnings.catch_warnings(action="ignore"):  # where it can do nothing
+            yield
+    finally:
+        spark.conf.set(TRANSPILER, str(before))
+
+
+def _session(tables: Mapping[str, DataFrame]) -> SparkSession:
+    return tables[TABLES[0]].sparkSession
+
+
 def jobs(queries: tuple[Query, ...], tables: Mapping[str, DataFrame]) -> Iterator[Job]:
-    """Each query on the tables. Its number of rows is what its function reads."""
+    """Each query on the tables. Its number of rows is what its function reads. Until the next one
+    is asked for, the setting of Spark's transpiler is as the query needs it.
+    """
     for query in queries:
         rows = query.read(tables).count()
-        yield Job(query.name, rows, written(query, tables), partial(_by_hand, query, tables))
+        plain, by_hand = written(query, tables), partial(_by_hand, query, tables)
+        if not query.arguments:
+            yield Job(query.name, rows, plain, by_hand)
+            continue
+        other = transpiled(query, tables)
+        with transpiler(_session(tables), on=True):
+            yield Job(query.name, rows, plain, by_hand, other)
 
 
 def _by_hand(query: Query, tables: Mapping[str, DataFrame]) -> ByHand:
     df = query.read(tables)
     fewer = df if query.prefilter == "true" else df.filter(query.prefilter)
-    folded = query.folded(fewer)
+    with transpiler(_session(tables), on=False):
+        folded = query.folded(fewer)
     return ByHand(
         kind=kind(query),
         prefilter=query.prefilter,

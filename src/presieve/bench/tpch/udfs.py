@@ -1,4 +1,6 @@
-"""Untrusted. The functions of the TPC-H pipelines, as users write them for ``applyInPandas``."""
+"""Untrusted. The functions of the TPC-H pipelines, as users write them for ``applyInPandas`` and
+``udf``.
+"""
 
 from __future__ import annotations
 
@@ -113,3 +115,17 @@ def ordered_in_all(key: tuple[Any, ...], pdf: pd.DataFrame) -> pd.DataFrame:
     for quantity in pdf["quantity"]:
         total += quantity
     return pd.DataFrame({"customer": [key[0]], "total": [total]})
+
+
+# What a line costs. Spark's transpiler takes one statement, and counts a docstring as another.
+def discounted(price: float, discount: float) -> float:
+    return price * (1 - discount)
+
+
+def handling(quantity: float, mode: str, instruction: str) -> str:
+    """How a line is to be handled."""
+    if mode not in ("AIR", "REG AIR"):
+        return "ground"
+    if quantity >= 45 and instruction == "DELIVER IN PERSON":
+        return "special"
+    return "air"
