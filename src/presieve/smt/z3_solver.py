@@ -40,6 +40,7 @@ class Z3Solver:
         self._terms: dict[str, Any] = {}
         self._names: dict[int, str] = {}
         self._declarations: dict[str, Any] = {}
+        self._true = z3.BoolVal(True, ctx=self._context).as_ast().value
         self._model: Any = None
         self._numbers: dict[str, Any] | None = None
 
@@ -88,10 +89,9 @@ class Z3Solver:
         if declaration is None:
             term = self._assumption(name).as_ast()
             declaration = self._declarations[name] = z3.Z3_get_app_decl(self._ref, term)
-        if not z3.Z3_model_has_interp(self._ref, self._model.model, declaration):
-            return False
         value = z3.Z3_model_get_const_interp(self._ref, self._model.model, declaration)
-        return bool(z3.Z3_get_bool_value(self._ref, value) == z3.Z3_L_TRUE)
+        # None where the model says nothing; equal terms of one context are one object.
+        return bool(value.value == self._true)
 
     def _assumption(self, text: str) -> Any:
         """The term of a declared Boolean or its negation."""
