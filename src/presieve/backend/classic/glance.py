@@ -42,6 +42,8 @@ def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, told: bool) -> b
     It is seen in Spark's drawing of the plan, a line for each operator in pre-order. Where there
     are other lines (plans of subqueries, names with line breaks) it is not known.
     """
+    if not gateway.mentions(plan, "AGGREGATE"):
+        return False
     drawn = [(m.start("kind") - m.start(), m["kind"]) for m in _LINE.finditer(gateway.text(plan))]
     filtered = list(_filtered_aggregates(drawn))
     operators = gateway.in_order(plan)

@@ -2,8 +2,9 @@
 
 py4j's server writes what is longer than 8 kB in parts, and the kernel sends a part only when the
 one before is acknowledged (Nagle's algorithm), which the other side puts off for 40 ms (RFC 1122,
-4.2.3.2). Linux can be asked to acknowledge at once, for the next few parts: right before they are
-read. Where something of this is not there, answers come as they always do.
+4.2.3.2). Linux can be asked to send an acknowledgement that it is holding back (tcp(7),
+TCP_QUICKACK, which does not last): after each part. Where something of this is not there, answers
+come as they always do.
 """
 
 from __future__ import annotations
@@ -19,17 +20,21 @@ _AT_ONCE = getattr(socket, "TCP_QUICKACK", None)
 
 
 class _Prompt:
-    """A connection's stream of answers that acknowledges what comes."""
+    """A connection's buffered stream of answers that acknowledges what comes."""
 
     def __init__(self, stream: Any, sock: socket.socket) -> None:
         self._stream, self._socket = stream, sock
 
     def readline(self) -> bytes:
-        """The next answer."""
+        """The next answer, or what there is of it where the connection ends."""
         assert _AT_ONCE is not None
-        self._socket.setsockopt(socket.IPPROTO_TCP, _AT_ONCE, 1)
-        line: bytes = self._stream.readline()
-        return line
+        parts = []
+        while True:
+            here: bytes = self._stream.peek()
+            self._socket.setsockopt(socket.IPPROTO_TCP, _AT_ONCE, 1)
+            parts.append(self._stream.read(here.find(b"\n") + 1 or len(here)))
+            if not here or parts[-1].endswith(b"\n"):
+                return b"".join(parts)
 
     def __getattr__(self, name: str) -> Any:
         """Everything else as it is."""
@@ -44,7 +49,7 @@ def prompt(jvm: Handle) -> Iterator[None]:
     connection = get() if get is not None else None
     stream = getattr(connection, "stream", None)
     sock = getattr(connection, "socket", None)
-    if stream is None or _AT_ONCE is None or not isinstance(sock, socket.socket):
+    if not hasattr(stream, "peek") or _AT_ONCE is None or not isinstance(sock, socket.socket):
         yield
         return
     if sock.family not in (socket.AF_INET, socket.AF_INET6):
