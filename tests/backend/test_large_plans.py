@@ -239,3 +239,64 @@ def test_a_mean_beside_a_function_that_is_known_is_no_obstacle(
     for df in (both, alone):
         assert sorted(optimize(df).collect()) == sorted(df.collect())
         assert (optimize(df) is not df) == explain(df).changed
+
+
+def widened(df: DataFrame, count: int) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    for i in range(count):
+        df = df.withColumn(f"c{i}", F.col("v") + i).filter(f"c{i} > {i - 9}")
+    return df
+
+
+def tripled(table: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F
+
+    return table.withColumn("d", F.udf(lambda v: v * 3, "bigint")("v"))
+
+
+@pytest.mark.classic("what the JVM tells of a plan")
+@pytest.mark.parametrize("name", ["maximum", "function"])
+def test_a_wide_plan_is_condensed_before_it_is_read(
+    name: str, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = spark.range(9).selectExpr("id % 3 AS k", "IF(id = 4, NULL, id) AS v")
+    best = table.groupBy("k").agg({"v": "max"}).withColumnRenamed("max(v)", "v")
+    nothing = {"maximum": widened(best, 60), "function": columns(tripled(table), 60)}[name]
+    nothing = nothing if name == "maximum" else widened(nothing, 30)
+    read: list[int] = []
+    json = ClassicGateway.json
+
+    def watched(self: ClassicGateway, tree: object) -> str:
+        text = json(self, tree)
+        read.append(len(text))
+        return text
+
+    monkeypatch.setattr(ClassicGateway, "json", watched)
+    assert optimize(nothing) is nothing
+    whole = len(nothing._jdf.queryExecution().analyzed().toJSON())
+    assert sum(read) < whole / 3
+
+
+@pytest.mark.parametrize("name", ["maximum", "function"])
+def test_what_is_to_gain_in_a_wide_plan_is_found(name: str, spark: SparkSession) -> None:
+    table = spark.range(9).selectExpr("id % 3 AS k", "IF(id = 4, NULL, id) AS v")
+    best = table.groupBy("k").agg({"v": "max"}).withColumnRenamed("max(v)", "v")
+    start, where = {"maximum": (best, "v > 6"), "function": (tripled(table), "d > 12")}[name]
+    for df in (widened(start, 30).filter(where), widened(start.filter(where), 30)):
+        better = optimize(df, cost="always")
+        assert better is not df
+        assert explain(df, cost="always").changed
+        assert sorted(better.collect()) == sorted(df.collect()) != []
+
+
+@pytest.mark.classic("what the JVM tells of a plan")
+def test_a_narrow_plan_is_not_condensed(spark: SparkSession) -> None:
+    table = spark.range(9).selectExpr("id % 3 AS k", "id AS v")
+    narrow = table.groupBy("k").agg({"v": "max"}).withColumnRenamed("max(v)", "v")
+    for _ in range(40):
+        narrow = narrow.selectExpr("k", "v + 1 AS v").filter("v > 0")
+    gateway = ClassicGateway(spark)
+    assert gateway.condensed(gateway.analyzed(narrow)) is None
+    assert gateway.condensed(gateway.analyzed(columns(table, 3))) is None
+    assert gateway.condensed(gateway.analyzed(widened(table, 30))) is not None

@@ -109,13 +109,23 @@ def end_of(tree: Tree, start: int) -> int:
     return position
 
 
-def split_conjuncts(tree: Tree, route: tuple[str, ...] = ()) -> tuple[Conjunct, ...]:
+def split_conjuncts(tree: Tree) -> tuple[Conjunct, ...]:
     """The parts of a conjunction, from left to right; what is nested too deeply is one part."""
-    if tree[0]["class"] != AND or len(route) >= MAX_DEPTH:
-        return (Conjunct(tree, route),)
-    middle = end_of(tree, 1)
-    left = split_conjuncts(tree[1:middle], (*route, "left"))
-    return left + split_conjuncts(tree[middle:], (*route, "right"))
+    ends = [0] * len(tree)
+    for at in reversed(range(len(tree))):  # once for all: conjunctions are deep on their left
+        end = at + 1
+        for _ in range(int(tree[at]["num-children"])):
+            end = ends[end]
+        ends[at] = end
+    return tuple(_conjuncts(tree, ends, 0, ()))
+
+
+def _conjuncts(tree: Tree, ends: list[int], at: int, route: tuple[str, ...]) -> Iterator[Conjunct]:
+    if tree[at]["class"] != AND or len(route) >= MAX_DEPTH:
+        yield Conjunct(tree[at : ends[at]], route)
+        return
+    yield from _conjuncts(tree, ends, at + 1, (*route, "left"))
+    yield from _conjuncts(tree, ends, ends[at + 1], (*route, "right"))
 
 
 def expr_id(node: JsonNode) -> int:

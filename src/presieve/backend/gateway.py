@@ -38,10 +38,13 @@ class Gateway(Protocol):
     def analyzed(self, df: DataFrame) -> Handle:
         """The analyzed logical plan of a DataFrame."""
 
-    def interesting(self, plan: Handle, thorough: bool, told: bool) -> Node | None:
-        """The plan as a tree, or None where there is nothing to do in it and nothing to tell;
-        ``thorough`` is for reports, and ``told`` is why nothing is moved.
+    def glance(self, plan: Handle, told: bool) -> bool:
+        """Whether there may be something to do in the plan, or to tell where it is ``told`` why
+        nothing is moved. Costs less than reading it.
         """
+
+    def interesting(self, plan: Handle, told: bool) -> Node | None:
+        """The plan as a tree, or None where there is nothing to do in it and nothing to tell."""
 
     def tree(self, plan: Handle) -> Node:
         """The plan as a tree."""
@@ -51,6 +54,11 @@ class Gateway(Protocol):
 
     def refers(self, plan: Handle) -> bool:
         """Whether there may be a reference to a definition (WITH) in the plan."""
+
+    def condensed(self, plan: Handle) -> Handle | None:
+        """A large plan that gives the same rows and is faster read, where there is one. Only to
+        look at: if no boundary in it has something to gain, none in the plan has.
+        """
 
     def inlined(self, plan: Handle) -> Handle:
         """The plan with definitions (WITH) in place of the references to them, where Spark itself

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from pyspark.sql.dataframe import DataFrame
@@ -90,19 +90,29 @@ def open_plan(
     thorough: bool = True,
     told: bool = True,
     pure: tuple[Pure, ...] = (),
+    gains: Callable[[Opened], bool] | None = None,
     before: Opened | None = None,
     decided: Collection[int] = (),
 ) -> Opened | Declined:
     """Read the plan. Without ``thorough``, one with neither a Python function nor a filter and an
     aggregate is not read: it may be large, and there is nothing in it to do; nor are the words
     of filters that only a person reads. Where nobody is ``told`` why nothing is moved, there may
-    be no sites and notes where that is plain. ``before`` is what it was before it was rewritten,
-    and ``decided`` the numbers of the boundaries that nobody asks of any more.
+    be no sites and notes where that is plain, and a large plan is not read where its condensed form
+    ``gains`` nothing. ``before`` is what it was before it was rewritten, and ``decided`` the
+    numbers of the boundaries that nobody asks of any more.
     """
     try:
         gateway = before.gateway if before is not None else _gateway(df)
         heard = told if before is None else before.told
-        return _open(gateway, df, thorough, heard, pure, decided)
+        plan = gateway.analyzed(df)
+        nothing = Opened(gateway, plan, "UTC", ())
+        if not thorough and not gateway.glance(plan, heard):
+            return nothing
+        if gains is not None and not thorough and not heard:
+            small = gateway.condensed(plan)
+            if small is not None and not gains(_open(gateway, small, False, False, pure, ())):
+                return nothing
+        return _open(gateway, plan, thorough, heard, pure, decided)
     except GatewayError as error:
         return error.declined
     except DeclineSignal as signal:
@@ -122,14 +132,13 @@ def _gateway(df: DataFrame) -> Gateway:
 
 def _open(
     gateway: Gateway,
-    df: DataFrame,
+    plan: Handle,
     thorough: bool,
     told: bool,
     pure: tuple[Pure, ...],
     decided: Collection[int],
 ) -> Opened:
-    plan = gateway.analyzed(df)
-    root = gateway.interesting(plan, thorough, told)
+    root = gateway.interesting(plan, told)
     if root is None:
         return Opened(gateway, plan, "UTC", ())
     timezone = gateway.conf("spark.sql.session.timeZone", "UTC")

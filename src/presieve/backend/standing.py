@@ -35,7 +35,7 @@ class Surroundings:
     def same(self, now: Surroundings) -> bool:
         """Whether the session's configuration is what it was."""
         try:
-            return self.gateway.equal(self.confs, now.confs)
+            return self.gateway.same(self.confs, now.confs)
         except GatewayError:
             return False
 

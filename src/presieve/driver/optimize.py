@@ -125,14 +125,19 @@ def optimized(
     # Loading a backend loads PySpark, which importing this module must not.
     from presieve.backend.plans import open_plan
 
-    opened = open_plan(df, thorough=for_report, told=told, pure=read_pure(options.pure))
-    if isinstance(opened, Declined):
-        logger.info("left alone: %s", opened)
-        return df, ReportData((), False, time.perf_counter() - started)
     deadline = started + options.budget
 
     def decide(opened: Opened, site: OpenSite) -> Decided:
         return _solve_site(opened, site, options, deadline, for_report=for_report)
+
+    def gains(condensed: Opened) -> bool:
+        return any(decide(condensed, site).edit is not None for site in condensed.sites)
+
+    pure = read_pure(options.pure)
+    opened = open_plan(df, thorough=for_report, told=told, pure=pure, gains=gains)
+    if isinstance(opened, Declined):
+        logger.info("left alone: %s", opened)
+        return df, ReportData((), False, time.perf_counter() - started)
 
     def gate(opened: Opened, decided: list[Decided]) -> list[Decided]:
         if options.cost == "always" and not for_report:

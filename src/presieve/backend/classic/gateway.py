@@ -17,6 +17,7 @@ from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst_json import Node, Tree, expr_id, parse_plan, simple_type
+from presieve.backend.classic.condensed import condensed
 from presieve.backend.classic.glance import filters_an_aggregate, has_boundaries
 from presieve.backend.classic.guarded import guarded, java_class, java_constant
 from presieve.backend.classic.nodes import Nodes
@@ -90,14 +91,16 @@ class ClassicGateway:
         found = (java_constant(jvm, _PATTERN, pattern) for pattern in patterns)
         return any(bool(plan.containsPattern(pattern)) for pattern in found)
 
-    def interesting(self, plan: Java, thorough: bool, told: bool) -> Node | None:
-        """As in :class:`Gateway`. A plan with neither a Python function nor a filter and an
-        aggregate may be large, so that it is not read but for a report; nor, unless it is told why,
-        one whose aggregates call no function that is known.
+    def glance(self, plan: Java, told: bool) -> bool:
+        """As in :class:`Gateway`. There is nothing without a Python function or a filter above an
+        aggregate; nor, unless it is told why, where aggregates call no function that is known.
         """
-        if not thorough and not self.calls_python(plan):
-            if not (self.mentions(plan, "FILTER") and filters_an_aggregate(self, plan, told)):
-                return None
+        if self.calls_python(plan):
+            return True
+        return self.mentions(plan, "FILTER") and filters_an_aggregate(self, plan, told)
+
+    def interesting(self, plan: Java, told: bool) -> Node | None:
+        """As in :class:`Gateway`."""
         text = self.json(plan)
         return self._read(plan, text) if has_boundaries(text, told) else None
 
@@ -120,7 +123,7 @@ class ClassicGateway:
 
     @guarded
     def same(self, plan: Java, other: Java) -> bool:
-        """Whether two plans are alike, down to the numbers of attributes."""
+        """Whether two plans are alike, down to the numbers of attributes, or other objects."""
         return bool(plan.equals(other))
 
     @guarded
@@ -275,6 +278,11 @@ class ClassicGateway:
         found = rule(False, False, False).apply(plan)
         return plan if self.same(plan, found) else found
 
+    @guarded
+    def condensed(self, plan: Java) -> Java | None:
+        """As in :class:`Gateway`, by rules of the optimizer."""
+        return condensed(self, plan)
+
     def separated(self, plan: Java, root: Node) -> Java:
         """As in :class:`Gateway`."""
         paths = to_separate(root)
@@ -342,11 +350,6 @@ class ClassicGateway:
     def confs(self) -> Java:
         """All configuration entries of the session as an immutable map of the JVM."""
         return self.jsession.conf().getAll()
-
-    @guarded
-    def equal(self, one: Java, other: Java) -> bool:
-        """Whether two objects of the JVM are equal."""
-        return bool(one.equals(other))
 
     @guarded
     def cache_is_empty(self) -> bool:

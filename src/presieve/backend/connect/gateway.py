@@ -78,7 +78,11 @@ class ConnectGateway:
                 self._right[k] = texts.is_right(self._client, asked[k], made)
         return texts.put_in(relation, {k: m for k, m in read.items() if self._right[k]})
 
-    def interesting(self, plan: Operator, thorough: bool, told: bool) -> Node | None:
+    def glance(self, plan: Operator, told: bool) -> bool:
+        """There may always be something: reading costs no call of the server."""
+        return True
+
+    def interesting(self, plan: Operator, told: bool) -> Node | None:
         """The plan as a tree, or None where there is nothing to do in it and nothing to tell."""
         nothing = plan.kind == _UNREAD and not plan.fields[TOLD]
         return None if nothing else operators.as_tree(plan)
@@ -225,6 +229,9 @@ class ConnectGateway:
             raise DeclineSignal("cached", "the plan would be read from the cache, which may be old")
         assert self._origin is not None
         return self._client.dataframe(plan.message, self._origin)
+
+    def condensed(self, plan: Operator) -> None:
+        """None: messages are read where they are."""
 
     def inlined(self, plan: Operator) -> Operator:
         """The plan as it is: definitions are in SQL text, which is not read here."""
