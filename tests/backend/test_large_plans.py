@@ -291,6 +291,25 @@ def test_what_is_to_gain_in_a_wide_plan_is_found(name: str, spark: SparkSession)
 
 
 @pytest.mark.classic("what the JVM tells of a plan")
+def test_a_line_in_the_way_is_told_of_a_wide_plan_too(
+    spark: SparkSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    from pyspark.sql import functions as F
+
+    def size(v: int) -> int:
+        return len(list(open(str(v))))
+
+    table = spark.range(9).selectExpr("id % 3 AS k", "id AS v")
+    sized = widened(table.withColumn("d", F.udf(size, "bigint")("v")), 40).filter("d > 3")
+    for df in (sized, table.withColumn("d", F.udf(size, "bigint")("v")).filter("d > 3")):
+        caplog.clear()
+        assert optimize(df) is df
+        (record,) = caplog.records
+        assert record.levelname == "WARNING"
+        assert "test_large_plans.py" in record.getMessage()
+
+
+@pytest.mark.classic("what the JVM tells of a plan")
 def test_a_narrow_plan_is_not_condensed(spark: SparkSession) -> None:
     table = spark.range(9).selectExpr("id % 3 AS k", "id AS v")
     narrow = table.groupBy("k").agg({"v": "max"}).withColumnRenamed("max(v)", "v")

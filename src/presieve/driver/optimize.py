@@ -131,7 +131,12 @@ def optimized(
         return _solve_site(opened, site, options, deadline, for_report=for_report)
 
     def gains(condensed: Opened) -> bool:
-        return any(decide(condensed, site).edit is not None for site in condensed.sites)
+        found = [decide(condensed, site) for site in condensed.sites]
+        if any(site.edit is not None for site in found):
+            return True
+        for site in found:
+            _log(site.report, changed=False)
+        return False
 
     pure = read_pure(options.pure)
     opened = open_plan(df, thorough=for_report, told=told, pure=pure, gains=gains)
