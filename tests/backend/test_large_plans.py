@@ -283,11 +283,16 @@ def test_what_is_to_gain_in_a_wide_plan_is_found(name: str, spark: SparkSession)
     table = spark.range(9).selectExpr("id % 3 AS k", "IF(id = 4, NULL, id) AS v")
     best = table.groupBy("k").agg({"v": "max"}).withColumnRenamed("max(v)", "v")
     start, where = {"maximum": (best, "v > 6"), "function": (tripled(table), "d > 12")}[name]
-    for df in (widened(start, 30).filter(where), widened(start.filter(where), 30)):
+    other = spark.range(3)
+    plans = (widened(start, 30).filter(where), widened(start.filter(where), 30))
+    for df in (*plans, *plans):
         better = optimize(df, cost="always")
         assert better is not df
         assert explain(df, cost="always").changed
         assert sorted(better.collect()) == sorted(df.collect()) != []
+        if df is plans[1]:
+            other.cache()  # and once more where something is cached
+    other.unpersist()
 
 
 @pytest.mark.classic("what the JVM tells of a plan")

@@ -36,6 +36,10 @@ def condensed(gateway: ClassicGateway, plan: Handle) -> Handle | None:
     """
     if int(plan.output().size()) < MIN_COLUMNS:
         return None
+    # Filters take calls of Python functions down with them, and these are only made columns again
+    # where nothing is cached.
+    if gateway.calls_python(plan) and not gateway.cache_is_empty():
+        return None
     rules = [java_class(gateway.spark._jvm, f"{_OPTIMIZER}.{name}") for name in _RULES]
     all_ = size = int(gateway.in_order(plan).size())
     if all_ < MIN_OPERATORS:
