@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from tests.bench.row import ROW
 
 from presieve.bench import ledger
 from presieve.bench.on_spark.pipelines import Pipeline
@@ -116,22 +117,6 @@ def test_a_wrong_filter_by_hand_is_seen(spark: SparkSession, tmp_path: Path) -> 
 
 # --- what is told -------------------------------------------------------------------------------
 
-ROW = Row(
-    name="Top2_1",
-    rows=1000,
-    kind="split",
-    prefilter="score >= 90",
-    residual="second IS NOT NULL",
-    declined="",
-    changed=True,
-    kept=0.1,
-    groups=7,
-    equal=True,
-    optimize=0.5,
-    written=(4.0, 2.0, 8.0),
-    optimized=(1.0, 1.0, 2.0),
-    by_hand=(1.0, 0.8, 2.0),
-)
 SAME = replace(ROW, name="Chicago_3", kind="none", prefilter="true", changed=False, by_hand=())
 
 

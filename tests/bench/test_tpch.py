@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests.bench.row import ROW
 
 from presieve.bench import ledger
-from presieve.bench.on_spark.rows import Row, from_line, to_line
+from presieve.bench.on_spark.rows import from_line, to_line
 from presieve.bench.on_spark.run import in_turns
 from presieve.bench.tpch import run
 from presieve.bench.tpch.queries import QUERIES, Query
@@ -179,24 +180,6 @@ def test_no_generator(tmp_path: Path, program: Path) -> None:
 
 
 # --- the command --------------------------------------------------------------------------------
-
-
-ROW = Row(
-    name="top two",
-    rows=1000,
-    kind="split",
-    prefilter="price >= 95000",
-    residual="second >= 95000",
-    declined="",
-    changed=True,
-    kept=0.1,
-    groups=7,
-    equal=True,
-    optimize=0.5,
-    written=(4.0, 2.0, 8.0),
-    optimized=(1.0, 1.0, 2.0),
-    by_hand=(1.0, 0.8, 2.0),
-)
 
 
 def test_no_such_query(capsys: pytest.CaptureFixture[str]) -> None:

@@ -28,7 +28,7 @@ def run(df: DataFrame) -> Run:
     if is_classic(df):
         from presieve.backend.classic.measured import run_classic
 
-        return Run(*run_classic(df))
+        return run_classic(df)
     from presieve.backend.connect.measured import run_connect
 
-    return Run(*run_connect(df))
+    return run_connect(df)

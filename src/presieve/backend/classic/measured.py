@@ -9,10 +9,11 @@ from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.classic.guarded import java_class
 from presieve.backend.gateway import Handle
+from presieve.backend.measured import Run
 
 
-def run_classic(df: DataFrame) -> tuple[float, int, int]:
-    """Seconds, rows of the result, rows that come out of scans."""
+def run_classic(df: DataFrame) -> Run:
+    """As :func:`presieve.backend.measured.run`."""
     spark = df.sparkSession
     dataset = java_class(spark._jvm, "org.apache.spark.sql.classic.Dataset")
     # A query that has run keeps what its shuffles have written, so this is another one.
@@ -21,7 +22,7 @@ def run_classic(df: DataFrame) -> tuple[float, int, int]:
     started = time.perf_counter()
     rows = int(execution.toRdd().count())
     seconds = time.perf_counter() - started
-    return seconds, rows, sum(map(_rows_out, _leaves(execution.executedPlan())))
+    return Run(seconds, rows, sum(map(_rows_out, _leaves(execution.executedPlan()))))
 
 
 def _leaves(plan: Handle) -> Iterator[Handle]:

@@ -7,9 +7,11 @@ from typing import Any
 
 from pyspark.sql.dataframe import DataFrame
 
+from presieve.backend.measured import Run
 
-def run_connect(df: DataFrame) -> tuple[float, int, int]:
-    """Seconds, rows of the result, rows that come out of scans."""
+
+def run_connect(df: DataFrame) -> Run:
+    """As :func:`presieve.backend.measured.run`."""
     connected: Any = df
     client = connected._session.client
     started = time.perf_counter()
@@ -19,4 +21,4 @@ def run_connect(df: DataFrame) -> tuple[float, int, int]:
     _, nodes = info.metrics.extract_graph()
     leaves = (node for node in nodes.values() if not node.children)
     out = (m.value for leaf in leaves for m in leaf.metrics if m.name == "numOutputRows")
-    return seconds, table.num_rows, int(sum(out))
+    return Run(seconds, table.num_rows, int(sum(out)))
