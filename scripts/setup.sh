@@ -51,4 +51,10 @@ if ! scripts/java-home.sh >/dev/null; then
     stop "Spark needs Java 17 or 21: install one (Debian: apt-get install openjdk-17-jre-headless) or set JAVA_HOME"
 fi
 
+# Pages are tested in a real browser. Without one those tests are skipped, everything else works.
+if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+  echo "setup: no Chromium found, installing one" >&2
+  apt_install chromium || echo "setup: none to be had, tests of pages in a browser will be skipped" >&2
+fi
+
 touch .venv/.ready
