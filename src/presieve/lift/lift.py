@@ -26,6 +26,7 @@ from presieve.lift.forms import (
 from presieve.lift.functions import lift_function
 from presieve.lift.groupfold import check_methods, group_fold_under, of_columns, of_rows
 from presieve.lift.names import parameters
+from presieve.lift.positions import definition_of
 from presieve.lift.returns import Returns
 from presieve.lift.rowclass import is_row_class, lift_class
 from presieve.lift.rowvalue import check_row_columns
@@ -90,8 +91,7 @@ def _tracking(obj: object, form: Form | None, request: Request) -> Lifted:
 
 
 def _place(obj: object) -> Span | None:
-    code = getattr(_function_under(obj), "__code__", None)
-    return Span(code.co_filename, code.co_firstlineno) if code is not None else None
+    return definition_of(_function_under(obj))
 
 
 def _function_under(obj: object) -> object:

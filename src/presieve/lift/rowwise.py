@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 from types import FunctionType
 
-from presieve.errors import Declined, DeclineSignal, Span
+from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Fold, Output
 from presieve.ir.sorts import FLOAT, INT, Decimal, Option, strip
 from presieve.ir.terms import TRUE, Scope, Term, none_lit
@@ -34,6 +34,7 @@ from presieve.lift.constants import constant_assumptions
 from presieve.lift.forms import Lifted, Request, RowsFunction
 from presieve.lift.machine import Flow, Machine, Stage
 from presieve.lift.names import names_of, own_names, parameters
+from presieve.lift.positions import definition_of
 from presieve.lift.source import function_source
 from presieve.lift.statements import bind, execute
 from presieve.lift.values import (
@@ -60,12 +61,11 @@ def lift_rows(function: object, form: RowsFunction, request: Request) -> Lifted 
         return _lift(function, form, request)
     except DeclineSignal as signal:
         declined = signal.declined
-        code = getattr(function, "__code__", None)
-        here = Span(code.co_filename, code.co_firstlineno) if code is not None else None
-        return Declined(declined.code, declined.reason, declined.span or here)
+        place = declined.span or definition_of(function)
+        return Declined(declined.code, declined.reason, place)
     except RecursionError:
         reason = "the function is nested too deeply to be analysed"
-        return Declined("unsupported-expression", reason)
+        return Declined("unsupported-expression", reason, definition_of(function))
 
 
 def _lift(function: object, form: RowsFunction, request: Request) -> Lifted:

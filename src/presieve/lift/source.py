@@ -13,12 +13,13 @@ import copy
 import inspect
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from types import CodeType, FunctionType
 from typing import ClassVar
 
 from presieve.errors import DeclineSignal, Span
+from presieve.lift.positions import span_of
 
 _FUTURE = 0
 for _feature in __future__.all_feature_names:
@@ -29,17 +30,18 @@ _KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATO
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A function's definition, with positions in its file; ``text`` is dedented."""
+    """A function's definition, with positions in its file; ``text`` is dedented, ``lines`` are
+    those of the whole file.
+    """
 
     node: ast.FunctionDef
     file: str
     text: str
+    lines: tuple[str, ...] = field(repr=False, compare=False)
 
     def span(self, node: ast.AST) -> Span:
         """Where the node stands in the user's file."""
-        line = getattr(node, "lineno", self.node.lineno)
-        column = getattr(node, "col_offset", self.node.col_offset)
-        return Span(self.file, line, column + 1)
+        return span_of(node if hasattr(node, "lineno") else self.node, self.file, self.lines)
 
 
 def function_source(function: FunctionType, *, generator: bool = False) -> Source:
@@ -74,13 +76,13 @@ def function_source(function: FunctionType, *, generator: bool = False) -> Sourc
     node = _as_def(_with_private_names(nodes[0], file.owners[nodes[0]]))
     for inner in ast.walk(node):
         if isinstance(inner, ast.Global | ast.Nonlocal):  # holds wherever in the function it stands
-            place = Span(code.co_filename, inner.lineno, inner.col_offset + 1)
+            place = span_of(inner, code.co_filename, lines)
             what = ", ".join(inner.names)
             raise DeclineSignal(
                 "impure-global", f"{what} is written outside of the function", place
             )
     own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
-    return Source(node, code.co_filename, textwrap.dedent(own))
+    return Source(node, code.co_filename, textwrap.dedent(own), tuple(lines))
 
 
 def _with_private_names(

@@ -1,0 +1,56 @@
+"""Trusted. Where things stand in the user's files, counted as editors do: from line 1, column 1."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from abc import ABCMeta
+from collections.abc import Sequence
+from types import CodeType
+
+from presieve.errors import Span
+
+_DEFINITION = r"\s*(?:async\s+)?(?:def|class)\s+{name}\b"
+
+
+def span_of(node: ast.AST, file: str, lines: Sequence[str]) -> Span:
+    """The place of a node that has one. The tree counts bytes of UTF-8, editors count characters;
+    a tab is one.
+    """
+    line: int = getattr(node, "lineno", 0)
+    offset: int = getattr(node, "col_offset", 0)
+    before = lines[line - 1].encode()[:offset] if 0 < line <= len(lines) else b" " * offset
+    return Span(file, line, len(before.decode(errors="replace")) + 1)
+
+
+def definition_of(obj: object) -> Span | None:
+    """Where a function, the function under a wrapper, or the class of an object is defined, if
+    that is known. Only for telling: it is not compared with what is run.
+    """
+    if isinstance(obj, type):
+        cls = obj
+    else:
+        obj = inspect.getattr_static(obj, "__wrapped__", obj)
+        code = getattr(obj, "__code__", None)
+        if isinstance(code, CodeType):
+            first = Span(code.co_filename, code.co_firstlineno)
+            return _named(obj, code.co_name, first) or first
+        cls = type(obj)
+    # A metaclass of the user's could answer anything.
+    return _named(cls, cls.__name__, None) if type(cls) in (type, ABCMeta) else None
+
+
+def _named(obj: object, name: str, first: Span | None) -> Span | None:
+    """The line of ``def`` or ``class``, which stands below the decorators."""
+    try:
+        lines, start = inspect.findsource(obj)  # type: ignore[arg-type]
+        file = first.file if first else inspect.getsourcefile(obj)  # type: ignore[arg-type]
+    except (OSError, TypeError, SyntaxError, ValueError, IndexError):
+        return None
+    pattern = re.compile(_DEFINITION.format(name=re.escape(name)))
+    for number in range(start, len(lines)):
+        if pattern.match(lines[number]):
+            indent = len(lines[number]) - len(lines[number].lstrip())
+            return Span(file or "", number + 1, indent + 1)
+    return None
