@@ -10,6 +10,8 @@ from tests.driver import folds
 from tests.driver.refuting import Job
 from tests.synthesis import folds as table
 
+from presieve import verify
+
 TOP2 = Job(
     table.Top2,
     "first > 90 AND second > 90",
@@ -123,3 +125,25 @@ def test_json_of_a_refutation() -> None:
     assert told["certificate"] is None
     assert set(told["counterexample"]) == {"rows", "original", "optimized"}
     json.dumps(told, allow_nan=False)
+
+
+def test_a_table_obeys_what_is_declared_however_plain_it_is() -> None:
+    verdict = verify(
+        table.Maximum,
+        "m > -1",
+        schema="g string, x double NOT NULL",
+        returns="m double",
+        keys="g",
+        prefilter="x > 3",
+        declare="x > 0.25D AND x < 0.75D",
+    )
+    assert verdict.counterexample is not None
+    (row,) = verdict.counterexample.rows
+    assert 0.25 < row["x"] < 0.75  # type: ignore[operator]
+
+
+def test_tables_have_plain_values_where_others_are_not_the_point() -> None:
+    shown = TOP2.refuted("score > 91")
+    assert shown.rows == [{"team": "a", "score": 100.0}, {"team": "a", "score": 91.0}]
+    job = Job(table.Maximum, "m < 9", "g string, x bigint", "m bigint")
+    assert job.refuted("x > 100").rows == [{"g": "a", "x": 0}]

@@ -148,14 +148,21 @@ def refute(
     space: Space, prefilter: Term, post: Term, tables: Sequence[tuple[Table, State]]
 ) -> Wrong | None:
     """The first of the tables on which pushdown and original differ when they are run."""
+    differ = differs(space, prefilter, post)
+    return next((Wrong(table, key) for table, key in tables if differ(table, key)), None)
+
+
+def differs(space: Space, prefilter: Term, post: Term) -> Callable[[Table, State], bool]:
+    """Whether pushdown and original differ on a group, as a function of its table and key."""
     machine = space.machine
     kept, passes = keeps(space, prefilter), accepts(space, post)
     pushed = replace(machine, accepts=passes)
-    for table, key in tables:
+
+    def differ(table: Table, key: State) -> bool:
         smaller = tuple(r for r in table if kept(r, key))
-        if not agree(machine.outcome(table, key), pushed.outcome(smaller, key)):
-            return Wrong(table, key)
-    return None
+        return not agree(machine.outcome(table, key), pushed.outcome(smaller, key))
+
+    return differ
 
 
 def provers(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
@@ -11,14 +10,22 @@ from typing import TypeAlias
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
 from presieve.semantics.compile import State
-from presieve.semantics.values import Value
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import bmc, clock, walks
-from presieve.synthesis.candidate import Evidence, Wrong, accepts, keeps, provers, refute
+from presieve.synthesis.candidate import (
+    Evidence,
+    Wrong,
+    accepts,
+    differs,
+    keeps,
+    provers,
+    refute,
+)
 from presieve.synthesis.climb import climbed
 from presieve.synthesis.lowering import Lowering, lower
 from presieve.synthesis.mining import walk_pairs
+from presieve.synthesis.plainer import fewest, plainer
 from presieve.synthesis.prover import FINAL
 from presieve.synthesis.singles import Single, is_single
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
@@ -137,15 +144,16 @@ def _walked(
 ) -> Wrong | None:
     """A wrong table that random walks lead to, of the lowered problem first where there is one."""
     rest = lowering.term(residual) if lowering else residual
+    differ = differs(near, prefilter, rest)
     kept, pushed = keeps(near, prefilter), replace(near.machine, accepts=accepts(near, rest))
     for table, key in walks.refuting_tables(near, Random(6), kept, pushed):
         if lowering is None:
             return Wrong(table, key)
 
         def still(few: Table, key: State = key) -> bool:
-            return refute(near, prefilter, rest, [(few, key)]) is not None
+            return differ(few, key)
 
-        few = _fewest(table, still)
+        few = fewest(table, still)
         longer = [(n.table, n.key) for n in lowering.longer(space, near, Need(few, key, 0))]
         wrong = refute(space, prefilter, residual, longer)
         if wrong is not None:
@@ -208,59 +216,25 @@ def _prove(evidence: Evidence, prefilter: Term, residual: Term) -> tuple[Term, .
 
 
 def _shrunk(space: Space, prefilter: Term, residual: Term, wrong: Wrong) -> Counterexample:
-    """The table with every row left out that it does not take, and the plainest key that does."""
-
-    def differ(table: Table, key: State) -> bool:
-        return refute(space, prefilter, residual, [(table, key)]) is not None
-
+    """The table with every row left out that it does not take, the plainest key and the plainest
+    values that do.
+    """
+    differ = differs(space, prefilter, residual)
     key = next((k for k in space.keys if differ(wrong.table, k)), wrong.key)
+    few = fewest(wrong.table, lambda table: differ(table, key))
+    if space.problem.fold.hidden:  # what a function gives for another value is not known here
+        return Counterexample(few, key)
 
-    def still(table: Table) -> bool:
-        return differ(table, key)
+    fold = space.problem.fold
 
-    return Counterexample(_plainer(_fewest(wrong.table, still), still), key)
+    def still(table: Table, key: State) -> bool:
+        return all(space.is_lawful(row, key) for row in table) and differ(table, key)
+
+    (key,) = plainer(fold.keys, (key,), lambda keys: still(few, keys[0])) if fold.keys else (key,)
+    return Counterexample(plainer(fold.columns, few, lambda table: still(table, key)), key)
 
 
 def _without_rows(space: Space, prefilter: Term, residual: Term, wrong: Wrong) -> Counterexample:
     """The table with every row left out that it does not take, and no value changed."""
-
-    def still(table: Table) -> bool:
-        return refute(space, prefilter, residual, [(table, wrong.key)]) is not None
-
-    return Counterexample(_fewest(wrong.table, still), wrong.key)
-
-
-def _fewest(table: Table, still: Callable[[Table], bool]) -> Table:
-    """Delta debugging down to single rows: no row can go."""
-    size = max(1, len(table) // 2)
-    while True:
-        start = 0
-        while start < len(table):
-            smaller = table[:start] + table[start + size :]
-            if still(smaller):
-                table = smaller
-            else:
-                start += size
-        if size == 1:
-            return table
-        size = max(1, size // 2)
-
-
-def _plainer(table: Table, still: Callable[[Table], bool]) -> Table:
-    """The same table with rounder numbers, where they still do."""
-    for i, row in enumerate(table):
-        for j, value in enumerate(row):
-            for rounder in _rounder(value):
-                smaller = (*row[:j], rounder, *row[j + 1 :])
-                trial = (*table[:i], smaller, *table[i + 1 :])
-                if rounder != value and still(trial):
-                    table, row = trial, smaller
-                    break
-    return table
-
-
-def _rounder(value: Value) -> list[Value]:
-    """Candidates to stand for a float, the roundest first."""
-    if not isinstance(value, float) or not math.isfinite(value):
-        return []
-    return [float(round(value)), float(math.floor(value)), round(value, 1), round(value, 3)]
+    differ = differs(space, prefilter, residual)
+    return Counterexample(fewest(wrong.table, lambda table: differ(table, wrong.key)), wrong.key)
