@@ -21,7 +21,7 @@ from presieve.driver.optimize import Options
 from presieve.driver.session import Setting, enable_everywhere
 from presieve.errors import UsageError
 from presieve.report import html as pages
-from presieve.report import text
+from presieve.report import progress, text
 from presieve.report.report import boundary_json
 
 
@@ -47,6 +47,7 @@ def command(
     found = jobs.read(job)
     from presieve.backend import dry
 
+    progress.in_terminal()
     heard = Heard(found.path.resolve().parent)
     setting = Setting(Options(budget, policy.value, cost.value), heard.look, for_report=True)
     enable_everywhere(setting, dry.install(heard.skip))

@@ -11,6 +11,7 @@ import typer
 from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.cli.load import load, load_beside
+from presieve.report import progress
 from presieve.report.words import RESIDUAL_STRENGTHS, WITH_RESIDUAL
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def command(
     """
     from presieve.driver.synthesize import synthesize
 
+    progress.in_terminal()
     with output.quiet():
         fold = load(target)
         found = synthesize(

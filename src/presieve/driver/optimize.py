@@ -25,7 +25,7 @@ from presieve.errors import Declined, PresieveError, UsageError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import public_strength
 from presieve.ir.terms import Term
-from presieve.report import words
+from presieve.report import progress, words
 from presieve.report.model import BoundaryReport, Measured, ReportData
 
 if TYPE_CHECKING:
@@ -128,7 +128,8 @@ def optimized(
     deadline = started + options.budget
 
     def decide(opened: Opened, site: OpenSite) -> Decided:
-        return _solve_site(opened, site, options, deadline, for_report=for_report)
+        with progress.shown(site.function or site.operator, started, options.budget):
+            return _solve_site(opened, site, options, deadline, for_report=for_report)
 
     def gains(condensed: Opened) -> bool:
         found = [decide(condensed, site) for site in condensed.sites]

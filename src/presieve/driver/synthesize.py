@@ -15,6 +15,7 @@ from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.errors import Declined, UsageError
 from presieve.ir.pushdown import Kind, ResidualStrength, public_strength
+from presieve.report import progress
 from presieve.report.order import Order, unknown
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit_checked
@@ -134,7 +135,8 @@ def synthesize(
     bare = inputs.problem(term, [fact for _, fact in facts])
     problem, known = with_declared(bare, facts)
     story: Story | None = [] if trace else None
-    solution = solve(problem, budget=budget, policy=policy, discharged=known, story=story)
+    with progress.shown(getattr(fold, "__name__", type(fold).__name__), started, budget):
+        solution = solve(problem, budget=budget, policy=policy, discharged=known, story=story)
     question = Question(asked(solution), inputs.schema, known)
     told = _told(inputs, where, solution, started)
     return replace(told, _question=question, _story=story)
