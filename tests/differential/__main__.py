@@ -21,6 +21,7 @@ from tests.differential.trial import SEED, Trial, tried
 from presieve.bench import ledger
 from presieve.bench.suite import MODES, Benchmark, Mode, benchmarks, load
 from presieve.bench.synth import search
+from presieve.cli.steps import steps
 
 SUITE = Path(__file__).parents[2] / "benchmarks" / "families"
 
@@ -53,14 +54,15 @@ def main() -> int:
     if given.spark:
         return _on_spark(options)
     lines: list[Line] = []
-    with given.log.open("w") as log:
+    asked = sum(mode in options.modes for mode in MODES) * len(list(_chosen(options)))
+    with given.log.open("w") as log, steps("benchmarks", asked) as step:
         for line in _lines(options, given.jobs):
             lines.append(line)
             again = asdict(line.replayed) if line.replayed else None
             log.write(json.dumps({**line.tried.to_json(), "cvc5": again}) + "\n")
             log.flush()
             done = line.tried
-            print(f"{done.name} {done.mode}: {done.kind}, {done.groups} groups", file=sys.stderr)
+            step(f"{done.name} {done.mode}: {done.kind}, {done.groups} groups")
     if not lines:
         print(f"no benchmark is called {given.only}", file=sys.stderr)
         return 2

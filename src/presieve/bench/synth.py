@@ -91,8 +91,13 @@ def measure(
     modes: Sequence[Mode] = MODES,
     runs: int = 3,
     told: Callable[[str], None] = lambda _: None,
+    again: Callable[[], None] = lambda: None,
 ) -> list[Measured]:
-    """Search for each in each mode ``runs`` times, whole rounds in turn."""
+    """Search for each in each mode ``runs`` times, whole rounds in turn.
+
+    ``told`` gets a line for each search of the first round, ``again`` is called after each later
+    one.
+    """
     both = [(benchmark, mode) for mode in modes for benchmark in benchmarks]
     seconds: list[list[float]] = [[] for _ in both]
     answers: list[Synthesis] = []
@@ -104,6 +109,8 @@ def measure(
             if turn == 0:
                 answers.append(answer)
                 told(f"{benchmark.name} {mode}: {answer.kind} in {seconds[at][0]:.2f} s")
+            else:
+                again()
     return list(_measured(both, answers, seconds))
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from presieve.cli import bench_scale, bench_spark, bench_tpch, output
 from presieve.cli import options as opt
+from presieve.cli.steps import steps
 from presieve.driver.store import CACHE
 from presieve.errors import UsageError
 
@@ -111,7 +111,6 @@ def synth(
     if not chosen:
         raise UsageError(f"no family and no benchmark in {suite} is called {only}")
     modes = MODES if mode is ModeOption.BOTH else tuple(m for m in MODES if m == mode.value)
-    log = Console(stderr=True, style="dim", highlight=False)
     if engine is not EngineOption.PRESIEVE:
         from presieve.bench import compare
         from presieve.bench.published.engine import Options
@@ -120,15 +119,16 @@ def synth(
         engines = compare.engines(options, both=engine is EngineOption.ALL)
         if engine is EngineOption.SPACER:
             engines = [compare.SPACER]
-        with output.quiet():
-            answers = compare.answers(engines, chosen, timeout, modes, log.print)
+        asked = len(engines) * len(modes) * len(chosen)
+        with output.quiet(), steps("searching", asked) as told:
+            answers = compare.answers(engines, chosen, timeout, modes, told)
         _side_by_side(answers, suite.parent / "published.csv", timeout, ledger, json=json)
         return
     measured: list[Measured] = []
 
     def run() -> dict[str, object]:
-        with output.quiet():
-            measured.extend(measure(chosen, modes, runs, log.print))
+        with output.quiet(), steps("searching", runs * len(modes) * len(chosen)) as told:
+            measured.extend(measure(chosen, modes, runs, told, told.step))
         return to_line(recorded(measured))
 
     line = book.line_of("synth", ledger, again, run)

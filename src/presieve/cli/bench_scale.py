@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.cli.bench_spark import needed
+from presieve.cli.steps import Steps, steps
 
 if TYPE_CHECKING:
     from presieve.bench.scale.points import Point
@@ -51,8 +51,8 @@ def command(
     from presieve.bench.scale.tell import show
 
     def run() -> dict[str, object]:
-        with output.quiet():
-            return to_line(list(_measured(part, runs, largest, data)))
+        with output.quiet(), steps("points") as told:
+            return to_line(list(_measured(part, runs, largest, data, told)))
 
     line = book.line_of("scale", ledger, again, run)
     points = from_line(line)
@@ -64,12 +64,13 @@ def command(
         draw(points, svg)
 
 
-def _measured(part: Part, runs: int, largest: int | None, data: Path | None) -> Iterator[Point]:
-    log = Console(stderr=True, style="dim", highlight=False)
+def _measured(
+    part: Part, runs: int, largest: int | None, data: Path | None, told: Steps
+) -> Iterator[Point]:
     if part in (Part.SEARCH, Part.ALL):
         from presieve.bench.scale import search
 
-        yield from search.measure(runs, largest, log.print)
+        yield from search.measure(runs, largest, told)
     if part is Part.SEARCH:
         return
     needed()
@@ -80,7 +81,7 @@ def _measured(part: Part, runs: int, largest: int | None, data: Path | None) -> 
 
     with session() as spark:
         if part in (Part.OPTIMIZE, Part.ALL):
-            yield from plans.measure(spark, runs, log.print)
+            yield from plans.measure(spark, runs, told)
         if part in (Part.RUN, Part.ALL):
             folder = data or default_directory()
-            yield from pipelines.measure(spark, folder, runs, largest, log.print)
+            yield from pipelines.measure(spark, folder, runs, largest, told)

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from presieve.cli import options as opt
 from presieve.cli import output
+from presieve.cli.steps import steps
 from presieve.errors import UsageError
 
 GROWING = "20Nov_2,Top2_1,AggregationQuerySuite_1,UDAF_2,Flaredown1_2,ReturnPriceAggregator_1"
@@ -106,11 +106,10 @@ def _run(
         raise UsageError(f"no family and no benchmark in {suite} is called {', '.join(only)}")
     grown = [(b, n) for b in chosen if b.name in growing for n in sizes if n != rows]
     folder = (data or default_directory()).resolve()
-    log = Console(stderr=True, style="dim", highlight=False)
-    log.print(f"tables in {folder}")
-    with session() as spark:
+    pairs = [*((b, rows) for b in chosen), *grown]
+    with steps("pipelines", len(pairs)) as told, session() as spark:
+        told.console.print(f"tables in {folder}")
         small = next(suite_jobs(spark, [(chosen[0], 1000)], folder))
         first = warm(small.written)
-        pairs = [*((b, rows) for b in chosen), *grown]
-        found = measure(suite_jobs(spark, pairs, folder), runs, log.print)
+        found = measure(suite_jobs(spark, pairs, folder), runs, told)
     return to_line(found, first, rows)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.cli.bench_spark import needed
+from presieve.cli.steps import steps
 from presieve.errors import UsageError
 
 
@@ -60,12 +60,11 @@ def _run(only: str, scale: float, runs: int, data: Path | None) -> dict[str, obj
     if not chosen or len(chosen) < len(names):
         known = ", ".join(q.name for q in QUERIES)
         raise UsageError(f"--only takes names of queries ({known}), not {only}")
-    log = Console(stderr=True, style="dim", highlight=False)
-    with output.quiet():
+    with output.quiet(), steps("pipelines", len(chosen)) as told:
         folder = run.generated(scale, (data or default_directory()).resolve())
-        log.print(f"tables in {folder}")
+        told.console.print(f"tables in {folder}")
         with session() as spark:
             tables = run.read(spark, folder)
             first = warm(run.written(QUERIES[-1], tables))
-            rows = measure(run.jobs(chosen, tables), runs, log.print)
+            rows = measure(run.jobs(chosen, tables), runs, told)
     return {"scale": scale, **to_line(rows, first)}

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from presieve.cli import options as opt
 from presieve.cli import output
+from presieve.cli.steps import steps
 from presieve.errors import UsageError
 
 MIN_ROWS = 10_000
@@ -37,18 +37,17 @@ def command(
             raise UsageError(f"the demo needs {package}: pip install 'presieve[spark]'")
     from presieve.demo import data as tables
     from presieve.demo import show
-    from presieve.demo.run import run
+    from presieve.demo.run import STEPS, run
     from presieve.demo.session import session
 
     folder = (data or tables.default_directory()).resolve()
     page = (html or folder / "report.html").resolve()
-    log = Console(stderr=True, style="dim", highlight=False)
-    with output.quiet():
-        log.print(f"tables of {rows:,} rows in {folder}")
+    with output.quiet(), steps("demo", STEPS) as told:
+        told.console.print(f"tables of {rows:,} rows in {folder}")
         paths = tables.generate(folder, rows)
-        log.print("starting Spark")
+        told.console.print("starting Spark")
         with session() as spark:
-            outcomes = run(spark, paths, rows, runs, log.print)
+            outcomes = run(spark, paths, rows, runs, told)
     show.save(outcomes, page)
     if json:
         output.as_json({"pipelines": show.as_json(outcomes), "html": str(page)})

@@ -29,6 +29,10 @@ class Outcome:
         return self.report.changed and self.comparison.equal
 
 
+STEPS = 2 * len(PIPELINES)
+"""How many lines :func:`run` tells."""
+
+
 def run(
     spark: SparkSession,
     paths: Mapping[str, Path],
