@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test slow connect check format bench differential fuzz matrix proofs
+.PHONY: help setup demo test slow connect check format bench differential fuzz matrix proofs docs
 
 help:
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -55,3 +55,7 @@ matrix: .venv/.ready ## every pipeline of the tests in every layout of files and
 
 proofs: ## check the theory with Coq; says what to install where Coq is missing
 	@scripts/proofs.sh
+
+docs: .venv/.ready ## the documentation as a site, in build/docs
+	@$(VENV)/python -m sphinx -q -W --keep-going -n -c docs -d build/doctrees . build/docs
+	@echo "build/docs/index.html"

@@ -1,0 +1,197 @@
+"""Pages of the documentation: their code, run as a reader would run it.
+
+The blocks of a page are written to a Python file at the very lines where they stand in the page, so
+that the source of a function is where ``inspect`` looks for it, and a traceback names the page's
+own line. (Sybil runs blocks under the page's name: then the text around a function is no Python.)
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import doctest
+import io
+import re
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+ROOT = Path(__file__).parent.parent.parent
+
+_NOT_RUN = re.compile(r"<!-- not run: (.+?) -->", re.S)
+_OUTPUT = "<!-- output -->"
+_INVISIBLE = "<!-- invisible-code-block: python\n"
+"""How a page begins a comment of code that its reader need not see (Sybil's words)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of a page. ``line`` is that of its first line of text, from 1.
+
+    ``role``: ``run``, ``not run`` (``note`` says why), or ``output``, which is what the blocks
+    above it print; ``...`` in it stands for any text.
+    """
+
+    language: str
+    text: str
+    line: int
+    role: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page by its path below the root."""
+
+    name: str
+    blocks: tuple[Block, ...]
+
+    @property
+    def path(self) -> Path:
+        return ROOT / self.name
+
+    @property
+    def python(self) -> list[Block]:
+        """The blocks that run."""
+        return [b for b in self.blocks if b.language == "python" and b.role == "run"]
+
+    @property
+    def needs_spark(self) -> bool:
+        """Whether a block uses ``spark`` without making one."""
+        return "spark" in {n for b in self.python for n in _names(b)}
+
+
+def _names(block: Block) -> set[str]:
+    tree = ast.parse(block.text)
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+
+
+@cache
+def pages() -> tuple[Page, ...]:
+    """The README and every page of docs, examples and proofs."""
+    inside = [p for d in ("docs", "examples", "proofs") for p in sorted((ROOT / d).rglob("*.md"))]
+    return tuple(page(p) for p in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *inside))
+
+
+def page(path: Path) -> Page:
+    """Read a page."""
+    tokens = MarkdownIt("commonmark").parse(path.read_text(encoding="utf-8"))
+    found = []
+    before: Token | None = None
+    for token in tokens:
+        if token.type in {"fence", "code_block"}:
+            found.append(_block(token, before))
+        elif token.type == "html_block" and token.content.startswith(_INVISIBLE):
+            assert token.map is not None
+            code = token.content.split("\n", 1)[1].rpartition("-->")[0]
+            found.append(Block("python", code, token.map[0] + 2, "run"))
+        before = token
+    name = path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else str(path)
+    return Page(name, tuple(found))
+
+
+def _block(token: Token, before: Token | None) -> Block:
+    fence = token.type == "fence"
+    language = token.info.split()[0] if fence and token.info.strip() else ""
+    assert token.map is not None
+    line = token.map[0] + (2 if fence else 1)
+    comment = before.content.strip() if before is not None and before.type == "html_block" else ""
+    if comment == _OUTPUT:
+        return Block(language, token.content, line, "output")
+    if said := _NOT_RUN.fullmatch(comment):
+        return Block(language, token.content, line, "not run", said[1])
+    return Block(language, token.content, line, "run")
+
+
+class PageFails(AssertionError):
+    """A block of a page fails; the message names page and line."""
+
+
+def run(found: Page, folder: Path, **given: Any) -> dict[str, Any]:
+    """Run a page's blocks from top to bottom in one namespace, which begins with ``given``.
+
+    ``folder`` is an empty one for the file with the page's code. Returns the namespace. Raises
+    :class:`PageFails` where a block raises or prints something else than the page shows.
+    """
+    stem = re.sub(r"\W", "_", found.name.removesuffix(".md"))
+    file = folder / f"{stem}.py"
+    file.write_text(_as_file(found), encoding="utf-8")
+    module = ModuleType(f"page_{stem}")
+    module.__file__ = str(file)
+    vars(module).update(given)
+    sys.modules[module.__name__] = module
+    printed = ""
+    with contextlib.ExitStack() as undo:
+        undo.callback(sys.modules.pop, module.__name__, None)
+        if given:
+            undo.enter_context(_pickled_by_value(module))
+        for block in found.blocks:
+            if block.role == "output":
+                _compare(found, block, printed)
+                printed = ""
+            elif block.language == "python" and block.role == "run":
+                printed += _execute(found, block, file, vars(module))
+    return vars(module)
+
+
+def _as_file(found: Page) -> str:
+    """The page's Python code, each line where it is in the page."""
+    lines: list[str] = []
+    for block in found.python:
+        lines += [""] * (block.line - 1 - len(lines))
+        lines += block.text.splitlines()
+    return "\n".join(lines) + "\n"
+
+
+def _execute(found: Page, block: Block, file: Path, names: dict[str, Any]) -> str:
+    """Run one block. Returns what it prints."""
+    text = "\n" * (block.line - 1) + block.text
+    out = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out):
+            exec(compile(text, str(file), "exec", dont_inherit=True), names)
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
+        line = _line_of(error, file) or block.line
+        code = found.path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
+        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise PageFails(f"{found.name}:{line}: {code}\n{what}\n{out.getvalue()}") from error
+    return out.getvalue()
+
+
+def _line_of(error: BaseException, file: Path) -> int | None:
+    """The last line of the page that the error passed."""
+    if isinstance(error, SyntaxError) and error.filename == str(file):
+        return error.lineno
+    line = None
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == str(file):
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+def _compare(found: Page, block: Block, printed: str) -> None:
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    if not doctest.OutputChecker().check_output(block.text, printed, flags):
+        raise PageFails(f"{found.name}:{block.line}: the page shows other output than\n{printed}")
+
+
+@contextlib.contextmanager
+def _pickled_by_value(module: ModuleType) -> Any:
+    """Workers of Spark do not find the module of a page."""
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]

@@ -1,0 +1,135 @@
+"""The Python blocks of the documentation run, and print what the pages show."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.docs.pages import Page, PageFails, page, pages, run
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DECLINED = "docs/declined/"
+EVERY = 10
+"""Of the pages of refusals, one in so many runs in ``make test``, the others in ``make slow``."""
+
+NOT_RUN = 0
+"""How many blocks may say that they are not run."""
+
+
+def named(found: list[Page]) -> list[object]:
+    """Parameters, the rarer pages marked slow by a fixed choice: every tenth stays."""
+    declined = [p.name for p in found if p.name.startswith(DECLINED)]
+    slow = set(declined) - set(declined[::EVERY])
+    return [
+        pytest.param(p, id=p.name, marks=[pytest.mark.slow] if p.name in slow else [])
+        for p in found
+    ]
+
+
+WITH_CODE = [p for p in pages() if p.python]
+WITHOUT_SPARK = [p for p in WITH_CODE if not p.needs_spark]
+ON_SPARK = [p for p in WITH_CODE if p.needs_spark]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A page's working folder, empty; its code's file is put next to it."""
+    (tmp_path / "work").mkdir()
+    monkeypatch.chdir(tmp_path / "work")
+    return tmp_path
+
+
+@pytest.mark.parametrize("found", named(WITHOUT_SPARK))
+def test_page(found: Page, folder: Path) -> None:
+    run(found, folder)
+
+
+@pytest.mark.classic("paths below the working folder are those of this process")
+@pytest.mark.parametrize("found", named(ON_SPARK))
+def test_page_on_spark(found: Page, folder: Path, spark: SparkSession) -> None:
+    files = local_files(spark)
+    before = files.getWorkingDirectory()
+    path = spark.sparkContext._jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr]
+    files.setWorkingDirectory(path(str(folder / "work")))
+    try:
+        run(found, folder, spark=spark)
+    finally:
+        files.setWorkingDirectory(before)
+        spark.catalog.clearCache()
+        for view in spark.catalog.listTables():
+            if view.isTemporary:
+                spark.catalog.dropTempView(view.name)
+
+
+def local_files(spark: SparkSession) -> Any:
+    """The JVM's local file system, which has a working folder of its own."""
+    context = spark.sparkContext
+    system = context._jvm.org.apache.hadoop.fs.FileSystem  # type: ignore[union-attr]
+    return system.get(context._jsc.hadoopConfiguration())
+
+
+def test_few_blocks_are_not_run() -> None:
+    reasons = [b.note for p in pages() for b in p.blocks if b.role == "not run"]
+    assert len(reasons) == NOT_RUN, reasons
+
+
+def test_blocks_have_a_language() -> None:
+    """So that no block escapes by its name."""
+    known = {"python", "text", "sql", "sh", "console", "json", "toml", "yaml"}
+    known |= {"{eval-rst}", "{commands}", ""}
+    others = {b.language for p in pages() for b in p.blocks} - known
+    assert not others
+
+
+# ---------------------------------------------------------------- the runner itself
+
+
+def written(folder: Path, text: str) -> Page:
+    path = folder / "sample.md"
+    path.write_text(text)
+    return page(path)
+
+
+def test_functions_of_a_page_are_read_where_they_stand(folder: Path) -> None:
+    """Text that is no Python stands between them; one redefines the other."""
+    text = (
+        "# It isn't Python\n\n```python\nimport presieve\n\ndef best(x):\n    return x > 1\n```\n"
+        "\nDon't.\n\n1. In a list:\n\n   ```python\n   def best(x):\n       return x > 2\n\n\n"
+        '   found = presieve.synthesize(best, "best", schema="x bigint", mode="row",\n'
+        '                               returns="best boolean")\n   ```\n'
+    )
+    names = run(written(folder, text), folder)
+    assert "2" in names["found"].prefilter
+    assert names["best"].__code__.co_firstlineno == 15
+
+
+@pytest.mark.parametrize(
+    ("block", "message"),
+    [
+        ("x = 1\nassert x == 2", r"sample\.md:5: assert x == 2\nAssertionError"),
+        ("x = 1\nx = = 2", r"sample\.md:5: x = = 2\nSyntaxError"),
+        ("def f():\n    raise ValueError('no')\nf()", r"sample\.md:5: raise .*\nValueError: no"),
+        ("raise SystemExit(0)", r"sample\.md:4: .*\nSystemExit"),
+    ],
+)
+def test_failures_name_page_and_line(folder: Path, block: str, message: str) -> None:
+    with pytest.raises(PageFails, match=message):
+        run(written(folder, f"# Page\n\n```python\n{block}\n```\n"), folder)
+
+
+def test_output_is_compared(folder: Path) -> None:
+    text = "```python\nprint('seconds 1.25')\n```\n\n<!-- output -->\n```text\nseconds {}\n```\n"
+    run(written(folder, text.format("...")), folder)
+    with pytest.raises(PageFails, match=re.escape("sample.md:7: the page shows other output")):
+        run(written(folder, text.format("1.3")), folder)
+
+
+def test_blocks_that_are_not_run_say_why(folder: Path) -> None:
+    text = "<!-- not run: needs a cluster -->\n```python\nraise ValueError\n```\n"
+    found = written(folder, text)
+    run(found, folder)
+    assert [b.note for b in found.blocks] == ["needs a cluster"]
