@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from presieve.certificate.check import make_solver
+from presieve.driver.inputs import told_in
 from presieve.errors import Declined, UsageError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app
@@ -37,7 +38,7 @@ def read_declared(
         if isinstance(term, Declined):
             if partly and term.code in _ELSEWHERE:
                 continue
-            raise UsageError(f"declare {text!r}: {term.reason}")
+            raise UsageError(f"declare {text!r}: {told_in(term)}")
         if len(variables(term)) != 1:
             raise UsageError(f"declare {text!r}: a declared fact is about one column")
         found.append((text, app(Op.SQL_IS_TRUE, term)))

@@ -136,11 +136,22 @@ def _returns(fold: object, returns: str | None) -> tuple[SchemaColumn, ...]:
 
 
 def read_filter(what: str, text: str, names: dict[str, Var]) -> Term | Declined:
-    """A filter as a term. Raises :class:`UsageError` where it is no SQL or names no column."""
+    """A filter as a term; ``what`` is the name of the argument that it is, and the file in places.
+
+    Raises :class:`UsageError` where it is no SQL or names no column.
+    """
     term = parse_predicate(text, names, TIMEZONE)
     if isinstance(term, Declined) and term.code in _CALLER_ERRORS:
-        raise UsageError(f"{what} {text!r}: {term.reason}")
+        raise UsageError(f"{what} {text!r}: {told_in(term)}")
+    if isinstance(term, Declined) and term.span is not None:
+        return replace(term, span=replace(term.span, file=what))
     return term
+
+
+def told_in(why: Declined) -> str:
+    """Why a text cannot be read, where the text itself stands beside it."""
+    at = f" (line {why.span.line}, column {why.span.column})" if why.span else ""
+    return f"{why.reason}{at} [{why.code}]"
 
 
 def zone_note(*terms: Term) -> list[dict[str, str]]:

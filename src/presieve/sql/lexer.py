@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from presieve.errors import DeclineSignal
+from presieve.errors import DeclineSignal, Span
 
 Kind = Literal["word", "name", "string", "number", "operator", "end"]
 
@@ -56,7 +56,8 @@ def tokens(text: str) -> tuple[Token, ...]:
     Raises :class:`DeclineSignal` where something is no token of the supported language.
     """
     if "${" in text:
-        raise DeclineSignal("sql-unsupported", "variable references ${...} are not supported")
+        why = DeclineSignal("sql-unsupported", "variable references ${...} are not supported")
+        raise located(why, text, text.index("${"))
     found: list[Token] = []
     position = 0
     while True:
@@ -64,8 +65,23 @@ def tokens(text: str) -> tuple[Token, ...]:
             position = space.end()
         if position == len(text):
             return (*found, Token("end", "", position))
-        token, position = _next(text, position)
+        try:
+            token, position = _next(text, position)
+        except DeclineSignal as signal:
+            raise located(signal, text, position) from signal
         found.append(token)
+
+
+SQL = "SQL"
+"""Stands for the name of a file in the places of an SQL text."""
+
+
+def located(signal: DeclineSignal, text: str, position: int) -> DeclineSignal:
+    """The same with its place: line and column of a character, both counted from 1."""
+    line = text.count("\n", 0, position) + 1
+    column = position - (text.rfind("\n", 0, position) + 1) + 1
+    why = signal.declined
+    return DeclineSignal(why.code, why.reason, Span(SQL, line, column))
 
 
 def _next(text: str, position: int) -> tuple[Token, int]:
@@ -74,9 +90,7 @@ def _next(text: str, position: int) -> tuple[Token, int]:
     for kind, pattern in _TOKENS:
         if match := pattern.match(text, position):
             return Token(kind, _meaning(kind, match[0]), position), match.end()
-    raise DeclineSignal(
-        "sql-syntax", f"cannot read {text[position : position + 12]!r} at character {position + 1}"
-    )
+    raise DeclineSignal("sql-syntax", f"cannot read {text[position : position + 12]!r}")
 
 
 def _meaning(kind: Kind, raw: str) -> str:

@@ -27,9 +27,10 @@ from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, TYPED, cast, number
 from presieve.sql.exact import widened
-from presieve.sql.lexer import Token, tokens
+from presieve.sql.lexer import Token
 from presieve.sql.names import dotted
 from presieve.sql.operands import NULL, Constant, Operand
+from presieve.sql.reader import Reader
 
 COMPARISONS: dict[str, tuple[Op, bool]] = {
     "=": (Op.SQL_EQ, False),
@@ -53,13 +54,15 @@ def parse_predicate(text: str, names: Mapping[str, Var], timezone: str) -> Term 
 
     Names are matched without regard to case, as Spark does by default. Wall-clock timestamps are
     read in ``timezone``. Codes: ``sql-syntax``, ``sql-unsupported``, ``sql-types``,
-    ``sql-literal``, ``timezone``, ``unknown-column``, ``ambiguous-column``.
+    ``sql-literal``, ``timezone``, ``unknown-column``, ``ambiguous-column``; the place is that in
+    ``text``.
     """
     try:
-        parser = _Parser(tokens(text), names, timezone)
-        operand = parser.condition()
-        parser.finish()
-        term = truth(operand)
+        parser = _Parser(text, names, timezone)
+        with parser.at(parser.here):
+            operand = parser.condition()
+            parser.finish()
+            term = truth(operand)
     except DeclineSignal as signal:
         return signal.declined
     return SQL_TRUE if term == TRUE else SQL_FALSE if term == FALSE else term
@@ -67,109 +70,94 @@ def parse_predicate(text: str, names: Mapping[str, Var], timezone: str) -> Term 
 
 def parse_operand(text: str, names: Mapping[str, Var], timezone: str) -> Operand:
     """A Spark SQL expression, of any type, before it has met a partner. Raises
-    :class:`DeclineSignal`, with the codes of :func:`parse_predicate`.
+    :class:`DeclineSignal`, with the codes of :func:`parse_predicate` and without places: the text
+    may be a part of another one.
     """
-    parser = _Parser(tokens(text), names, timezone)
-    operand = parser.condition()
-    parser.finish()
+    try:
+        parser = _Parser(text, names, timezone)
+        operand = parser.condition()
+        parser.finish()
+    except DeclineSignal as signal:
+        raise DeclineSignal(signal.declined.code, signal.declined.reason) from signal
     return operand
 
 
 _Rule: TypeAlias = Callable[[], Operand]
 
 
-class _Parser:
-    """The tokens and how far they have been read; one method for each rule of the grammar."""
+class _Parser(Reader):
+    """One method for each rule of the grammar."""
 
-    def __init__(self, found: tuple[Token, ...], names: Mapping[str, Var], timezone: str) -> None:
-        self.tokens = found
+    def __init__(self, text: str, names: Mapping[str, Var], timezone: str) -> None:
+        super().__init__(text)
         self.names = names
         self.timezone = timezone
-        self.position = 0
         self.depth = 0
 
-    # --- reading tokens ---------------------------------------------------------------------
-
-    @property
-    def here(self) -> Token:
-        return self.tokens[self.position]
-
-    @property
-    def next(self) -> Token:
-        return self.tokens[min(self.position + 1, len(self.tokens) - 1)]
-
-    def take(self) -> Token:
-        token = self.here
-        self.position += token.kind != "end"
-        return token
-
-    def take_word(self, *words: str) -> bool:
-        found = self.here.is_word(*words)
-        self.position += found
-        return found
-
-    def take_operator(self, text: str) -> bool:
-        found = self.here.is_operator(text)
-        self.position += found
-        return found
-
-    def expect(self, text: str) -> None:
-        token = self.here
-        if not (token.is_operator(text) or token.is_word(text)):
-            raise self.syntax(f"{text} is expected")
-        self.take()
-
-    def syntax(self, expected: str) -> DeclineSignal:
-        token = self.here
-        if token.kind == "end":
-            return DeclineSignal("sql-syntax", f"{expected} at the end")
-        return DeclineSignal(
-            "sql-syntax", f"{expected} at character {token.position + 1}, not {token.text!r}"
-        )
-
     def finish(self) -> None:
+        self.no_more()
+        if self.here.kind != "end":
+            raise self.syntax("AND, OR or nothing is expected")
+
+    def no_more(self) -> None:
+        """After a condition: decline where Spark would read on with what is not read here."""
         token = self.here
-        if token.kind == "end":
-            return
         if token.kind == "operator" and token.text not in (")", ",", ";"):
-            raise DeclineSignal("sql-unsupported", f"the operator {token.text} is not supported")
+            raise self.unsupported(f"the operator {token.text} is not supported", token)
         if token.is_word("LIKE", "ILIKE", "RLIKE", "REGEXP", "COLLATE", "DIV", "NOT"):
-            raise DeclineSignal("sql-unsupported", f"{token.text.upper()} is not supported here")
-        raise self.syntax("AND, OR or nothing is expected")
+            raise self.unsupported(f"{token.text.upper()} is not supported here", token)
+
+    def unsupported(self, reason: str, token: Token) -> DeclineSignal:
+        """What to raise because of what a token begins."""
+        return self.decline("sql-unsupported", reason, token)
 
     # --- conditions -------------------------------------------------------------------------
 
     def condition(self) -> Operand:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
+            raise self.unsupported("the expression is nested too deeply", self.here)
         result = self.chain("OR", Op.SQL_OR, lambda: self.chain("AND", Op.SQL_AND, self.negation))
         self.depth -= 1
         return result
 
     def chain(self, word: str, op: Op, rule: _Rule) -> Operand:
-        first = rule()
-        parts = [first]
+        starts = [self.here]
+        parts = [rule()]
         while self.take_word(word):
+            starts.append(self.here)
             parts.append(rule())
-        return first if len(parts) == 1 else flat(op, [truth(p) for p in parts])
+        if len(parts) == 1:
+            return parts[0]
+        return flat(op, [self.truth(p, at) for p, at in zip(parts, starts, strict=True)])
+
+    def truth(self, operand: Operand, token: Token) -> Term:
+        """An operand that begins at this token, where a condition is expected."""
+        with self.at(token):
+            return truth(operand)
 
     def negation(self) -> Operand:
         negations = 0
         while self.take_word("NOT") or self.take_operator("!"):
             negations += 1
+        start = self.here
         operand = self.predicate()
+        self.no_more()
         if not negations:
             return operand
         if negations > MAX_DEPTH:
-            raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
-        term = truth(operand)
+            raise self.unsupported("the expression is nested too deeply", start)
+        term = self.truth(operand, start)
         for _ in range(negations):
             term = app(Op.SQL_NOT, term)
         return term
 
     def predicate(self) -> Operand:
         operand = self.comparison()
+        with self.at(self.here):
+            return self.tested(operand)
+
+    def tested(self, operand: Operand) -> Operand:
         if self.take_word("IS"):
             return self.is_(operand)
         negated = self.here.is_word("NOT") and self.next.is_word("IN", "BETWEEN")
@@ -204,7 +192,7 @@ class _Parser:
     def in_(self, operand: Operand) -> Term:
         self.expect("(")
         if self.here.is_word("SELECT", "WITH", "VALUES", "FROM"):
-            raise DeclineSignal("sql-unsupported", "subqueries are not supported")
+            raise self.unsupported("subqueries are not supported", self.here)
         options = [self.condition()]
         while self.take_operator(","):
             options.append(self.condition())
@@ -221,8 +209,11 @@ class _Parser:
     def comparison(self) -> Operand:
         result = self.sum()
         while self.here.kind == "operator" and self.here.text in COMPARISONS:
-            op, negated = COMPARISONS[self.take().text]
-            term = compare(op, result, self.sum(), self.timezone)
+            token = self.take()
+            op, negated = COMPARISONS[token.text]
+            other = self.sum()
+            with self.at(token):
+                term = compare(op, result, other, self.timezone)
             result = app(Op.SQL_NOT, term) if negated else term
         return result
 
@@ -231,18 +222,29 @@ class _Parser:
     def sum(self) -> Operand:
         result = self.product()
         while self.here.is_operator("+", "-"):
-            op = Op.SQL_FLOAT_ADD if self.take().text == "+" else Op.SQL_FLOAT_SUB
-            result = arithmetic(op, result, self.product(), self.timezone)
+            token = self.take()
+            op = Op.SQL_FLOAT_ADD if token.text == "+" else Op.SQL_FLOAT_SUB
+            result = self.computed(op, result, self.product(), token)
         return result
+
+    def computed(self, op: Op, left: Operand, right: Operand, token: Token) -> Operand:
+        with self.at(token):
+            return arithmetic(op, left, right, self.timezone)
 
     def product(self) -> Operand:
         result = self.primary()
-        while self.take_operator("*"):
-            result = arithmetic(Op.SQL_FLOAT_MUL, result, self.primary(), self.timezone)
+        while self.here.is_operator("*"):
+            token = self.take()
+            result = self.computed(Op.SQL_FLOAT_MUL, result, self.primary(), token)
         return result
 
     def primary(self) -> Operand:
         token = self.take()
+        with self.at(token):
+            return self.beginning(token)
+
+    def beginning(self, token: Token) -> Operand:
+        """What begins with a token that has been read."""
         match token.kind:
             case "number":
                 return number(token.text, negative=False)
