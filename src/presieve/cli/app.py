@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import typer
 from typer.main import get_command
 
-from presieve.cli import bench, cache, check, demo, explain, run, synth, verify
+from presieve.cli import bench, cache, check, demo, explain, run, synth, verify, why
 from presieve.errors import PresieveError
 
 DEBUG = "PRESIEVE_DEBUG"
@@ -32,6 +32,7 @@ app.command("explain", context_settings=run.CONTEXT)(explain.command)
 app.command("synth")(synth.command)
 app.command("verify")(verify.command)
 app.command("check")(check.command)
+app.command("why")(why.command)
 app.command("cache")(cache.command)
 app.add_typer(bench.app, name="bench")
 
