@@ -82,9 +82,13 @@ def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(name in out for name in ("demo", "synth", "verify", "check"))
 
 
-def test_the_installed_command() -> None:
-    program = Path(sys.executable).with_name("presieve")
-    done = subprocess.run([program, "check", "nowhere.json"], capture_output=True, text=True)
+@pytest.mark.parametrize(
+    "program",
+    [[str(Path(sys.executable).with_name("presieve"))], [sys.executable, "-m", "presieve"]],
+    ids=["script", "module"],
+)
+def test_the_installed_command(program: list[str]) -> None:
+    done = subprocess.run([*program, "check", "nowhere.json"], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "presieve: nowhere.json: No such file or directory\n"
