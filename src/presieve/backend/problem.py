@@ -26,6 +26,7 @@ from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import strip
 from presieve.ir.terms import TRUE, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
+from presieve.lift.forms import Lifted
 from presieve.plan.algebra import attribute_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Part, product
@@ -38,12 +39,12 @@ class SiteProblem:
 
     The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,
     conjunct) numbers of those that it stands for, and ``taken`` their conjunction: the others are
-    copies. ``stuck`` says why what is not part of it stays where it is. ``source`` is the user's
-    text, ``look`` finds what can raise under the boundary, and ``arrives`` whether Python can hold
-    every value that it is sent. ``opaque``: the fold has not all outputs, only those that hold the
-    group's key, or of a projection those that lift; the others are functions of the group and may
-    raise. ``unread``: a function that may raise gives what nobody reads once the parts are gone,
-    and Spark does not call it then.
+    copies. ``stuck`` says why what is not part of it stays where it is. ``functions`` are those
+    that were read, ``look`` finds what can raise under the boundary, and ``arrives`` whether Python
+    can hold every value that it is sent. ``opaque``: the fold has not all outputs, only those that
+    hold the group's key, or of a projection those that lift; the others are functions of the group
+    and may raise. ``unread``: a function that may raise gives what nobody reads once the parts are
+    gone, and Spark does not call it then.
     """
 
     site: Site
@@ -53,11 +54,16 @@ class SiteProblem:
     moved: frozenset[tuple[int, int]]
     taken: Term
     stuck: tuple[Declined, ...]
-    source: str
+    functions: tuple[Lifted, ...]
     look: Callable[[], Below]
     arrives: bool
     opaque: bool = False
     unread: bool = False
+
+    @property
+    def source(self) -> str:
+        """The user's text of the functions."""
+        return "\n\n".join(dict.fromkeys(x.source for x in self.functions if x.source))
 
     @property
     def below(self) -> Below:
@@ -106,7 +112,6 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem)
-    source = "\n\n".join(dict.fromkeys(x.source for x in lifted if x.source))
     arrives = arrives_in_python(gateway, site, boundary, plan)
     opaque = why is not None or others_raise(site.boundary, boundary)
     return SiteProblem(
@@ -117,7 +122,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         numbers,
         sql_conjunction(_said(taken)),
         stuck,
-        source,
+        lifted,
         cache(partial(_look, site, boundary, moved)),
         arrives,
         opaque,

@@ -197,6 +197,10 @@ def _solve_site(
         report, edit = _solve_problem(
             opened, problem, report, options, deadline, for_report=for_report
         )
+    if for_report:
+        from presieve.report.details import declined_at
+
+        report = declined_at(report)
     return Decided(replace(report, seconds=time.perf_counter() - started), edit)
 
 
@@ -219,6 +223,9 @@ def _solve_problem(
         return replace(report, declined=(solution,)), None
     told = _told(report, problem, solution)
     if for_report:
+        from presieve.report.details import of_functions
+
+        told = of_functions(told, problem)
         told = replace(told, order=order_of(solution, max(deadline - time.perf_counter(), _LEAST)))
     if solution.verified is None or solution.kind == "none":
         return told, None

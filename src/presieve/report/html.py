@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from presieve.report import words
+from presieve.report.highlight import python_lines
 from presieve.report.model import ReportData
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     env.filters["percent"] = words.percent
+    env.filters["zip"] = zip
+    env.globals.update(python_lines=python_lines)
     env.globals.update(summary=words.summary, scan=words.scan, effort=words.effort)
     env.globals.update(measured=words.measured)
     env.globals.update(kinds=words.KINDS, with_residual=words.WITH_RESIDUAL)

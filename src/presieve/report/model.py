@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import ResidualStrength
+from presieve.report.listing import Listing
 from presieve.report.order import Order
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class BoundaryReport:
     each conjunct of the residual that it is needed; empty where nothing is pushed. ``order`` says
     whether the result depends on the order of rows; None where the function was not read, or
     nobody asked. ``decision`` says whether pushing pays, and why; empty where nothing was proved.
+    ``listings`` are the functions, or what stands around the places that are in the way.
     """
 
     operator: str
@@ -47,6 +49,7 @@ class BoundaryReport:
     discharged: tuple[dict[str, str], ...] = ()
     order: Order | None = None
     decision: str = ""
+    listings: tuple[Listing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
     plain["assumptions"] = [dict(a) for a in boundary.assumptions]
     plain["discharged"] = [dict(d) for d in boundary.discharged]
     plain["order"] = boundary.order.to_json() if boundary.order else None
+    plain["listings"] = [x.to_json() for x in boundary.listings]
     plain["pushed_to_scan"] = list(boundary.pushed_to_scan)
     return plain
 

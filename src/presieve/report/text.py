@@ -12,12 +12,16 @@ WIDTH = 100
 """Columns of text, the labels among them."""
 
 _LABEL = 14
+_AS_IT_IS = frozenset({"source"})
+"""Labels of texts whose lines are not broken."""
 
 
 def _field(label: str, text: str) -> str:
     hang = " " * (_LABEL + 2)
     first = f"  {label:<{_LABEL}}"
     lines = text.splitlines() or [""]
+    if label in _AS_IT_IS:
+        return first + f"\n{hang}".join(lines)
     wrapped = [
         piece
         for line in lines
@@ -57,6 +61,8 @@ def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
         yield "known", f"{known['text']} [{known['code']}], {known['by']}"
     for declined in boundary.declined:
         yield "declined", str(declined)
+    for listing in boundary.listings:
+        yield "source", "\n".join([listing.file, *listing.shown()])
     yield "effort", words.effort(boundary)
 
 

@@ -1,0 +1,30 @@
+"""Untrusted. Python in colours, as HTML."""
+
+from __future__ import annotations
+
+import html
+from importlib import import_module
+
+
+def python_lines(text: str) -> list[str]:
+    """The lines of Python as escaped HTML: ``span`` elements whose classes begin with ``py-`` and
+    end with Pygments' names of tokens. As many as ``text`` has; without Pygments, in one colour.
+    """
+    try:
+        # Rich needs it too, so that it is nearly always there; it is slow to load.
+        pygments = import_module("pygments")
+        lexers = import_module("pygments.lexers.python")
+        formatters = import_module("pygments.formatters.html")
+    except ImportError:
+        return _plain(text)
+    lexer = lexers.PythonLexer(stripnl=False, ensurenl=False)
+    formatter = formatters.HtmlFormatter(nowrap=True, classprefix="py-")
+    lines = str(pygments.highlight(text, lexer, formatter)).split("\n")
+    wanted = text.count("\n") + 1
+    if len(lines) == wanted + 1 and not lines[-1]:
+        lines.pop()
+    return lines if len(lines) == wanted else _plain(text)
+
+
+def _plain(text: str) -> list[str]:
+    return [html.escape(line) for line in text.split("\n")]

@@ -1,0 +1,181 @@
+"""The user's source in a report: numbers, lines that matter, and places that are in the way."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.report import sliced
+from tests.report.examples import NONE, SPLIT
+from tests.report.test_report import outline
+
+from presieve.errors import Declined, Span
+from presieve.report import highlight, listing
+from presieve.report import html as pages
+from presieve.report.model import ReportData
+from presieve.report.report import Report
+from presieve.report.text import render_boundary
+
+OUTPUTS = ("first", "second", "rounds")
+TEXT = '''\
+import random
+
+def around(x):
+    return x
+
+
+@decorated("a",
+           "b")
+def bad(pdf):
+    """Text over
+    two lines, with <tags> & more."""
+    if pdf:
+    \tname = "Zoë"; total = random.random()
+    return name
+'''
+
+
+def top_two() -> listing.Listing:
+    code = sliced.top_two.__code__
+    span = Span(code.co_filename, code.co_firstlineno, 1)
+    found = listing.of_function(span, inspect.getsource(sliced.top_two), {"second"}, OUTPUTS)
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Span:
+    file = tmp_path / "jobs.py"
+    file.write_text(TEXT, encoding="utf-8")
+    line = TEXT.splitlines()[12]
+    return Span(str(file), 13, line.index("random.random") + 1)
+
+
+def test_a_function_has_the_numbers_of_its_file() -> None:
+    found = top_two()
+    lines, first = inspect.getsourcelines(sliced.top_two)
+    assert found.lines[0].number == first
+    assert found.text == "".join(lines).rstrip("\n")
+    assert [x.text.strip() for x in found.lines if x.matters][1] == "first = second = None"
+    assert "rounds += 1" not in [x.text.strip() for x in found.lines if x.matters]
+
+
+def test_text_shows_the_lines_that_matter_and_says_where_others_are() -> None:
+    first = sliced.top_two.__code__.co_firstlineno
+    shown = list(top_two().shown())
+    assert shown[:3] == [
+        f"  {first}  def top_two(rows: list[Row]) -> dict[str, Any]:",
+        f"  {first + 1}      first = second = None",
+        "    ...",
+    ]
+    told = render_boundary(replace(SPLIT, listings=(top_two(),)))
+    assert f"                  {first + 1}      first = second = None\n" in told
+
+
+def test_a_class_is_shown_where_its_step_was_read() -> None:
+    code = sliced.Pair.reduce.__code__
+    span = Span(code.co_filename, code.co_firstlineno, 5)
+    methods = (sliced.Pair.zero, sliced.Pair.reduce, sliced.Pair.finish)
+    text = "\n".join(inspect.getsource(m) for m in methods)
+    found = listing.of_function(span, text, {"best"}, ("best", "n", "share"))
+    assert found is not None
+    assert found.lines[0].text == "class Pair:"
+    assert "best = score" in [x.text.strip() for x in found.lines if x.matters]
+
+
+def test_what_was_read_is_shown_where_the_file_has_changed_since(tmp_path: Path) -> None:
+    file = tmp_path / "f.py"
+    file.write_text("def f(x):\n    return x + 2\n")
+    found = listing.of_function(Span(str(file), 1), "def f(x):\n    return x + 1\n", {"y"}, ("y",))
+    assert found is not None
+    assert [x.text for x in found.lines] == ["def f(x):", "    return x + 1"]
+    assert not any(x.matters for x in found.lines)
+    gone = listing.of_function(Span("<stdin>", 5), "def f(x):\n    return x\n", {"y"}, ("y",))
+    assert gone is not None
+    assert [x.number for x in gone.lines] == [5, 6]
+    assert listing.of_function(Span("<stdin>", 5), "", {"y"}, ("y",)) is None
+
+
+def test_a_place_in_the_way_is_marked_with_a_caret(bad: Span) -> None:
+    found = listing.of_place(Declined("impure-random", "it is random", bad))
+    assert found is not None
+    assert found.lines[0].text == '@decorated("a",'
+    shown = list(found.shown())
+    at = next(i for i, line in enumerate(shown) if line.startswith(">"))
+    assert shown[at].index("random.random") == shown[at + 1].index("^")
+    assert shown[at][: shown[at].index("random")].count("\t") == shown[at + 1].count("\t") == 1
+    assert [line.strip() for line in shown] == [
+        "...",
+        '11      two lines, with <tags> & more."""',
+        "12      if pdf:",
+        '> 13      \tname = "Zoë"; total = random.random()',
+        "^",
+        "14      return name",
+    ]
+
+
+def test_a_place_outside_of_functions_or_files_is_no_reason_to_fail(bad: Span) -> None:
+    top = listing.of_place(Declined("x", "why", Span(bad.file, 1)))
+    assert top is not None
+    assert [x.text for x in top.lines] == ["import random"]
+    assert listing.of_place(Declined("x", "why", Span(bad.file, 999))) is None
+    assert listing.of_place(Declined("x", "why", Span("/nowhere.py", 1))) is None
+    assert listing.of_place(Declined("x", "why")) is None
+    Path(bad.file).write_text("def f(:\n    pass\n")
+    broken = listing.of_place(Declined("x", "why", Span(bad.file, 2)))
+    assert broken is not None
+    assert [x.text for x in broken.lines] == ["pass"]
+
+
+def test_of_a_long_function_only_a_piece_is_shown(tmp_path: Path) -> None:
+    file = tmp_path / "long.py"
+    file.write_text("def f(x):\n" + "    x += 1\n" * 500)
+    found = listing.of_place(Declined("x", "why", Span(str(file), 300, 5)))
+    assert found is not None
+    assert (found.lines[0].number, found.lines[-1].number) == (270, 330)
+    assert [x.number for x in found.lines if x.note] == [300]
+
+
+def test_the_page_shows_lines_and_reasons(bad: Span) -> None:
+    why = Declined("impure-random", "random <is> random", bad)
+    place = listing.of_place(why)
+    assert place is not None
+    data = ReportData(
+        (replace(SPLIT, listings=(top_two(),)), replace(NONE, listings=(place,))), True, 1
+    )
+    page = pages.page("t", [pages.Section(data)])
+    shown = "".join(outline(page).text)
+    for line in (*top_two().lines, *place.lines):
+        assert f"{line.number}{line.text}\n" in shown
+    assert "^\nrandom <is> random" in shown
+    rows = re.findall(r'class="row( matters)?( stop)?"><span class="no">(\d+)', page)
+    matter = {x.number for x in top_two().lines if x.matters}
+    assert {int(n) for m, _, n in rows if m} == matter
+    assert [int(n) for _, stop, n in rows if stop] == [13]
+
+
+def test_json_has_the_lines() -> None:
+    plain = Report(ReportData((replace(SPLIT, listings=(top_two(),)),), True, 1)).to_json()
+    (found,) = plain["boundaries"][0]["listings"]
+    assert found["first"] == sliced.top_two.__code__.co_firstlineno
+    assert found["first"] in found["matter"]
+    assert found["text"].startswith("def top_two")
+
+
+def test_colours_change_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    def plain(lines: list[str]) -> list[str]:
+        return [html.unescape(re.sub("<[^>]*>", "", line)) for line in lines]
+
+    for text in (TEXT, "\n\n" + TEXT + "\n\n", "x = '<b>'", "", "def f(:"):
+        assert plain(highlight.python_lines(text)) == text.split("\n")
+    assert any('class="py-k"' in line for line in highlight.python_lines(TEXT))
+
+    def missing(name: str) -> object:
+        raise ImportError(name)
+
+    monkeypatch.setattr(highlight, "import_module", missing)
+    assert plain(highlight.python_lines(TEXT)) == TEXT.split("\n")
