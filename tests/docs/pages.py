@@ -2,12 +2,13 @@
 
 The blocks of a page are written to a Python file at the very lines where they stand in the page, so
 that the source of a function is where ``inspect`` looks for it, and a traceback names the page's
-own line. (Sybil runs blocks under the page's name: then the text around a function is no Python.)
+own line. They run as one file, as they would in a script: how Python compiles a call depends on the
+imports around it. (Sybil runs blocks under the page's name: the text around a function is no Python
+then, and its byte code is not that of its source.)
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
 import doctest
 import io
@@ -64,12 +65,12 @@ class Page:
     @property
     def needs_spark(self) -> bool:
         """Whether a block uses ``spark`` without making one."""
-        return "spark" in {n for b in self.python for n in _names(b)}
+        names = {n for b in self.python for n in re.findall(r"\w+", _without_comments(b.text))}
+        return "spark" in names
 
 
-def _names(block: Block) -> set[str]:
-    tree = ast.parse(block.text)
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
+def _without_comments(code: str) -> str:
+    return re.sub(r"#.*|^(from|import) .*|\bpresieve\.spark\b", "", code, flags=re.M)
 
 
 @cache
@@ -121,49 +122,51 @@ def run(found: Page, folder: Path, **given: Any) -> dict[str, Any]:
     """
     stem = re.sub(r"\W", "_", found.name.removesuffix(".md"))
     file = folder / f"{stem}.py"
-    file.write_text(_as_file(found), encoding="utf-8")
+    text = _as_file(found)
+    file.write_text(text, encoding="utf-8")
     module = ModuleType(f"page_{stem}")
     module.__file__ = str(file)
-    vars(module).update(given)
+    out = io.StringIO()
+
+    def compare(index: int) -> None:
+        _compare(found, found.blocks[index], out.getvalue())
+        out.truncate(out.seek(0))
+
+    vars(module).update(given, **{_COMPARE: compare})
     sys.modules[module.__name__] = module
-    printed = ""
     with contextlib.ExitStack() as undo:
         undo.callback(sys.modules.pop, module.__name__, None)
+        undo.enter_context(contextlib.redirect_stdout(out))
         if given:
             undo.enter_context(_pickled_by_value(module))
-        for block in found.blocks:
-            if block.role == "output":
-                _compare(found, block, printed)
-                printed = ""
-            elif block.language == "python" and block.role == "run":
-                printed += _execute(found, block, file, vars(module))
+        try:
+            exec(compile(text, str(file), "exec", dont_inherit=True), vars(module))
+        except (Exception, SystemExit) as error:
+            raise _failure(found, error, file, out.getvalue()) from error
     return vars(module)
 
 
+_COMPARE = "compare_with_output_of_the_page"
+
+
 def _as_file(found: Page) -> str:
-    """The page's Python code, each line where it is in the page."""
+    """The page's Python code, each line where it is in the page, and a call at each output."""
     lines: list[str] = []
-    for block in found.python:
-        lines += [""] * (block.line - 1 - len(lines))
-        lines += block.text.splitlines()
+    for index, block in enumerate(found.blocks):
+        if block.role == "output" or block in found.python:
+            lines += [""] * (block.line - 1 - len(lines))
+            output = block.role == "output"
+            lines += [f"{_COMPARE}({index})"] if output else block.text.splitlines()
     return "\n".join(lines) + "\n"
 
 
-def _execute(found: Page, block: Block, file: Path, names: dict[str, Any]) -> str:
-    """Run one block. Returns what it prints."""
-    text = "\n" * (block.line - 1) + block.text
-    out = io.StringIO()
-    try:
-        with contextlib.redirect_stdout(out):
-            exec(compile(text, str(file), "exec", dont_inherit=True), names)
-    except BaseException as error:
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        line = _line_of(error, file) or block.line
-        code = found.path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise PageFails(f"{found.name}:{line}: {code}\n{what}\n{out.getvalue()}") from error
-    return out.getvalue()
+def _failure(found: Page, error: BaseException, file: Path, printed: str) -> PageFails:
+    if isinstance(error, PageFails):
+        return error
+    line = _line_of(error, file) or 1
+    code = found.path.read_text(encoding="utf-8").splitlines()[line - 1].strip()
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return PageFails(f"{found.name}:{line}: {code}\n{what}\n{printed}")
 
 
 def _line_of(error: BaseException, file: Path) -> int | None:
