@@ -174,8 +174,24 @@ def test_verify(
 def test_verify_for_people_shows_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", *TOP_TWO, "--prefilter", "score > 91"]) == 1
     out = capsys.readouterr().out
-    for text in ("refuted", "input", "as written", "with the pushdown"):
+    for text in ("Refuted: the pre-filter drops too much", "drops", "as written", "as pushed"):
         assert text in out
+    assert "the filter rejects it" in out
+    assert "score >= 90.0D" in out  # what would do
+
+
+def test_verify_writes_a_page_and_a_certificate(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, stored = tmp_path / "v.html", tmp_path / "c.json"
+    files = ["--html", str(page), "--save", str(stored)]
+    assert main(["verify", *TOP_TWO, "--prefilter", "score > 91", *files]) == 1
+    assert "<mark>NULL</mark>" in page.read_text()
+    assert not stored.exists()
+    assert main(["verify", *TOP_TWO, "--prefilter", "score >= 90", *files]) == 0
+    assert "column score holds no NaN" in page.read_text()
+    capsys.readouterr()
+    assert main(["check", str(stored)]) == 0
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from inspect import isgeneratorfunction
-from time import perf_counter
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +12,7 @@ from tests.lift import row_tables
 from tests.lift.lifting import arrays_of, assumed, request
 
 from presieve.driver.inputs import Inputs, read_filter
-from presieve.driver.verify import Verdict, _judged
+from presieve.driver.verify import Asked, Verdict
 from presieve.errors import Declined
 from presieve.ir.fold import Mode
 from presieve.lift.forms import Lifted, Request, RowsFunction
@@ -187,7 +186,7 @@ def test_a_wrong_prefilter_is_refuted() -> None:
         term = read_filter("prefilter", text, inputs.input_names())
         assert not isinstance(term, Declined)
         problem = inputs.problem(where, [term])
-        return _judged(inputs, problem, term, where, 10.0, "default", perf_counter())
+        return Asked(inputs, problem, (), term, where, 10.0, "default").verdict()
 
     assert against("level = 'error'").status == "proved"
     wrong = against("level = 'error' AND score > 10")

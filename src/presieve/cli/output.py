@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -13,7 +14,10 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from presieve.errors import UsageError
+
 if TYPE_CHECKING:
+    from presieve.report.grids import Grid, Mark
     from presieve.report.trace import Trace
 
 WIDTH = 120
@@ -56,17 +60,36 @@ def trace(told: Trace) -> None:
     show.print()
 
 
-def table(title: str, rows: Sequence[Mapping[str, object]] | str) -> None:
-    """Rows of one table, NULL as such; a text, or that there are no rows, stands for itself."""
-    if isinstance(rows, str) or not rows:
-        console().print(f"{title}: {rows or 'no rows'}")
-        return
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    shown = Table(*names, title=title, title_justify="left", min_width=len(title))
-    for row in rows:
-        shown.add_row(*(Text(_cell(row.get(name))) for name in names))
-    console().print(shown)
+_STYLES: Mapping[Mark, str] = {"differs": "bold red", "dropped": "red", "kept": "green"}
 
 
-def _cell(value: object) -> str:
-    return "NULL" if value is None else repr(value)
+def grid(shown: Grid) -> None:
+    """A small table with marked cells; rows that are dropped are dim."""
+    title = shown.heading
+    show = Table(*shown.head, title=title, title_justify="left", min_width=len(title))
+    for row in shown.body:
+        cells = [Text(c.starred, style=_STYLES.get(c.mark, "")) for c in row]
+        show.add_row(*cells, style="dim" if row[-1].mark == "dropped" else None)
+    console().print(show)
+
+
+def line(text: str, style: str = "") -> None:
+    """A sentence, which is not read as markup."""
+    console().print(Text(text, style=style))
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file that somebody asked for. :class:`UsageError` where that cannot be done."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as problem:
+        raise UsageError(unwritable(path, problem)) from problem
+
+
+def unwritable(path: Path, problem: OSError) -> str:
+    """Why a file cannot be written, and what to do."""
+    if path.is_dir():
+        return f"{path}: that is a folder; name a file in it"
+    if not path.parent.is_dir():
+        return f"{path}: there is no folder {path.parent}; make it, or name another file"
+    return f"{path}: {problem.strerror or problem}; name a file that may be written"

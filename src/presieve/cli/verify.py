@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,9 +11,11 @@ import typer
 from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.cli.load import load, load_beside
+from presieve.report import html as pages
+from presieve.report import verdict_text as tell
 
 if TYPE_CHECKING:
-    from presieve.driver.verify import Verdict
+    from presieve.report.verdict import Verdict
 
 EXIT = {"proved": 0, "refuted": 1, "unknown": 2}
 
@@ -35,6 +38,12 @@ def command(
     budget: opt.Budget = 10.0,
     pure: opt.Pure = "",
     json: opt.Json = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the answer there as a page, too.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="CERT.json", help="Write the certificate of a proof.")
+    ] = None,
 ) -> None:
     """Prove a pushdown, or show a table on which it changes the result.
 
@@ -57,26 +66,41 @@ def command(
             policy=policy.value,
             pure=load_beside(target, opt.names(pure)),
         )
+    if save is not None and verdict.certificate is not None:
+        verdict.certificate.save(save)
+    if html is not None:
+        output.write(html, pages.verdict_page(verdict))
     if json:
         output.as_json(verdict.to_json())
     else:
-        _show(verdict)
+        _show(verdict, save)
     raise typer.Exit(EXIT[verdict.status])
 
 
-def _fields(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    yield "status", verdict.status
-    if verdict.reason:
-        yield "reason", verdict.reason
-    for assumption in verdict.assumptions:
-        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
-    yield "seconds", f"{verdict.seconds:.3f}"
+STYLES = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
 
 
-def _show(verdict: Verdict) -> None:
-    output.fields(_fields(verdict))
+def _show(verdict: Verdict, save: Path | None) -> None:
+    output.line(tell.headline(verdict), STYLES[verdict.status])
+    output.fields([*_fields(verdict), ("seconds", f"{verdict.seconds:.3f}")])
     found = verdict.counterexample
     if found is not None:
-        output.table("input", found.rows)
-        output.table("as written", found.original)
-        output.table("with the pushdown", found.optimized)
+        output.grid(tell.input_grid(found))
+        output.grid(tell.result_grid(found))
+        output.line(tell.why(found))
+    if verdict.certificate is not None:
+        kept = f"certificate in {save}" if save else "--save CERT.json keeps the certificate"
+        output.line(f"{kept}; `presieve check` checks it again", "dim")
+    repair = verdict.repair
+    if repair is not None:
+        output.line(f"{tell.repair_title(repair)}:", "bold")
+        output.fields(tell.mended(repair))
+    elif verdict.status == "refuted":
+        output.line(f"{tell.NO_REPAIR}.")
+
+
+def _fields(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    if verdict.claim is not None:
+        yield from tell.claimed(verdict.claim)
+    yield from tell.proved(verdict)
+    yield from tell.not_known(verdict)

@@ -138,8 +138,8 @@ def synthesize(
     with progress.shown(getattr(fold, "__name__", type(fold).__name__), started, budget):
         solution = solve(problem, budget=budget, policy=policy, discharged=known, story=story)
     question = Question(asked(solution), inputs.schema, known)
-    told = _told(inputs, where, solution, started)
-    return replace(told, _question=question, _story=story)
+    found = told(inputs, where, solution, started)
+    return replace(found, _question=question, _story=story)
 
 
 def check_options(budget: float, policy: str) -> None:
@@ -152,11 +152,11 @@ def check_options(budget: float, policy: str) -> None:
 
 def _nothing(where: str, declined: Declined, started: float) -> Synthesis:
     seconds = time.perf_counter() - started
-    told = [declined.to_json()]
-    return Synthesis("none", "true", where, "", "universe", None, [], told, seconds)
+    reasons = [declined.to_json()]
+    return Synthesis("none", "true", where, "", "universe", None, [], reasons, seconds)
 
 
-def _told(inputs: Inputs, where: str, solution: Solution, started: float) -> Synthesis:
+def told(inputs: Inputs, where: str, solution: Solution, started: float) -> Synthesis:
     """The solution in the words of the public surface."""
     declined = [d.to_json() for d in solution.declined]
     verified = solution.verified

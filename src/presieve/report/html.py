@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from presieve.report import words
+from presieve.report import verdict_text, words
 from presieve.report.highlight import python_lines
 from presieve.report.model import ReportData
+from presieve.report.verdict import Verdict
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -54,3 +55,17 @@ def page(title: str, sections: Sequence[Section]) -> str:
 def fragment(data: ReportData) -> str:
     """What a notebook shows: a ``div`` with its own style."""
     return _templates().get_template("fragment.html").render(section=Section(data))
+
+
+def verdict_page(verdict: Verdict) -> str:
+    """A complete HTML document."""
+    return _templates().get_template("verdict_page.html").render(**_verdict(verdict))
+
+
+def verdict_fragment(verdict: Verdict) -> str:
+    """What a notebook shows of a verdict."""
+    return _templates().get_template("verdict_fragment.html").render(**_verdict(verdict))
+
+
+def _verdict(verdict: Verdict) -> dict[str, object]:
+    return {"v": verdict, "tell": verdict_text, "title": "presieve verify", "sections": ()}

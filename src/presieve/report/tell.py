@@ -183,7 +183,7 @@ def _tried(event: story.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...
     text = f"{instead} for {sql(event.part)}: {event.judged}"
     if event.group is None:
         return text, (), ()
-    shown = _run("rows that pass", event.group, event.group.rows, event.residual)
+    shown = ran("rows that pass", event.group, event.group.rows, event.residual)
     exhibit = Exhibit(f"the filter rejects what residual {sql(event.residual)} keeps", (shown,))
     return text, (), (exhibit,)
 
@@ -192,7 +192,7 @@ def _stays(event: story.Stays) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...
     text = f"{sql(event.conjunct)} stays"
     if event.group is None:
         return f"{text}; no group was found that shows that it is needed", (), ()
-    shown = _run("rows that pass", event.group, event.group.rows, event.rest)
+    shown = ran("rows that pass", event.group, event.group.rows, event.rest)
     why = f"the filter rejects what would be kept without it{_where(event.group)}"
     return text, (), (Exhibit(why, (shown,)),)
 
@@ -231,7 +231,7 @@ def _needed(needed: Needed) -> Exhibit:
     group, at = needed.group, needed.index
     without = group.rows[:at] + group.rows[at + 1 :]
     why = "else a table raises" if needed.raises else "its rows change a result"
-    runs = (_run("with", group, group.rows), _run("without", group, without))
+    runs = (ran("with", group, group.rows), ran("without", group, without))
     region = "any row" if needed.region == SQL_TRUE else sql(needed.region)
     return Exhibit(f"{region}: {why}{_where(group)}", runs)
 
@@ -243,7 +243,7 @@ def _refutation(prefilter: Term, group: Group) -> Exhibit:
     rows = [dict(zip(names, row, strict=True)) for row in group.rows]
     passed = keep(prefilter, rows, dict(zip((c.name for c in fold.keys), group.key, strict=True)))
     kept = tuple(tuple(row[n] for n in names) for row in passed)
-    runs = (_run("all rows", group, group.rows), _run("rows that pass", group, kept))
+    runs = (ran("all rows", group, group.rows), ran("rows that pass", group, kept))
     return Exhibit(f"two results{_where(group)}", runs)
 
 
@@ -256,7 +256,7 @@ def _where(group: Group) -> str:
     return f" (in the group {told})" if told else ""
 
 
-def _run(label: str, group: Group, rows: tuple[State, ...], post: Term | None = None) -> Run:
+def ran(label: str, group: Group, rows: tuple[State, ...], post: Term | None = None) -> Run:
     """What the problem's fold, and then the filter (or ``post``), makes of rows."""
     problem, fold = group.problem, group.problem.fold
     shown = [

@@ -16,7 +16,8 @@ _AS_IT_IS = frozenset({"source"})
 """Labels of texts whose lines are not broken."""
 
 
-def _field(label: str, text: str) -> str:
+def field_text(label: str, text: str) -> str:
+    """A name and its text, wrapped with a hanging indent."""
     hang = " " * (_LABEL + 2)
     first = f"  {label:<{_LABEL}}"
     lines = text.splitlines() or [""]
@@ -70,7 +71,7 @@ def render_boundary(boundary: BoundaryReport) -> str:
     """One boundary: a heading line and its indented fields."""
     where = f" ({boundary.span})" if boundary.span else ""
     lines = [f"{boundary.operator} {boundary.function}{where}"]
-    lines += [_field(label, text) for label, text in fields(boundary)]
+    lines += [field_text(label, text) for label, text in fields(boundary)]
     return "\n".join(lines)
 
 
@@ -78,5 +79,5 @@ def render(data: ReportData) -> str:
     """The whole report."""
     head = [words.summary(data)]
     if data.measured:
-        head.append(_field("measured", words.measured(data.measured)))
+        head.append(field_text("measured", words.measured(data.measured)))
     return "\n\n".join([*head, *map(render_boundary, data.boundaries)])

@@ -31,6 +31,12 @@ from presieve.synthesis.singles import Single, is_single
 from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.tables import Finding, Need, Table, explore
 
+NOT_REAL = (
+    "it is wrong for some results that a function which is declared pure might give, "
+    "but no table was found on which its own results tell"
+)
+"""Said where no table is a real one."""
+
 _LENGTHS = range(1, 6)
 _RANDOM_TABLES = 1500
 _AROUND = 25
@@ -76,10 +82,7 @@ def judge(
     rows = real(found.table, found.key)
     if rows is not None and refute(space, prefilter, residual, [(rows, found.key)]):
         return Counterexample(rows, found.key)
-    return Undecided(
-        "it is wrong for some results that a function which is declared pure might give, "
-        "but no table was found on which its own results tell"
-    )
+    return Undecided(NOT_REAL)
 
 
 def _judge(

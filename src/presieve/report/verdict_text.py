@@ -1,0 +1,191 @@
+"""Untrusted. A verdict in words and small tables, and as plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from presieve.report.grids import Cell, Grid, value_cell
+from presieve.report.rows import rows_text
+from presieve.report.text import WIDTH, field_text
+from presieve.report.trace import Run
+from presieve.report.verdict import Claim, Counterexample, Repair, Verdict
+
+BLAMED = {
+    "prefilter": "the pre-filter drops too much",
+    "residual-accepts": "the residual accepts too much",
+    "residual-rejects": "the residual rejects too much",
+}
+AS_IT_IS = "the filter, as it is"
+KEPT = "verdict.certificate.save(FILE) keeps the proof, and `presieve check FILE` checks it again"
+NO_REPAIR = "presieve proves no pre-filter for this filter; leave it above the function"
+
+
+def headline(verdict: Verdict) -> str:
+    """The answer in one sentence."""
+    match verdict.status:
+        case "proved":
+            return "Proved: the pushdown changes no result."
+        case "refuted":
+            found = verdict.counterexample
+            return f"Refuted: {BLAMED[found.blame]}." if found else "Refuted."
+        case "unknown":
+            return "Unknown: the pushdown was neither proved nor refuted. Do not use it as it is."
+    assert_never(verdict.status)
+
+
+def claimed(claim: Claim) -> Iterator[tuple[str, str]]:
+    """What was to be shown, as names and texts."""
+    yield "function", claim.function + (f" ({claim.span})" if claim.span else "")
+    yield "filter", claim.where
+    yield "pre-filter", claim.prefilter
+    yield "residual", AS_IT_IS if claim.residual is None else claim.residual
+
+
+def proved(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """What a proof says and rests on."""
+    if verdict.certificate is None:
+        return
+    mode = verdict.claim.mode if verdict.claim else "grouped"
+    group = "every table of input rows" if mode == "global" else "every group of input rows"
+    yield "proved for", f"{group} in every order: the same output row, or none, and no new error"
+    for a in verdict.assumptions:
+        yield "assuming", f"{a['text']} [{a['code']}]"
+    if not verdict.assumptions:
+        yield "assuming", "nothing but what the schema says"
+
+
+def not_known(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """Why nothing is known, and what to do."""
+    if verdict.status == "unknown":
+        yield "why", verdict.reason
+        yield "what to do", verdict.remedy
+
+
+def mended(repair: Repair) -> Iterator[tuple[str, str]]:
+    """The pushdown that would do."""
+    yield "pre-filter", repair.prefilter
+    yield "residual", repair.residual
+    for a in repair.assumptions:
+        yield "assuming", f"{a['text']} [{a['code']}]"
+
+
+def repair_title(repair: Repair) -> str:
+    """What is said of it."""
+    if repair.kind == "empty":
+        return "This would do (proved): the filter can never hold, so the result is empty"
+    return "This would do (proved, the strongest pre-filter that presieve finds)"
+
+
+def input_grid(found: Counterexample) -> Grid:
+    """The rows with what the pre-filter makes of each. Columns that play no part are left out."""
+    names = found.columns or tuple(found.rows[0] if found.rows else ())
+    body = tuple(
+        (
+            *(value_cell(row[n]) for n in names),
+            Cell("keeps", "kept") if kept else Cell("drops", "dropped"),
+        )
+        for row, kept in zip(found.rows, found.kept, strict=True)
+    )
+    rows = "1 row" if len(body) == 1 else f"{len(body) or 'no'} rows"
+    return Grid(f"A table of {rows}", (*names, "pre-filter"), body)
+
+
+def result_grid(found: Counterexample) -> Grid:
+    """What the function gives for all rows and for those that are kept, and what is left of it."""
+    outputs = found.written.outputs or found.pushed.outputs or {}
+    names = tuple(outputs)
+    verb = "residual" if found.blame != "prefilter" else "filter"
+    runs = ((found.written, "filter"), (found.pushed, verb))
+    body = tuple(_result_row(found, run, judge, names) for run, judge in runs)
+    return Grid("What the function gives, and what is left", ("", *names, "then"), body)
+
+
+def _result_row(
+    found: Counterexample, run: Run, judge: str, names: tuple[str, ...]
+) -> tuple[Cell, ...]:
+    differ = set(found.differs) if run is found.pushed else set()
+    cells = [
+        value_cell(run.outputs[n], "differs" if n in differ else "") if run.outputs else Cell("-")
+        for n in names
+    ]
+    told = {
+        "kept": f"the {judge} keeps it",
+        "filtered out": f"the {judge} rejects it",
+        "no group": "no row is left, so there is no group",
+        "raises": "the function raises",
+    }
+    ends_otherwise = run is found.pushed and run.result != found.written.result
+    return Cell(run.label), *cells, Cell(told[run.result], "differs" if ends_otherwise else "")
+
+
+def why(found: Counterexample) -> str:
+    """What goes wrong, in a sentence."""
+    match found.blame:
+        case "residual-accepts":
+            return "The filter rejects what the function gives here; the residual keeps it."
+        case "residual-rejects":
+            return "The filter keeps what the function gives here; the residual rejects it."
+        case "prefilter":
+            return f"Without the rows that are dropped, {_lost(found)}."
+    assert_never(found.blame)
+
+
+def _lost(found: Counterexample) -> str:
+    match found.pushed.result:
+        case "no group":
+            return "there is no group, and a row of the result is missing"
+        case "raises":
+            return "the function raises, which it does not as written"
+    changed = f"{_listed(found.differs)} differ{'s' if len(found.differs) == 1 else ''}"
+    if found.written.result != "kept":
+        return f"{changed}, and the result has a row too many"
+    if found.pushed.result == "kept":
+        return f"{changed} in the result"
+    return f"{changed}, and a row of the result is missing"
+
+
+def _listed(names: Sequence[str]) -> str:
+    *most, last = names or ("the result",)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def render(verdict: Verdict) -> str:
+    """All of it."""
+    return "\n".join(_lines(verdict))
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    yield headline(verdict)
+    yield ""
+    fields = [*(claimed(verdict.claim) if verdict.claim else ()), *proved(verdict)]
+    yield from (field_text(*f) for f in [*fields, *not_known(verdict)])
+    found = verdict.counterexample
+    if found is not None:
+        for grid in (input_grid(found), result_grid(found)):
+            yield ""
+            yield from _grid(grid, found)
+        yield ""
+        yield from textwrap.wrap(why(found), WIDTH, initial_indent="  ", subsequent_indent="  ")
+    if verdict.certificate is not None:
+        yield ""
+        yield f"  {KEPT}"
+    repair = verdict.repair
+    if repair is not None:
+        yield ""
+        yield f"  {repair_title(repair)}:"
+        yield from (field_text(*f) for f in mended(repair))
+    elif verdict.status == "refuted":
+        yield ""
+        yield f"  {NO_REPAIR}."
+
+
+def _grid(grid: Grid, found: Counterexample) -> Iterator[str]:
+    yield f"  {grid.heading}:"
+    lines = list(grid.lines())
+    if max(map(len, lines)) + 4 <= WIDTH or not grid.head[0]:
+        yield from (f"    {line}" for line in lines)
+        return
+    for row, kept in zip(found.rows, found.kept, strict=True):
+        yield f"    {'keeps' if kept else 'drops'} {rows_text([row])}"
