@@ -177,6 +177,13 @@ def _built(cls: type) -> object:
     holder: object = object.__new__(cls)
     owner, *declared = parameters(init)
     known = {p.name: p.default for p in declared if p.default is not p.empty}
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    wanted = [p.name for p in declared if p.name not in known and p.kind not in kinds]
+    if wanted:
+        shown = f"{cls.__name__}({', '.join(f'{name}=...' for name in wanted)})"
+        raise DeclineSignal(
+            "needs-instance", f"pass an instance, {shown}, not the class", source.span(source.node)
+        )
     for statement in source.node.body:
         match statement:
             case ast.Pass() | ast.Expr(ast.Constant()):
