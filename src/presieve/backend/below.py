@@ -64,7 +64,7 @@ def scan_below(
         files = gateway.parquet_files(gateway.node(root, node.path))
     except (SortError, GatewayError):
         return None
-    paths = tuple(_local(f) for f in files)
+    paths = tuple(local(f) for f in files)
     if not paths or None in paths:
         return None
     scan = tuple(p for p in paths if p is not None)
@@ -95,7 +95,7 @@ def _renamed(columns: Mapping[Var, str], *terms: Term) -> tuple[dict[Var, str], 
     return names, tuple(rewrite(t, lambda v: rows.get(v, v)) for t in terms)
 
 
-def _local(uri: str) -> str | None:
+def local(uri: str) -> str | None:
     """The path of a file of this machine: nothing is read of remote file systems."""
     parsed = urlparse(uri)
     return unquote(parsed.path) if parsed.scheme in ("", "file") else None

@@ -20,6 +20,7 @@ from presieve.backend.notes import notes
 from presieve.backend.problem import SiteProblem, read_problem
 from presieve.backend.rewrite import SiteEdit, edit, rewrite_plan
 from presieve.backend.scan import pushed_filters
+from presieve.backend.sizes import Size, sizes
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
 from presieve.ir.terms import Term, Var
@@ -36,6 +37,7 @@ __all__ = [
     "open_plan",
     "plan_edit",
     "scan_filters",
+    "scan_sizes",
 ]
 
 _CONFS = {
@@ -323,3 +325,11 @@ def drawing(opened: Opened, df: DataFrame) -> str:
         return opened.gateway.optimized_text(opened.gateway.analyzed(df))
     except GatewayError:
         return ""
+
+
+def scan_sizes(opened: Opened) -> tuple[Size, ...]:
+    """How large the files of the scans are, where that can be seen from here."""
+    try:
+        return sizes(opened.gateway, opened.plan, opened.gateway.tree(opened.plan))
+    except (DeclineSignal, GatewayError):
+        return ()

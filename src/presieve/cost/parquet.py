@@ -71,6 +71,18 @@ def row_groups(path: str, columns: Mapping[str, Sort]) -> list[Group] | None:
     return found
 
 
+def extent(path: str) -> tuple[int, int] | None:
+    """Rows and bytes of a file; None where it cannot be read."""
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
+    if not available():
+        return None
+    footer = _footer(path, stat.st_mtime_ns, stat.st_size)
+    return None if footer is None else (footer.num_rows, stat.st_size)
+
+
 @lru_cache(maxsize=256)
 def _footer(path: str, mtime: int, size: int) -> FileMetaData | None:
     """The footer of the file as it was at that time and of that size."""

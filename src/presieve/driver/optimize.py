@@ -123,7 +123,7 @@ def optimized(
         logger.debug("left alone: %s", off)
         return df, ReportData((), False, time.perf_counter() - started)
     # Loading a backend loads PySpark, which importing this module must not.
-    from presieve.backend.plans import open_plan
+    from presieve.backend.plans import open_plan, scan_sizes
 
     deadline = started + options.budget
 
@@ -164,6 +164,7 @@ def optimized(
         seconds=time.perf_counter() - started,
         plan_before=before,
         plan_after=after,
+        sizes=scan_sizes(opened) if for_report and sites else (),
     )
     return changed, data
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from presieve.report import verdict_text, words
+from presieve.report import boxes, picture, verdict_text, words
 from presieve.report.highlight import python_lines
 from presieve.report.model import ReportData
 from presieve.report.verdict import Verdict
@@ -44,6 +44,10 @@ def _templates() -> Environment:
     env.globals.update(measured=words.measured)
     env.globals.update(kinds=words.KINDS, with_residual=words.WITH_RESIDUAL)
     env.globals.update(residual_strengths=words.RESIDUAL_STRENGTHS)
+    env.globals.update(answer=words.answer, pictures=picture.pictures, ran_of=words.ran)
+    env.globals.update(tags=boxes.TAGS, meanings=words.ROLES, names=words.SIDES)
+    env.globals.update(width=picture.WIDTH, pad=boxes.PAD, line_height=boxes.LINE)
+    env.globals.update(first_line=boxes.TITLE + 12)
     return env
 
 

@@ -12,6 +12,7 @@ from presieve.report.order import Order
 
 if TYPE_CHECKING:
     from presieve.backend.measured import Run
+    from presieve.backend.sizes import Size
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ class Measured:
 @dataclass(frozen=True, slots=True)
 class ReportData:
     """All boundaries of one plan. ``plan_before`` and ``plan_after`` are Spark's plan trees;
-    ``measured`` is None until somebody measures.
+    ``sizes`` are those of the scans whose files can be seen; ``measured`` is None until somebody
+    measures.
     """
 
     boundaries: tuple[BoundaryReport, ...]
@@ -71,4 +73,5 @@ class ReportData:
     seconds: float
     plan_before: str = ""
     plan_after: str = ""
+    sizes: tuple[Size, ...] = ()
     measured: Measured | None = None

@@ -78,6 +78,7 @@ class Report:
             "boundaries": [boundary_json(b) for b in self.boundaries],
             "plan_before": self.data.plan_before,
             "plan_after": self.data.plan_after,
+            "scans": [asdict(size) for size in self.data.sizes],
             "measured": asdict(self.data.measured) if self.data.measured else None,
         }
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from presieve.ir.pushdown import ResidualStrength
 from presieve.report.model import BoundaryReport, Measured, ReportData
 
@@ -33,6 +35,81 @@ def summary(data: ReportData) -> str:
     places = "place" if found == 1 else "places"
     state = "The plan is rewritten." if data.changed else "The plan is left as it is."
     return f"{found} {places} where a filter meets a UDF, {moved} with a proven pre-filter. {state}"
+
+
+ROLES = {
+    "written": "what moves has a minus",
+    "residual": "the filter that takes its place",
+    "function": "Python or an aggregate, which Spark does not look into",
+    "prefilter": "proven; what is new has a plus",
+    "stays": "nothing is moved from it",
+    "scan": "where the rows come from",
+}
+"""What the operators are that have a part in a picture of a plan."""
+
+SIDES = {"before": "The plan as written", "after": "As presieve rewrites it"}
+
+
+def ran(data: ReportData) -> dict[str, str]:
+    """The time of each measured run, in words, by the side of the picture."""
+    if data.measured is None:
+        return {"before": "", "after": ""}
+    written, optimized = data.measured.written, data.measured.optimized
+    times = written.seconds / optimized.seconds if optimized.seconds else 0.0
+    faster = f", {times:.1f} times as fast" if times >= 1.05 else ""
+    return {"before": f"{written.seconds:.2f} s", "after": f"{optimized.seconds:.2f} s{faster}"}
+
+
+Sentence: TypeAlias = tuple[tuple[str, bool], ...]
+"""Pieces of text, and whether each is code."""
+
+
+def answer(data: ReportData) -> list[Sentence]:
+    """For each function in a sentence: which rows still come to it, and what that rests on; or why
+    nothing was moved. Of many functions, the first few.
+    """
+    told = [_answer(b, data.changed) for b in data.boundaries[:_TOLD]]
+    if len(data.boundaries) > _TOLD:
+        told.append(((f"{len(data.boundaries) - _TOLD} more are told below.", False),))
+    return told
+
+
+_TOLD = 3
+
+
+def _answer(b: BoundaryReport, changed: bool) -> Sentence:
+    if b.kind == "none" or not changed:
+        return _unmoved(b)
+    if b.kind == "empty":
+        return (("The filter above ", False), (b.function, True), (" can never hold.", False))
+    share = b.estimated_selectivity
+    kept = f", {about(share)}" if share is not None else ""
+    rests = "; ".join(a["text"] for a in b.assumptions)
+    proof = f" This holds if {rests}." if rests else " This is proven and assumes nothing."
+    return (
+        ("Only rows with ", False),
+        (b.prefilter, True),
+        (" still come to ", False),
+        (b.function, True),
+        (f"{kept}.{proof}", False),
+    )
+
+
+def about(share: float) -> str:
+    """An estimated share of the rows."""
+    return f"about {percent(share)} of them" if share >= 0.0001 else "almost none of them"
+
+
+def _unmoved(b: BoundaryReport) -> Sentence:
+    if b.kind != "none":
+        why = "what is proved stands there already"
+    elif b.declined:
+        first = b.declined[0]
+        place = f" ({first.span})" if first.span else ""
+        why = f"{first.reason.rstrip('.')}{place}"
+    else:
+        why = "every row can matter to the filter above it"
+    return (("Nothing is moved below ", False), (b.function, True), (f": {why}.", False))
 
 
 def line(boundary: BoundaryReport, changed: bool) -> str:
@@ -75,6 +152,20 @@ def measured(found: Measured) -> str:
 def percent(fraction: float) -> str:
     """A share of rows, with more digits where it is small."""
     return f"{fraction:.1%}" if fraction >= 0.01 else f"{fraction:.2%}"
+
+
+def size(rows: int, bytes_: int, files: int) -> str:
+    """What the footers of a scan's files say."""
+    return f"{rows:,} rows, {_bytes(bytes_)} in {files:,} {'file' if files == 1 else 'files'}"
+
+
+def _bytes(count: float) -> str:
+    """A number of bytes with a unit that suits it."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if count < 999.5:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:,.1f} TB"
 
 
 def effort(boundary: BoundaryReport) -> str:

@@ -1,0 +1,224 @@
+"""Untrusted. What is written in the box of an operator, and the numbers beside it."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from presieve.report import words
+from presieve.report.aligned import Pair
+from presieve.report.marks import FILTER, Marks, Role, changes
+from presieve.report.model import BoundaryReport, ReportData
+from presieve.report.tree import Op, conjuncts
+
+if TYPE_CHECKING:
+    from presieve.backend.sizes import Size
+
+Side: TypeAlias = Literal["before", "after"]
+
+TAGS: dict[Role, str] = {
+    "written": "filter as written",
+    "residual": "what stays of it",
+    "function": "function",
+    "prefilter": "pre-filter",
+    "stays": "filter, stays",
+    "scan": "scan",
+}
+"""The roles as people call them, from the result down."""
+
+PAD = 12
+CHAR = 7.9
+"""Pixels of a character at 13 pixels: no common fixed-width font is wider."""
+LINE = 19
+TITLE = 32
+_TAG = 6.6
+_SIGN = 16
+_SOME = 2
+_MANY = 14
+"""How many lines a box has: of operators that do nothing here, and of all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """``sign`` is + for what is new and - for what goes away; a line without one continues the
+    one before, ``indent`` pixels to the right. ``kind`` is ``fact`` for numbers.
+    """
+
+    text: str
+    sign: str = ""
+    kind: str = ""
+    indent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """``role`` is ``ghost`` where a filter was, and ``folded`` for many operators as one; ``full``
+    is all that Spark says of it, and ``beside`` stands right of the title.
+    """
+
+    role: Role | Literal["ghost", "folded"]
+    title: str
+    full: str
+    tag: str = ""
+    lines: tuple[Line, ...] = ()
+    beside: str = ""
+
+    @property
+    def height(self) -> float:
+        """In pixels."""
+        return TITLE + (len(self.lines) * LINE + 7 if self.lines else 2)
+
+    @property
+    def beside_x(self) -> float:
+        """Where that begins."""
+        return PAD + (len(self.title) + 1.5) * CHAR
+
+    @property
+    def tag_width(self) -> float:
+        """Pixels of the tag with the mark in it."""
+        return len(self.tag) * _TAG + 32 if self.tag else 0
+
+
+class Boxes:
+    """Of one report."""
+
+    def __init__(self, data: ReportData, marks: Marks, root: Pair) -> None:
+        self._data = data
+        self._marks = marks
+        leaves = [p for p in root.walk() if not p.slots and not p.folded]
+        self._sizes = dict(_matched(leaves, data.sizes))
+        self._scans_once = sum(p.before is not None for p in root.walk() if not p.slots) == 1
+
+    def content(self, pair: Pair, side: Side, width: float) -> Content | None:
+        """What is in the box of that width; None where there is none in this tree."""
+        op = pair.before if side == "before" else pair.after
+        role = (self._marks.before if side == "before" else self._marks.after).get(pair, "")
+        if op is None:
+            gone = side == "after" and self._marks.before.get(pair) == "written"
+            gone = gone and any(p.after is not None for p in pair.walk())
+            return Content("ghost", "no filter is left here", "") if gone else None
+        full = f"{op.name} {op.detail}".strip()
+        report = self._marks.boundaries.get(pair)
+        room = width - 2 * PAD
+        if pair.folded:
+            return Content("folded", op.name, full, lines=tuple(_cut([(op.detail, "")], room, 3)))
+        tag = TAGS.get(role, "")
+        lines = tuple(self._lines(op, pair, side, room))
+        name = op.name if report is None else report.function
+        title = _fit(name, room - (len(tag) * _TAG + 34 if tag else 0))
+        if not tag and len(lines) == 1 and (len(name) + len(lines[0].text) + 2) * CHAR <= room:
+            return Content(role, title, full, beside=lines[0].text)
+        return Content(role, title, full, tag, lines)
+
+    def _lines(self, op: Op, pair: Pair, side: Side, room: float) -> Iterator[Line]:
+        report = self._marks.boundaries.get(pair)
+        if report is not None:
+            yield from _cut([(_called(op, report), "")], room, 3)
+        elif op.name == FILTER:
+            yield from self._filter(op, pair, side, room)
+        else:
+            yield from _cut([(_plain(op.detail), "")], room, _SOME)
+        scan = self._marks.scans.get(pair)
+        if scan is not None and side == "after" and scan.pushed_to_scan:
+            parts = [(f, "+") for f in scan.pushed_to_scan]
+            yield Line("filters that it is handed:", kind="fact")
+            yield from _cut(parts, room, 6)
+        size = self._sizes.get(pair)
+        if size is not None:
+            yield Line(words.size(size.rows, size.bytes, size.files), kind="fact")
+
+    def _filter(self, op: Op, pair: Pair, side: Side, room: float) -> Iterator[Line]:
+        gone, new = changes(pair)
+        changed = dict.fromkeys(gone, "-") if side == "before" else dict.fromkeys(new, "+")
+        there = list(dict.fromkeys(conjuncts(op.detail)))
+        # What moves comes first: it is what one looks for.
+        there.sort(key=lambda c: c not in changed)
+        yield from _cut([(c, changed.get(c, "")) for c in there], room, _MANY)
+
+    def label(self, pair: Pair, side: Side) -> str:
+        """How many rows come out of an operator, where that is known."""
+        size = self._sizes.get(pair)
+        measured = self._data.measured
+        if measured is not None and self._scans_once and not pair.slots:
+            run = measured.written if side == "before" else measured.optimized
+            return f"{run.scanned:,} rows measured"
+        report = self._marks.entered.get(pair)
+        if side == "after" and report is not None:
+            return self._kept(pair, report)
+        if size is not None and (side == "before" or not self._data.changed):
+            return f"{size.rows:,} rows"
+        return ""
+
+    def _kept(self, pair: Pair, report: BoundaryReport) -> str:
+        share = report.estimated_selectivity
+        if share is None or report.kind == "none":
+            return ""
+        here = pair
+        while len(below := list(here.children())) == 1:
+            (here,) = below
+            if here.before is not None and here.before.name == FILTER:
+                return words.about(share)  # a share of what passes that one
+        size = self._sizes.get(here)
+        if size is None or size.rows * share < 1:
+            return words.about(share)
+        return f"about {size.rows * share:,.0f} rows ({words.percent(share)})"
+
+
+def _matched(leaves: Sequence[Pair], sizes: Sequence[Size]) -> Iterator[tuple[Pair, Size]]:
+    """Sizes of scans by their columns; none where scans of different sizes have the same."""
+    found: dict[tuple[str, ...], set[tuple[int, int, int]]] = {}
+    kept: dict[tuple[str, ...], Size] = {}
+    for size in sizes:
+        found.setdefault(size.columns, set()).add((size.rows, size.bytes, size.files))
+        kept[size.columns] = size
+    for pair in leaves:
+        op = pair.before or pair.after
+        listed = re.match(r"\[(.*?)\]", op.detail) if op and op.name == "Relation" else None
+        if listed is None:
+            continue
+        columns = tuple(listed[1].split(","))
+        if len(found.get(columns, ())) == 1:
+            yield pair, kept[columns]
+
+
+def _plain(detail: str) -> str:
+    """A list of columns without its brackets."""
+    listed = re.fullmatch(r"\[([^\[\]]*)\](.*)", detail)
+    if listed is None:
+        return detail
+    return f"{', '.join(listed[1].split(','))}{listed[2]}".replace(",  ", ", ")
+
+
+def _called(op: Op, report: BoundaryReport) -> str:
+    """The operator, and what it groups by where it says so first."""
+    keys = re.match(r"\[([^\[\]]+)\], ", op.detail)
+    if keys is None or op.name.endswith("EvalPython"):
+        return op.name
+    return f"{op.name} by {keys[1]}"
+
+
+def _cut(parts: Sequence[tuple[str, str]], room: float, most: int) -> Iterator[Line]:
+    """Texts with their signs, wrapped; what does not go into so many lines is counted."""
+    indent = _SIGN if any(sign for _, sign in parts) else 0
+    columns = max(8, int((room - indent) / CHAR))
+    left = most
+    for at, (text, sign) in enumerate(parts):
+        rest = len(parts) - at - 1
+        wrapped = textwrap.wrap(text, columns, subsequent_indent="  ", break_on_hyphens=False)
+        space = left - bool(rest)
+        if len(wrapped) > space > 0:
+            wrapped = [*wrapped[: space - 1], wrapped[space - 1][: columns - 2] + " …"]
+        elif space <= 0:
+            yield Line(f"and {rest + 1} more", kind="fact", indent=indent)
+            return
+        for row, line in enumerate(wrapped):
+            yield Line(line, sign if row == 0 else "", indent=indent)
+        left -= len(wrapped)
+
+
+def _fit(text: str, room: float) -> str:
+    most = max(4, int(room / CHAR))
+    return text if len(text) <= most else text[: most - 1] + "…"

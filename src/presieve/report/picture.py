@@ -1,0 +1,170 @@
+"""Untrusted. A plan before and after as two pictures beside each other, in which what is equal
+stands at the same height.
+
+A tree is drawn as an outline: the result on top, each operator in a row of its own, the last child
+right below its parent and the others one step to the right. So a picture is no wider than a phone,
+however many joins there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from presieve.report.aligned import Pair, align, fold
+from presieve.report.boxes import PAD, TAGS, TITLE, Boxes, Content, Side
+from presieve.report.marks import Role, mark
+from presieve.report.model import ReportData
+from presieve.report.tree import parse
+
+WIDTH = 430
+_STEP = 26
+_MOST_STEPS = 5
+_EDGE = 1
+_TRUNK = 13
+"""How far right of a box's left side the line stands that comes up to it."""
+_GAP = 22
+_LABELLED = 38
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """What is written, and where."""
+
+    content: Content
+    x: float
+    y: float
+    width: float
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Rows that flow up. ``bend`` is where the line turns to the right to what they come from, and
+    ``label`` stands beside it, above what they come from.
+    """
+
+    x: float
+    top: float
+    bottom: float
+    bend: float | None
+    label: str
+    label_x: float
+    label_y: float
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One tree; ``told`` says its operators in words, from the result down."""
+
+    side: Side
+    height: float
+    boxes: tuple[Box, ...]
+    edges: tuple[Edge, ...]
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Both, or one where the plan stays as it is; ``roles`` are those that are met."""
+
+    sides: tuple[Picture, ...]
+    roles: tuple[Role, ...]
+    operators: int
+
+
+def pictures(data: ReportData) -> Pictures | None:
+    """None where there is nothing to see, or too much."""
+    before, after = parse(data.plan_before), parse(data.plan_after)
+    if before is None or not data.boundaries:
+        return None
+    if not data.changed or after is None:
+        after = before
+    root = align(before, after)
+    if root is None:
+        return None
+    marks = mark(root, data.boundaries)
+    boxes = Boxes(data, marks, root)
+    drawing = _Drawing(boxes)
+    drawing.place(fold(root, marks.matters), 0)
+    sides: tuple[Side, ...] = ("before", "after") if data.changed else ("before",)
+    drawn = tuple(drawing.draw(side) for side in sides)
+    met = {b.content.role for p in drawn for b in p.boxes}
+    return Pictures(drawn, tuple(r for r in TAGS if r in met), before.size)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A pair in its place; ``parent`` is the number of its row."""
+
+    pair: Pair
+    parent: int | None
+    x: float
+    y: float
+
+
+class _Drawing:
+    def __init__(self, boxes: Boxes) -> None:
+        self._boxes = boxes
+        self._rows: list[_Row] = []
+        self._end: float = _EDGE
+
+    def place(self, pair: Pair, steps: int, parent: int | None = None) -> None:
+        """Rows from here down, below those that are there."""
+        x = _EDGE + _STEP * min(steps, _MOST_STEPS)
+        here = parent
+        if pair.before is not None or pair.after is not None:
+            gap = 0 if parent is None else self._gap(pair)
+            y = self._end + gap
+            here = len(self._rows)
+            self._rows.append(_Row(pair, parent, x, y))
+            self._end = y + max(c.height for s in _SIDES if (c := self._content(self._rows[-1], s)))
+        for number, slot in enumerate(pair.slots, 1):
+            start = end = self._end
+            for child in slot:
+                self._end = start
+                self.place(child, steps + (number < len(pair.slots)), here)
+                end = max(end, self._end)
+            self._end = end
+
+    def _gap(self, pair: Pair) -> float:
+        return _LABELLED if any(self._boxes.label(pair, s) for s in _SIDES) else _GAP
+
+    def _content(self, row: _Row, side: Side) -> Content | None:
+        return self._boxes.content(row.pair, side, WIDTH - _EDGE - row.x)
+
+    def draw(self, side: Side) -> Picture:
+        """What stands in this tree."""
+        boxes: dict[int, Box] = {}
+        for number, row in enumerate(self._rows):
+            content = self._content(row, side)
+            if content is not None:
+                boxes[number] = Box(content, row.x, row.y, WIDTH - _EDGE - row.x)
+        edges = tuple(self._edges(boxes, side))
+        told = "; ".join(_told(b) for b in boxes.values())
+        return Picture(side, self._end + _EDGE, tuple(boxes.values()), edges, told)
+
+    def _edges(self, boxes: dict[int, Box], side: Side) -> Iterator[Edge]:
+        for number, box in boxes.items():
+            parent = self._rows[number].parent
+            while parent is not None and parent not in boxes:
+                parent = self._rows[parent].parent
+            if parent is None:
+                continue
+            above = boxes[parent]
+            x = above.x + _TRUNK
+            top = above.y + above.content.height
+            label = self._boxes.label(self._rows[number].pair, side)
+            if box.x > above.x:
+                yield Edge(x, top, box.y + TITLE / 2, box.x, label, box.x, box.y - 9)
+            else:
+                yield Edge(x, top, box.y, None, label, x + PAD, box.y - 9)
+
+
+_SIDES: tuple[Side, ...] = ("before", "after")
+
+
+def _told(box: Box) -> str:
+    content = box.content
+    tag = f" ({content.tag})" if content.tag else ""
+    lines = " ".join(line.text for line in content.lines)
+    return f"{content.title}{tag} {lines}".strip()
