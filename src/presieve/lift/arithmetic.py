@@ -21,6 +21,7 @@ from presieve.lift.flags import bitwise
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.ranges import Ranges
 from presieve.lift.values import EXACT_INT, LITERAL, PLAIN, Scalar, Traits, Value, describe
+from presieve.lift.words import operator
 
 _MOST_POWER = 1000
 """Of powers of constants, the greatest base and exponent."""
@@ -99,7 +100,7 @@ def _computed(
     if a.base == INT and b.base == INT:
         return _int_binary(m, flow, op, a, b, node)
     if type(op) not in _FLOAT_OPS:
-        raise m.decline("unsupported-operation", f"{type(op).__name__} on floats", node)
+        raise m.decline("unsupported-operation", f"{operator(op)} is unsupported on floats", node)
     if _still_int(a) and _still_int(b):
         reason = "integers and floats are added up in one variable: start it with 0.0"
         raise m.decline("mixed-types", reason, node)
@@ -134,7 +135,7 @@ def _int_binary(
     if isinstance(op, ast.Pow):
         return _power(m, a, b, node)
     if type(op) not in _INT_OPS:
-        raise m.decline("unsupported-operation", f"{type(op).__name__} on integers", node)
+        raise m.decline("unsupported-operation", f"{operator(op)} is unsupported on integers", node)
     if isinstance(op, ast.FloorDiv | ast.Mod):
         m.fail(flow, _is_zero(b.term))
     return Scalar(app(_INT_OPS[type(op)], a.term, b.term))
@@ -156,8 +157,8 @@ def _power(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
 def _numpy_int(m: Machine, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
     """Integers of 64 bits, where it is known that nothing wraps around."""
     if type(op) not in _INT_OPS or isinstance(op, ast.FloorDiv | ast.Mod):
-        kind = type(op).__name__
-        raise m.decline("unsupported-operation", f"{kind} of numpy integers: use int(...)", node)
+        reason = f"{operator(op)} of numpy integers: use int(...)"
+        raise m.decline("unsupported-operation", reason, node)
     term = app(_INT_OPS[type(op)], a.term, b.term)
     if not all(m.ranges.fits(t, "bigint") for t in (a.term, b.term, term)):
         reason = "integers of numpy may wrap around here: use int(...) around each of them"
@@ -237,7 +238,7 @@ def unary(m: Machine, flow: Flow, op: ast.unaryop, value: Value, node: ast.AST) 
     if isinstance(op, ast.UAdd):
         return operand
     if not isinstance(op, ast.USub):
-        raise m.decline("unsupported-operation", f"{type(op).__name__}", node)
+        raise m.decline("unsupported-operation", f"{operator(op)} is not supported", node)
     if operand.base == INT:
         if isinstance(operand.term, Lit):
             return Scalar(int_lit(-int(operand.term.value or 0)), operand.traits)

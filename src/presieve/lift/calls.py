@@ -157,7 +157,8 @@ def _length(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
             size = scalar_constant(len(items), m.columns.zone)
             assert size is not None
             return size
-    raise m.decline("unsupported-operation", f"the length of {describe(args[0])}", node)
+    reason = f"the length of {describe(args[0])} is not read"
+    raise m.decline("unsupported-operation", reason, node)
 
 
 def _set(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
@@ -195,7 +196,7 @@ def _int(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     if isinstance(value.term, Lit) and value.base == STRING:
         return _int_of_text(m, str(literal_value(value.term)), node)
     if value.base not in (BOOL, INT):
-        raise m.decline("unsupported-operation", f"int() of {describe(value)}", node)
+        raise m.decline("unsupported-operation", f"int() of {describe(value)} is not read", node)
     return Scalar(as_int(value.term), Traits(literal=value.traits.literal))
 
 
@@ -220,7 +221,7 @@ def _str(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     if isinstance(value, NoneV):
         return Scalar(none)
     if not isinstance(value, Scalar) or value.base != STRING:
-        raise m.decline("unsupported-operation", f"str() of {describe(value)}", node)
+        raise m.decline("unsupported-operation", f"str() of {describe(value)} is not read", node)
     return Scalar(ite(is_none(value.term), none, get(value.term)))
 
 

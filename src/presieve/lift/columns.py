@@ -111,7 +111,7 @@ class Columns:
         is_key = name in self.request.keys and not self.single
         if is_key and strip(column.sort) == FLOAT:
             # Spark groups -0.0 with 0.0 and all NaNs together, so a row may differ from its key.
-            _decline("key-type", f"grouping column {name} is a double, which Spark normalizes")
+            _decline("key-type", f"grouping column {name} is a double, whose -0.0 Spark makes 0.0")
         if strip(column.sort) == TIMESTAMP:
             self.zone.check(name)
         return column

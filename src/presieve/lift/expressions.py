@@ -48,6 +48,7 @@ from presieve.lift.values import (
     Value,
     is_tagged,
 )
+from presieve.lift.words import syntax
 
 
 def evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
@@ -137,8 +138,7 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
         case ast.ListComp() | ast.DictComp():
             return comprehensions.comprehension(m, node, flow, evaluate, condition)
         case _:
-            kind = type(node).__name__
-            raise m.decline("unsupported-expression", f"an expression of kind {kind}", node)
+            raise m.decline("unsupported-expression", f"{syntax(node)} is not read", node)
 
 
 def _kept(value: Value) -> Value:

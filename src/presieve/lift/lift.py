@@ -44,6 +44,7 @@ from presieve.lift.values import (
     SeriesV,
     Value,
 )
+from presieve.lift.words import advised
 from presieve.lift.zones import Zone
 
 _MOST_TRACKED = 32
@@ -71,7 +72,7 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     except DeclineSignal as signal:
         declined = signal.declined
         place = declined.span or _place(obj)
-        return Declined(declined.code, declined.reason, place)
+        return Declined(declined.code, advised(declined.code, declined.reason), place)
     except RecursionError:
         reason = "the function is nested too deeply to be analysed"
         return Declined("unsupported-expression", reason, _place(obj))
@@ -101,6 +102,25 @@ def _function_under(obj: object) -> object:
     return inspect.getattr_static(obj, "func", obj) if not isinstance(obj, type) else obj
 
 
+def _shown(obj: object) -> str:
+    """An object by what its class is called."""
+    kind = type(obj)
+    name = kind.__qualname__
+    if kind.__module__ != "builtins":
+        name = f"{kind.__module__}.{name}"
+    return f"class {obj.__qualname__}" if isinstance(obj, type) else f"an object of class {name}"
+
+
+_UDFS = {
+    200: "scalar pandas UDFs",
+    203: "window pandas UDFs",
+    204: "iterator pandas UDFs",
+    250: "scalar Arrow UDFs",
+    251: "iterator Arrow UDFs",
+    253: "window Arrow UDFs",
+}
+"""Kinds of UDFs by ``PythonEvalType`` that somebody may pass here."""
+
 SCALAR = {100: False, 101: True}
 """``PythonEvalType.SQL_BATCHED_UDF`` and ``SQL_ARROW_BATCHED_UDF``, and whether Arrow is used."""
 
@@ -124,9 +144,10 @@ def _unwrap(obj: object, form: Form | None) -> object:
         return obj
     grouped = kind in (*GROUPED_AGG_PANDAS, *GROUPED_AGG_ARROW)
     if not grouped and not (isinstance(form, RowFunction) and kind in SCALAR):
-        raise DeclineSignal("unsupported-form", f"UDFs of evaluation type {kind} are not supported")
+        reason = f"{_UDFS.get(kind, f'UDFs of evaluation type {kind}')} are not read"
+        raise DeclineSignal("unsupported-form", f"{reason}: write a function of one value or group")
     if getattr(obj, "deterministic", True) is not True:
-        raise DeclineSignal("impure-random", "the UDF is declared to be non-deterministic")
+        raise DeclineSignal("impure-random", "the UDF is declared to be non-deterministic: is it?")
     return function
 
 
@@ -154,7 +175,7 @@ def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, 
         fold, text = lift_class(obj, columns, returns)
         return Lifted(fold, tuple(columns.assumptions.values()), text, _calls(columns))
     if not isinstance(obj, FunctionType):
-        raise DeclineSignal("not-a-function", "a function written with def is expected")
+        raise DeclineSignal("not-a-function", f"{_shown(obj)} is no function written with def")
     source = function_source(obj)
     if isinstance(form, RowFunction):
         return _lift_row(obj, source, form, request, zone, tracked)

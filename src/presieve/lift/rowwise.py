@@ -48,6 +48,7 @@ from presieve.lift.values import (
     describe,
 )
 from presieve.lift.vectors import missing
+from presieve.lift.words import advised
 from presieve.lift.zones import Zone
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn, shown_type, sort_of
 
@@ -62,7 +63,7 @@ def lift_rows(function: object, form: RowsFunction, request: Request) -> Lifted 
     except DeclineSignal as signal:
         declined = signal.declined
         place = declined.span or definition_of(function)
-        return Declined(declined.code, declined.reason, place)
+        return Declined(declined.code, advised(declined.code, declined.reason), place)
     except RecursionError:
         reason = "the function is nested too deeply to be analysed"
         return Declined("unsupported-expression", reason, definition_of(function))

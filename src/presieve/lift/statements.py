@@ -48,6 +48,7 @@ from presieve.lift.values import (
     describe,
     is_tagged,
 )
+from presieve.lift.words import syntax
 
 CHANGING = ("append", "extend", "insert", "add", "discard", "update", "pop", "remove", "clear")
 """Methods that change their object and are a statement of their own."""
@@ -148,7 +149,8 @@ def _unsupported(m: Machine, node: ast.stmt) -> None:
         case ast.Break():
             raise m.decline("early-exit", "the loop is left before its last row", node)
         case ast.While() | ast.AsyncFor():
-            raise m.decline("nested-loop", "only one loop, over the rows, is supported", node)
+            reason = "how often while runs is not known: loop over the rows, or over constants"
+            raise m.decline("nested-loop", reason, node)
         case ast.Try():
             reason = "which error is caught is not followed: test for what may go wrong with if"
             raise m.decline("unsupported-statement", f"try and except: {reason}", node)
@@ -156,8 +158,7 @@ def _unsupported(m: Machine, node: ast.stmt) -> None:
             reason = f"{node.name} is defined inside: define it outside of the function"
             raise m.decline("unsupported-statement", reason, node)
         case _:
-            kind = type(node).__name__.lower()
-            raise m.decline("unsupported-statement", f"a statement of kind {kind}", node)
+            raise m.decline("unsupported-statement", f"{syntax(node)} is not read", node)
 
 
 def _branch(

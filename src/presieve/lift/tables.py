@@ -33,6 +33,7 @@ from presieve.lift.values import (
     Value,
     describe,
 )
+from presieve.lift.words import named_columns
 
 
 def attribute(m: Machine, value: Value, name: str, node: ast.AST) -> Value:
@@ -44,6 +45,8 @@ def attribute(m: Machine, value: Value, name: str, node: ast.AST) -> Value:
             if name in value.attributes:
                 return ColumnV(name)
             reason = f"the row's attribute {name} is not a column: write row[...] or rename it"
+            if name not in value.columns:
+                reason = f"the row has no column {name}: {named_columns(name, value.columns)}"
             raise m.decline("unknown-column", reason, node)
         case FrameV(columns):
             if name == "empty":
@@ -85,7 +88,8 @@ def _row_item(m: Machine, row: RowV, key: Value, node: ast.AST) -> Value:
     if type(index) is str and row.labels:
         if index in row.columns:
             return ColumnV(index)
-        raise m.decline("unknown-column", f"the row has no column {index}", node)
+        reason = f"the row has no column {index}: {named_columns(index, row.columns)}"
+        raise m.decline("unknown-column", reason, node)
     if type(index) is int and row.positions:
         size = len(row.columns) + row.shift
         if not -size <= index < size:
@@ -99,7 +103,8 @@ def _frame_item(m: Machine, columns: tuple[str, ...], key: Value, node: ast.AST)
     name = _literal(key)
     if type(name) is str:
         if name not in columns:
-            raise m.decline("unknown-column", f"the input has no column {name}", node)
+            reason = f"the input has no column {name}: {named_columns(name, columns)}"
+            raise m.decline("unknown-column", reason, node)
         return SeriesV(name)
     if isinstance(key, ListV):
         chosen = tuple(str(_literal(v)) for v in key.items if type(_literal(v)) is str)

@@ -38,6 +38,7 @@ from presieve.lift.values import (
     VectorV,
     describe,
 )
+from presieve.lift.words import operator
 
 NAN = float_lit(float("nan"))
 
@@ -251,8 +252,8 @@ def binary_vectors(
         joined = and_(x, y) if isinstance(op, ast.BitAnd) else or_(x, y)
         return like(joined, a, b)
     if type(op) not in _ARITHMETIC:
-        kind = type(op).__name__
-        raise m.decline("unsupported-operation", f"{kind} on whole columns: use a loop", node)
+        reason = f"{operator(op)} on whole columns: use a loop"
+        raise m.decline("unsupported-operation", reason, node)
     ints, floats = _ARITHMETIC[type(op)]
     if x.sort == INT and y.sort == INT:
         term: Term = app(ints, x, y)

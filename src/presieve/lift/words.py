@@ -1,0 +1,105 @@
+"""Trusted. Words for reasons: what Python's syntax is called, and what to change for each code."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+from collections.abc import Sequence
+from typing import Final
+
+_OPERATORS: Final[dict[type[ast.AST], str]] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.MatMult: "@",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.Invert: "~",
+}
+
+_SYNTAX: Final[dict[type[ast.AST], str]] = {
+    ast.JoinedStr: "a formatted text (f-string)",
+    ast.Lambda: "a lambda that is not called at once",
+    ast.GeneratorExp: "a generator expression",
+    ast.SetComp: "a set comprehension",
+    ast.Starred: "an argument with *",
+    ast.Slice: "a slice",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield from",
+    ast.Await: "await",
+    ast.Import: "import inside of the function",
+    ast.ImportFrom: "import inside of the function",
+    ast.With: "a with block",
+    ast.AsyncWith: "a with block",
+    ast.ClassDef: "a class that is defined inside of the function",
+    ast.AsyncFunctionDef: "a function that is defined inside of the function",
+    ast.TryStar: "try and except",
+}
+
+_COLUMN = "compute it in a column below the function"
+
+_ADVICE: Final[dict[str, str]] = {
+    "no-source": "put it in a file or a notebook cell",
+    "source-mismatch": "import the file again, and give each lambda a line of its own",
+    "not-a-function": "write it out with def",
+    "key-type": "group by a column of another type, or do not read the key inside",
+    "column-type": "cast it below the function",
+    "impure-clock": "read it before the pipeline is built, and use that constant",
+    "impure-random": "draw in a column below the function",
+    "impure-io": "leave it out, or return what is to be seen as a column",
+    "impure-global": "keep it in a variable of the function",
+    "mutation": "keep what is needed in variables of the function",
+    "unknown-call": _COLUMN + ", or in a function that is declared with pure=",
+    "unknown-name": "define it before the function is passed on",
+    "unsupported-constant": "convert it to Python's own type, outside of the function",
+    "unsupported-statement": "write it with assignments and if",
+    "unsupported-expression": _COLUMN + ", or write it in simpler steps",
+    "unsupported-operation": _COLUMN + ", or write it in simpler steps",
+    "mixed-types": "start it with None, or with a value of the type that it gets",
+    "inexact-conversion": "cast the column to double or int below the function",
+    "maybe-unbound": "assign it before, such as None",
+    "too-large": _COLUMN,
+    "nested-loop": _COLUMN + ", or loop over constants",
+    "unknown-loop": "loop over the columns themselves, or over itertuples(index=False)",
+    "early-exit": "let the loop run to its end, and remember what was found",
+    "early-return": "decide after the loop",
+    "group-size": "use it after the loop",
+    "two-passes": "compute the value of the group in a step below",
+    "row-order": "say which row it is, such as by sorting with kind='stable'",
+    "return-shape": "return the declared columns, or declare the returned ones",
+    "return-type": "declare the type that is returned, or convert in the function",
+    "return-null": "declare it without NOT NULL, or return a value in any case",
+    "row-count": "return one row with more columns",
+}
+"""What to change, for reasons that do not say it themselves."""
+
+
+def operator(op: ast.AST) -> str:
+    """How Python writes an operator."""
+    return _OPERATORS.get(type(op), type(op).__name__)
+
+
+def syntax(node: ast.AST) -> str:
+    """What a kind of expression or statement is called."""
+    return _SYNTAX.get(type(node)) or f"{type(node).__name__.lower()} is syntax that"
+
+
+def advised(code: str, reason: str) -> str:
+    """The reason with what to change. One that has a colon says that itself."""
+    advice = _ADVICE.get(code)
+    said = re.sub(r"^variable \w+: ", "", reason)
+    return reason if advice is None or ": " in said else f"{reason}: {advice}"
+
+
+def named_columns(wanted: object, names: Sequence[str]) -> str:
+    """Which columns there are, for one that there is not; the likely one alone."""
+    near = difflib.get_close_matches(str(wanted), names, n=1)
+    return f"is {near[0]} meant?" if near else f"there are {', '.join(names)}"
