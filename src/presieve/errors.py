@@ -6,6 +6,7 @@ What may legitimately not work (an unknown function, an unprovable pushdown) is 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -19,6 +20,17 @@ class UsageError(PresieveError):
 
 class SortError(PresieveError):
     """A term of the IR was built with arguments of the wrong sorts (a bug of ours)."""
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The ending of a message about a name that is not there: ``"; did you mean score?"``, or
+    nothing where no known name is like it.
+    """
+    from difflib import get_close_matches  # seldom needed, and not quick to load
+
+    names = {n.lower(): n for n in known}
+    near = [names[n] for n in get_close_matches(name.lower(), names, n=3, cutoff=0.6)]
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ def test_the_main_part_does_not_run(tmp_path: Path) -> None:
     [
         ("jobs.py", "jobs.py: write FILE.py:NAME"),
         ("nowhere.py:f", "nowhere.py: there is no such file"),
-        (f"{JOBS}:Top2", f"{JOBS}: there is no 'Top2' in it; it has TopTwo, CountErrors, Total"),
+        (f"{JOBS}:Top2", f"{JOBS}: there is no 'Top2' in it; did you mean TopTwo?"),
     ],
 )
 def test_mistakes_in_the_target(target: str, line: str) -> None:
@@ -56,7 +56,7 @@ def test_mistakes_in_the_target(target: str, line: str) -> None:
         ("x = 1\ndef f(:\n", "{}:2: "),
         ("x = 1\n\nraise RuntimeError('no cluster')\n", "{}:3: RuntimeError: no cluster"),
         ("import a_module_that_is_not_there\n", "{}:1: ModuleNotFoundError: "),
-        ("class Odd(Exception): pass\nraise Odd\n", "{}:2: Odd while loading"),
+        ("class Odd(Exception): pass\nraise Odd\n", "{}:2: Odd while the file is loaded"),
     ],
 )
 def test_files_that_do_not_load(tmp_path: Path, text: str, line: str) -> None:

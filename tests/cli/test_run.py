@@ -109,11 +109,11 @@ def test_a_job_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "text"),
     [
-        ("nowhere.py", None, "nowhere.py: there is no such file; name the Python file of a job"),
-        (".", None, ".: that is a folder; name the Python file of a job"),
-        ("a.py", b"def f(:\n", "a.py:1: invalid syntax; the job must be valid Python"),
-        ("b.py", b"PAR1\x00\x00", "the job must be valid Python"),
-        ("c.sql", b"SELECT 1 FROM t\n", "c.sql:1: invalid syntax; the job must be valid Python"),
+        ("nowhere.py", None, "nowhere.py: there is no such file"),
+        (".", None, ".: that is a folder; name a Python file"),
+        ("a.py", b"def f(:\n", "a.py:1: invalid syntax; it must be valid Python"),
+        ("b.py", b"PAR1\x00\x00", "it must be valid Python"),
+        ("c.sql", b"SELECT 1 FROM t\n", "c.sql:1: invalid syntax; it must be valid Python"),
     ],
 )
 def test_what_is_no_job_is_told_in_one_line(

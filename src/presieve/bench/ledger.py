@@ -34,6 +34,18 @@ def append(path: Path, name: str, results: Mapping[str, object]) -> None:
         file.write(line + "\n")
 
 
+def check(path: Path) -> None:
+    """Raise :class:`UsageError` where a line could not be added, before anything is measured."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("a", encoding="utf-8"):
+            pass
+    except OSError as problem:
+        raise UsageError(
+            f"{path}: the ledger cannot be written: {problem.strerror}; name another file"
+        ) from None
+
+
 def line_of(
     name: str, path: Path | None, again: bool, run: Callable[[], Mapping[str, object]]
 ) -> Mapping[str, Any]:
@@ -41,6 +53,8 @@ def line_of(
     last run of this benchmark. Raises :class:`UsageError` where there is none.
     """
     if not again:
+        if path is not None:
+            check(path)
         found = run()
         if path is None:
             return found
@@ -55,9 +69,13 @@ def last(path: Path, name: str) -> dict[str, Any]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         runs = [json.loads(line) for line in lines if line.strip()]
-    except (OSError, ValueError) as problem:
-        raise UsageError(f"{path} is no ledger: {problem}") from None
+    except OSError as problem:
+        raise UsageError(f"{path}: the ledger cannot be read: {problem.strerror}") from None
+    except (ValueError, RecursionError) as problem:
+        raise UsageError(f"{path}: no ledger, which has a JSON object a line: {problem}") from None
+    if not all(isinstance(run, dict) for run in runs):
+        raise UsageError(f"{path}: no ledger, which has a JSON object a line")
     found = next((run for run in reversed(runs) if run.get("bench") == name), None)
     if found is None:
-        raise UsageError(f"{path} has no run of {name}")
+        raise UsageError(f"{path}: the ledger has no run of {name}; make one without --again")
     return dict(found)

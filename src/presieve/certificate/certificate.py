@@ -91,17 +91,28 @@ class Certificate:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write it as JSON, the same bytes for the same certificate."""
-        Path(path).write_text(json.dumps(self.to_json(), indent=1) + "\n", encoding="utf-8")
+        """Write :meth:`text` to a file."""
+        Path(path).write_text(self.text(), encoding="utf-8")
+
+    def text(self) -> str:
+        """As JSON, the same for the same certificate."""
+        return json.dumps(self.to_json(), indent=1) + "\n"
 
 
 def parse(data: object) -> Certificate:
     """Read a certificate back. Raises :class:`PresieveError` where the data is none."""
-    if not isinstance(data, dict) or data.get("presieve") != FORMAT:
+    if not isinstance(data, dict) or "presieve" not in data:
         raise PresieveError(f'not a certificate: "presieve": {FORMAT} is missing')
+    if data["presieve"] != FORMAT:
+        raise PresieveError(
+            f"a certificate of format {str(data['presieve'])[:20]!r}, and this presieve reads"
+            f" format {FORMAT}; take the presieve that wrote it, or search again"
+        )
     try:
         return _parse(data)
-    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as problem:
+    except KeyError as problem:
+        raise PresieveError(f"not a whole certificate: it has no {problem}") from problem
+    except (TypeError, AttributeError, ValueError, OverflowError) as problem:
         raise PresieveError(f"not a certificate: {problem!r}") from problem
     except RecursionError:
         raise PresieveError("not a certificate: nested too deeply") from None
@@ -155,7 +166,7 @@ def load(path: str | Path) -> Certificate:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as problem:
         raise UsageError(f"{path}: {problem.strerror or problem}") from problem
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as problem:
+    except (ValueError, RecursionError) as problem:  # of bytes, of JSON, of a number's length
         raise UsageError(f"{path}: not JSON, so no certificate ({problem})") from problem
     try:
         return parse(data)

@@ -19,6 +19,9 @@ from presieve.errors import PresieveError
 DEBUG = "PRESIEVE_DEBUG"
 """The environment variable that brings the traceback of an error back."""
 
+INTERRUPTED = 130
+"""The exit code of a program that Ctrl-C ended, as shells tell it."""
+
 app = typer.Typer(
     name="presieve",
     help="Moves filters through Python UDFs of PySpark pipelines, with a proof.",
@@ -50,14 +53,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except _USAGE_ERROR as error:
         return _usage(error, args)
     except OSError as error:
-        return _stop(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        return _stop(f"{what}; name something else, or see who may use it")
     except (KeyboardInterrupt, typer.Abort):
-        return 130
+        code = INTERRUPTED
     except Exception as error:  # a crash must not exit with 1, which would read as an answer
         return _stop(
             f"internal error, {type(error).__name__}: {error}; please report it with the"
             f" traceback that {DEBUG}=1 shows"
         )
+    if code == INTERRUPTED and args[0] != "run":  # which leaves the traceback to the job
+        print("presieve: interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0
 
 
@@ -72,8 +78,12 @@ def _stop(message: str) -> int:
 def _usage(error: Exception, args: Sequence[str]) -> int:
     """Click's message, and where help is."""
     message = getattr(error, "format_message", error.__str__)()
-    if not message:  # no arguments at all: click has shown the help
+    if not message or message.startswith("Usage: "):  # no arguments at all, so this is the help
+        if message:
+            print(message, file=sys.stderr)
         return 2
-    command = args[0] if args and args[0] in {c.name for c in app.registered_commands} else ""
+    message = message.replace("Value error, ", "")
+    commands = {c.name for c in app.registered_commands} | {g.name for g in app.registered_groups}
+    command = args[0] if args and args[0] in commands else ""
     remedy = f"presieve {command} --help".replace("  ", " ")
     return _stop(f"{message.rstrip('.')}; see `{remedy}`")

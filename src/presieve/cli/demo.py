@@ -35,6 +35,9 @@ def command(
     for package in ("pyspark", "pandas", "pyarrow"):
         if importlib.util.find_spec(package) is None:
             raise UsageError(f"the demo needs {package}: pip install 'presieve[spark]'")
+    output.check_writable(html)
+    if data is not None and data.exists() and not data.is_dir():
+        raise UsageError(f"{data}: that is a file; name a folder for the tables")
     from presieve.demo import data as tables
     from presieve.demo import show
     from presieve.demo.run import STEPS, run

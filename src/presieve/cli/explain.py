@@ -44,6 +44,7 @@ def command(
     """
     own, late_json, late_html = _split(args or ())
     json, html = json or late_json, html or late_html
+    output.check_writable(html)
     found = jobs.read(job)
     from presieve.backend import dry
 
@@ -110,6 +111,8 @@ def _run(job: jobs.Job, args: Sequence[str]) -> str | None:
         return f"{job.name}: the job ended with {stop.code!r}"
     except Exception as error:  # foreign code may raise anything
         first = kind(error).strip().splitlines()[0]
+        if "JAVA_GATEWAY_EXITED" in first:
+            first += " Spark needs Java 17 or 21 on PATH or in JAVA_HOME"
         return f"{place(error, job.path).replace(str(job.path), job.name)}: {first}"
     return None
 
@@ -168,4 +171,4 @@ def _print(looks: Sequence[tuple[Look, list[str]]], heard: Heard) -> None:
 
 def _page(file: Path, job: jobs.Job, looks: Sequence[tuple[Look, list[str]]]) -> None:
     sections = [pages.Section(look.data, title=", ".join(places)) for look, places in looks]
-    file.write_text(pages.page(f"presieve explain {job.name}", sections), encoding="utf-8")
+    output.write(file, pages.page(f"presieve explain {job.name}", sections))

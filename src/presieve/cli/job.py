@@ -10,6 +10,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 
+from presieve.cli.load import python_file, read_code
 from presieve.errors import UsageError
 
 
@@ -26,18 +27,8 @@ def read(name: str) -> Job:
     """The job in a file. :class:`UsageError` where there is none, or it is not Python."""
     if importlib.util.find_spec("pyspark") is None:
         raise UsageError("a job needs pyspark: pip install 'presieve[spark]'")
-    path = Path(name).absolute()
-    if not path.is_file():
-        what = "that is a folder" if path.is_dir() else "there is no such file"
-        raise UsageError(f"{name}: {what}; name the Python file of a job")
-    try:
-        code = compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
-    except SyntaxError as error:
-        line = f":{error.lineno}" if error.lineno else ""
-        raise UsageError(f"{name}{line}: {error.msg}; the job must be valid Python") from error
-    except ValueError as error:
-        raise UsageError(f"{name}: {error}; the job must be valid Python") from error
-    return Job(name, path, code)
+    path = python_file(name).absolute()
+    return Job(name, path, read_code(name, path))
 
 
 def run(job: Job, args: Sequence[str]) -> None:

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
-from presieve.errors import UsageError
+from presieve.errors import UsageError, meant
 
 
 def load(target: str) -> object:
@@ -23,10 +23,41 @@ def load(target: str) -> object:
     file, colon, name = target.rpartition(":")
     if not colon or not file or not name:
         raise UsageError(f"{target}: write FILE.py:NAME, the function or class in a file")
-    path = Path(file)
-    if not path.is_file():
-        raise UsageError(f"{file}: there is no such file")
+    path = python_file(file)
+    if path.suffix != ".py":
+        raise UsageError(f"{file}: not a Python file; its name must end in .py")
+    read_code(file, path)
     return _inside(file, _module(path), name)
+
+
+def python_file(name: str) -> Path:
+    """The file of that name. :class:`UsageError` where there is none."""
+    path = Path(name)
+    if path.is_file():
+        return path
+    what = "that is a folder; name a Python file" if path.is_dir() else "there is no such file"
+    near = meant(path.name, [p.name for p in _neighbours(path)])
+    raise UsageError(f"{name}: {what}{near}")
+
+
+def _neighbours(path: Path) -> list[Path]:
+    try:
+        return sorted(path.absolute().parent.glob("*.py"))
+    except OSError:
+        return []
+
+
+def read_code(name: str, path: Path) -> CodeType:
+    """A file's code, compiled and not run. :class:`UsageError` where it is not Python."""
+    try:
+        return compile(path.read_bytes(), str(path), "exec", dont_inherit=True)
+    except OSError as error:
+        raise UsageError(f"{name}: cannot be read: {error.strerror}") from error
+    except SyntaxError as error:
+        line = f":{error.lineno}" if error.lineno else ""
+        raise UsageError(f"{name}{line}: {error.msg}; it must be valid Python in UTF-8") from error
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise UsageError(f"{name}: {error}; it must be valid Python in UTF-8") from error
 
 
 def load_beside(target: str, names: Sequence[str]) -> list[Any]:
@@ -47,6 +78,8 @@ def _imported(name: str) -> ModuleType:
         return import_module(name)
     except ImportError as error:
         raise UsageError(f"{name}: there is no such module ({error})") from None
+    except (TypeError, ValueError):  # a relative name, or an empty one
+        raise UsageError(f"{name}: not the name of a module; write MODULE:FUNCTION") from None
 
 
 def _inside(where: str, found: object, name: str) -> object:
@@ -54,7 +87,8 @@ def _inside(where: str, found: object, name: str) -> object:
         try:
             found = getattr(found, part)
         except AttributeError:
-            raise UsageError(f"{where}: there is no {name!r} in it{_offer(found)}") from None
+            offer = meant(part, _defined(found, every=True)) or _offer(found)
+            raise UsageError(f"{where}: there is no {name!r} in it{offer}") from None
     return found
 
 
@@ -65,22 +99,32 @@ def _loaded_name(path: Path) -> str:
 
 def _module(path: Path) -> ModuleType:
     spec = spec_from_file_location(_loaded_name(path), path)
-    if spec is None or spec.loader is None:
-        raise UsageError(f"{path}: not a Python file; its name must end in .py")
+    assert spec is not None  # its name ends in .py
+    assert spec.loader is not None
     module = module_from_spec(spec)
     sys.modules[module.__name__] = module  # where inspect finds the source of a class
     sys.path.insert(0, str(path.resolve().parent))
     try:
         spec.loader.exec_module(module)
-    except SyntaxError as error:
+    except SyntaxError as error:  # of a file that it imports
         where = f"{error.filename}:{error.lineno}"
         raise UsageError(f"{where}: {error.msg}; the file must be valid Python") from error
+    except SystemExit as error:
+        at = place(error, path)
+        raise UsageError(
+            f"{at}: the file ends the program while it is loaded; put what it does under"
+            " `if __name__ == '__main__':`"
+        ) from error
     except Exception as error:  # foreign code may raise anything
-        raise UsageError(f"{place(error, path)}: {kind(error)} while loading the file") from error
+        at = place(error, path)
+        raise UsageError(
+            f"{at}: {kind(error)} while the file is loaded; put what it does, apart from its"
+            " definitions, under `if __name__ == '__main__':`"
+        ) from error
     return module
 
 
-def place(error: Exception, path: Path) -> str:
+def place(error: BaseException, path: Path) -> str:
     """The last line of the file itself that was running: ``file:line``."""
     lines = [
         frame.lineno
@@ -95,12 +139,19 @@ def kind(error: Exception) -> str:
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
+def _defined(holder: object, *, every: bool = False) -> list[str]:
+    """The functions and classes that were defined there; those that it imported, too."""
+    home = getattr(holder, "__name__", "")
+    return [
+        name
+        for name, value in getattr(holder, "__dict__", {}).items()
+        if callable(value)
+        and name[0] != "_"
+        and (every or getattr(value, "__module__", "") == home)
+    ]
+
+
 def _offer(holder: object) -> str:
     """The functions and classes that were defined there, as a remedy."""
-    home = getattr(holder, "__name__", "")
-    names = [
-        name
-        for name, value in vars(holder).items()
-        if callable(value) and getattr(value, "__module__", "") == home and name[0] != "_"
-    ]
+    names = _defined(holder)
     return f"; it has {', '.join(names[:8])}" if names else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
@@ -80,16 +81,24 @@ def line(text: str, style: str = "") -> None:
 
 def write(path: Path, text: str) -> None:
     """Write a file that somebody asked for. :class:`UsageError` where that cannot be done."""
+    check_writable(path)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as problem:
-        raise UsageError(unwritable(path, problem)) from problem
+        why = problem.strerror or problem
+        raise UsageError(f"{path}: it cannot be written: {why}; name another file") from problem
 
 
-def unwritable(path: Path, problem: OSError) -> str:
-    """Why a file cannot be written, and what to do."""
-    if path.is_dir():
-        return f"{path}: that is a folder; name a file in it"
-    if not path.parent.is_dir():
-        return f"{path}: there is no folder {path.parent}; make it, or name another file"
-    return f"{path}: {problem.strerror or problem}; name a file that may be written"
+def check_writable(*paths: Path | None) -> None:
+    """:class:`UsageError` where a file could not be written, before anything takes its time."""
+    for path in paths:
+        if path is None:
+            continue
+        if path.is_dir():
+            raise UsageError(f"{path}: that is a folder; name a file in it")
+        if not path.parent.is_dir():
+            raise UsageError(
+                f"{path}: there is no folder {path.parent}; make it, or name another file"
+            )
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise UsageError(f"{path}: it may not be written; name another file")

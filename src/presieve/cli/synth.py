@@ -42,6 +42,7 @@ def command(
     """
     from presieve.driver.synthesize import synthesize
 
+    output.check_writable(save)
     progress.in_terminal()
     with output.quiet():
         fold = load(target)
@@ -58,7 +59,7 @@ def command(
             trace=trace,
         )
     if save is not None and found.certificate is not None:
-        found.certificate.save(save)
+        output.write(save, found.certificate.text())
     if json:
         output.as_json(found.to_json())
     else:

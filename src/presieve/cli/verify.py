@@ -51,6 +51,7 @@ def command(
     """
     from presieve.driver.verify import verify
 
+    output.check_writable(html, save)
     with output.quiet():
         fold = load(target)
         verdict = verify(
@@ -67,7 +68,7 @@ def command(
             pure=load_beside(target, opt.names(pure)),
         )
     if save is not None and verdict.certificate is not None:
-        verdict.certificate.save(save)
+        output.write(save, verdict.certificate.text())
     if html is not None:
         output.write(html, pages.verdict_page(verdict))
     if json:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from presieve.certificate.check import make_solver
+from presieve.driver.checked import check_texts
 from presieve.driver.inputs import told_in
 from presieve.errors import Declined, UsageError
 from presieve.ir.fold import Assumption, Problem
@@ -20,6 +21,8 @@ from presieve.sql.parse import parse_predicate
 Declared = str | Sequence[str]
 """One Spark SQL condition on an input column, or several."""
 
+EXAMPLE = "NOT isnan(score)"
+
 BY_CALLER = "the caller"
 _ELSEWHERE = {"unknown-column", "ambiguous-column"}
 
@@ -32,6 +35,7 @@ def read_declared(
     Raises :class:`UsageError` where one cannot be read. ``partly``: conditions that speak of other
     columns than ``names`` are about another place of the plan, and left out.
     """
+    check_texts("declare", declared, EXAMPLE)
     found: list[tuple[str, Term]] = []
     for text in [declared] if isinstance(declared, str) else declared:
         term = parse_predicate(text, names, timezone)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from presieve.errors import Declined, UsageError
+from presieve.driver.checked import check_text, check_texts
+from presieve.errors import Declined, UsageError, meant
 from presieve.ir.fold import Column, Fold, Mode, Problem
 from presieve.ir.sorts import TIMESTAMP, strip
 from presieve.ir.terms import Scope, Term, Var
@@ -82,6 +83,9 @@ def read_inputs(
 
     Raises :class:`UsageError` on what is no input.
     """
+    if not callable(fold) and not hasattr(fold, "reduce"):
+        raise UsageError(f"fold is a function, or a class with zero and reduce, not {fold!r}")
+    check_text("schema", schema, "team string, score double NOT NULL")
     columns = parse_schema(schema)
     names = _key_names(keys, columns)
     form: RowFunction | None = None
@@ -113,18 +117,23 @@ def with_keys(lifted: Lifted, request: Request) -> Lifted:
 
 
 def _key_names(keys: str | Sequence[str], columns: Sequence[SchemaColumn]) -> tuple[str, ...]:
+    check_texts("keys", keys, "team")
     given = keys.split(",") if isinstance(keys, str) else list(keys)
     names = tuple(k.strip() for k in given if k.strip())
     known = [c.name for c in columns]
     for name in names:
         if name not in known:
-            raise UsageError(f"key {name!r} is no column of the schema: {', '.join(known)}")
+            columns_ = ", ".join(known)
+            raise UsageError(
+                f"key {name!r} is no column of the schema: {columns_}{meant(name, known)}"
+            )
     return names
 
 
 def _returns(fold: object, returns: str | None) -> tuple[SchemaColumn, ...]:
     name = getattr(fold, "__name__", type(fold).__name__)
     if returns is not None:
+        check_text("returns", returns, "best double")
         return parse_returns(returns, name)
     declared = getattr(fold, "returnType", None)
     if declared is None:
@@ -140,6 +149,7 @@ def read_filter(what: str, text: str, names: dict[str, Var]) -> Term | Declined:
 
     Raises :class:`UsageError` where it is no SQL or names no column.
     """
+    check_text(what, text, "score > 90")
     term = parse_predicate(text, names, TIMEZONE)
     if isinstance(term, Declined) and term.code in _CALLER_ERRORS:
         raise UsageError(f"{what} {text!r}: {told_in(term)}")

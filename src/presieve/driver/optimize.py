@@ -14,14 +14,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from presieve.driver.declare import Declared, read_declared, with_declared
+from presieve.driver.checked import check_budget, check_choice, check_dataframe, check_texts
+from presieve.driver.declare import EXAMPLE, Declared, read_declared, with_declared
 from presieve.driver.gate import gated
 from presieve.driver.order import order_of
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.rounds import Decided, in_rounds
 from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution
 from presieve.driver.solved import solved
-from presieve.errors import Declined, PresieveError, UsageError
+from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import public_strength
 from presieve.ir.terms import Term
@@ -62,6 +63,7 @@ def optimize(
     What cannot be improved comes back as the very same object, and the reasons go to the logger
     ``presieve``.
     """
+    check_dataframe(df, "optimize")
     options = Options(budget, policy, cost, declare, pure)
     found, _ = optimized(df, options, told=logger.isEnabledFor(logging.INFO))
     return found
@@ -79,6 +81,7 @@ def explain(
     """What :func:`optimize` with the same options does to the DataFrame."""
     from presieve.report.report import Report
 
+    check_dataframe(df, "explain")
     options = Options(budget, policy, cost, declare, pure)
     found, data = optimized(df, options, for_report=True)
     return Report(data, partial(_measured, df, found))
@@ -103,12 +106,10 @@ class Options:
 
     def __post_init__(self) -> None:
         """Check the values."""
-        if not self.budget > 0:
-            raise UsageError(f"budget is a positive number of seconds, not {self.budget!r}")
-        if self.policy not in ("default", "strict"):
-            raise UsageError(f"policy is 'default' or 'strict', not {self.policy!r}")
-        if self.cost not in ("auto", "always", "never"):
-            raise UsageError(f"cost is 'auto', 'always' or 'never', not {self.cost!r}")
+        check_budget(self.budget)
+        check_choice("policy", self.policy, ("default", "strict"))
+        check_choice("cost", self.cost, ("auto", "always", "never"))
+        check_texts("declare", self.declare, EXAMPLE)
 
 
 def optimized(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -29,7 +29,7 @@ def read_pure(functions: PureFunctions) -> tuple[Pure, ...]:
     """The declared functions. Raises :class:`UsageError` where one is none, or its result is not
     of a type that is understood.
     """
-    if callable(functions) or isinstance(functions, str):
+    if callable(functions) or isinstance(functions, str) or not isinstance(functions, Iterable):
         raise UsageError(f"pure is a list of functions, not {functions!r}")
     if isinstance(functions, Mapping):
         return tuple(_read(f, returns) for f, returns in functions.items())

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from presieve.certificate import Certificate
+from presieve.driver.checked import check_budget, check_choice
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.order import Question, asked
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.solve import Policy, Solution, solve
-from presieve.errors import Declined, UsageError
+from presieve.errors import Declined
 from presieve.ir.pushdown import Kind, ResidualStrength, public_strength
 from presieve.report import progress
 from presieve.report.order import Order, unknown
@@ -144,10 +145,8 @@ def synthesize(
 
 def check_options(budget: float, policy: str) -> None:
     """Raises :class:`UsageError` on values that are none."""
-    if not budget > 0:
-        raise UsageError(f"budget is a positive number of seconds, not {budget!r}")
-    if policy not in ("default", "strict"):
-        raise UsageError(f"policy is 'default' or 'strict', not {policy!r}")
+    check_budget(budget)
+    check_choice("policy", policy, ("default", "strict"))
 
 
 def _nothing(where: str, declined: Declined, started: float) -> Synthesis:

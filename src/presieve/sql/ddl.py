@@ -5,7 +5,9 @@ Reads the DDL of ``StructType.fromDDL`` in Spark 4.3, and names types as ``DataT
 
 from __future__ import annotations
 
-from presieve.errors import DeclineSignal, UsageError
+from collections.abc import Iterable
+
+from presieve.errors import DeclineSignal, UsageError, meant
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.lexer import Token, tokens
 
@@ -107,9 +109,12 @@ class _Parser:
         if not (self.take_operator(text)):
             raise self.syntax(text)
 
-    def syntax(self, expected: str) -> DeclineSignal:
-        found = "the end" if self.here.kind == "end" else repr(self.here.text)
-        return DeclineSignal("sql-syntax", f"{expected} should stand where {found} stands")
+    def syntax(self, expected: str, known: Iterable[str] = ()) -> DeclineSignal:
+        """``known`` are names that could stand here: one that is like what does is offered."""
+        text = self.here.text
+        found = "the end" if self.here.kind == "end" else repr(text)
+        reason = f"{expected} should stand where {found} stands{meant(text, known)}"
+        return DeclineSignal("sql-syntax", reason)
 
     def end(self) -> None:
         if self.here.kind != "end":
@@ -146,7 +151,7 @@ class _Parser:
         match name:
             case None:
                 self.position -= token.kind != "end"
-                raise self.syntax("a type")
+                raise self.syntax("a type", SIMPLE_NAMES)
             case "array":
                 return f"array<{self.inside(1)}>"
             case "map":

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from presieve.errors import Declined, DeclineSignal
+from presieve.errors import Declined, DeclineSignal, meant
 from presieve.ir.ops import app
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
 from presieve.sql import conditional
@@ -315,7 +315,8 @@ class _Parser(Reader):
         if not known:
             columns = ", ".join(self.names) or "none"
             raise DeclineSignal(
-                "unknown-column", f"there is no column {shown}; the columns are: {columns}"
+                "unknown-column",
+                f"there is no column {shown}; the columns are: {columns}{meant(name, self.names)}",
             )
         if len(known) > 1:
             raise DeclineSignal(

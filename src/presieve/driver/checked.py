@@ -1,0 +1,55 @@
+"""Trusted. What callers hand in, looked at before anything is done: one clear line a mistake.
+
+Each function raises :class:`UsageError` where a value is none of what it is for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from presieve.errors import UsageError
+
+
+def check_budget(value: object) -> None:
+    """Seconds."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 < value < math.inf:  # type: ignore[operator]
+        raise UsageError(f"budget is a positive number of seconds, not {value!r}")
+
+
+def check_choice(name: str, value: object, known: Sequence[str]) -> None:
+    """One of a few words."""
+    if not isinstance(value, str) or value not in known:
+        *most, last = (repr(k) for k in known)
+        raise UsageError(f"{name} is {', '.join(most)} or {last}, not {value!r}")
+
+
+def check_text(name: str, value: object, example: str) -> None:
+    """A text with something in it."""
+    if not isinstance(value, str):
+        raise UsageError(f"{name} is a text such as {example!r}, not {value!r}")
+    if not value.strip():
+        raise UsageError(f"{name} is empty; write a text such as {example!r}")
+
+
+def check_texts(name: str, value: object, example: str) -> None:
+    """A text, or several."""
+    if isinstance(value, str):
+        return
+    if not isinstance(value, Iterable) or not all(isinstance(v, str) for v in value):
+        raise UsageError(f"{name} is a text such as {example!r}, or a list of them, not {value!r}")
+
+
+def check_dataframe(value: object, verb: str) -> None:
+    """A DataFrame of PySpark, classic or Connect; nothing is imported to find out."""
+    classes = type(value).__mro__
+    if any(c.__name__ == "DataFrame" and c.__module__.startswith("pyspark.sql") for c in classes):
+        return
+    kind = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    remedy = ""
+    if kind.startswith("pandas."):
+        remedy = "; spark.createDataFrame makes one of a pandas DataFrame"
+    elif kind.endswith(".GroupedData"):
+        remedy = "; a groupBy becomes one with agg or applyInPandas"
+    raise UsageError(f"{verb} takes a DataFrame of PySpark, not {kind}{remedy}")
