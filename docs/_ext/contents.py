@@ -12,6 +12,8 @@ from sphinx.application import Sphinx
 _HEADING = re.compile(r"^## (.+)$")
 _LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+\.md)\)")
 _FENCE = "```"
+_TITLES = {"README": "Overview <{}>"}
+"""What stands in the side bar for a page whose own title does not say what it is there."""
 
 
 def sections(docname: str, text: str) -> list[tuple[str, list[str]]]:
@@ -41,7 +43,7 @@ def _add_contents(app: Sphinx, docname: str, source: list[str]) -> None:
         own = documents if docname == app.config.root_doc else _below(docname, documents)
         if own:
             caption = f":caption: {heading}\n" if heading and docname.endswith("index") else ""
-            entries = "\n".join(f"/{one}" for one in own)
+            entries = "\n".join(_TITLES.get(one, "{}").format(f"/{one}") for one in own)
             source[0] += f"\n```{{toctree}}\n:hidden:\n{caption}\n{entries}\n```\n"
 
 
