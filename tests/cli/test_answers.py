@@ -247,3 +247,13 @@ def test_pure_functions_that_are_not_there(capsys: pytest.CaptureFixture[str]) -
     ):
         assert main(["synth", *SLOW, "--pure", name]) == 2
         assert line in capsys.readouterr().err
+
+
+def test_what_is_declined_says_where_and_how_to_learn_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    args = ["synth", *TOP_TWO[:-1], "first >= 90 AND round(second) > 3"]
+    assert main(args) == 1
+    out = capsys.readouterr().out
+    assert "[sql-unsupported] the function round is not supported (where:1:17)" in out
+    assert "presieve why sql-unsupported" in out

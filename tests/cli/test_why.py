@@ -55,7 +55,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     ("code", "text"),
     [
         ("sql-type", "there is no decline code 'sql-type'; did you mean sql-types"),
-        ("erase", "did you mean may-erase-error?"),
+        ("erase", "did you mean may-erase-error or "),
         ("qqq", "there is no decline code 'qqq'; `presieve why` lists all of them"),
     ],
 )

@@ -80,8 +80,15 @@ def test_text_of_a_split() -> None:
         " holds no\n"
         "                NaN\n"
         "  declined      [unknown-call] time.time() is not known (jobs/teams.py:40:9)\n"
+        "  more          presieve why unknown-call\n"
         "  effort        0.00 s"
     )
+
+
+def test_reasons_lead_to_their_pages() -> None:
+    shown = " ".join(outline(html.page("t", [html.Section(MIXED)])).text)
+    assert "presieve why unknown-call" in shown
+    assert "docs/declined/unknown-call.md" in shown
 
 
 def test_text_of_a_plan_with_nothing_to_do() -> None:

@@ -184,7 +184,7 @@ _GROUPING_ID = "spark_grouping_id"
 def _mode(grouping: list[Tree], calls: list[Call]) -> Mode:
     native = [c.native is not None for c in calls]
     if any(native) and any(is_attribute(t) and t[0]["name"] == _GROUPING_ID for t in grouping):
-        reason = "no filter is moved through ROLLUP, CUBE or GROUPING SETS"
+        reason = "no filter is moved through ROLLUP, CUBE or GROUPING SETS; group by one set alone"
         raise DeclineSignal("grouping-sets", reason)
     if any(native) != all(native):
         # Spark 4.3 refuses other aggregate functions beside Python's.
@@ -209,7 +209,8 @@ def _udaf_call(tree: Tree, position: int) -> Call:
     if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != AGGREGATE_EXPRESSION:
         raise DeclineSignal(
             "aggregate-expression",
-            "an output of this aggregate is neither a grouping column nor one aggregate function",
+            "an output of this aggregate is neither a grouping column nor one aggregate function;"
+            " compute with results in a select above the aggregate",
         )
     aggregate, udaf, arguments = tree[1], tree[2], tree[3:]
     if udaf["class"] != PYTHON_UDAF:
@@ -219,7 +220,8 @@ def _udaf_call(tree: Tree, position: int) -> Call:
         )
     complete = aggregate["mode"].get("object") == COMPLETE and not aggregate["isDistinct"]
     if not complete or int(aggregate["num-children"]) != 1:
-        raise DeclineSignal("aggregate-expression", "DISTINCT or FILTER in an aggregate function")
+        reason = f"{udaf['name']} is called with DISTINCT or FILTER; do that in a step below"
+        raise DeclineSignal("aggregate-expression", reason)
     kind = int(udaf["evalType"])
     check_function(udaf, *GROUPED_AGG_PANDAS, *GROUPED_AGG_ARROW)
     arrow, streamed = kind in GROUPED_AGG_ARROW, kind in STREAMED
@@ -305,10 +307,13 @@ def check_function(function: JsonNode, *kinds: int) -> None:
     """Decline unless the function is of one of these evaluation types, and deterministic."""
     if function["class"] not in (PYTHON_UDAF, PYTHON_UDF) or function["evalType"] not in kinds:
         raise DeclineSignal(
-            "eval-type", f"{function.get('name')} is not a pandas function of whole groups"
+            "eval-type",
+            f"{function.get('name')} is a kind of Python function that is not read here "
+            f"(evaluation type {function.get('evalType')})",
         )
     if function["udfDeterministic"] is not True:
-        raise DeclineSignal("nondeterministic-udf", f"{function['name']} is declared so")
+        reason = f"{function['name']} is declared asNondeterministic()"
+        raise DeclineSignal("nondeterministic-udf", reason)
 
 
 def plain(function: JsonNode, arguments: Tree) -> tuple[int, ...]:

@@ -25,6 +25,7 @@ ATTRIBUTE = EXPRESSIONS + "AttributeReference"
 ALIAS = EXPRESSIONS + "Alias"
 
 MAX_DEPTH = 300
+TOO_DEEP = f"the plan has more than {MAX_DEPTH} operators in a row; cut it with localCheckpoint()"
 """How deep plans and conjunctions are read: the reading is recursive, and Python's stack is not
 endless (a loop of ``withColumn`` makes plans of thousands of operators).
 """
@@ -62,7 +63,7 @@ def parse_plan(text: str) -> Node:
 
 def _node(flat: Tree, start: int, path: tuple[int, ...]) -> tuple[Node, int]:
     if len(path) > MAX_DEPTH:
-        raise DeclineSignal("plan-depth", f"the plan has more than {MAX_DEPTH} operators in a row")
+        raise DeclineSignal("plan-depth", TOO_DEEP)
     here = flat[start]
     position = start + 1
     children = []

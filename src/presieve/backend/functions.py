@@ -133,6 +133,8 @@ def takes_key(function: object, boundary: Boundary, call: Call) -> bool:
     if count != (2 if boundary.beside is None else 3):
         return False
     if not boundary.all_keys_plain:
-        reason = f"{call.name} takes the key, and grouping is not by plain columns"
+        reason = (
+            f"{call.name} takes the key, and grouping is by an expression; make it a column first"
+        )
         raise DeclineSignal("grouping-expression", reason)
     return True

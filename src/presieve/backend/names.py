@@ -44,9 +44,8 @@ def distinct(attributes: Iterable[Attribute], where: str) -> None:
     for attribute in attributes:
         folded = attribute.name.upper().lower()
         if folded in seen:
-            raise DeclineSignal(
-                "ambiguous-name", f"two columns {where} are called {attribute.name!r}"
-            )
+            reason = f"two columns {where} are called {attribute.name!r}; rename one of them"
+            raise DeclineSignal("ambiguous-name", reason)
         seen.add(folded)
 
 

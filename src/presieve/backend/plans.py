@@ -185,11 +185,11 @@ def _session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
     if against is not None:
         return against
     if gateway.is_streaming(plan):
-        return Declined("streaming", "streaming DataFrames are left alone")
+        return Declined("streaming", "a stream is left alone; optimize its batches in foreachBatch")
     for key, expected in _CONFS.items():
         value = gateway.conf(key, expected).lower()
         if value != expected:
-            return Declined("conf", f"{key} is {value}; proofs are about {expected}")
+            return Declined("conf", f"{key} is {value}, and proofs are about {expected}: unset it")
     return None
 
 
@@ -217,12 +217,15 @@ def _problem(
         if unread is not None:
             return unread
         if not gateway.cache_is_empty() and _is_cached(gateway, site, plan):
-            return Declined("cached", "the result is cached, and recomputing it would not pay")
+            return Declined("cached", CACHED)
         return read_problem(gateway, site, plan, setting)
     except DeclineSignal as signal:
         return signal.declined
     except GatewayError as error:
         return error.declined
+
+
+CACHED = "the result is cached, and recomputing it would not pay; filter before it is cached"
 
 
 def _is_cached(gateway: Gateway, site: Site, plan: Handle) -> bool:

@@ -85,7 +85,11 @@ class SiteProblem:
 def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
     """The problem of a site; ``plan`` is the root. Raises :class:`DeclineSignal`."""
     if not site.deterministic:
-        raise DeclineSignal("nondeterministic", "something below the filter is not deterministic")
+        reason = (
+            "something below the filter is not deterministic, such as rand() or a function without "
+            "asDeterministic(); store what it gives first"
+        )
+        raise DeclineSignal("nondeterministic", reason)
     node = gateway.node(plan, site.boundary.path)
     read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)
     boundary, names, lifted, why = read.boundary, read.names, read.folds, read.why
@@ -189,7 +193,8 @@ def _conjuncts(
     if not moved:
         raise _signal(stuck[0] if stuck else KEYS_ONLY)
     if sum(size(term) for _, term in moved) > MAX_WHERE:
-        raise DeclineSignal("filter-size", f"the filter has more than {MAX_WHERE} operators")
+        reason = f"the filter has more than {MAX_WHERE} operators; say the same with fewer"
+        raise DeclineSignal("filter-size", reason)
     return tuple(moved), tuple(stuck)
 
 

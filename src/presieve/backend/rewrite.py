@@ -86,11 +86,14 @@ def _beside(site: SiteProblem, prefilter: Term, timezone: str) -> Predicate | No
     if not read <= set(own) or any(own[v][0] in site.below.exposed for v in read):
         raise DeclineSignal("may-add-error", "the second input would be filtered too early")
     if any(own[v][1].sort != v.sort for v in read):
-        raise DeclineSignal("key-type", "one grouping column of cogroup is NOT NULL and one is not")
+        raise DeclineSignal("key-type", NULLABLE)
     named = {own[v][1].name.upper().lower() for v in read}
     distinct((a for a in side.inputs if a.name.upper().lower() in named), "of the second input")
     term = rewrite(prefilter, lambda v: own[v][1])
     return _predicate(term, dict(own.values()), timezone)
+
+
+NULLABLE = "one grouping column of cogroup is NOT NULL and one is not; make both of them nullable"
 
 
 def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
@@ -128,7 +131,8 @@ def _check_exposed(site: SiteProblem, prefilter: Term) -> None:
         if variable in read and number in site.below.exposed:
             raise DeclineSignal(
                 "may-add-error",
-                f"the pre-filter would compute {variable.name!r}, which can raise, for more rows",
+                f"the pre-filter would compute {variable.name!r}, which can raise, for more rows;"
+                " compute it in a way that cannot, such as try_divide",
             )
 
 
@@ -170,7 +174,7 @@ def _predicate(term: Term, attributes: Mapping[int, Var], timezone: str) -> Pred
         sql = emit_checked(term, names, timezone)
     except PresieveError as error:
         # No text of the same meaning, or a bug of ours that the check has found: both are safe.
-        raise DeclineSignal("no-text", f"a predicate cannot be written as SQL: {error}") from error
+        raise DeclineSignal("no-text", f"a filter cannot be written as SQL: {error}") from error
     return Predicate(sql, term, attributes)
 
 

@@ -62,13 +62,18 @@ def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     function, struct = _function(node)
     name = str(function["name"])
     if function["udfDeterministic"] is not True:
-        raise DeclineSignal("nondeterministic-udf", f"{name} is not declared asDeterministic()")
+        raise DeclineSignal(
+            "nondeterministic-udf", f"{name} is not declared so; call asDeterministic() on it"
+        )
     if function["evalType"] != _KIND:
         raise DeclineSignal("eval-type", f"{name} is not a table function of rows that uses Arrow")
     for key, expected in _CONFS.items():
         value = gateway.conf(key, expected)
         if value.lower() != expected:
-            reason = f"{key} is {value!r}: a table function fails in a task that gets no rows"
+            reason = (
+                f"{key} is {value!r}, so that a table function fails in a task that gets no rows: "
+                f"set it to {expected!r}"
+            )
             raise DeclineSignal("conf", reason)
     below = _table(node)
     inputs = gateway.attributes(gateway.node(plan, below.path[len(node.path) :]))

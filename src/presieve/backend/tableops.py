@@ -37,6 +37,10 @@ _TABLE_FUNCTIONS = {
 """Their evaluation types; the second one is that of functions of iterators of batches."""
 
 
+_DIFFER = "the grouping columns of cogroup differ in their types; cast one of them below"
+_SHARED = "the two inputs of cogroup share columns; select them under new names for one of the two"
+
+
 def read_boundary(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     """What the node says. ``plan`` is the same node where Spark has it. Raises
     :class:`DeclineSignal`.
@@ -126,11 +130,11 @@ def _read_cogroups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     left, right = (_side(gateway, node, plan, i, count) for i, count in enumerate(counts))
     ids = [a.id for side in (left, right) for a in side.inputs]
     if len(set(ids)) != len(ids):
-        raise DeclineSignal("plan-shape", "the two inputs of cogroup share columns")
+        raise DeclineSignal("plan-shape", _SHARED)
     types = [{a.id: a.type for a in side.inputs} for side in (left, right)]
     pairs = zip(left.keys, right.keys, strict=True)
     if any(types[0][a] != types[1][b] for a, b in pairs):
-        raise DeclineSignal("key-type", "the grouping columns of cogroup differ in their types")
+        raise DeclineSignal("key-type", _DIFFER)
     outputs = gateway.attributes(plan)
     call = _table_call(node, ids, outputs)
     return Boundary(

@@ -12,7 +12,7 @@ from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.cli.load import load, load_beside
 from presieve.report import progress
-from presieve.report.words import RESIDUAL_STRENGTHS, WITH_RESIDUAL
+from presieve.report.words import RESIDUAL_STRENGTHS, WITH_RESIDUAL, why
 
 if TYPE_CHECKING:
     from presieve.driver.synthesize import Synthesis
@@ -83,8 +83,11 @@ def _fields(found: Synthesis, save: Path | None) -> Iterator[tuple[str, str]]:
     for assumption in found.assumptions:
         yield "assuming", f"{assumption['text']} [{assumption['code']}]"
     for declined in found.declined:
-        line = f", line {declined['line']}" if declined["line"] else ""
-        yield "declined", f"{declined['reason']} [{declined['code']}]{line}"
+        place = ":".join(str(declined[k]) for k in ("file", "line", "column") if declined[k])
+        at = f" ({place})" if declined["line"] else ""
+        yield "declined", f"[{declined['code']}] {declined['reason']}{at}"
+    if found.declined:
+        yield "more", why(str(d["code"]) for d in found.declined)
     yield "seconds", f"{found.seconds:.3f}, {found.solver_calls} solver calls"
     if save is not None and found.certificate is not None:
         yield "certificate", str(save)

@@ -83,9 +83,9 @@ def _page(name: str) -> str:
 
 
 def _near(code: str, codes: list[str]) -> str:
+    inside = [c for c in codes if code and code in c]
     near = difflib.get_close_matches(code, codes, n=3, cutoff=0.5)
-    inside = [c for c in codes if code and code in c and c not in near]
-    meant = (near + inside)[:4]
+    meant = list(dict.fromkeys(inside + near))[:3]
     if meant:
         return f"; did you mean {' or '.join(meant)}?"
     return "; `presieve why` lists all of them"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from presieve.certificate.merges import merge_agrees
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, with_keys, zone_note
-from presieve.driver.solve import Policy
+from presieve.driver.solve import Policy, no_text, not_assumed
 from presieve.driver.solved import solved
 from presieve.errors import Declined, DeclineSignal, PresieveError, UsageError
 from presieve.ir.fold import Mode
@@ -92,9 +92,7 @@ def filters_below(
     if isinstance(merge, Declined):
         return _of_keys(where, request, merge)
     if merge.assumptions and policy == "strict":
-        text = merge.assumptions[0].text
-        why = Declined("assumption", f"policy strict does not assume that {text}")
-        return _of_keys(where, request, why)
+        return _of_keys(where, request, not_assumed(merge.assumptions[0]))
     effort = Effort(seconds=max(budget, 1.0))
     if not merge_agrees(solution.problem, merge.fields, merge.raises, effort=effort):
         return _of_keys(where, request, _disagrees())
@@ -105,7 +103,7 @@ def filters_below(
         if solution.kind != "partial":
             residual = emit_checked(solution.residual, inputs.output_names(), TIMEZONE)
     except InexpressibleError as problem:
-        return _of_keys(where, request, Declined("inexpressible", str(problem)))
+        return _of_keys(where, request, Declined("inexpressible", no_text(problem)))
     return Below(prefilter, residual, tuple(told))
 
 

@@ -13,7 +13,7 @@ from presieve.errors import Declined
 from presieve.ir.fold import PURE, Assumption, Problem
 from presieve.ir.pushdown import Kind, Strength
 from presieve.ir.terms import SQL_TRUE, Term
-from presieve.ir.walk import depth
+from presieve.ir.walk import depth, variables
 from presieve.smt.solver import Effort
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def solve(
         return nothing(problem, (deep,), started, 0)
     refused: tuple[Declined, ...] = ()
     if policy == "strict":
-        refused = tuple(_refused(a) for a in open_assumptions(problem, discharged))
+        refused = tuple(not_assumed(a) for a in open_assumptions(problem, discharged))
         problem = strictly(problem, discharged)
         if open_assumptions(problem, discharged):
             return nothing(problem, refused, started, 0)
@@ -125,8 +125,18 @@ def open_assumptions(problem: Problem, discharged: Collection[Assumption]) -> li
     return [a for a in problem.assumptions if a not in discharged and a.code != PURE]
 
 
-def _refused(assumption: Assumption) -> Declined:
-    return Declined("assumption", f"policy strict does not assume that {assumption.text}")
+def not_assumed(assumption: Assumption) -> Declined:
+    """Why a proof that rests on this is not used under ``policy="strict"``."""
+    reason = f"policy strict does not assume that {assumption.text}"
+    names = [v.name for v in variables(assumption.term)]
+    if assumption.text == f"column {names[0] if names else ''} holds no NaN":
+        reason += f'; where it is so, say declare="NOT isnan({names[0]})"'
+    return Declined("assumption", reason)
+
+
+def no_text(problem: Exception) -> str:
+    """Why a proven filter cannot be given as SQL."""
+    return f"a proven filter cannot be written as SQL: {problem}; compare plain columns"
 
 
 def _searched(
@@ -151,7 +161,7 @@ def _searched(
         if found.pushdown is None:
             continue
         if policy == "strict":
-            more = [_refused(a) for a in open_assumptions(found.problem, discharged)]
+            more = [not_assumed(a) for a in open_assumptions(found.problem, discharged)]
             if more:
                 declined = (*declined, *more)
                 continue

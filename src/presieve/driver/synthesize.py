@@ -13,7 +13,7 @@ from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.order import Question, asked
 from presieve.driver.pure import PureFunctions, read_pure
-from presieve.driver.solve import Policy, Solution, solve
+from presieve.driver.solve import Policy, Solution, no_text, solve
 from presieve.errors import Declined
 from presieve.ir.pushdown import Kind, ResidualStrength, public_strength
 from presieve.report import progress
@@ -166,7 +166,7 @@ def told(inputs: Inputs, where: str, solution: Solution, started: float) -> Synt
             if solution.kind != "partial":
                 residual = emit_checked(solution.residual, inputs.output_names(), TIMEZONE)
         except InexpressibleError as problem:
-            return _nothing(where, Declined("inexpressible", str(problem)), started)
+            return _nothing(where, Declined("inexpressible", no_text(problem)), started)
     return Synthesis(
         solution.kind,
         prefilter,

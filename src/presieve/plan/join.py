@@ -11,7 +11,9 @@ from presieve.semantics.interpret import evaluate
 
 _OTHER_SIDE = Declined(NO_PATH, "a filter above a join reads columns of the other side")
 _LETS_NULLS_PASS = Declined(
-    "outer-join", "a filter above an outer join keeps rows for which there is no group"
+    "outer-join",
+    "a filter above an outer join keeps rows for which there is no group; add IS NOT NULL, or make "
+    "it an inner join",
 )
 
 

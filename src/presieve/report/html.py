@@ -41,7 +41,7 @@ def _templates() -> Environment:
     env.filters["zip"] = zip
     env.globals.update(python_lines=python_lines)
     env.globals.update(summary=words.summary, scan=words.scan, effort=words.effort)
-    env.globals.update(measured=words.measured)
+    env.globals.update(measured=words.measured, why=words.why)
     env.globals.update(kinds=words.KINDS, with_residual=words.WITH_RESIDUAL)
     env.globals.update(residual_strengths=words.RESIDUAL_STRENGTHS)
     env.globals.update(answer=words.answer, pictures=picture.pictures, ran_of=words.ran)

@@ -62,6 +62,8 @@ def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
         yield "known", f"{known['text']} [{known['code']}], {known['by']}"
     for declined in boundary.declined:
         yield "declined", str(declined)
+    if boundary.declined:
+        yield "more", words.why(d.code for d in boundary.declined)
     for listing in boundary.listings:
         yield "source", "\n".join([listing.file, *listing.shown()])
     yield "effort", words.effort(boundary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeAlias
 
 from presieve.ir.pushdown import ResidualStrength
@@ -128,6 +129,11 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
     if boundary.kind != "none":
         reasons = "what is proved of it stands there already"
     return f"{name} left as it is: {reasons}"
+
+
+def why(codes: Iterable[str]) -> str:
+    """The commands that tell more of what was declined, each once; empty where nothing was."""
+    return ", ".join(f"presieve why {code}" for code in dict.fromkeys(codes))
 
 
 def scan(boundary: BoundaryReport) -> str:

@@ -150,6 +150,10 @@ def settle(constant: Constant) -> Lit:
     return lit(sort, constant.value)
 
 
+_ROUNDS = "an integer column is compared as a double, which rounds; cast it in a projection below"
+_TWO_CLOCKS = "timestamp_ntz and timestamp columns are compared; cast one in a projection below"
+
+
 def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
     """Two operands as terms of one sort. Raises :class:`DeclineSignal`."""
     if isinstance(a, Choice) or isinstance(b, Choice):
@@ -162,21 +166,22 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
     if isinstance(a, AsDouble):
         if isinstance(b, Constant):
             return a.term, _rounded(b)
-        raise DeclineSignal("sql-types", "an integer column is compared as a double, which rounds")
+        raise DeclineSignal("sql-types", _ROUNDS)
     if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
         return exact.whole(a), exact.whole(b)
     if isinstance(a, AsInstant) and isinstance(b, Constant):
         return a.term, fit(b, TIMESTAMP_NTZ, timezone)
     if isinstance(a, AsInstant) or isinstance(b, AsInstant):
-        raise DeclineSignal("sql-types", "timestamp_ntz and timestamp columns are compared")
+        raise DeclineSignal("sql-types", _TWO_CLOCKS)
     if isinstance(b, Constant):
         return a, fit(b, a.sort, timezone)
     if isinstance(b, AsDouble):
-        raise DeclineSignal("sql-types", "an integer column is compared as a double, which rounds")
+        raise DeclineSignal("sql-types", _ROUNDS)
     if strip(a.sort) != strip(b.sort):
         raise DeclineSignal(
             "sql-types",
-            f"{sort_name(a.sort)} meets {sort_name(b.sort)}, which cannot be compared exactly",
+            f"{sort_name(a.sort)} meets {sort_name(b.sort)}, which cannot be compared exactly; "
+            "cast one of them in a projection below",
         )
     return a, b
 
@@ -221,12 +226,16 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
     sorts = {strip(o.sort) for o in operands if not isinstance(o, _NOT_YET)}
     kinds = {o.kind for o in operands if isinstance(o, Constant) and o.kind != "void"}
     if len(sorts) > 1 or (sorts != {FLOAT} and len(kinds) > 1 and not _join(sorts, kinds)):
-        raise DeclineSignal("sql-types", "an IN list mixes types")
+        raise DeclineSignal(
+            "sql-types", "an IN list mixes types; write all of it in the type of the column"
+        )
     if kinds == {"string"} and sorts & {DATE, TIMESTAMP, TIMESTAMP_NTZ, BINARY}:
         reason = "an IN list compares dates or binaries with strings; write DATE '...', X'...'"
         raise DeclineSignal("sql-types", reason)
     if "int" in kinds and any(isinstance(s, Decimal) and s.scale > _BESIDE_BIGINT for s in sorts):
-        raise DeclineSignal("sql-types", "an IN list compares decimals with integers")
+        raise DeclineSignal(
+            "sql-types", "an IN list compares decimals with integers; write decimals"
+        )
     equalities = [compare(Op.SQL_EQ, value, option, timezone) for option in options]
     return flat(Op.SQL_OR, equalities)
 

@@ -75,7 +75,7 @@ def nan_test(operand: Operand) -> Term:
     """``isnan(operand)``. Raises :class:`DeclineSignal`."""
     value = operand if isinstance(operand, Choice) else expression(operand, "isnan")
     if strip(value.sort) != FLOAT:
-        raise DeclineSignal("sql-types", "isnan takes a double")
+        raise DeclineSignal("sql-types", "isnan takes a double; cast in a projection below")
     if isinstance(value, Choice):
         return each(value, lambda v: app(Op.SQL_IS_NAN, v))
     return app(Op.SQL_IS_NAN, value)
@@ -130,5 +130,5 @@ def _as(operand: Operand, sort: Sort, timezone: str) -> Value:
         return fit(operand, sort, timezone)
     settled = settle(operand)
     if settled.sort != sort:
-        raise DeclineSignal("sql-types", "the branches of a CASE mix types")
+        raise DeclineSignal("sql-types", "the branches of a CASE mix types; write them in one type")
     return settled

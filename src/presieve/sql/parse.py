@@ -192,7 +192,7 @@ class _Parser(Reader):
     def in_(self, operand: Operand) -> Term:
         self.expect("(")
         if self.here.is_word("SELECT", "WITH", "VALUES", "FROM"):
-            raise self.unsupported("subqueries are not supported", self.here)
+            raise self.unsupported("subqueries are not supported; use a join", self.here)
         options = [self.condition()]
         while self.take_operator(","):
             options.append(self.condition())

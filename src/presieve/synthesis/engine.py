@@ -345,11 +345,12 @@ def synthesize(
         tell(story.Keys(tuple(keys_only)))
     if search.space.size > MAX_CELLS:
         tell(story.Weaker("regions"))
-        declined = (Declined("space", f"{search.space.size} regions of rows are too many"),)
+        many = f"{search.space.size} regions of rows are too many; compare with fewer constants"
+        declined = (Declined("space", many),)
     else:
         proof, strength = search.run()
         if proof is None and search.candidate() != SQL_TRUE:
-            why = "ran out of time" if search.out_of_time else "no invariant was found"
+            why = "time ran out; raise budget=" if search.out_of_time else "no invariant was found"
             declined = (Declined("no-proof", f"a pre-filter is likely right, but {why}"),)
     if proof is None and keys_only:
         proof, strength = search.keep_all()

@@ -37,7 +37,10 @@ COGROUPED_MAPS = {
 MAPS = {205: LOGICAL + "MapInPandas", 207: LOGICAL + "MapInArrow"}
 """Catalyst's operators by the eval types of their functions."""
 
-_SETS = Declined("grouping-sets", "no filter is moved through ROLLUP, CUBE or GROUPING SETS")
+_SETS = Declined(
+    "grouping-sets",
+    "no filter is moved through ROLLUP, CUBE or GROUPING SETS; group by one set alone",
+)
 
 
 def is_global(expressions: Sequence[Expression]) -> bool:
@@ -107,7 +110,9 @@ def _keys(
     for expression in grouping:
         plain, name = unaliased(expression)
         if plain.WhichOneof("expr_type") in ("literal", "unresolved_star"):
-            return Declined("grouping-expression", "grouping is by a number or by *")
+            return Declined(
+                "grouping-expression", "grouping is by a number or by *; name the columns"
+            )
         why = not_rowwise([plain])
         if why is not None:
             return why

@@ -130,7 +130,8 @@ class Resolver:
         """Why nothing is known of a leaf."""
         if kind == "read":
             if body.is_streaming:
-                return Declined("streaming", "streaming DataFrames are left alone")
+                reason = "a stream is left alone; optimize its batches in foreachBatch"
+                return Declined("streaming", reason)
             table = str(body.named_table.unparsed_identifier)
             if body.HasField("data_source") or self.server.is_stored(table):
                 return None
