@@ -231,7 +231,13 @@ def _solve_problem(
         told = replace(told, order=order_of(solution, max(deadline - time.perf_counter(), _LEAST)))
     if solution.verified is None or solution.kind == "none":
         return told, None
-    return _edited(opened, problem, solution, told, options)
+    told, edit = _edited(opened, problem, solution, told, options)
+    if for_report and told.kind != "none":
+        from presieve.report.details import Found, of_proof
+
+        residual = solution.problem.where if told.kind == "partial" else solution.residual
+        told = of_proof(told, solution.problem, Found(told.kind, residual, solution.invariant))
+    return told, edit
 
 
 _LEAST = 0.1

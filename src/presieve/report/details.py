@@ -5,15 +5,27 @@ for. All of it is derived from what the proof is about, and none of it decides a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from presieve.backend.problem import SiteProblem
 from presieve.errors import Declined
-from presieve.ir.terms import Scope
+from presieve.ir.fold import Problem
+from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
-from presieve.report import listing
+from presieve.report import conjuncts, invariant, listing
+from presieve.report.conjuncts import Conjunct
 from presieve.report.listing import Listing
 from presieve.report.model import BoundaryReport
+from presieve.report.tell import sql
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was proved: the kind of pushdown that is made, its residual, and the invariant."""
+
+    kind: str
+    residual: Term
+    invariant: tuple[Term, ...]
 
 
 def declined_at(report: BoundaryReport) -> BoundaryReport:
@@ -36,6 +48,16 @@ def of_functions(report: BoundaryReport, site: SiteProblem) -> BoundaryReport:
         if shown is not None:
             found.append(shown)
     return replace(report, listings=tuple(dict.fromkeys(found)))
+
+
+def of_proof(report: BoundaryReport, problem: Problem, found: Found) -> BoundaryReport:
+    """The report with what became of the filter's conjuncts, and the invariant in words."""
+    told = tuple(
+        Conjunct(sql(a.term), a.fate, tuple(map(sql, a.above)))
+        for a in conjuncts.accounts(found.kind, problem.where, found.residual)
+    )
+    texts = tuple(s.text for s in invariant.sentences(problem, found.invariant))
+    return replace(report, conjuncts=told, sentences=texts)
 
 
 def _with_places(

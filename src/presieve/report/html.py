@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from presieve.report import boxes, picture, verdict_text, words
 from presieve.report.highlight import python_lines
+from presieve.report.invariant import HEADING
 from presieve.report.model import ReportData
 from presieve.report.verdict import Verdict
 
@@ -26,6 +27,27 @@ class Section:
     facts: Mapping[str, str] = field(default_factory=dict)
 
 
+FATE_MARKS = {
+    "below": "\N{DOWNWARDS ARROW}",
+    "implied": "\N{DOWNWARDS ARROW}",
+    "weakened": "\N{UP DOWN ARROW}",
+    "replaced": "\N{UP DOWN ARROW}",
+    "stays": "\N{UPWARDS ARROW}",
+}
+"""Beside the words for what became of a conjunct: whether it is checked below or above."""
+
+
+def _code_marks(text: str) -> str:
+    """A sentence as HTML: names between backticks are code."""
+    from markupsafe import Markup, escape
+
+    parts = [escape(part) for part in text.split("`")]
+    if len(parts) % 2 == 0:  # a name with a backtick in it
+        return escape(text)
+    marked = (Markup("<code>{}</code>").format(p) if i % 2 else p for i, p in enumerate(parts))
+    return Markup("").join(marked)
+
+
 @cache
 def _templates() -> Environment:
     import jinja2
@@ -39,7 +61,9 @@ def _templates() -> Environment:
     )
     env.filters["percent"] = words.percent
     env.filters["zip"] = zip
-    env.globals.update(python_lines=python_lines)
+    env.filters["code_marks"] = _code_marks
+    env.globals.update(python_lines=python_lines, fate_marks=FATE_MARKS)
+    env.globals.update(invariant_heading=HEADING)
     env.globals.update(summary=words.summary, scan=words.scan, effort=words.effort)
     env.globals.update(measured=words.measured, why=words.why)
     env.globals.update(kinds=words.KINDS, with_residual=words.WITH_RESIDUAL)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import ResidualStrength
+from presieve.report.conjuncts import Conjunct
 from presieve.report.listing import Listing
 from presieve.report.order import Order
 
@@ -28,6 +29,8 @@ class BoundaryReport:
     whether the result depends on the order of rows; None where the function was not read, or
     nobody asked. ``decision`` says whether pushing pays, and why; empty where nothing was proved.
     ``listings`` are the functions, or what stands around the places that are in the way.
+    ``conjuncts`` says what became of each conjunct of the filter; ``sentences`` are the invariant
+    in words.
     """
 
     operator: str
@@ -51,6 +54,8 @@ class BoundaryReport:
     order: Order | None = None
     decision: str = ""
     listings: tuple[Listing, ...] = ()
+    conjuncts: tuple[Conjunct, ...] = ()
+    sentences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

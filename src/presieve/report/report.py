@@ -21,6 +21,8 @@ def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
     plain["discharged"] = [dict(d) for d in boundary.discharged]
     plain["order"] = boundary.order.to_json() if boundary.order else None
     plain["listings"] = [x.to_json() for x in boundary.listings]
+    plain["conjuncts"] = [c.to_json() for c in boundary.conjuncts]
+    plain["sentences"] = list(boundary.sentences)
     plain["pushed_to_scan"] = list(boundary.pushed_to_scan)
     return plain
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from presieve.report import words
+from presieve.report import invariant, words
 from presieve.report.model import BoundaryReport, ReportData
 
 WIDTH = 100
@@ -43,11 +43,15 @@ def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
         yield "pre-filter", boundary.prefilter
         yield "residual", boundary.residual
         yield "kind", f"{boundary.kind}. {words.KINDS.get(boundary.kind, '')}".strip()
+        for conjunct in boundary.conjuncts:
+            yield "part", str(conjunct)
         if boundary.strength:
             yield "strength", boundary.strength
         if boundary.residual_strength and boundary.kind in words.WITH_RESIDUAL:
             yield "conjuncts", words.RESIDUAL_STRENGTHS[boundary.residual_strength]
-        if boundary.invariant:
+        if boundary.sentences:
+            yield "invariant", "\n".join([invariant.HEADING, *boundary.sentences])
+        elif boundary.invariant:
             yield "invariant", boundary.invariant
         yield "scan filters", words.scan(boundary)
     if boundary.estimated_selectivity is not None:

@@ -82,11 +82,11 @@ def _literal(term: Lit) -> str:
 
 def _inner(term: Term) -> str:
     text = words(term)
-    loose = isinstance(term, App) and term.op in _LOOSE and len(_visible(term.op, term.args)) > 1
+    loose = isinstance(term, App) and term.op in _LOOSE and len(visible(term.op, term.args)) > 1
     return f"({text})" if loose else text
 
 
-def _visible(op: Op, args: tuple[Term, ...]) -> list[Term]:
+def visible(op: Op, args: tuple[Term, ...]) -> list[Term]:
     """Conjuncts worth saying: that an option is there is said by comparing its value."""
     if op is not Op.AND:
         return list(args)
@@ -138,5 +138,5 @@ def _application(op: Op, args: tuple[Term, ...]) -> str:
         case Op.ITE, (condition, then, other):
             return f"{_inner(then)} if {_inner(condition)} else {_inner(other)}"
     if op in _INFIX:
-        return _INFIX[op].join(_inner(a) for a in _visible(op, args))
+        return _INFIX[op].join(_inner(a) for a in visible(op, args))
     return f"{op.value}({', '.join(words(a) for a in args)})"
