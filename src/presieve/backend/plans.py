@@ -19,7 +19,7 @@ from presieve.backend.native import AGGREGATE_EXPRESSION, native_call
 from presieve.backend.notes import notes
 from presieve.backend.problem import SiteProblem, read_problem
 from presieve.backend.rewrite import SiteEdit, edit, rewrite_plan
-from presieve.backend.scan import pushed_filters
+from presieve.backend.scan import Scans, scans_below
 from presieve.backend.sizes import Size, sizes
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
@@ -311,13 +311,13 @@ def is_same(opened: Opened, df: DataFrame) -> bool:
         return False
 
 
-def scan_filters(opened: Opened, df: DataFrame) -> tuple[tuple[str, ...], ...]:
+def scan_filters(opened: Opened, df: DataFrame) -> tuple[Scans, ...]:
     """For each boundary of a DataFrame, by number, the filters that reach the scans below it."""
     gateway = opened.gateway
     try:
         plan = gateway.analyzed(df)
         root = gateway.tree(plan)
-        return tuple(pushed_filters(gateway, plan, root, node) for node in boundaries(root))
+        return tuple(scans_below(gateway, plan, root, node) for node in boundaries(root))
     except (DeclineSignal, GatewayError):
         return ()
 

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
-from presieve.backend.catalyst_json import Node
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from presieve.backend.boundary import PROJECT
+from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, Node, Tree, expr_id
+from presieve.backend.catalyst_operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.definitions import WITH_CTE
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 
 
-def pushed_filters(gateway: Gateway, plan: Handle, root: Node, boundary: Node) -> tuple[str, ...]:
-    """The filters of the scans in the physical plan of a boundary, as Spark prints them, each once:
-    those handed to the file format, then those that choose partitions. None where Spark cannot plan
-    the boundary by itself. ``root`` is ``plan`` as we read it.
+@dataclass(frozen=True, slots=True)
+class Scans:
+    """The scans below a boundary: ``handed`` are the filters handed to file formats, ``choosing``
+    those that choose partitions, as Spark prints them, and ``leaves`` the names of its leaves.
+    """
+
+    handed: tuple[str, ...] = ()
+    choosing: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """All filters, each once."""
+        return tuple(dict.fromkeys((*self.handed, *self.choosing)))
+
+
+def scans_below(gateway: Gateway, plan: Handle, root: Node, boundary: Node) -> Scans:
+    """What the physical plan of a boundary says of its scans. Nothing where Spark cannot plan the
+    boundary by itself. ``root`` is ``plan`` as we read it.
     """
     below = gateway.node(plan, boundary.path)
     above = root
@@ -22,15 +42,39 @@ def pushed_filters(gateway: Gateway, plan: Handle, root: Node, boundary: Node) -
             above = above.children[child]
         found = gateway.scan_metadata(below)
     except GatewayError:
-        return ()
-    return tuple(
-        dict.fromkeys(
-            part
-            for key in ("PushedFilters", "PartitionFilters")
-            for _, metadata in found
-            for part in split_list(metadata.get(key, "[]"))
-        )
+        return Scans()
+    handed, choosing = (
+        tuple(part for _, metadata in found for part in split_list(metadata.get(key, "[]")))
+        for key in ("PushedFilters", "PartitionFilters")
     )
+    return Scans(handed, choosing, tuple(name.strip() for name, _ in found))
+
+
+def columns_below(node: Node, ids: Iterable[int]) -> dict[int, str]:
+    """For attributes of an operator, the names of the columns at the bottom of the projections and
+    filters below it that they are; "" for those that are computed on the way.
+    """
+    here = {i: {i} for i in ids}
+    names = dict.fromkeys(here, "")
+    while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
+        if node.kind == PROJECT:
+            here = _passed(node.fields["projectList"], here)
+        (node,) = node.children
+    for tree in node.fields.get("output", []):
+        for asked in here.get(expr_id(tree[0]), ()):
+            names[asked] = str(tree[0]["name"])
+    if "output" not in node.fields:  # not a relation: what is computed there is not known
+        return {i: name for i, name in names.items() if i not in set().union(*here.values())}
+    return names
+
+
+def _passed(columns: list[Tree], here: dict[int, set[int]]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for tree in columns:
+        value = tree[1:] if tree[0]["class"] == ALIAS else tree
+        if len(value) == 1 and value[0]["class"] == ATTRIBUTE:
+            found.setdefault(expr_id(value[0]), set()).update(here.get(expr_id(tree[0]), set()))
+    return found
 
 
 def split_list(text: str) -> list[str]:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,7 @@ from presieve.driver.session import Setting, enable_everywhere
 from presieve.errors import UsageError
 from presieve.report import html as pages
 from presieve.report import progress, text
+from presieve.report.model import ReportData
 from presieve.report.report import boundary_json
 
 
@@ -35,12 +37,15 @@ def command(
     policy: opt.PolicyOption = opt.Policy.DEFAULT,
     budget: opt.Budget = 10.0,
     cost: opt.CostOption = opt.Cost.AUTO,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Tell of each boundary what the search did.")
+    ] = False,
 ) -> None:
     """Run a PySpark job for what it plans, and report every boundary.
 
     What the job reads it gets: count(), collect() and the like run. What it writes is told and not
     written, and what it prints goes to standard error. --json and --html may also stand among the
-    job's arguments; what follows -- is the job's alone.
+    job's arguments, unlike --trace; what follows -- is the job's alone.
     """
     own, late_json, late_html = _split(args or ())
     json, html = json or late_json, html or late_html
@@ -55,6 +60,8 @@ def command(
     with _stdout_elsewhere():
         error = _run(found, own)
     looks = _distinct(heard.looks)
+    if trace:
+        looks = [(replace(look, data=_traced(look.data)), places) for look, places in looks]
     if json:
         output.as_json(_json(found, looks, heard, error))
     else:
@@ -63,6 +70,13 @@ def command(
         _page(html, found, looks)
     if error is not None:
         raise UsageError(error + _hint(heard))
+
+
+def _traced(data: ReportData) -> ReportData:
+    """With the trace of every boundary for which something was searched."""
+    for index in range(len(data.boundaries)):
+        data = data.traced(index)
+    return data
 
 
 def _split(args: Sequence[str]) -> tuple[list[str], bool, Path | None]:

@@ -52,4 +52,5 @@ def _told(one: Decided, candidate: Candidate, decision: Decision, *, refuse: boo
         verdict = "pushed" if decision.pays else "pushed although it may not pay"
         return replace(one, report=replace(report, decision=f"{verdict}: {reason}"))
     why = Declined(COST, f"the pre-filter {report.prefilter} is proven, but {reason}")
-    return Decided(replace(undone(report, why), decision=f"not pushed: {reason}"), None)
+    told = replace(undone(report, why), decision=f"not pushed: {reason}")
+    return replace(one, report=told, edit=None)

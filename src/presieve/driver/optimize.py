@@ -20,7 +20,7 @@ from presieve.driver.gate import gated
 from presieve.driver.order import order_of
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.rounds import Decided, in_rounds
-from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution
+from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
 from presieve.driver.solved import solved
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from presieve.backend.plans import Opened, OpenSite, SiteEdit
     from presieve.backend.problem import SiteProblem
     from presieve.report.report import Report
+    from presieve.report.trace import Trace
+    from presieve.synthesis.story import Story
 
 Cost = Literal["auto", "always", "never"]
 
@@ -161,6 +163,7 @@ def optimized(
     before, after = _plans(opened, df, changed) if for_report else ("", "")
     data = ReportData(
         boundaries=tuple(s.report for s in sites),
+        searches=tuple(s.search for s in sites),
         changed=changed is not df,
         seconds=time.perf_counter() - started,
         plan_before=before,
@@ -191,19 +194,17 @@ def _solve_site(
         prefilter="true",
         residual=site.where,
     )
-    edit: SiteEdit | None = None
     problem = site.problem
     if isinstance(problem, Declined):
-        report = replace(report, declined=(problem,), span=problem.span)
+        found = Decided(replace(report, declined=(problem,), span=problem.span), None)
     else:
-        report, edit = _solve_problem(
-            opened, problem, report, options, deadline, for_report=for_report
-        )
+        found = _solve_problem(opened, problem, report, options, deadline, for_report=for_report)
+    report = found.report
     if for_report:
         from presieve.report.details import declined_at
 
         report = declined_at(report)
-    return Decided(replace(report, seconds=time.perf_counter() - started), edit)
+    return replace(found, report=replace(report, seconds=time.perf_counter() - started))
 
 
 def _solve_problem(
@@ -214,15 +215,17 @@ def _solve_problem(
     deadline: float,
     *,
     for_report: bool,
-) -> tuple[BoundaryReport, SiteEdit | None]:
+) -> Decided:
     from presieve.backend.plans import facts, input_names
 
     names = input_names(problem)
     declared = read_declared(options.declare, names, opened.timezone, partly=True)
     widened, known = with_declared(problem.problem, declared)
-    solution = _solved(widened, {**facts(opened, problem), **known}, options, deadline)
+    known = {**facts(opened, problem), **known}
+    solution = _solved(widened, known, options, deadline)
     if isinstance(solution, Declined):
-        return replace(report, declined=(solution,)), None
+        return Decided(replace(report, declined=(solution,)), None)
+    search = partial(_traced, widened, known, options)
     told = _told(report, problem, solution)
     if for_report:
         from presieve.report.details import of_functions
@@ -230,14 +233,25 @@ def _solve_problem(
         told = of_functions(told, problem)
         told = replace(told, order=order_of(solution, max(deadline - time.perf_counter(), _LEAST)))
     if solution.verified is None or solution.kind == "none":
-        return told, None
+        return Decided(told, None, search)
     told, edit = _edited(opened, problem, solution, told, options)
     if for_report and told.kind != "none":
-        from presieve.report.details import Found, of_proof
+        from presieve.report.details import Found, of_assumptions, of_proof
 
         residual = solution.problem.where if told.kind == "partial" else solution.residual
+        told = of_assumptions(told, solution.problem)
         told = of_proof(told, solution.problem, Found(told.kind, residual, solution.invariant))
-    return told, edit
+    return Decided(told, edit, search)
+
+
+def _traced(problem: Problem, known: Mapping[Assumption, str], options: Options) -> Trace:
+    """The search done once more, and told."""
+    from presieve.report.tell import trace
+
+    story: Story = []
+    budget, policy = options.budget, options.policy
+    solve(problem, budget=budget, policy=policy, discharged=known, story=story)
+    return trace(story)
 
 
 _LEAST = 0.1

@@ -13,14 +13,19 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from presieve.backend.plans import Opened, OpenSite, SiteEdit
+    from presieve.backend.scan import Scans
+    from presieve.report.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What came out of one site; ``edit`` is None where the plan stays as it is."""
+    """What came out of one site; ``edit`` is None where the plan stays as it is.
+    ``search`` does the search again, to tell of it.
+    """
 
     report: BoundaryReport
     edit: SiteEdit | None
+    search: Callable[[], Trace] | None = None
 
 
 Decide: TypeAlias = "Callable[[Opened, OpenSite], Decided]"
@@ -61,7 +66,7 @@ def in_rounds(
     if found is df or is_same(first, found):
         return df, [replace(decided[number], edit=None) for number in numbers]
     scans = scan_filters(first, found) if for_report else ()
-    return found, [_with_scans(decided[n], scans[n] if scans else ()) for n in numbers]
+    return found, [_with_scans(decided[n], scans[n] if scans else None) for n in numbers]
 
 
 def _round(
@@ -83,10 +88,12 @@ def _round(
     return here
 
 
-def _with_scans(site: Decided, scans: tuple[str, ...]) -> Decided:
-    if site.edit is None:
+def _with_scans(site: Decided, scans: Scans | None) -> Decided:
+    if site.edit is None or scans is None:
         return site
-    return replace(site, report=replace(site.report, pushed_to_scan=scans))
+    from presieve.report.details import of_scans
+
+    return replace(site, report=of_scans(site.report, site.edit, scans))
 
 
 def _apply(df: DataFrame, opened: Opened, sites: list[Decided]) -> tuple[DataFrame, list[Decided]]:
@@ -102,7 +109,7 @@ def _apply(df: DataFrame, opened: Opened, sites: list[Decided]) -> tuple[DataFra
         if all(new is old for new, old in zip(alone, sites, strict=True)):
             # Each can be made, but not all of them.
             last = max(i for i, s in enumerate(sites) if s.edit is not None)
-            alone[last] = Decided(undone(sites[last].report, applied), None)
+            alone[last] = _undone(sites[last], applied)
         return _apply(df, opened, alone)
     return applied, sites
 
@@ -114,7 +121,11 @@ def _alone(opened: Opened, site: Decided, together: Declined, count: int) -> Dec
     if site.edit is None:
         return site
     why = together if count == 1 else apply_edits(opened, (site.edit,))
-    return Decided(undone(site.report, why), None) if isinstance(why, Declined) else site
+    return _undone(site, why) if isinstance(why, Declined) else site
+
+
+def _undone(site: Decided, why: Declined) -> Decided:
+    return replace(site, report=undone(site.report, why), edit=None)
 
 
 def undone(report: BoundaryReport, why: Declined) -> BoundaryReport:
@@ -124,5 +135,6 @@ def undone(report: BoundaryReport, why: Declined) -> BoundaryReport:
         kind="none",
         prefilter="true",
         residual=report.where,
+        conjuncts=(),
         declined=(*report.declined, why),
     )

@@ -7,55 +7,16 @@ conditions on the same outputs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, TypeAlias
+from dataclasses import dataclass
 
 from presieve.certificate.check import make_solver
 from presieve.ir.ops import app, sql_conjuncts
 from presieve.ir.terms import SQL_TRUE, Op, Term
 from presieve.ir.walk import variables
+from presieve.report.parts import Fate
 from presieve.smt.encode import Encoder
 from presieve.smt.solver import Effort, Unsat
 from presieve.smt.text import s_not
-
-Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays"]
-
-TOLD: dict[Fate, str] = {
-    "below": "moved below, nothing of it is checked above",
-    "implied": "says no more than the rest of the filter, so nothing of it is checked above",
-    "weakened": "weakened, all that is checked above is",
-    "replaced": "replaced, above stands",
-    "stays": "stays above as it is",
-}
-"""What each word means, for people."""
-
-
-@dataclass(frozen=True, slots=True)
-class Conjunct:
-    """A conjunct of the filter and what became of it.
-
-    ``below``: nothing of it is checked above; ``implied``: neither, since the others say it;
-    ``weakened``: of the residual's conjuncts that the filter does not have, ``above`` are those
-    that follow from it; ``replaced``: it is not in the residual, which has ``above`` instead of all
-    conjuncts that are replaced; ``stays``: it is in the residual.
-    """
-
-    text: str
-    fate: Fate
-    above: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        above = f" {' AND '.join(self.above)}" if self.above else ""
-        return f"{self.text}: {TOLD[self.fate]}{above}"
-
-    @property
-    def told(self) -> str:
-        """What became of it."""
-        return TOLD[self.fate]
-
-    def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
-        return {**asdict(self), "above": list(self.above)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from presieve.backend.problem import SiteProblem
+from presieve.backend.rewrite import SiteEdit
+from presieve.backend.scan import Scans, columns_below
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
-from presieve.report import conjuncts, invariant, listing
-from presieve.report.conjuncts import Conjunct
+from presieve.report import conjuncts, invariant, listing, reaches, remedies
 from presieve.report.listing import Listing
 from presieve.report.model import BoundaryReport
+from presieve.report.parts import Conjunct
 from presieve.report.tell import sql
 
 
@@ -58,6 +60,30 @@ def of_proof(report: BoundaryReport, problem: Problem, found: Found) -> Boundary
     )
     texts = tuple(s.text for s in invariant.sentences(problem, found.invariant))
     return replace(report, conjuncts=told, sentences=texts)
+
+
+def of_scans(report: BoundaryReport, edit: SiteEdit, scans: Scans) -> BoundaryReport:
+    """The report with the filters that reach the scans, and why others do not."""
+    told = replace(report, pushed_to_scan=scans.filters)
+    if edit.prefilter is None or edit.beside is not None:
+        return told
+    attributes = edit.prefilter.attributes
+    found = columns_below(edit.site.site.input, attributes)
+    names = {v: found[i] for i, v in attributes.items() if i in found}
+    return replace(told, reaches=reaches.reaches(edit.prefilter.term, scans, names))
+
+
+def of_assumptions(report: BoundaryReport, problem: Problem) -> BoundaryReport:
+    """The report with what can be done about the assumptions that nobody has discharged."""
+    known = {(a.code, a.text): a for a in problem.assumptions}
+    found = []
+    for said in report.assumptions:
+        assumption = known.get((said["code"], said["text"]))
+        if assumption is None:
+            found.append(remedies.coded(said["code"], said["text"]))
+        else:
+            found.append(remedies.remedy(assumption))
+    return replace(report, remedies=tuple(found))
 
 
 def _with_places(

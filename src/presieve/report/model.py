@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import ResidualStrength
-from presieve.report.conjuncts import Conjunct
 from presieve.report.listing import Listing
 from presieve.report.order import Order
+from presieve.report.parts import Conjunct, Reach, Remedy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from presieve.backend.measured import Run
     from presieve.backend.sizes import Size
+    from presieve.report.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +33,9 @@ class BoundaryReport:
     nobody asked. ``decision`` says whether pushing pays, and why; empty where nothing was proved.
     ``listings`` are the functions, or what stands around the places that are in the way.
     ``conjuncts`` says what became of each conjunct of the filter; ``sentences`` are the invariant
-    in words.
+    in words. ``reaches`` says of each conjunct of the pre-filter whether the scan is given it, and
+    ``remedies`` what can be done about each of the assumptions. ``trace`` is the search
+    told in order, where somebody has asked for it.
     """
 
     operator: str
@@ -56,6 +61,9 @@ class BoundaryReport:
     listings: tuple[Listing, ...] = ()
     conjuncts: tuple[Conjunct, ...] = ()
     sentences: tuple[str, ...] = ()
+    reaches: tuple[Reach, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    trace: Trace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +78,8 @@ class Measured:
 class ReportData:
     """All boundaries of one plan. ``plan_before`` and ``plan_after`` are Spark's plan trees;
     ``sizes`` are those of the scans whose files can be seen; ``measured`` is None until somebody
-    measures.
+    measures. ``searches`` search each of the boundaries once more and tell of it; None for those
+    of which nothing was searched.
     """
 
     boundaries: tuple[BoundaryReport, ...]
@@ -80,3 +89,14 @@ class ReportData:
     plan_after: str = ""
     sizes: tuple[Size, ...] = ()
     measured: Measured | None = None
+    searches: tuple[Callable[[], Trace] | None, ...] = field(default=(), repr=False, compare=False)
+
+    def traced(self, index: int) -> ReportData:
+        """With the trace of one boundary, searched again unless it is there already."""
+        boundary = self.boundaries[index]
+        search = self.searches[index] if index < len(self.searches) else None
+        if boundary.trace is not None or search is None:
+            return self
+        told = replace(boundary, trace=search())
+        boundaries = (*self.boundaries[:index], told, *self.boundaries[index + 1 :])
+        return replace(self, boundaries=boundaries)

@@ -11,11 +11,17 @@ from typing import Any
 from presieve.errors import UsageError
 from presieve.report import html, text
 from presieve.report.model import BoundaryReport, Measured, ReportData
+from presieve.report.trace import Trace
 
 
 def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
-    """A boundary in JSON's types: names as in the dataclass, ``span`` as file, line, column."""
-    plain = asdict(boundary)
+    """A boundary in JSON's types: names as in the dataclass, ``span`` as file, line, column;
+    ``trace`` is only there where somebody has asked for it.
+    """
+    plain = asdict(replace(boundary, trace=None))
+    del plain["trace"]
+    if boundary.trace is not None:
+        plain["trace"] = boundary.trace.to_json()
     plain["declined"] = [d.to_json() for d in boundary.declined]
     plain["assumptions"] = [dict(a) for a in boundary.assumptions]
     plain["discharged"] = [dict(d) for d in boundary.discharged]
@@ -23,6 +29,8 @@ def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
     plain["listings"] = [x.to_json() for x in boundary.listings]
     plain["conjuncts"] = [c.to_json() for c in boundary.conjuncts]
     plain["sentences"] = list(boundary.sentences)
+    plain["reaches"] = [r.to_json() for r in boundary.reaches]
+    plain["remedies"] = [r.to_json() for r in boundary.remedies]
     plain["pushed_to_scan"] = list(boundary.pushed_to_scan)
     return plain
 
@@ -63,6 +71,20 @@ class Report:
         self.data = replace(self.data, measured=measured)
         return measured
 
+    def trace(self, index: int = 0) -> Trace:
+        """What the search for one boundary does, in order: ``print`` it. It is searched once more
+        for this, with the budget that there was, and shown from now on.
+
+        :class:`UsageError` where there is no such boundary, or nothing was searched for it.
+        """
+        if not 0 <= index < len(self.boundaries):
+            raise UsageError(f"the report has {len(self.boundaries)} boundaries, counted from 0")
+        self.data = self.data.traced(index)
+        found = self.boundaries[index].trace
+        if found is None:
+            raise UsageError("nothing was searched there: see what was declined")
+        return found
+
     def __str__(self) -> str:
         return text.render(self.data)
 
@@ -80,7 +102,7 @@ class Report:
             "boundaries": [boundary_json(b) for b in self.boundaries],
             "plan_before": self.data.plan_before,
             "plan_after": self.data.plan_after,
-            "scans": [asdict(size) for size in self.data.sizes],
+            "scans": [{**asdict(s), "columns": list(s.columns)} for s in self.data.sizes],
             "measured": asdict(self.data.measured) if self.data.measured else None,
         }
 

@@ -54,14 +54,19 @@ def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
         elif boundary.invariant:
             yield "invariant", boundary.invariant
         yield "scan filters", words.scan(boundary)
+        for reach in boundary.reaches:
+            if not reach.reached:
+                yield "not to scan", str(reach)
     if boundary.estimated_selectivity is not None:
         yield "rows kept", f"about {words.percent(boundary.estimated_selectivity)}"
     if boundary.decision:
         yield "cost", boundary.decision
     if boundary.order:
         yield "row order", str(boundary.order)
+    remedies = {r.text: str(r) for r in boundary.remedies}
     for assumption in boundary.assumptions:
-        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
+        told = f"{assumption['text']} [{assumption['code']}]"
+        yield "assuming", "\n".join(filter(None, (told, remedies.get(assumption["text"]))))
     for known in boundary.discharged:
         yield "known", f"{known['text']} [{known['code']}], {known['by']}"
     for declined in boundary.declined:
@@ -78,6 +83,8 @@ def render_boundary(boundary: BoundaryReport) -> str:
     where = f" ({boundary.span})" if boundary.span else ""
     lines = [f"{boundary.operator} {boundary.function}{where}"]
     lines += [field_text(label, text) for label, text in fields(boundary)]
+    if boundary.trace is not None:
+        lines += ["", *str(boundary.trace).splitlines()]
     return "\n".join(lines)
 
 

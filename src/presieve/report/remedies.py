@@ -1,0 +1,86 @@
+"""Untrusted. What somebody can do about an assumption that nobody has discharged."""
+
+from __future__ import annotations
+
+from presieve.ir.fold import PURE, Assumption
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
+from presieve.ir.walk import variables
+from presieve.report.parts import Remedy
+from presieve.sql.names import quote
+
+_ADVICE = {
+    PURE: "you have said so by pure=",
+    "may-erase-error": 'policy="strict" leaves alone whatever may do so',
+    "key-form": "nothing, unless you tell equal keys apart",
+    "zero-sign": "nothing, unless you tell -0.0 from 0.0",
+    "int-range": "a wider type of the result makes sure",
+    "constant": "a closure or a default of a parameter carries the value along",
+}
+_STRICT = 'policy="strict" moves nothing that rests on it'
+
+
+def remedy(assumption: Assumption) -> Remedy:
+    """What to do about one that a proof rests on."""
+    read = variables(assumption.term)
+    declare = (_sql(assumption.term) if len(read) == 1 else None) or ""
+    advice = _ADVICE.get(assumption.code, "" if declare else _STRICT)
+    if declare and _is_not_null(assumption.term):
+        advice = f"or put a filter {declare} below the function, or read the column as NOT NULL"
+    return Remedy(assumption.text, declare, advice)
+
+
+def coded(code: str, text: str) -> Remedy:
+    """What to do about what is known by its code alone."""
+    return Remedy(text, "", _ADVICE.get(code, _STRICT))
+
+
+def _is_not_null(term: Term) -> bool:
+    match term:
+        case App(Op.NOT, (App(Op.IS_NONE, (Var(),)),)):
+            return True
+    return False
+
+
+_COMPARE = {Op.PY_LT: "<", Op.PY_LE: "<=", Op.PY_GT: ">", Op.PY_GE: ">=", Op.PY_EQ: "="}
+
+
+def _sql(term: Term) -> str | None:
+    """A condition on a row in Python's terms as Spark SQL; None where that is not known."""
+    match term:
+        case App(Op.AND, args):
+            return _joined(" AND ", args)
+        case App(Op.OR, (App(Op.IS_NONE, (Var(),)), App(Op.NOT, (App(Op.IS_NAN, _),)) as number)):
+            return _sql(number)  # NULL is not NaN
+        case App(Op.OR, args):
+            return _joined(" OR ", args)
+        case App(Op.NOT, (App(Op.IS_NONE, (Var() as v,)),)):
+            return f"{quote(v.name)} IS NOT NULL"
+        case App(Op.IS_NONE, (Var() as v,)):
+            return f"{quote(v.name)} IS NULL"
+        case App(Op.NOT, (App(Op.IS_NAN, (inner,)),)):
+            column = _column(inner)
+            return f"NOT isnan({quote(column.name)})" if column is not None else None
+        case App(op, (left, Lit() as bound)) if op in _COMPARE:
+            column, value = _column(left), literal_value(bound)
+            if column is None or isinstance(value, bool) or not isinstance(value, int):
+                return None
+            return f"{quote(column.name)} {_COMPARE[op]} {value}"
+    return None
+
+
+def _joined(word: str, args: tuple[Term, ...]) -> str | None:
+    found = []
+    for part in args:
+        text = _sql(part)
+        if text is None:
+            return None
+        inner = isinstance(part, App) and part.op in (Op.AND, Op.OR) and word not in text
+        found.append(f"({text})" if inner and (" AND " in text or " OR " in text) else text)
+    return word.join(found)
+
+
+def _column(term: Term) -> Var | None:
+    match term:
+        case App(Op.GET, (Var(Scope.ROW | Scope.KEY) as v,)) | (Var(Scope.ROW | Scope.KEY) as v):
+            return v
+    return None
