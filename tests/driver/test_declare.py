@@ -126,3 +126,49 @@ def test_groups_that_do_not_exist_refute_nothing() -> None:
 def test_what_is_no_fact_about_a_column_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match="declare"):
         synthesize(Best, WHERE, schema=SCHEMA, returns=RETURNS, keys="team", declare=text)
+
+
+class Total:
+    def zero(self) -> int:
+        return 0
+
+    def reduce(self, total: int, row: dict[str, int]) -> int:
+        return total + row["v"]
+
+
+def test_a_fact_about_rows_says_nothing_of_what_no_row_can_show() -> None:
+    """That a sum fits in a bigint holds of no single row; the condition that stands for it is
+    true, and follows from everything.
+    """
+    options = {"schema": "v bigint NOT NULL", "returns": "total bigint", "declare": "v >= 0"}
+    found = synthesize(Total, "total > 100", **options)  # type: ignore[arg-type]
+    assert found.prefilter != "true"
+    assert "int-range" in [a["code"] for a in found.assumptions]
+    strict = synthesize(Total, "total > 100", **options, policy="strict")  # type: ignore[arg-type]
+    assert [d["code"] for d in strict.declined] == ["assumption"]
+
+
+def test_a_fact_about_rows_leaves_a_pure_function_told() -> None:
+    class Best:
+        def zero(self) -> float | None:
+            return None
+
+        def reduce(self, best: float | None, row: dict[str, float]) -> float | None:
+            if is_ours(row["v"]) and (best is None or row["v"] > best):
+                return row["v"]
+            return best
+
+    found = synthesize(
+        Best,
+        WHERE,
+        schema="v double NOT NULL",
+        returns=RETURNS,
+        pure=[is_ours],
+        declare="NOT isnan(v)",
+    )
+    assert found.prefilter == "v > 90.0D"
+    assert [a["code"] for a in found.assumptions] == ["pure"]
+
+
+def is_ours(value: float) -> bool:
+    raise NotImplementedError(value)
