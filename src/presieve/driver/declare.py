@@ -11,7 +11,7 @@ from presieve.driver.inputs import told_in
 from presieve.errors import Declined, UsageError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app
-from presieve.ir.terms import Op, Term, Var
+from presieve.ir.terms import TRUE, Op, Term, Var
 from presieve.ir.walk import variables
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Unsat
@@ -53,13 +53,14 @@ def with_declared(
     problem: Problem, declared: Sequence[tuple[str, Term]]
 ) -> tuple[Problem, dict[Assumption, str]]:
     """The problem with the declared facts among its assumptions, and what is discharged: these
-    facts themselves, and every assumption that follows from them.
+    facts themselves, and every assumption that follows from them. One whose condition is TRUE says
+    in words what no condition on rows can; it follows from nothing.
     """
     facts = tuple(Assumption("declared", f"{text} on every row", term) for text, term in declared)
     if not facts:
         return problem, {}
     bare = replace(problem, assumptions=facts)
-    follows = [a for a in problem.assumptions if _follows(bare, a)]
+    follows = [a for a in problem.assumptions if a.term != TRUE and _follows(bare, a)]
     widened = replace(problem, assumptions=(*facts, *problem.assumptions))
     return widened, dict.fromkeys([*facts, *follows], BY_CALLER)
 
