@@ -75,11 +75,18 @@ def _explained(df: DataFrame) -> list[set[str]]:
     return [{a["code"] for a in b.assumptions} for b in explain(df).boundaries]
 
 
-def test_a_declared_fact(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_declared_fact(
+    spark: SparkSession, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     data = without_footers(spark, tmp_path / "t", "('a', 20L), ('a', 30L), ('b', 3L)")
     df = agg(data, "count_high", "bigint", "v").filter("m >= 1")
     assert optimize(df, policy="strict") is df
     assert optimize(df, policy="strict", declare="somewhere_else IS NOT NULL") is df
+    unmet = "declare 'somewhere_else IS NOT NULL' is about no filter here: there is no column"
+    assert unmet in caplog.text
+    caplog.clear()
     fast = optimize(df, policy="strict", declare=["somewhere_else > 1", "v IS NOT NULL"])
     assert fast is not df
+    assert "declare 'somewhere_else > 1'" in caplog.text
+    assert "declare 'v" not in caplog.text
     same_rows(df, fast)

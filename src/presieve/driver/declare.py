@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from presieve.certificate.check import make_solver
@@ -47,6 +47,17 @@ def read_declared(
             raise UsageError(f"declare {text!r}: a declared fact is about one column")
         found.append((text, app(Op.SQL_IS_TRUE, term)))
     return tuple(found)
+
+
+def about_nothing(
+    declared: Declared, places: Sequence[Mapping[str, Var]], timezone: str
+) -> Iterator[str]:
+    """A line for each condition on a column that no place has; ``places`` are the names of each."""
+    for text in [declared] if isinstance(declared, str) else declared:
+        terms = [parse_predicate(text, names, timezone) for names in places]
+        away = [t for t in terms if isinstance(t, Declined) and t.code == "unknown-column"]
+        if places and len(away) == len(places):
+            yield f"declare {text!r} is about no filter here: {away[0].reason}"
 
 
 def with_declared(

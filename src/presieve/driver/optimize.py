@@ -15,7 +15,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from presieve.driver.checked import check_budget, check_choice, check_dataframe, check_texts
-from presieve.driver.declare import EXAMPLE, Declared, read_declared, with_declared
+from presieve.driver.declare import (
+    EXAMPLE,
+    Declared,
+    about_nothing,
+    read_declared,
+    with_declared,
+)
 from presieve.driver.gate import gated
 from presieve.driver.order import order_of
 from presieve.driver.pure import PureFunctions, read_pure
@@ -67,7 +73,7 @@ def optimize(
     """
     check_dataframe(df, "optimize")
     options = Options(budget, policy, cost, declare, pure)
-    found, _ = optimized(df, options, told=logger.isEnabledFor(logging.INFO))
+    found, _ = optimized(df, options, told=logger.isEnabledFor(logging.INFO), about=True)
     return found
 
 
@@ -85,7 +91,7 @@ def explain(
 
     check_dataframe(df, "explain")
     options = Options(budget, policy, cost, declare, pure)
-    found, data = optimized(df, options, for_report=True)
+    found, data = optimized(df, options, for_report=True, about=True)
     return Report(data, partial(_measured, df, found))
 
 
@@ -115,10 +121,16 @@ class Options:
 
 
 def optimized(
-    df: DataFrame, options: Options, *, for_report: bool = False, told: bool = True
+    df: DataFrame,
+    options: Options,
+    *,
+    for_report: bool = False,
+    told: bool = True,
+    about: bool = False,
 ) -> tuple[DataFrame, ReportData]:
     """:func:`optimize`, and what it did. ``for_report`` also finds out what only a person asks;
-    without ``told`` boundaries past which nothing moves may be left out.
+    without ``told`` boundaries past which nothing moves may be left out. ``about``: the options
+    are about this very DataFrame, and not about all those of a session.
     """
     started = time.perf_counter()
     off = switched_off(df)
@@ -130,7 +142,10 @@ def optimized(
 
     deadline = started + options.budget
 
+    met: list[OpenSite] = []
+
     def decide(opened: Opened, site: OpenSite) -> Decided:
+        met.append(site)
         with progress.shown(site.function or site.operator, started, options.budget):
             return _solve_site(opened, site, options, deadline, for_report=for_report)
 
@@ -154,6 +169,8 @@ def optimized(
         return gated(opened, decided, refuse=options.cost != "always")
 
     changed, sites = in_rounds(df, opened, decide, gate, for_report=for_report)
+    if about:
+        _log_unmet(options, opened, met)
     if options.cost == "never":
         changed = df
     for site in sites:
@@ -180,6 +197,19 @@ def switched_off(df: DataFrame) -> str | None:
     if str(df.sparkSession.conf.get(ENABLED, "true")).lower() == "false":
         return f"{ENABLED} is false"
     return None
+
+
+def _log_unmet(options: Options, opened: Opened, met: list[OpenSite]) -> None:
+    """Warn of facts of which no boundary has the column, where every boundary was read: they may
+    be meant for another DataFrame, or misspelt.
+    """
+    from presieve.backend.plans import input_names
+
+    read = [s.problem for s in met if not isinstance(s.problem, Declined)]
+    if options.declare and len(read) == len(met):
+        names = [input_names(problem) for problem in read]
+        for line in about_nothing(options.declare, names, opened.timezone):
+            logger.warning("%s", line)
 
 
 def _solve_site(

@@ -101,7 +101,8 @@ def _since(verdict: Verdict, claim: Claim, started: float) -> Verdict:
 
 def _declined(declined: Declined) -> Verdict:
     told = [declined.to_json()]
-    return Verdict("unknown", reason=str(declined), declined=told, remedy=REWRITE)
+    remedy = f"{REWRITE}; `presieve why {declined.code}` tells more"
+    return Verdict("unknown", reason=str(declined), declined=told, remedy=remedy)
 
 
 def _unknown(reason: str, remedy: str) -> Verdict:
