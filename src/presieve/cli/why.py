@@ -109,5 +109,9 @@ def _show(text: str) -> None:
         print(text.rstrip())
         return
     from rich.markdown import Markdown
+    from rich.theme import Theme
 
-    output.console().print(Markdown(text, hyperlinks=False))
+    show = output.console()
+    show.push_theme(Theme({"markdown.code": "bold cyan"}))
+    # The terminal's own colours and no background, so that it reads on light and on dark.
+    show.print(Markdown(text, code_theme="ansi_light", hyperlinks=False))
