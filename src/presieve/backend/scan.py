@@ -15,12 +15,14 @@ from presieve.backend.gateway import Gateway, GatewayError, Handle
 @dataclass(frozen=True, slots=True)
 class Scans:
     """The scans below a boundary: ``handed`` are the filters handed to file formats, ``choosing``
-    those that choose partitions, as Spark prints them, and ``leaves`` the names of its leaves.
+    those that choose partitions, as Spark prints them, and ``leaves`` the names of its leaves,
+    where they are known. Nothing is known unless the plan could be ``read``.
     """
 
     handed: tuple[str, ...] = ()
     choosing: tuple[str, ...] = ()
     leaves: tuple[str, ...] = ()
+    read: bool = True
 
     @property
     def filters(self) -> tuple[str, ...]:
@@ -42,7 +44,7 @@ def scans_below(gateway: Gateway, plan: Handle, root: Node, boundary: Node) -> S
             above = above.children[child]
         found = gateway.scan_metadata(below)
     except GatewayError:
-        return Scans()
+        return Scans(read=False)
     handed, choosing = (
         tuple(part for _, metadata in found for part in split_list(metadata.get(key, "[]")))
         for key in ("PushedFilters", "PartitionFilters")

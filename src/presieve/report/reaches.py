@@ -27,8 +27,10 @@ Form: TypeAlias = "str | tuple[str, frozenset[Form]]"
 
 def reaches(prefilter: Term, scans: Scans, names: Mapping[Var, str]) -> tuple[Reach, ...]:
     """``names`` are those of the variables in the scan, "" where a column is computed above it, and
-    nothing where that is not known.
+    nothing where that is not known. Nothing is told where the plan could not be read.
     """
+    if not scans.read:
+        return ()
     printed = {_printed(text) for text in scans.handed}
     chosen = {re.sub(r"#\d+L?", "", text) for text in scans.choosing}
     found = []
@@ -93,8 +95,6 @@ def _reasons(conjunct: Term, scans: Scans, names: Mapping[Var, str]) -> Iterator
 
 def _leaf_reasons(leaves: tuple[str, ...]) -> Iterator[str]:
     """Where none of the leaves is a scan of files."""
-    if not leaves:
-        yield "Spark's plan below the function could not be read"
     kinds = {kind for leaf in leaves for kind in _LEAVES if re.match(kind, leaf)}
     if len(kinds) == 1 and all(any(re.match(k, leaf) for k in kinds) for leaf in leaves):
         yield _LEAVES[kinds.pop()]

@@ -13,8 +13,7 @@ _ADVICE = {
     "may-erase-error": 'policy="strict" leaves alone whatever may do so',
     "key-form": "nothing, unless you tell equal keys apart",
     "zero-sign": "nothing, unless you tell -0.0 from 0.0",
-    "int-range": "a wider type of the result makes sure",
-    "constant": "a closure or a default of a parameter carries the value along",
+    "constant": "a value that a closure carries needs no such assumption",
 }
 _STRICT = 'policy="strict" moves nothing that rests on it'
 
@@ -25,13 +24,13 @@ def remedy(assumption: Assumption) -> Remedy:
     declare = (_sql(assumption.term) if len(read) == 1 else None) or ""
     advice = _ADVICE.get(assumption.code, "" if declare else _STRICT)
     if declare and _is_not_null(assumption.term):
-        advice = f"or put a filter {declare} below the function, or read the column as NOT NULL"
+        advice = f"or put a filter {declare} below the function"
     return Remedy(assumption.text, declare, advice)
 
 
 def coded(code: str, text: str) -> Remedy:
     """What to do about what is known by its code alone."""
-    return Remedy(text, "", _ADVICE.get(code, _STRICT))
+    return Remedy(text, "", _ADVICE.get(code, ""))
 
 
 def _is_not_null(term: Term) -> bool:
