@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test slow connect check format bench differential fuzz matrix proofs docs
+.PHONY: help setup demo test slow connect check format bench differential fuzz matrix proofs docs screenshots
 
 help:
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -52,6 +52,9 @@ fuzz: .venv/.ready ## random folds, filters and tables; ARGS are those of tests/
 
 matrix: .venv/.ready ## every pipeline of the tests in every layout of files and kind of scan
 	@$(java) $(VENV)/python -m pytest tests/matrix/whole.py $(ARGS)
+
+screenshots: .venv/.ready ## the pictures of reports in docs/images; needs Chromium
+	@$(java) $(VENV)/python scripts/screenshots.py $(ARGS)
 
 proofs: ## check the theory with Coq; says what to install where Coq is missing
 	@scripts/proofs.sh

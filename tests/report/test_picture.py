@@ -122,7 +122,6 @@ def test_what_is_equal_stands_at_the_same_height() -> None:
         there = {(b.content.full, b.y) for b in after.boxes}
         moved = [b for b in before.boxes if (b.content.full, b.y) not in there]
         assert [b.content.role for b in moved] == ["written"]
-        assert before.height == after.height
 
 
 def test_a_filter_that_is_gone_leaves_a_place() -> None:
@@ -226,7 +225,7 @@ def test_long_texts_are_cut_and_the_rest_is_counted() -> None:
         assert len(box.content.lines) <= 14
 
 
-@pytest.mark.parametrize("height", [MOST_IN_A_ROW + 1, 3000])
+@pytest.mark.parametrize("height", [MOST_IN_A_ROW + 1, 1200])
 def test_no_picture_of_what_nobody_would_look_at(height: int) -> None:
     text = "".join(f"{'   ' * (i - 1)}{'+- ' if i else ''}Window w\n" for i in range(height))
     assert pictures(replace(SIMPLE, plan_before=text)) is None

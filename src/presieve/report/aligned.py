@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from presieve.report.tree import Op
 
@@ -51,45 +52,58 @@ def _says(op: Op | None) -> tuple[str, str]:
     return ("", "") if op is None else (op.name, op.detail)
 
 
+_Way: TypeAlias = Literal["paired", "gone", "new", "replaced"]
+
+
 def align(before: Op, after: Op) -> Pair | None:
     """Both trees as one, with as few differences as can be; None where they are too large."""
     if max(before.size, after.size) > MOST_OPERATORS:
         return None
     if max(before.depth, after.depth) > MOST_IN_A_ROW:
         return None
-    _, found = _Aligner().align(before, after)
-    return found
+    return _Aligner().pair(before, after)
 
 
 class _Aligner:
-    """Every two operators are aligned once: the trees share no more than a few shapes."""
+    """Decides what becomes of every two operators once, and builds then."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[int, int], tuple[int, Pair]] = {}
+        self._known: dict[tuple[int, int], tuple[int, _Way]] = {}
 
-    def align(self, a: Op, b: Op) -> tuple[int, Pair]:
-        """The number of differences, and the trees as one."""
+    def pair(self, a: Op, b: Op) -> Pair:
+        """The trees as one."""
+        _, way = self._best(a, b)
+        match way:
+            case "paired":
+                both = zip(a.children, b.children, strict=True)
+                return Pair(a, b, tuple(_slot(self.pair(x, y)) for x, y in both))
+            case "gone":
+                return Pair(a, None, (_slot(self.pair(a.children[0], b)),))
+            case "new":
+                return Pair(None, b, (_slot(self.pair(a, b.children[0])),))
+            case "replaced":
+                return Pair(None, None, ((_alone(a, None), _alone(None, b)),))
+
+    def _best(self, a: Op, b: Op) -> tuple[int, _Way]:
+        """The fewest differences, and how the first operators come to them."""
         key = (id(a), id(b))
         if key not in self._known:
             self._known[key] = min(self._ways(a, b), key=lambda way: way[0])
         return self._known[key]
 
-    def _ways(self, a: Op, b: Op) -> Iterator[tuple[int, Pair]]:
+    def _ways(self, a: Op, b: Op) -> Iterator[tuple[int, _Way]]:
         if a.name == b.name and len(a.children) == len(b.children):
-            whole = [self.align(x, y) for x, y in zip(a.children, b.children, strict=True)]
-            cost = sum(c for c, _ in whole) + (_says(a) != _says(b))
-            yield cost, Pair(a, b, tuple(_slot(p) for _, p in whole))
-            if _says(a) == _says(b):
+            both = zip(a.children, b.children, strict=True)
+            differs = _says(a) != _says(b)
+            yield sum(self._best(x, y)[0] for x, y in both) + differs, "paired"
+            if not differs:
                 return
         else:
-            both = Pair(None, None, ((_alone(a, None), _alone(None, b)),))
-            yield a.size + b.size, both
+            yield a.size + b.size, "replaced"
         if len(a.children) == 1:
-            cost, below = self.align(a.children[0], b)
-            yield cost + 1, Pair(a, None, (_slot(below),))
+            yield self._best(a.children[0], b)[0] + 1, "gone"
         if len(b.children) == 1:
-            cost, below = self.align(a, b.children[0])
-            yield cost + 1, Pair(None, b, (_slot(below),))
+            yield self._best(a, b.children[0])[0] + 1, "new"
 
 
 def _slot(pair: Pair) -> tuple[Pair, ...]:

@@ -21,6 +21,7 @@ WIDTH = 430
 _STEP = 26
 _MOST_STEPS = 5
 _EDGE = 1
+_SHADOW = 4
 _TRUNK = 13
 """How far right of a box's left side the line stands that comes up to it."""
 _GAP = 22
@@ -141,7 +142,8 @@ class _Drawing:
                 boxes[number] = Box(content, row.x, row.y, WIDTH - _EDGE - row.x)
         edges = tuple(self._edges(boxes, side))
         told = "; ".join(_told(b) for b in boxes.values())
-        return Picture(side, self._end + _EDGE, tuple(boxes.values()), edges, told)
+        end = max((b.y + b.content.height for b in boxes.values()), default=0)
+        return Picture(side, end + _EDGE + _SHADOW, tuple(boxes.values()), edges, told)
 
     def _edges(self, boxes: dict[int, Box], side: Side) -> Iterator[Edge]:
         for number, box in boxes.items():

@@ -1,0 +1,121 @@
+"""Saved pages in a browser, at the widths of a desk and a phone, in light and dark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.report.plans import DECLINED, EXACT, LONG, SIMPLE, wordy
+
+from presieve.backend.measured import Run
+from presieve.report import html
+from presieve.report.model import Measured
+
+WIDTHS = (1280, 390)
+
+OUTSIDE = """() => {
+  const wrong = [];
+  const inside = (box, text, name) => {
+    const b = box.getBoundingClientRect(), t = text.getBoundingClientRect();
+    if (t.left < b.left || t.right > b.right || t.top < b.top - 1 || t.bottom > b.bottom + 1)
+      wrong.push(`${name}: ${text.textContent}`);
+  };
+  const apart = (one, other) => {
+    const a = one.getBoundingClientRect(), b = other.getBoundingClientRect();
+    if (a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom)
+      wrong.push(`overlap: ${one.textContent}`);
+  };
+  for (const op of document.querySelectorAll(".tree .op")) {
+    const box = op.querySelector(":scope > rect"), tag = op.querySelector(":scope > .tag");
+    for (const text of op.querySelectorAll(":scope > text")) {
+      inside(box, text, "box");
+      if (tag) apart(text, tag.querySelector("rect"));
+    }
+    if (tag) inside(tag.querySelector("rect"), tag.querySelector("text"), "tag");
+  }
+  for (const tree of document.querySelectorAll(".tree"))
+    for (const text of tree.querySelectorAll("text")) inside(tree, text, "picture");
+  return wrong;
+}"""
+
+OPENED = """() => [...document.querySelectorAll("details")].map(d => {
+  const before = d.open;
+  d.querySelector("summary").click();
+  return !before && d.open && d.lastElementChild.getBoundingClientRect().height > 0;
+})"""
+HEADINGS = "() => [...document.querySelectorAll('h1,h2,h3,h4')].map(h => Number(h.tagName[1]))"
+SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One for all tests; nothing of it is downloaded."""
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        pytest.skip(f"none of {', '.join(names)} is on PATH")
+    with api.sync_playwright() as play:
+        running = play.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield running
+        running.close()
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with a picture of every kind, as the job's page has several."""
+    ran = replace(SIMPLE, measured=Measured(Run(4.0, 3, 200_000), Run(1.0, 3, 50_000)))
+    cases = {"ran": ran, "exact": EXACT, "declined": DECLINED, "long": LONG, "wordy": wordy()}
+    sections = [html.Section(ran), *(html.Section(d, title=name) for name, d in cases.items())]
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(html.page("presieve report", sections), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_page_in_a_browser(browser: Any, saved: Path, width: int, scheme: str) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    said: list[str] = []
+    asked: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(saved.as_uri())
+    try:
+        assert page.evaluate(OUTSIDE) == []
+        assert page.evaluate(SIDEWAYS) == 0
+        opened = page.evaluate(OPENED)
+        assert len(opened) > 10
+        assert all(opened)
+        assert page.evaluate(SIDEWAYS) == 0
+        levels = page.evaluate(HEADINGS)
+        assert levels[0] == 1
+        assert all(b - a <= 1 for a, b in pairwise(levels))
+        paper = page.evaluate("() => getComputedStyle(document.body).backgroundColor")
+        assert (sum(map(int, paper[4:-1].split(","))) > 3 * 128) is (scheme == "light")
+        assert said == []
+        assert asked == [saved.as_uri()]
+    finally:
+        page.close()
+
+
+def test_pictures_stand_beside_each_other_where_there_is_room(browser: Any, saved: Path) -> None:
+    tops = {}
+    for width in WIDTHS:
+        page = browser.new_page(viewport={"width": width, "height": 900})
+        page.goto(saved.as_uri())
+        first, second = page.query_selector_all(".tree")[:2]
+        one, other = first.bounding_box(), second.bounding_box()
+        page.close()
+        tops[width] = other["y"] - one["y"], other["x"] - one["x"]
+        assert one["width"] == other["width"]
+    assert tops[1280][0] == 0
+    assert tops[1280][1] > 400
+    assert tops[390][0] > 300
+    assert tops[390][1] == 0
