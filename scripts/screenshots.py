@@ -13,10 +13,11 @@ import argparse
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pandas as pd
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import FloatRect, Page, sync_playwright
 
 import presieve
 from presieve.demo.data import generate
@@ -28,18 +29,18 @@ MOST = 300_000
 """Bytes of a picture: they lie in the repository."""
 
 SHOTS = {
-    "report-1280": ("report", 1280, None),
-    "report-390": ("report", 390, 1500),
-    "refused-1280": ("refused", 1280, None),
-    "verdict-1280": ("verdict", 1280, None),
+    "report-1280": ("report", 1280, None, "figure.picture"),
+    "report-390": ("report", 390, None, "figure.picture"),
+    "boundary-1280": ("report", 1280, ".card", ".card"),
+    "refused-1280": ("refused", 1280, None, ".card"),
+    "verdict-1280": ("verdict", 1280, None, ".card"),
 }
-"""The page, its width in pixels, and where it is cut off."""
+"""The page, its width in pixels, and the elements with which the picture begins and ends."""
+_AROUND = 16
 
 
 def overdue(pdf: pd.DataFrame) -> pd.DataFrame:
     """A function that is refused: what it returns depends on when it is called."""
-    import time
-
     late = 0
     for row in pdf.itertuples(index=False):
         if row.score < time.time():
@@ -79,15 +80,16 @@ def photograph(folder: Path, out: Path) -> None:
     if browser is None:
         sys.exit("screenshots need chromium or google-chrome on PATH")
     out.mkdir(parents=True, exist_ok=True)
-    for page in folder.glob("*.html"):
-        page.write_text(page.read_text("utf-8").replace(f"{ROOT}/", ""), "utf-8")
+    for saved in folder.glob("*.html"):
+        saved.write_text(saved.read_text("utf-8").replace(f"{ROOT}/", ""), "utf-8")
     with sync_playwright() as play:
         running = play.chromium.launch(executable_path=browser, args=["--no-sandbox"])
-        for name, (page_name, width, height) in SHOTS.items():
-            page = running.new_page(viewport={"width": width, "height": height or 400})
-            page.goto((folder / f"{page_name}.html").as_uri())
+        for name, (saved_as, width, first, last) in SHOTS.items():
+            page = running.new_page(viewport={"width": width, "height": 400})
+            page.goto((folder / f"{saved_as}.html").as_uri())
             file = out / f"{name}.png"
-            page.screenshot(path=file, full_page=height is None)
+            area = _area(page, width, first, last)
+            page.screenshot(path=file, full_page=True, clip=area)
             page.close()
             print(f"{file}: {file.stat().st_size:,} bytes")
             if file.stat().st_size > MOST:
@@ -95,12 +97,21 @@ def photograph(folder: Path, out: Path) -> None:
         running.close()
 
 
+def _area(page: Page, width: int, first: str | None, last: str) -> FloatRect:
+    """From the top of the page, or of an element, to the end of another."""
+    end = page.locator(last).first.bounding_box()
+    start = page.locator(first).first.bounding_box() if first else None
+    assert end is not None
+    top = start["y"] - _AROUND if start else 0
+    return {"x": 0, "y": top, "width": width, "height": end["y"] + end["height"] + _AROUND - top}
+
+
 def main() -> None:
     """Make the pages, then the pictures of them."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--out", type=Path, default=ROOT / "docs" / "images")
-    parser.add_argument("--pages", type=Path, help="photograph pages that lie there")
+    parser.add_argument("--pages", type=Path, help="where the pages lie already")
     asked = parser.parse_args()
     if asked.pages:
         photograph(asked.pages, asked.out)

@@ -225,6 +225,18 @@ def test_long_texts_are_cut_and_the_rest_is_counted() -> None:
         assert len(box.content.lines) <= 14
 
 
+def test_long_texts_are_wrapped_at_spaces_and_commas_and_keep_their_sign() -> None:
+    parts = "Or(LessThanOrEqual(epoch,1767268800000000),GreaterThanOrEqual(epoch,1769774400000000))"
+    (report,) = SIMPLE.boundaries
+    data = replace(SIMPLE, boundaries=(replace(report, pushed_to_scan=(parts, "x" * 70)),))
+    assert written(drawn(data).sides[1], "scan")[2:6] == [
+        ("+", "Or(LessThanOrEqual(epoch,1767268800000000),"),
+        ("+", "  GreaterThanOrEqual(epoch,1769774400000000))"),
+        ("+", "x" * 49),
+        ("+", "  " + "x" * 21),
+    ]
+
+
 @pytest.mark.parametrize("height", [MOST_IN_A_ROW + 1, 1200])
 def test_no_picture_of_what_nobody_would_look_at(height: int) -> None:
     text = "".join(f"{'   ' * (i - 1)}{'+- ' if i else ''}Window w\n" for i in range(height))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -34,8 +33,8 @@ CHAR = 7.9
 """Pixels of a character at 13 pixels: no common fixed-width font is wider."""
 LINE = 19
 TITLE = 32
-_TAG = 6.6
 _SIGN = 16
+_MARK = 25
 _SOME = 2
 _MANY = 14
 """How many lines a box has: of operators that do nothing here, and of all others."""
@@ -43,14 +42,15 @@ _MANY = 14
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """``sign`` is + for what is new and - for what goes away; a line without one continues the
-    one before, ``indent`` pixels to the right. ``kind`` is ``fact`` for numbers.
+    """``sign`` is + for what is new and - for what goes away; it stands left of the ``first`` line
+    of a text, which begins ``indent`` pixels to the right. ``kind`` is ``fact`` for numbers.
     """
 
     text: str
     sign: str = ""
     kind: str = ""
     indent: int = 0
+    first: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Content:
     @property
     def tag_width(self) -> float:
         """Pixels of the tag with the mark in it."""
-        return len(self.tag) * _TAG + 32 if self.tag else 0
+        return _MARK + _tag(self.tag) + PAD - 2 if self.tag else 0
 
 
 class Boxes:
@@ -108,7 +108,7 @@ class Boxes:
         tag = TAGS.get(role, "")
         lines = tuple(self._lines(op, pair, side, room))
         name = op.name if report is None else report.function
-        title = _fit(name, room - (len(tag) * _TAG + 34 if tag else 0))
+        title = _fit(name, room - (_MARK + _tag(tag) + PAD if tag else 0))
         if not tag and len(lines) == 1 and (len(name) + len(lines[0].text) + 2) * CHAR <= room:
             return Content(role, title, full, beside=lines[0].text)
         return Content(role, title, full, tag, lines)
@@ -207,7 +207,7 @@ def _cut(parts: Sequence[tuple[str, str]], room: float, most: int) -> Iterator[L
     left = most
     for at, (text, sign) in enumerate(parts):
         rest = len(parts) - at - 1
-        wrapped = textwrap.wrap(text, columns, subsequent_indent="  ", break_on_hyphens=False)
+        wrapped = _wrap(text, columns)
         space = left - bool(rest)
         if len(wrapped) > space > 0:
             wrapped = [*wrapped[: space - 1], wrapped[space - 1][: columns - 2] + " …"]
@@ -215,8 +215,25 @@ def _cut(parts: Sequence[tuple[str, str]], room: float, most: int) -> Iterator[L
             yield Line(f"and {rest + 1} more", kind="fact", indent=indent)
             return
         for row, line in enumerate(wrapped):
-            yield Line(line, sign if row == 0 else "", indent=indent)
+            yield Line(line, sign, indent=indent, first=row == 0)
         left -= len(wrapped)
+
+
+def _wrap(text: str, columns: int) -> list[str]:
+    """Lines that end after a space or a comma where they can; all but the first are indented."""
+    lines = [""]
+    for piece in re.split(r"(?<=[ ,])(?=\S)", text):
+        if len(lines[-1]) + len(piece.rstrip()) > columns and lines[-1].strip():
+            lines.append("  ")
+        lines[-1] += piece
+        while len(lines[-1].rstrip()) > columns:
+            lines[-1:] = [lines[-1][:columns], "  " + lines[-1][columns:]]
+    return [line.rstrip() for line in lines]
+
+
+def _tag(text: str) -> float:
+    """About as wide as it is in bold letters of 11.5 pixels, of a font that is rather wide."""
+    return sum(5.0 if c in "fijlrt ,-" else 10.0 if c in "mw" else 7.6 for c in text)
 
 
 def _fit(text: str, room: float) -> str:
