@@ -304,7 +304,7 @@ def _columns_of(
         return tuple(names)
     reason = (
         f"it is not clear which columns the parameters {', '.join(chosen)} are: "
-        "name them like the columns"
+        "name them like the columns, or annotate a whole table as pd.DataFrame"
     )
     raise DeclineSignal("unknown-columns", reason, source.span(source.node))
 
