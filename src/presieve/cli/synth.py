@@ -11,8 +11,9 @@ import typer
 from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.cli.load import load, load_beside
+from presieve.report import found as tell
 from presieve.report import progress
-from presieve.report.words import RESIDUAL_STRENGTHS, WITH_RESIDUAL, why
+from presieve.report.words import why as more
 
 if TYPE_CHECKING:
     from presieve.driver.synthesize import Synthesis
@@ -71,23 +72,12 @@ def command(
 
 
 def _fields(found: Synthesis, save: Path | None) -> Iterator[tuple[str, str]]:
-    yield "kind", found.kind
-    if found.kind != "none":
-        yield "pre-filter", found.prefilter
-        yield "residual", found.residual
-        yield "invariant", found.invariant
-        yield "strength", found.strength + (", no row could be spared" if found.optimal else "")
-    if found.kind in WITH_RESIDUAL:
-        yield "conjuncts", RESIDUAL_STRENGTHS[found.residual_strength]
+    yield from tell.fields(found)
     yield "row order", str(found.order)
-    for assumption in found.assumptions:
-        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
-    for declined in found.declined:
-        place = ":".join(str(declined[k]) for k in ("file", "line", "column") if declined[k])
-        at = f" ({place})" if declined["line"] else ""
-        yield "declined", f"[{declined['code']}] {declined['reason']}{at}"
+    for why, around in tell.declined(found):
+        yield "declined", "\n".join([why, *around])
     if found.declined:
-        yield "more", why(str(d["code"]) for d in found.declined)
-    yield "seconds", f"{found.seconds:.3f}, {found.solver_calls} solver calls"
+        yield "more", more(str(d["code"]) for d in found.declined)
+    yield "effort", tell.effort(found)
     if save is not None and found.certificate is not None:
         yield "certificate", str(save)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+from presieve.driver import log
 from presieve.driver.checked import check_budget, check_choice, check_dataframe, check_texts
 from presieve.driver.declare import (
     EXAMPLE,
@@ -32,7 +33,7 @@ from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import public_strength
 from presieve.ir.terms import Term
-from presieve.report import progress, words
+from presieve.report import progress
 from presieve.report.model import BoundaryReport, Measured, ReportData
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ def optimized(
 
     def decide(opened: Opened, site: OpenSite) -> Decided:
         met.append(site)
+        logger.debug("looking at %s %s", site.operator, site.function)
         with progress.shown(site.function or site.operator, started, options.budget):
             return _solve_site(opened, site, options, deadline, for_report=for_report)
 
@@ -154,13 +156,13 @@ def optimized(
         if any(site.edit is not None for site in found):
             return True
         for site in found:
-            _log(site.report, changed=False)
+            log.boundary(df, site.report, changed=False)
         return False
 
     pure = read_pure(options.pure)
     opened = open_plan(df, thorough=for_report, told=told, pure=pure, gains=gains)
     if isinstance(opened, Declined):
-        logger.info("left alone: %s", opened)
+        log.left_alone(df, opened)
         return df, ReportData((), False, time.perf_counter() - started)
 
     def gate(opened: Opened, decided: list[Decided]) -> list[Decided]:
@@ -174,9 +176,9 @@ def optimized(
     if options.cost == "never":
         changed = df
     for site in sites:
-        _log(site.report, site.edit is not None)
+        log.boundary(df, site.report, site.edit is not None)
     for note in opened.notes:
-        logger.info("left alone: %s", note)
+        log.left_alone(df, note)
     before, after = _plans(opened, df, changed) if for_report else ("", "")
     data = ReportData(
         boundaries=tuple(s.report for s in sites),
@@ -374,15 +376,3 @@ def _plans(opened: Opened, df: DataFrame, changed: DataFrame) -> tuple[str, str]
 
     before = drawing(opened, df)
     return before, before if changed is df else drawing(opened, changed)
-
-
-def _log(report: BoundaryReport, changed: bool) -> None:
-    """One record for each boundary: what was pushed, or why nothing was.
-
-    It is a warning where somebody can do something about it: a line of theirs is in the way.
-    """
-    line = words.line(report, changed)
-    if not changed and any(d.span for d in report.declined):
-        logger.warning("%s", line)
-    else:
-        logger.info("%s", line)

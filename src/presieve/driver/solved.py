@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from presieve.driver import recall
+from presieve.driver import log, recall
 from presieve.driver.memory import Memory
 from presieve.driver.solve import Policy, Solution, solve
 from presieve.driver.store import default_store
@@ -21,6 +21,7 @@ def solved(
     """
     before = _MEMORY.get(problem, policy, known, left)
     if before is not None:
+        log.logger.debug("this process has searched that before")
         return before
     found = _kept(recall.Asked(problem, policy, known, budget, left))
     _MEMORY.put(problem, policy, known, left, found)
@@ -30,9 +31,15 @@ def solved(
 def _kept(asked: recall.Asked) -> Solution:
     store = default_store() if recall.versions()["presieve"] else None
     found = recall.recall(store, asked) if store is not None else None
-    if found is None:
+    if found is not None:
+        log.logger.debug("the cache has what was found of that before")
+    else:
         problem, policy = asked.problem, asked.policy
-        found = solve(problem, budget=asked.left, policy=policy, discharged=asked.known)
+        story = log.listening()
+        found = solve(
+            problem, budget=asked.left, policy=policy, discharged=asked.known, story=story
+        )
+        log.steps(story)
         if store is not None:
             recall.keep(store, asked, found)
     return found

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from presieve.certificate import Certificate
+from presieve.driver import log
 from presieve.driver.checked import check_budget, check_choice
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
@@ -76,6 +77,16 @@ class Synthesis:
         """
         return self._question.answer() if self._question else unknown("see what was declined")
 
+    def __str__(self) -> str:
+        from presieve.report.found import render
+
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        from presieve.report.html import synthesis_fragment
+
+        return synthesis_fragment(self)
+
     def to_json(self) -> dict[str, Any]:
         """Everything in JSON's types; the certificate as its own JSON, or None. ``trace`` is only
         there where it was asked for.
@@ -135,12 +146,13 @@ def synthesize(
     facts = read_declared(declare, inputs.input_names(), TIMEZONE)
     bare = inputs.problem(term, [fact for _, fact in facts])
     problem, known = with_declared(bare, facts)
-    story: Story | None = [] if trace else None
+    story: Story | None = [] if trace else log.listening()
     with progress.shown(getattr(fold, "__name__", type(fold).__name__), started, budget):
         solution = solve(problem, budget=budget, policy=policy, discharged=known, story=story)
+    log.steps(story)
     question = Question(asked(solution), inputs.schema, known)
     found = told(inputs, where, solution, started)
-    return replace(found, _question=question, _story=story)
+    return replace(found, _question=question, _story=story if trace else None)
 
 
 def check_options(budget: float, policy: str) -> None:

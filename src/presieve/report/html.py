@@ -16,6 +16,8 @@ from presieve.report.verdict import Verdict
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+    from presieve.report.found import Found
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -93,6 +95,13 @@ def verdict_page(verdict: Verdict) -> str:
 def verdict_fragment(verdict: Verdict) -> str:
     """What a notebook shows of a verdict."""
     return _templates().get_template("verdict_fragment.html").render(**_verdict(verdict))
+
+
+def synthesis_fragment(found: Found) -> str:
+    """What a notebook shows of what ``synthesize`` found."""
+    from presieve.report import found as tell
+
+    return _templates().get_template("synthesis.html").render(found=found, tell=tell)
 
 
 def _verdict(verdict: Verdict) -> dict[str, object]:

@@ -1,0 +1,90 @@
+"""Trusted. What goes to the logger ``presieve``.
+
+INFO says what was pushed or why nothing was, DEBUG what a search did, WARNING that something went
+wrong. What is left alone is no warning.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from presieve.report import words
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from presieve.errors import Declined
+    from presieve.report.model import BoundaryReport
+    from presieve.report.trace import Trace
+    from presieve.synthesis.story import Story
+
+logger = logging.getLogger("presieve")
+
+_lock = threading.Lock()
+_told: WeakKeyDictionary[DataFrame, set[str]] = WeakKeyDictionary()
+
+
+def boundary(df: DataFrame, report: BoundaryReport, changed: bool) -> None:
+    """Log what was pushed there, or why nothing was, once for each DataFrame."""
+    if logger.isEnabledFor(logging.INFO):
+        # What pushing is worth is not always asked.
+        bare = words.line(replace(report, decision=""), changed)
+        if _is_new(df, bare):
+            logger.info("%s", words.line(report, changed))
+
+
+def left_alone(df: DataFrame, why: Declined) -> None:
+    """Log why a plan, or a part of it, was not looked at, once for each DataFrame."""
+    if logger.isEnabledFor(logging.INFO) and _is_new(df, str(why)):
+        logger.info("left alone: %s", why)
+
+
+def _is_new(df: DataFrame, what: str) -> bool:
+    with _lock:
+        told = _told.setdefault(df, set())
+        before = what in told
+        told.add(what)
+    return not before
+
+
+def listening() -> Story | None:
+    """A story for a search to fill, where somebody wants to read the log of it."""
+    return [] if logger.isEnabledFor(logging.DEBUG) else None
+
+
+def steps(story: Story | None) -> None:
+    """Log what a search did, a record for each step. Their texts are made when a handler asks."""
+    if story and logger.isEnabledFor(logging.DEBUG):
+        search = _Search(story)
+        for number in range(len(story)):
+            logger.debug("%s", _Step(search, number))
+
+
+class _Search:
+    """The steps of one search, put in words once."""
+
+    def __init__(self, story: Story) -> None:
+        self._story = story
+
+    @cached_property
+    def trace(self) -> Trace:
+        from presieve.report.tell import trace
+
+        return trace(self._story)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One of them. What it shows of tables is left to ``trace=True``."""
+
+    search: _Search
+    number: int
+
+    def __str__(self) -> str:
+        step = self.search.trace.steps[self.number]
+        return "; ".join([f"{step.id} {step.event}: {step.text}", *step.details])

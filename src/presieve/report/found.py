@@ -1,0 +1,84 @@
+"""Untrusted. What ``synthesize`` found, for people: names and texts, or one plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from presieve.errors import Declined, Span
+from presieve.ir.pushdown import Kind, ResidualStrength
+from presieve.report import listing, words
+from presieve.report.text import field_text
+
+
+class Found(Protocol):
+    """What is told of a :class:`presieve.driver.synthesize.Synthesis`."""
+
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def prefilter(self) -> str: ...
+    @property
+    def residual(self) -> str: ...
+    @property
+    def invariant(self) -> str: ...
+    @property
+    def strength(self) -> str: ...
+    @property
+    def residual_strength(self) -> ResidualStrength: ...
+    @property
+    def optimal(self) -> bool: ...
+    @property
+    def assumptions(self) -> list[dict[str, str]]: ...
+    @property
+    def declined(self) -> list[dict[str, object]]: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def solver_calls(self) -> int: ...
+
+
+def fields(found: Found) -> Iterator[tuple[str, str]]:
+    """What was found and what it rests on, in reading order."""
+    yield "kind", f"{found.kind}. {words.KINDS[found.kind]}"
+    if found.kind != "none":
+        yield "pre-filter", found.prefilter
+        yield "residual", found.residual
+        yield "invariant", found.invariant
+        yield "strength", found.strength + (", no row could be spared" if found.optimal else "")
+    if found.kind in words.WITH_RESIDUAL:
+        yield "conjuncts", words.RESIDUAL_STRENGTHS[found.residual_strength]
+    for assumption in found.assumptions:
+        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
+
+
+def declined(found: Found) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each reason that something could not be handled, and the lines around its place, if it has
+    one: a mark in front of the line, a caret below the column.
+    """
+    for one in found.declined:
+        why = _declined(one)
+        around = listing.of_place(why)
+        yield str(why), () if around is None else tuple(around.shown())
+
+
+def effort(found: Found) -> str:
+    """Time and solver calls."""
+    return f"{found.seconds:.3f} s, {found.solver_calls} solver calls"
+
+
+def render(found: Found) -> str:
+    """All of it, without the order of rows, which takes a search of its own."""
+    lines = [field_text(label, text) for label, text in fields(found)]
+    for why, around in declined(found):
+        lines += [field_text("declined", why), *(f"    {line}" for line in around)]
+    if found.declined:
+        lines.append(field_text("more", words.why(str(d["code"]) for d in found.declined)))
+    return "\n".join([*lines, field_text("effort", effort(found))])
+
+
+def _declined(told: dict[str, object]) -> Declined:
+    """From the public shape."""
+    file, line, column = told.get("file"), told.get("line"), told.get("column")
+    span = Span(str(file), int(str(line)), int(str(column or 0))) if line else None
+    return Declined(str(told["code"]), str(told["reason"]), span if file else None)
