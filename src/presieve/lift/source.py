@@ -60,11 +60,12 @@ def function_source(function: FunctionType, *, generator: bool = False) -> Sourc
         raise DeclineSignal("not-a-function", f"write the function {how} yield or await", here)
     try:
         lines, _ = inspect.findsource(code)
-        file = _compiled("".join(lines), code.co_filename, code.co_flags & _FUTURE)
+        text, flags = "".join(lines), code.co_flags & _FUTURE
+        file = _compiled(text, code.co_filename, flags)
     except (OSError, TypeError, SyntaxError, ValueError) as e:
         reason = f"the source of {code.co_name} cannot be found or read"
         raise DeclineSignal("no-source", reason, here) from e
-    same = [c for c in file.codes if _is_same_place(c, code) and same_code(c, code)]
+    same = _like(code, file.codes) or _like(code, _compiled_apart(text, code.co_filename, flags))
     nodes: list[ast.FunctionDef | ast.Lambda] = [
         n for n in file.owners if isinstance(n, ast.FunctionDef) and _is_at(n, code)
     ]
@@ -153,6 +154,18 @@ def _compiled(text: str, file: str, flags: int) -> _File:
     code = compile(text, file, "exec", flags, True)
     tree = ast.parse(text)
     return _File(tree, tuple(_codes(code)), dict(_owned(tree)))
+
+
+@lru_cache(maxsize=8)
+def _compiled_apart(text: str, file: str, flags: int) -> tuple[CodeType, ...]:
+    """The same where each statement is compiled by itself, as IPython does with those of a cell."""
+    apart = [ast.Module([statement], []) for statement in ast.parse(text).body]
+    return tuple(c for each in apart for c in _codes(compile(each, file, "exec", flags, True)))
+
+
+def _like(code: CodeType, codes: tuple[CodeType, ...]) -> list[CodeType]:
+    """Those that are the same as this one, and in the same place."""
+    return [c for c in codes if _is_same_place(c, code) and same_code(c, code)]
 
 
 def _owned(
