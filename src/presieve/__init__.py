@@ -41,16 +41,20 @@ _HOMES = {
     "verify": "presieve.driver.verify",
 }
 
+_IPYTHON = {"load_ipython_extension", "unload_ipython_extension"}
+"""What ``%load_ext presieve`` asks for; no names for anybody else."""
+
 logging.getLogger("presieve").addHandler(logging.NullHandler())
 
 if not TYPE_CHECKING:  # a checker that saw this would accept any attribute at all
 
     def __getattr__(name: str) -> object:
-        if name not in _HOMES:
+        home = "presieve.notebook" if name in _IPYTHON else _HOMES.get(name)
+        if home is None:
             raise AttributeError(f"module 'presieve' has no attribute {name!r}")
         from importlib import import_module
 
-        value = getattr(import_module(_HOMES[name]), name)
+        value = getattr(import_module(home), name)
         globals()[name] = value
         return value
 

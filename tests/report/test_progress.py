@@ -37,6 +37,7 @@ def system(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     made = SimpleNamespace(stderr=Stream(), ps1=">>> ", modules={})
     monkeypatch.setattr(progress, "sys", made)
     monkeypatch.setattr(progress, "AFTER", 0.0)
+    monkeypatch.setattr(progress, "_commanded", False)  # by a command that another test ran
     monkeypatch.delenv(progress.SWITCH, raising=False)
     return made
 
@@ -145,7 +146,6 @@ def test_our_own_commands_have_one(
     stream: Stream, system: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del system.ps1
-    monkeypatch.setattr(progress, "_commanded", False)
     progress.in_terminal()
     search(stream)
 

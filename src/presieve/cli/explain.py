@@ -15,7 +15,6 @@ import typer
 from presieve.cli import job as jobs
 from presieve.cli import options as opt
 from presieve.cli import output
-from presieve.cli.heard import Heard, Look
 from presieve.cli.load import kind, place
 from presieve.cli.run import JobArgs, JobName
 from presieve.driver.optimize import Options
@@ -23,6 +22,7 @@ from presieve.driver.session import Setting, enable_everywhere
 from presieve.errors import UsageError
 from presieve.report import html as pages
 from presieve.report import progress, text
+from presieve.report.heard import Heard, Look, distinct, inside, others
 from presieve.report.model import ReportData
 from presieve.report.report import boundary_json
 
@@ -54,12 +54,12 @@ def command(
     from presieve.backend import dry
 
     progress.in_terminal()
-    heard = Heard(found.path.resolve().parent)
+    heard = Heard(inside(found.path.resolve().parent))
     setting = Setting(Options(budget, policy.value, cost.value), heard.look, for_report=True)
     enable_everywhere(setting, dry.install(heard.skip))
     with _stdout_elsewhere():
         error = _run(found, own)
-    looks = _distinct(heard.looks)
+    looks = distinct(heard.looks)
     if trace:
         looks = [(replace(look, data=_traced(look.data)), places) for look, places in looks]
     if json:
@@ -142,22 +142,6 @@ def _hint(heard: Heard) -> str:
     )
 
 
-def _distinct(looks: Sequence[Look]) -> list[tuple[Look, list[str]]]:
-    """DataFrames with the same boundaries once, with the lines that run them."""
-    found: dict[tuple[tuple[str, ...], ...], tuple[Look, list[str]]] = {}
-    for look in looks:
-        if not look.data.boundaries:
-            continue
-        key = tuple(
-            (b.operator, b.function, b.kind, b.where, b.prefilter, b.residual)
-            for b in look.data.boundaries
-        )
-        _, places = found.setdefault(key, (look, []))
-        if look.at is not None and str(look.at) not in places:
-            places.append(str(look.at))
-    return list(found.values())
-
-
 def _json(
     job: jobs.Job, looks: Sequence[tuple[Look, list[str]]], heard: Heard, error: str | None
 ) -> dict[str, object]:
@@ -176,9 +160,8 @@ def _json(
 def _print(looks: Sequence[tuple[Look, list[str]]], heard: Heard) -> None:
     for look, places in looks:
         print(f"{', '.join(places) or 'somewhere'}: {text.render(look.data)}\n")
-    rest = sum(not look.data.boundaries for look in heard.looks)
-    if rest or not looks:
-        print(f"{rest} other DataFrames ran, in which no filter meets a function or an aggregate.")
+    if rest := others(heard.looks):
+        print(rest)
     for call, at in heard.skipped:
         print(f"not executed: {call}" + (f" ({at})" if at else ""))
 

@@ -9,9 +9,9 @@ import typer
 
 from presieve.cli import job as jobs
 from presieve.cli import options as opt
-from presieve.cli.heard import Heard
 from presieve.driver.optimize import Options
 from presieve.driver.session import Setting, enable_everywhere
+from presieve.report.heard import Heard, inside
 
 # What follows the job's name is the job's.
 CONTEXT = {"allow_interspersed_args": False}
@@ -36,7 +36,7 @@ def command(
     boundary on standard error. Options of presieve stand before JOB.py.
     """
     found = jobs.read(job)
-    heard = Heard(found.path.resolve().parent)
+    heard = Heard(inside(found.path.resolve().parent))
     enable_everywhere(Setting(Options(budget, policy.value, cost.value), heard.look))
     try:
         code = jobs.end(found, args or ())

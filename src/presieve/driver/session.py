@@ -69,11 +69,8 @@ def enabled(
 
     It is the session that is enabled, for all threads.
     """
-    before = _set(spark, Setting(Options(budget, policy, cost, declare, pure)))
-    try:
+    with enabled_as(spark, Setting(Options(budget, policy, cost, declare, pure))):
         yield
-    finally:
-        _set(spark, before)
 
 
 Heard: TypeAlias = "Callable[[DataFrame, ReportData], None]"
@@ -91,6 +88,23 @@ class Setting:
     def __post_init__(self) -> None:
         """Complain now of what would be complained of at the first action."""
         read_pure(self.options.pure)
+
+
+@contextmanager
+def enabled_as(spark: SparkSession, setting: Setting) -> Iterator[None]:
+    """:func:`enabled` for those who also listen."""
+    before = _set(spark, setting)
+    try:
+        yield
+    finally:
+        _set(spark, before)
+
+
+def setting_of(spark: SparkSession) -> Setting | None:
+    """How a session is enabled, None where it is not."""
+    from presieve.backend.hooks import session_key
+
+    return _state.sessions.get(session_key(spark), _state.everywhere)
 
 
 def enable_everywhere(setting: Setting, instead: dict[str, Instead] | None = None) -> None:

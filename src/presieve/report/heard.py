@@ -1,10 +1,10 @@
-"""Untrusted. What was heard of the DataFrames that a job ran."""
+"""Untrusted. What was heard of the DataFrames that a job, or a cell of a notebook, ran."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -25,8 +25,11 @@ class Look:
 class Heard:
     """All of them, in order. Jobs may have threads."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, called: Callable[[str], str | None]) -> None:
+        """``called`` has the name under which to tell of a file, and None for files that are no
+        part of the job.
+        """
+        self._called = called
         self._lock = threading.Lock()
         self.looks: list[Look] = []
         self.skipped: list[tuple[str, Span | None]] = []
@@ -45,12 +48,12 @@ class Heard:
             self.skipped.append((what, at))
 
     def _line(self) -> Span | None:
-        """The innermost line of the job's own folder that this thread is at."""
+        """The innermost line of the job that this thread is at."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None:
-            file = Path(frame.f_code.co_filename)
-            if file.is_relative_to(self._folder) and "site-packages" not in file.parts:
-                return Span(str(file.relative_to(self._folder)), frame.f_lineno)
+            name = self._called(frame.f_code.co_filename)
+            if name is not None:
+                return Span(name, frame.f_lineno)
             frame = frame.f_back
         return None
 
@@ -69,3 +72,41 @@ class Heard:
         for look in self.looks:
             for boundary in look.data.boundaries:
                 yield boundary, look.data.changed and boundary.kind != "none"
+
+
+def inside(folder: Path) -> Callable[[str], str | None]:
+    """Files of a job's own folder, by their paths below it."""
+
+    def called(file: str) -> str | None:
+        path = Path(file)
+        if path.is_relative_to(folder) and "site-packages" not in path.parts:
+            return str(path.relative_to(folder))
+        return None
+
+    return called
+
+
+def distinct(looks: Sequence[Look]) -> list[tuple[Look, list[str]]]:
+    """DataFrames with the same boundaries once, with the lines that run them."""
+    found: dict[tuple[tuple[str, ...], ...], tuple[Look, list[str]]] = {}
+    for look in looks:
+        if not look.data.boundaries:
+            continue
+        key = tuple(
+            (b.operator, b.function, b.kind, b.where, b.prefilter, b.residual)
+            for b in look.data.boundaries
+        )
+        _, places = found.setdefault(key, (look, []))
+        if look.at is not None and str(look.at) not in places:
+            places.append(str(look.at))
+    return list(found.values())
+
+
+def others(looks: Sequence[Look]) -> str:
+    """A sentence about the DataFrames that have no boundary, empty where all have one."""
+    rest = sum(not look.data.boundaries for look in looks)
+    if looks and not rest:
+        return ""
+    other = "other " if rest < len(looks) else ""
+    ran = f"{rest} {other}DataFrame{'s' if rest != 1 else ''} ran"
+    return f"{ran}, in which no filter meets a function or an aggregate."

@@ -1,0 +1,210 @@
+"""Untrusted. ``%presieve`` and ``%%presieve``."""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+from argparse import REMAINDER, Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_expand
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import display
+
+from presieve.driver.optimize import Cost, Options, explain
+from presieve.driver.session import Setting, disable, enable, enabled_as, setting_of
+from presieve.errors import PresieveError
+from presieve.report.heard import Heard, distinct, others
+from presieve.report.model import ReportData
+from presieve.report.report import Report
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@magics_class
+class PresieveMagics(Magics):
+    """The two magics, which share a name and options."""
+
+    shell: InteractiveShell
+
+    @magic_arguments()
+    @argument("--policy", choices=("default", "strict"), default="default", help="what is assumed")
+    @argument(
+        "--cost",
+        choices=("auto", "always", "never"),
+        help="push where it pays (auto), wherever it is proven, or nowhere",
+    )
+    @argument("--budget", type=float, default=10.0, help="seconds of search for a DataFrame")
+    @argument("--explain", action="store_true", help="run the cell as written; only tell")
+    @argument("--measure", action="store_true", help="run each DataFrame once more, both ways")
+    @argument("what", nargs=REMAINDER, help="on, off, status, or [explain] and a DataFrame")
+    @no_var_expand
+    @line_cell_magic
+    def presieve(self, line: str, cell: str | None = None) -> None:
+        """Push filters below Python functions, with a proof, and show what was pushed.
+
+        %presieve on [options]         every action of the session goes through presieve
+        %presieve off                  as it was
+        %presieve status               whether it is on
+        %presieve [options] df         what would be pushed in a DataFrame, which is not run
+        %%presieve [options]           run the cell with the session enabled, and show the same
+        """
+        with _one_line():
+            asked = self._asked(line)
+            if cell is None:
+                self._line(asked)
+            elif asked.what:
+                raise UsageError(f"%%presieve takes options alone, not {' '.join(asked.what)}")
+            else:
+                self._cell(asked, cell)
+
+    def _asked(self, line: str) -> Namespace:
+        """The line read. Options stand before the word, or behind it."""
+        try:
+            asked: Namespace = parse_argstring(self.presieve, line)
+        except ValueError as error:
+            raise UsageError(f"%presieve {line}: {error}") from error
+        if asked.what and asked.what[0] in ("on", "off", "status", "explain"):
+            first, *rest = asked.what
+            asked = self.presieve.parser.parse_args(rest, asked)
+            asked.what.insert(0, first)
+        return asked
+
+    def _line(self, asked: Namespace) -> None:
+        match asked.what:
+            case []:
+                raise UsageError("%presieve what? on, off, status, or a DataFrame")
+            case ["on"]:
+                enable(_spark(), **_given(asked))
+                print(_status(_spark()))
+            case ["off"]:
+                disable(_spark())
+                print(_status(_spark()))
+            case ["status"]:
+                print(_status(_spark()))
+            case ["on" | "off" | "status", *rest]:
+                raise UsageError(f"%presieve {asked.what[0]} takes no {rest[0]}")
+            case ["explain", *code] | code:
+                self._explain(asked, " ".join(code))
+
+    def _explain(self, asked: Namespace, code: str) -> None:
+        report = explain(self._frame(code), **_given(asked))
+        if asked.measure:
+            report.measure()
+        _show(report)
+
+    def _frame(self, code: str) -> DataFrame:
+        try:
+            value = self.shell.ev(code)
+        except NameError as error:
+            raise UsageError(f"%presieve {code}: {error}") from error
+        except SyntaxError as error:
+            raise UsageError(f"%presieve {code}: {error.msg}; options stand first") from error
+        _needs_pyspark()
+        from presieve.backend.active import is_frame
+
+        if not is_frame(value):
+            raise UsageError(f"%presieve {code}: that is {_a(value)}, not a DataFrame of Spark")
+        return value
+
+    def _cell(self, asked: Namespace, cell: str) -> None:
+        if asked.explain and asked.cost is not None:
+            raise UsageError("--explain pushes nowhere: leave out --cost")
+        given = _given(asked)
+        options = Options(**{**given, "cost": "never"} if asked.explain else given)
+        heard = _Cell(self.shell)
+        # Lines count as the reader sees them, below the magic's own.
+        text = cell if cell.startswith("%%") else f"#\n{cell}"
+        with enabled_as(_spark(), Setting(options, heard.look, for_report=True)):
+            done = self.shell.run_cell(text, store_history=False)
+        for look, places in distinct(heard.looks):
+            report = Report(look.data)
+            if asked.measure:
+                report = explain(heard.frames[id(look.data)], **given)
+                report.measure()
+            _show(report, ", ".join(places))
+        if rest := others(heard.looks):
+            print(rest)
+        error = done.error_before_exec or done.error_in_exec
+        if error is not None:  # its traceback is shown above; what runs all cells must stop here
+            raise UsageError(f"the cell ended with {type(error).__name__}")
+
+
+class _Cell(Heard):
+    """The DataFrames of a cell, and where in the notebook they ran."""
+
+    def __init__(self, shell: InteractiveShell) -> None:
+        super().__init__(lambda file: _called(shell, file))
+        self.frames: dict[int, DataFrame] = {}
+
+    def look(self, df: Any, data: ReportData) -> None:
+        """Also keep the DataFrame: it may be asked to be measured."""
+        super().look(df, data)
+        self.frames[id(data)] = df
+
+
+def _called(shell: InteractiveShell, file: str) -> str | None:
+    """The name of a cell: In[3]."""
+    found = shell.compile.format_code_name(file)
+    if found is None:
+        return None
+    # IPython counts on before it runs a cell, so that what the magic runs has the next number.
+    next_ = shell.execution_count
+    return f"In[{next_ - 1}]" if found[1] == f"In[{next_}]" else found[1]
+
+
+@contextmanager
+def _one_line() -> Iterator[None]:
+    """What is wrong with the input of ours is one line without a traceback."""
+    try:
+        yield
+    except PresieveError as error:
+        raise UsageError(str(error)) from error
+
+
+def _needs_pyspark() -> None:
+    if importlib.util.find_spec("pyspark") is None:
+        raise UsageError("presieve needs pyspark: pip install 'presieve[spark]'")
+
+
+def _spark() -> SparkSession:
+    """The active session; :class:`UsageError` of IPython where there is none."""
+    _needs_pyspark()
+    from presieve.backend.active import active_session
+
+    found = active_session()
+    if found is None:
+        raise UsageError("there is no active SparkSession: make one, then run this cell again")
+    return found
+
+
+def _given(asked: Namespace) -> dict[str, Any]:
+    """The options as ``enable`` and ``explain`` take them."""
+    cost: Cost = asked.cost or "auto"
+    return {"budget": asked.budget, "policy": asked.policy, "cost": cost}
+
+
+def _status(spark: SparkSession) -> str:
+    setting = setting_of(spark)
+    if setting is None:
+        return "presieve is off"
+    o = setting.options
+    return f"presieve is on: policy {o.policy}, cost {o.cost}, budget {o.budget:g} s"
+
+
+def _a(value: object) -> str:
+    name = type(value).__name__
+    return f"an {name}" if name[0] in "AEIOUaeiou" else f"a {name}"
+
+
+def _show(report: Report, place: str = "") -> None:
+    """As HTML where that is shown, else as text."""
+    text = f"{place}: {report}" if place else str(report)
+    head = f"<p><b>{html.escape(place)}</b></p>" if place else ""
+    both = {"text/plain": text + "\n", "text/html": head + report._repr_html_()}
+    display(both, raw=True)

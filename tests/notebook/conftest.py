@@ -1,0 +1,67 @@
+"""A shell of IPython in this process, as a notebook's kernel has one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+import presieve
+
+
+class Shell:
+    """Runs cells, and has what they print, show and raise."""
+
+    def __init__(self, shell: InteractiveShell, capsys: pytest.CaptureFixture[str]) -> None:
+        self.shell = shell
+        self._capsys = capsys
+
+    def __getitem__(self, name: str) -> Any:
+        return self.shell.user_ns[name]
+
+    def run(self, cell: str) -> str:
+        """What a cell prints. Raises what it raises."""
+        self._capsys.readouterr()
+        done = self.shell.run_cell(cell, store_history=True)  # type: ignore[no-untyped-call]
+        out = self._capsys.readouterr()
+        done.raise_error()
+        return str(out.out)
+
+    def fails(self, cell: str) -> str:
+        """What the reader of a cell sees that ends with an error."""
+        self._capsys.readouterr()
+        done = self.shell.run_cell(cell, store_history=True)  # type: ignore[no-untyped-call]
+        out = self._capsys.readouterr()
+        assert not done.success
+        return str(out.out + out.err)
+
+
+@pytest.fixture
+def shell(capsys: pytest.CaptureFixture[str]) -> Iterator[Shell]:
+    """The shell takes some of Python's own things for itself, which are put back."""
+    names = ("displayhook", "excepthook")
+    kept = {name: getattr(sys, name) for name in names}
+    main = sys.modules["__main__"]
+    config = Config()
+    config.HistoryManager.enabled = False
+    config.InteractiveShell.colors = "nocolor"
+    config.InteractiveShell.xmode = "Plain"
+    made: Any = InteractiveShell.instance(config=config)
+    try:
+        made.run_line_magic("load_ext", "presieve")
+        yield Shell(made, capsys)
+    finally:
+        made.run_line_magic("unload_ext", "presieve")
+        made.reset(new_session=False)
+        made.restore_sys_module_state()
+        InteractiveShell.clear_instance()
+        sys.modules["__main__"] = main
+        vars(sys).pop("ps1", None)
+        for name, value in kept.items():
+            setattr(sys, name, value)
+        vars(presieve).pop("load_ipython_extension", None)
+        vars(presieve).pop("unload_ipython_extension", None)
