@@ -61,3 +61,15 @@ def test_where_there_is_none(index: int, why: str) -> None:
 def test_a_report_that_was_not_made_by_a_search_has_none() -> None:
     with pytest.raises(UsageError, match="nothing was searched"):
         Report(MIXED).trace()
+
+
+def test_the_command_line_asks_for_all_of_them() -> None:
+    from presieve.cli.explain import _traced
+
+    search = Search()
+    data = ReportData((NONE, SPLIT, SPLIT), True, 0.2, searches=(None, search, search))
+    told = _traced(data)
+    assert [b.trace is not None for b in told.boundaries] == [False, True, True]
+    assert search.asked == 2
+    assert _traced(told).boundaries == told.boundaries
+    assert search.asked == 2
