@@ -86,7 +86,7 @@ def run(label: str, m: object, result: str) -> Run:
             run("as written", 1, "kept"),
             Run("as pushed", [], None, "no group"),
             "prefilter",
-            "dropped, there is no group, and a row of the result is missing.",
+            "dropped, no row is left, and a row of the result is missing.",
         ),
         (
             run("as written", 1, "kept"),

@@ -113,7 +113,7 @@ def _result_row(
     told = {
         "kept": f"the {judge} keeps it",
         "filtered out": f"the {judge} rejects it",
-        "no group": "no row is left, so there is no group",
+        "no group": "no row is left, so nothing comes out",
         "raises": "the function raises",
     }
     ends_otherwise = run is found.pushed and run.result != found.written.result
@@ -135,7 +135,7 @@ def why(found: Counterexample) -> str:
 def _lost(found: Counterexample) -> str:
     match found.pushed.result:
         case "no group":
-            return "there is no group, and a row of the result is missing"
+            return "no row is left, and a row of the result is missing"
         case "raises":
             return "the function raises, which it does not as written"
     changed = f"{_listed(found.differs)} differ{'s' if len(found.differs) == 1 else ''}"
