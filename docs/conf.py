@@ -35,8 +35,6 @@ autodoc_member_order = "bysource"
 # Types in signatures: other libraries have no inventory offline, and ours are often aliases.
 nitpick_ignore_regex = [("py:(class|attr)", r".*")]
 
-suppress_warnings = ["toc.not_included"]  # tests/docs/test_site.py looks at this
-
 html_theme = "furo"
 html_title = "presieve"
 html_copy_source = False

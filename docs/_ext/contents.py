@@ -1,7 +1,8 @@
 """Pages that list others are plain lists of links; this makes the site's contents of them.
 
 A page called `index` or `README` leads to the pages that it links to, in their order, each one
-level below the heading that it stands under. On a code host the same list is just a list.
+level below the heading that it stands under. What is linked to by neither comes last. On a code
+host the same list is just a list.
 """
 
 import posixpath
@@ -36,20 +37,33 @@ def sections(docname: str, text: str) -> list[tuple[str, list[str]]]:
 
 
 def _add_contents(app: Sphinx, docname: str, source: list[str]) -> None:
+    start = app.config.root_doc
     if docname == "README" or posixpath.basename(docname) not in {"index", "README"}:
         return
-    for heading, documents in sections(docname, source[0]):
+    found = sections(docname, source[0])
+    if docname != start:
         # A page has one place in the contents: what the start page lists is its.
-        own = documents if docname == app.config.root_doc else _below(docname, documents)
-        if own:
-            caption = f":caption: {heading}\n" if heading and docname.endswith("index") else ""
-            entries = "\n".join(_TITLES.get(one, "{}").format(f"/{one}") for one in own)
+        found = [(heading, [d for d in below if _is_in(docname, d)]) for heading, below in found]
+    listed = {document for _, documents in found for document in documents}
+    others = sorted(set(app.env.found_docs) - listed - {docname})
+    left = [d for d in others if (_led_by(app, d) or start) == docname]
+    for heading, documents in [*found, ("", left)]:
+        if documents:
+            caption = f":caption: {heading}\n" if heading and docname == start else ""
+            entries = "\n".join(_TITLES.get(one, "{}").format(f"/{one}") for one in documents)
             source[0] += f"\n```{{toctree}}\n:hidden:\n{caption}\n{entries}\n```\n"
 
 
-def _below(docname: str, documents: list[str]) -> list[str]:
-    folder = posixpath.dirname(docname)
-    return [one for one in documents if posixpath.dirname(one) == folder]
+def _is_in(docname: str, other: str) -> bool:
+    """Whether the other page is in this page's folder."""
+    return posixpath.dirname(other) == posixpath.dirname(docname)
+
+
+def _led_by(app: Sphinx, docname: str) -> str | None:
+    """The page that leads to the pages of this one's folder, if there is one."""
+    leading = posixpath.join(posixpath.dirname(docname), "README")
+    found = leading not in {"README", docname} and leading in app.env.found_docs
+    return leading if found else None
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
