@@ -12,6 +12,7 @@ from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.cli.load import load, load_beside
 from presieve.report import html as pages
+from presieve.report import progress
 from presieve.report import verdict_text as tell
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def command(
     from presieve.driver.verify import verify
 
     output.check_writable(html, save)
+    progress.in_terminal()
     with output.quiet():
         fold = load(target)
         verdict = verify(

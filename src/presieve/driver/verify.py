@@ -28,6 +28,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Term
+from presieve.report import progress
 from presieve.report.verdict import Claim, Counterexample, Verdict
 from presieve.smt.solver import Effort
 
@@ -89,7 +90,8 @@ def verify(
     bare = inputs.problem(post, [pre, *(fact for _, fact in facts)])
     problem, known = with_declared(bare, facts)
     asked = Asked(inputs, problem, known, pre, rest, budget, policy)
-    verdict = _since(asked.verdict(), claim, started)
+    with progress.shown(claim.function, started, budget):
+        verdict = _since(asked.verdict(), claim, started)
     if verdict.status == "proved":
         return verdict
     return replace(verdict, _mend=Mend(inputs, where, post, facts, policy, budget))
