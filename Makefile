@@ -4,7 +4,7 @@ VENV := .venv/bin
 # Spark takes JAVA_HOME before PATH, so a default Java that is too new does no harm.
 java = JAVA_HOME="$$(scripts/java-home.sh)"
 
-.PHONY: help setup demo test slow connect check format bench differential fuzz matrix proofs docs screenshots
+.PHONY: help setup demo test slow connect check format bench differential fuzz matrix wheel proofs docs screenshots
 
 help:
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -55,6 +55,9 @@ matrix: .venv/.ready ## every pipeline of the tests in every layout of files and
 
 screenshots: .venv/.ready ## the pictures of reports in docs/images; needs Chromium
 	@$(java) $(VENV)/python scripts/screenshots.py $(ARGS)
+
+wheel: .venv/.ready ## build sdist and wheel, and try the wheel in an environment of its own
+	@scripts/wheel.sh
 
 proofs: ## check the theory with Coq; says what to install where Coq is missing
 	@scripts/proofs.sh
