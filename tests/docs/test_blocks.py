@@ -19,7 +19,10 @@ DECLINED = "docs/declined/"
 EVERY = 10
 """Of the pages of refusals, one in so many runs in ``make test``, the others in ``make slow``."""
 
-RARE = {f"docs/{n}.md" for n in ("comparison", *(f"howto/{h}" for h in ("caching", "run", "sql")))}
+RARE = {
+    f"docs/{name}.md"
+    for name in ("comparison", "gallery", "howto/caching", "howto/run", "howto/sql")
+}
 """Other pages that are left to ``make slow``."""
 
 NOT_RUN = 1
