@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 import presieve
-from presieve.report.picture import Picture, pictures
+from presieve.report.drawing.picture import Picture, pictures
 
 
 def lowest(pdf: pd.DataFrame) -> pd.DataFrame:

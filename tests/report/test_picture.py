@@ -12,10 +12,10 @@ from tests.report.test_report import outline
 
 from presieve.backend.measured import Run
 from presieve.report import html, words
-from presieve.report.aligned import MOST_IN_A_ROW, align
+from presieve.report.drawing.aligned import MOST_IN_A_ROW, align
+from presieve.report.drawing.picture import WIDTH, Picture, Pictures, pictures
+from presieve.report.drawing.tree import Op, conjuncts, parse
 from presieve.report.model import Measured, ReportData
-from presieve.report.picture import WIDTH, Picture, Pictures, pictures
-from presieve.report.tree import Op, conjuncts, parse
 
 
 def drawn(data: ReportData) -> Pictures:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.report import sliced
 
-from presieve.report.slices import Definition, lines_for
+from presieve.report.source.slices import Definition, lines_for
 
 FUNCTIONS: list[tuple[Any, tuple[str, ...]]] = [
     (sliced.top_two, ("first", "second", "rounds")),

@@ -14,10 +14,11 @@ from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
-from presieve.report import conjuncts, invariant, listing, reaches, remedies
-from presieve.report.listing import Listing
+from presieve.report import conjuncts, invariant, reaches, remedies
 from presieve.report.model import BoundaryReport
 from presieve.report.parts import Conjunct
+from presieve.report.source import listing
+from presieve.report.source.listing import Listing
 from presieve.report.tell import sql
 
 

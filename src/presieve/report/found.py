@@ -7,7 +7,8 @@ from typing import Protocol
 
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import Kind, ResidualStrength
-from presieve.report import listing, words
+from presieve.report import words
+from presieve.report.source import listing
 from presieve.report.text import field_text
 
 

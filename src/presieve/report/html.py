@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from presieve.report import boxes, picture, verdict_text, words
-from presieve.report.highlight import python_lines
+from presieve.report import verdict_text, words
+from presieve.report.drawing import boxes, picture
 from presieve.report.invariant import HEADING
 from presieve.report.model import ReportData
+from presieve.report.source.highlight import python_lines
 from presieve.report.verdict import Verdict
 
 if TYPE_CHECKING:

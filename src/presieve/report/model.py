@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import ResidualStrength
-from presieve.report.listing import Listing
 from presieve.report.order import Order
 from presieve.report.parts import Conjunct, Reach, Remedy
+from presieve.report.source.listing import Listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable

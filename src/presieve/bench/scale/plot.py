@@ -22,6 +22,7 @@ def draw(points: Sequence[Point], path: Path) -> None:
         raise UsageError("a plot needs matplotlib: pip install 'presieve[bench]'")
     import matplotlib as mpl
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     panels = by_panel(points)
     down = -(-len(panels) // _ACROSS)
@@ -36,6 +37,12 @@ def draw(points: Sequence[Point], path: Path) -> None:
                 axes.fill_between(at, low, high, color=line.get_color(), alpha=0.15, lw=0)
             axes.set_xscale("log")
             axes.set_yscale("log")
+            sizes = sorted({p.at for curve in curves.values() for p in curve})
+            axes.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=7)
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axes.yaxis.set_major_formatter("{x:g}")
+            for axis in (axes.xaxis, axes.yaxis):
+                axis.set_minor_formatter(NullFormatter())
             axes.set_title(panel, fontsize=10)
             axes.set_ylabel("seconds")
             axes.grid(alpha=0.3)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from presieve.report.aligned import Pair, align, fold
-from presieve.report.boxes import PAD, TAGS, TITLE, Boxes, Content, Side
-from presieve.report.marks import Role, mark
+from presieve.report.drawing.aligned import Pair, align, fold
+from presieve.report.drawing.boxes import PAD, TAGS, TITLE, Boxes, Content, Side
+from presieve.report.drawing.marks import Role, mark
+from presieve.report.drawing.tree import parse
 from presieve.report.model import ReportData
-from presieve.report.tree import parse
 
 WIDTH = 430
 _STEP = 26

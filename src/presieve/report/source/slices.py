@@ -11,7 +11,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
-from presieve.report.paths import (
+from presieve.report.source.paths import (
     COMPOUND,
     Path,
     bodies,

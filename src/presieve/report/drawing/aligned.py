@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from presieve.report.tree import Op
+from presieve.report.drawing.tree import Op
 
 MOST_OPERATORS = 600
 MOST_IN_A_ROW = 80

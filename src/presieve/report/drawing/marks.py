@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from presieve.report.aligned import Pair
+from presieve.report.drawing.aligned import Pair
+from presieve.report.drawing.tree import Op, conjuncts
 from presieve.report.model import BoundaryReport
-from presieve.report.tree import Op, conjuncts
 
 Role: TypeAlias = Literal["", "function", "written", "residual", "prefilter", "stays", "scan"]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from presieve.errors import Declined, Span
-from presieve.report.slices import Definition, lines_for
+from presieve.report.source.slices import Definition, lines_for
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from presieve.report import words
-from presieve.report.aligned import Pair
-from presieve.report.marks import FILTER, Marks, Role, changes
+from presieve.report.drawing.aligned import Pair
+from presieve.report.drawing.marks import FILTER, Marks, Role, changes
+from presieve.report.drawing.tree import Op, conjuncts
 from presieve.report.model import BoundaryReport, ReportData
-from presieve.report.tree import Op, conjuncts
 
 if TYPE_CHECKING:
     from presieve.backend.sizes import Size

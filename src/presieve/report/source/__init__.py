@@ -1,0 +1,1 @@
+"""Untrusted. The user's Python as a report shows it: numbered, in colours, with what matters."""
