@@ -14,10 +14,10 @@ from tests.report.examples import NONE, SPLIT
 from tests.report.test_report import outline
 
 from presieve.errors import Declined, Span
-from presieve.report import highlight, listing
 from presieve.report import html as pages
 from presieve.report.model import ReportData
 from presieve.report.report import Report
+from presieve.report.source import highlight, listing
 from presieve.report.text import render_boundary
 
 OUTPUTS = ("first", "second", "rounds")
