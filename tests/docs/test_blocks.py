@@ -15,28 +15,13 @@ import presieve
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-DECLINED = "docs/declined/"
-EVERY = 10
-"""Of the pages of refusals, one in so many runs in ``make test``, the others in ``make slow``."""
-
-RARE = {
-    f"docs/{name}.md"
-    for name in ("comparison", "gallery", "howto/caching", "howto/run", "howto/sql")
-}
-"""Other pages that are left to ``make slow``."""
-
 NOT_RUN = 1
 """How many blocks may say that they are not run."""
 
 
 def named(found: list[Page]) -> list[object]:
-    """Parameters, the rarer pages marked slow by a fixed choice: every tenth stays."""
-    declined = [p.name for p in found if p.name.startswith(DECLINED)]
-    slow = set(declined) - set(declined[::EVERY]) | RARE
-    return [
-        pytest.param(p, id=p.name, marks=[pytest.mark.slow] if p.name in slow else [])
-        for p in found
-    ]
+    """Parameters, with names of pages."""
+    return [pytest.param(p, id=p.name) for p in found]
 
 
 WITH_CODE = [p for p in pages() if p.python]
