@@ -44,8 +44,9 @@ def test_the_command_line_prints_the_table(
         args += ["--residual", answer.residual]
     assert main(["verify", target, *args]) == 1
     out = capsys.readouterr().out
-    assert "refuted" in out
-    parts = [out.index(title) for title in ("input", "as written", "with the pushdown")]
+    assert "Refuted" in out
+    titles = ("A table of", "What the function gives", "as written", "as pushed")
+    parts = [out.index(title) for title in titles]
     assert parts == sorted(parts)
     first = answer.schema.split()[0]
     assert first in out[parts[0] : parts[1]]

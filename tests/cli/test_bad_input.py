@@ -88,7 +88,7 @@ CASES: list[tuple[list[str], str]] = [
     (of("$/raises.py:f"), "$/raises.py:2: RuntimeError: no cluster while the file is loaded; put"),
     (of("$/exits.py:f"), "$/exits.py:2: the file ends the program while it is loaded; put what"),
     (of("$/empty.py:f"), "$/empty.py: there is no 'f' in it"),
-    (of("$/number.py:f"), "fold is a function, or a class with zero and reduce, not 3"),
+    (of("$/number.py:f"), "a fold is a function, or a class with zero and reduce, not 3"),
     (of("$/text.txt:f"), "$/text.txt: not a Python file; its name must end in .py"),
     (of("J:CountError"), "there is no 'CountError' in it; did you mean CountErrors"),
     (of("J:toptwo"), "there is no 'toptwo' in it; did you mean TopTwo?"),

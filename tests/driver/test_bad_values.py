@@ -20,8 +20,6 @@ GIVEN: dict[str, Any] = {
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"fold": 3}, "fold is a function, or a class with zero and reduce, not 3"),
-        ({"fold": None}, "fold is a function"),
         ({"where": 3}, "where is a text such as 'score > 90', not 3"),
         ({"where": ""}, "where is empty"),
         ({"where": "mm > 1"}, "there is no column mm; the columns are: g, m; did you mean m?"),

@@ -30,6 +30,16 @@ def load(target: str) -> object:
     return _inside(file, _module(path), name)
 
 
+def load_fold(target: str) -> object:
+    """:func:`load`, for what should be a fold. :class:`UsageError` where it cannot be one."""
+    found = load(target)
+    if not callable(found) and not hasattr(found, "reduce"):
+        raise UsageError(
+            f"{target}: a fold is a function, or a class with zero and reduce, not {found!r}"
+        )
+    return found
+
+
 def python_file(name: str) -> Path:
     """The file of that name. :class:`UsageError` where there is none."""
     path = Path(name)

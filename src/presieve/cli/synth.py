@@ -10,7 +10,7 @@ import typer
 
 from presieve.cli import options as opt
 from presieve.cli import output
-from presieve.cli.load import load, load_beside
+from presieve.cli.load import load_beside, load_fold
 from presieve.report import found as tell
 from presieve.report import progress
 from presieve.report.words import why as more
@@ -46,7 +46,7 @@ def command(
     output.check_writable(save)
     progress.in_terminal()
     with output.quiet():
-        fold = load(target)
+        fold = load_fold(target)
         found = synthesize(
             fold,
             where,

@@ -10,7 +10,7 @@ import typer
 
 from presieve.cli import options as opt
 from presieve.cli import output
-from presieve.cli.load import load, load_beside
+from presieve.cli.load import load_beside, load_fold
 from presieve.report import html as pages
 from presieve.report import progress
 from presieve.report import verdict_text as tell
@@ -55,7 +55,7 @@ def command(
     output.check_writable(html, save)
     progress.in_terminal()
     with output.quiet():
-        fold = load(target)
+        fold = load_fold(target)
         verdict = verify(
             fold,
             where,

@@ -83,8 +83,6 @@ def read_inputs(
 
     Raises :class:`UsageError` on what is no input.
     """
-    if not callable(fold) and not hasattr(fold, "reduce"):
-        raise UsageError(f"fold is a function, or a class with zero and reduce, not {fold!r}")
     check_text("schema", schema, "team string, score double NOT NULL")
     columns = parse_schema(schema)
     names = _key_names(keys, columns)
