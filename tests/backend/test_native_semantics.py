@@ -132,6 +132,7 @@ def compare(df: DataFrame, calls: tuple[str, ...], rows: list[dict[str, object]]
             assert same(mine, from_python(theirs, output.sort)), (call, group, mine, theirs)
 
 
+@pytest.mark.slow
 def test_without_sorting(table: DataFrame, rows: list[dict[str, object]]) -> None:
     df = grouped(table, HASHED)
     assert "SortAggregate" not in df._jdf.queryExecution().executedPlan().toString()
@@ -283,6 +284,7 @@ def test_folds_of_lists_that_raise(
             grouped(table.filter(f"k = {raised}"), (call,)).collect()
 
 
+@pytest.mark.slow
 def test_every_group_of_every_filter_on_folds_of_lists(table: DataFrame, in_order: None) -> None:
     """As written and as optimized, over 10,000 groups."""
     conditions = ("l > 1", "l > 0", "l", "NOT l", "l IS NULL", "l = 1", "l < 0")

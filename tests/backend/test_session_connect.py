@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_in_a_process_of_its_own() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.backend.on_connect"],

@@ -75,6 +75,7 @@ def test_other_values_are_another_table(tmp_path: Path) -> None:
 # --- runs ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_three_forms(spark: SparkSession, tmp_path: Path) -> None:
     named = [BENCHMARKS[n] for n in ("Top2_1", "Basket_3", "Chicago_3", "TPCHUDAF_3")]
     told: list[str] = []

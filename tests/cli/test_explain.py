@@ -81,6 +81,7 @@ def test_as_json_and_a_page(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_as_text_and_what_stops_the_job(tmp_path: Path) -> None:
     done = explain(tmp_path, "csv")
     assert done.returncode == 2
@@ -94,6 +95,7 @@ def test_as_text_and_what_stops_the_job(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_streams_are_not_started(tmp_path: Path) -> None:
     done = explain(tmp_path, "stream")
     assert done.returncode == 2

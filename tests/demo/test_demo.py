@@ -83,6 +83,7 @@ def test_the_ratio_is_of_medians() -> None:
     assert Comparison((1.0, 9.0, 3.0), (1.0, 2.0, 1.0), 0, True).ratio == 3.0
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path: Path) -> None:
     program = Path(sys.executable).with_name("presieve")
     args = ["demo", "--rows", "10000", "--runs", "1", "--data", str(tmp_path), "--json"]

@@ -190,13 +190,14 @@ def _unsigned(cells: tuple[Value, ...]) -> tuple[Value, ...]:
     return tuple(0.0 if type(c) is float and c == 0.0 else c for c in cells)
 
 
+@pytest.mark.parametrize("tables", [TABLES // 4, pytest.param(TABLES, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("function", "schema", "returns"), CASES)
-def test_fold_is_what_pandas_gives(function: Any, schema: str, returns: str) -> None:
+def test_fold_is_what_pandas_gives(function: Any, schema: str, returns: str, tables: int) -> None:
     asked = request(schema, returns)
     found = lifted(function, asked)
     dice = random.Random(f"{function.__name__} {schema}")
     checked = 0
-    while checked < TABLES:
+    while checked < tables:
         checked += _check(function, asked, found, _table(dice, asked))
 
 

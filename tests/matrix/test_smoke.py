@@ -43,9 +43,8 @@ def test_every_pipeline_of_the_suite_is_found() -> None:
     assert "traps.test_shipped_windows.test_spark_16994_below_a_limit" in names
 
 
-@pytest.mark.parametrize(
-    "violating", [pytest.param(False, marks=pytest.mark.slow), True], ids=["", "violating"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("violating", [False, True], ids=["", "violating"])
 def test_a_corner(spark: SparkSession, layout: Layout, violating: bool) -> None:
     given = layout(FILES, violating)
     found: list[Named] = []
