@@ -140,3 +140,21 @@ def test_without_boundaries_there_is_one_line(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "done\n")
     (line,) = done.stderr.splitlines()
     assert line.startswith("presieve: no filter stands above")
+
+
+@pytest.mark.parametrize("command", ["run", "explain"])
+def test_local_workers_are_of_the_python_that_runs_the_job(command: str, tmp_path: Path) -> None:
+    """Spark starts "python3": also without an environment that is activated it is this one."""
+    (tmp_path / "job.py").write_text(
+        "import shutil, sys\nprint(shutil.which('python3'), file=sys.stderr)\n"
+    )
+    done = subprocess.run(
+        [PRESIEVE, command, "job.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.splitlines()[0] == str(Path(sys.executable).with_name("python3"))
