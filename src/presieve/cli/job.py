@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,9 +44,18 @@ def run(job: Job, args: Sequence[str]) -> None:
     main.__dict__.update(__annotations__={}, __cached__=None)
     sys.modules["__main__"] = main
     sys.argv = [job.name, *args]
+    _put_first_on_path(Path(sys.executable).parent)
     if not sys.flags.safe_path:
         sys.path[0] = str(job.path.resolve().parent)
     exec(job.code, main.__dict__)
+
+
+def _put_first_on_path(folder: Path) -> None:
+    """Spark's local workers are the ``python3`` on PATH where nobody says otherwise: that of an
+    environment that need not be activated. The workers of a cluster have a PATH of their own.
+    """
+    rest = os.environ.get("PATH", os.defpath)
+    os.environ["PATH"] = os.pathsep.join((str(folder), rest))
 
 
 def end(job: Job, args: Sequence[str]) -> int:
