@@ -18,7 +18,7 @@ demo: .venv/.ready ## three pipelines as written and as optimized, with a report
 	@$(java) $(VENV)/presieve demo $(ARGS)
 
 # What differs most between the two kinds of sessions: the whole is `make connect`.
-BOTH := $(addprefix tests/backend/test_,connect.py connect_text.py pipelines.py shapes.py declined.py)
+BOTH := $(addprefix tests/backend/test_,connect.py connect_text.py pipelines.py declined.py)
 
 test: .venv/.ready ## the test suite, in two processes, and a part of it on Spark Connect
 	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile -m "not slow" $(ARGS)
