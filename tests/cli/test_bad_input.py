@@ -124,7 +124,7 @@ CASES: list[tuple[list[str], str]] = [
     ([*FOUND, "--keys", "user"], "key 'user' is no column of the schema: error, x"),
     ([*FOUND, "--keys", "eror"], "did you mean error?"),
     ([*FOUND, "--mode", "group"], "'--mode': 'group' is not one of 'grouped', 'global'; see"),
-    ([*FOUND, "--policy", "lax"], "'lax' is not one of 'default', 'strict'"),
+    ([*FOUND, "--policy", "lax"], "'lax' is not one of 'default', 'assume', 'strict'"),
     ([*FOUND, "--budget", "0"], "budget is a positive number of seconds, not 0.0"),
     ([*FOUND, "--budget", "nan"], "budget is a positive number of seconds, not nan"),
     ([*FOUND, "--budget", "inf"], "budget is a positive number of seconds, not inf"),

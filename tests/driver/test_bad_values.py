@@ -30,7 +30,7 @@ GIVEN: dict[str, Any] = {
         ({"keys": [3]}, "keys is a text such as"),
         ({"keys": "G"}, "key 'G' is no column of the schema: g, x; did you mean g?"),
         ({"mode": 3}, "mode is 'grouped', 'global' or 'row', not 3"),
-        ({"policy": ["strict"]}, "policy is 'default' or 'strict', not ['strict']"),
+        ({"policy": ["strict"]}, "policy is 'default', 'assume' or 'strict', not ['strict']"),
         ({"budget": "10"}, "budget is a positive number of seconds, not '10'"),
         ({"budget": None}, "budget is a positive number of seconds, not None"),
         ({"budget": float("inf")}, "budget is a positive number of seconds, not inf"),
@@ -81,7 +81,7 @@ DataFrame.__module__ = "pyspark.sql.classic.dataframe"
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"policy": 3}, "policy is 'default' or 'strict', not 3"),
+        ({"policy": 3}, "policy is 'default', 'assume' or 'strict', not 3"),
         ({"cost": []}, "cost is 'auto', 'always' or 'never', not []"),
         ({"cost": "often"}, "cost is 'auto', 'always' or 'never', not 'often'"),
         ({"budget": "a"}, "budget is a positive number of seconds, not 'a'"),

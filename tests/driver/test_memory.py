@@ -34,6 +34,7 @@ def test_what_was_proved_counts_for_every_budget() -> None:
     memory.put(asked, "default", {}, 0.5, found)
     assert memory.get(problem("m > 3"), "default", {}, 10.0) is found
     assert memory.get(asked, "strict", {}, 0.5) is None
+    assert memory.get(asked, "assume", {}, 0.5) is None
     assert memory.get(problem("m > 4"), "default", {}, 0.5) is None
 
 

@@ -102,6 +102,7 @@ def store(tmp_path: Path) -> Store:
         Asked(problem("m > 5", folds.MaximumOfPositive), "strict", {}, 10.0, 10.0),
         Asked(problem("m > 5", folds.MaximumPresent, "v bigint"), "strict", {}, 10.0, 10.0),
         best(),
+        best("assume"),
         best("strict"),
         best("strict", "NOT isnan(score)"),
         best("default", "NOT isnan(score)"),
@@ -126,13 +127,14 @@ def test_another_question_has_another_answer(store: Store) -> None:
     others = [
         ask("m > 4"),
         replace(ask("m > 3"), policy="strict"),
+        replace(ask("m > 3"), policy="assume"),
         Asked(problem("m > 3", folds.MaximumPresent), "default", {}, 10.0, 10.0),
         Asked(problem("m > 3", v="v int NOT NULL"), "default", {}, 10.0, 10.0),
         Asked(problem("m > 3", v="v bigint"), "default", {}, 10.0, 10.0),
         replace(ask("m > 3"), known={Assumption("declared", "so", TRUE): "the caller"}),
     ]
-    assert len({a.name for a in [ask("m > 3"), *others]}) == 7
-    assert [recall(store, a) for a in others] == [None] * 6
+    assert len({a.name for a in [ask("m > 3"), *others]}) == 8
+    assert [recall(store, a) for a in others] == [None] * 7
     assert recall(store, ask("m > 3")) is not None
 
 

@@ -188,6 +188,13 @@ def test_strict_pushes_nothing_that_needs_an_assumption() -> None:
     assert strict.assumptions == []
 
 
+def test_assume_lists_what_it_assumes() -> None:
+    options = {"schema": "g string, v double NOT NULL", "returns": "m double"}
+    found = synthesize(policy="assume", **options)
+    assert kinds(found) == ("exact", "v > 100.0D", "true")
+    assert [a["code"] for a in found.assumptions] == ["no-nan"]
+
+
 def test_strict_takes_what_needs_none() -> None:
     assert synthesize(policy="strict").kind == "exact"
 

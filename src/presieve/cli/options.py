@@ -17,9 +17,10 @@ class Mode(StrEnum):
 
 
 class Policy(StrEnum):
-    """What may be assumed."""
+    """What a proof may rest on."""
 
     DEFAULT = "default"
+    ASSUME = "assume"
     STRICT = "strict"
 
 
@@ -67,7 +68,10 @@ ModeOption: TypeAlias = Annotated[
     Mode, typer.Option("--mode", help="Whether the fold of no rows is nothing (GROUP BY) or a row.")
 ]
 PolicyOption: TypeAlias = Annotated[
-    Policy, typer.Option("--policy", help="List assumptions, or decline what needs one.")
+    Policy,
+    typer.Option(
+        "--policy", help="What a proof may rest on: what is known, whatever it lists, or least."
+    ),
 ]
 CostOption: TypeAlias = Annotated[
     Cost, typer.Option("--cost", help="Push where it pays, wherever it is proven, or nowhere.")

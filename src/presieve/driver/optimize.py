@@ -27,7 +27,7 @@ from presieve.driver.gate import gated
 from presieve.driver.order import order_of
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.rounds import Decided, in_rounds
-from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
+from presieve.driver.solve import ERASED_TEXT, ERASES, POLICIES, Policy, Solution, solve
 from presieve.driver.solved import solved
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
@@ -116,7 +116,7 @@ class Options:
     def __post_init__(self) -> None:
         """Check the values."""
         check_budget(self.budget)
-        check_choice("policy", self.policy, ("default", "strict"))
+        check_choice("policy", self.policy, POLICIES)
         check_choice("cost", self.cost, ("auto", "always", "never"))
         check_texts("declare", self.declare, EXAMPLE)
 

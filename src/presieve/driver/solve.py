@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.errors import Declined
@@ -19,7 +19,10 @@ from presieve.smt.solver import Effort
 if TYPE_CHECKING:
     from presieve.synthesis.story import Story
 
-Policy = Literal["default", "strict"]
+Policy = Literal["default", "assume", "strict"]
+"""What a proof may rest on; under ``"assume"`` whatever it likes, as long as it is listed."""
+
+POLICIES: tuple[Policy, ...] = get_args(Policy)
 
 ERASES = "may-erase-error"
 _NONE: Mapping[Assumption, str] = MappingProxyType({})

@@ -14,7 +14,7 @@ from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.order import Question, asked
 from presieve.driver.pure import PureFunctions, read_pure
-from presieve.driver.solve import Policy, Solution, no_text, solve
+from presieve.driver.solve import POLICIES, Policy, Solution, no_text, solve
 from presieve.errors import Declined
 from presieve.ir.pushdown import Kind, ResidualStrength, public_strength
 from presieve.report import progress
@@ -158,7 +158,7 @@ def synthesize(
 def check_options(budget: float, policy: str) -> None:
     """Raises :class:`UsageError` on values that are none."""
     check_budget(budget)
-    check_choice("policy", policy, ("default", "strict"))
+    check_choice("policy", policy, POLICIES)
 
 
 def _nothing(where: str, declined: Declined, started: float) -> Synthesis:

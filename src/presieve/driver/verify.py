@@ -40,7 +40,7 @@ LONGER = (
     " filter above the function"
 )
 DECLARE = (
-    'declare what holds on every row (declare="NOT isnan(x)"), or take policy="default", which'
+    'declare what holds on every row (declare="NOT isnan(x)"), or take policy="assume", which'
     " lists what it assumes"
 )
 ERASING = 'take policy="default", which lists that, or write a function that does not raise'

@@ -17,6 +17,7 @@ from IPython.display import display
 
 from presieve.driver.optimize import Cost, Options, explain
 from presieve.driver.session import Setting, disable, enable, enabled_as, setting_of
+from presieve.driver.solve import POLICIES
 from presieve.errors import PresieveError
 from presieve.report.heard import Heard, distinct, others
 from presieve.report.model import ReportData
@@ -33,7 +34,7 @@ class PresieveMagics(Magics):
     shell: InteractiveShell
 
     @magic_arguments()
-    @argument("--policy", choices=("default", "strict"), default="default", help="what is assumed")
+    @argument("--policy", choices=POLICIES, default="default", help="what a proof may rest on")
     @argument(
         "--cost",
         choices=("auto", "always", "never"),
