@@ -82,7 +82,7 @@ def test_a_comparison_of_columns_goes_below(
         "span > 0 AND opened < at AND CAST(at AS DECIMAL(20,0)) <"
         " CAST(opened AS DECIMAL(20,0)) + CAST(span AS DECIMAL(20,0)) AND kind = 'visit'"
     )
-    assert boundary.strength == "strongest"
+    assert boundary.strength == "optimal"
     assert {"EqualTo(kind,visit)", "GreaterThan(span,0)"} <= set(boundary.pushed_to_scan)
 
 

@@ -1,4 +1,4 @@
-"""Pre-filters that are not certified as the strongest keep no row that the published ones drop.
+"""Pre-filters that are not certified as optimal keep no row that the published ones drop.
 
 Under GROUP BY no other needs a comparison: what is certified keeps no row without need.
 """

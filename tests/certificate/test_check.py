@@ -95,6 +95,18 @@ def test_reading_inverts_writing(name: str) -> None:
     assert parse(data_of(certificate)) == certificate
 
 
+def test_certificates_of_the_format_before_are_read() -> None:
+    """It said "strongest" for what is "optimal"; a certificate of today that says so is none."""
+    certificate = certificate_of("top2")
+    data = {**data_of(certificate), "strength": "strongest"}
+    assert certificate.strength == "optimal"
+    assert parse({**data, "presieve": 1}) == certificate
+    with pytest.raises(PresieveError, match="strength is none of the known ones"):
+        parse(data)
+    with pytest.raises(PresieveError, match="of format '3', and this presieve reads formats 1 and"):
+        parse({**data, "presieve": 3})
+
+
 @pytest.mark.parametrize(
     "content", ["", "{", "[]", "null", '"presieve"', "{}", '{"presieve": 1}', "\x00\xff", "(" * 99]
 )

@@ -1,4 +1,4 @@
-"""What "strongest" claims: that no right pre-filter keeps fewer rows, whatever it is made of."""
+"""What "optimal" claims: that no right pre-filter keeps fewer rows, whatever it is made of."""
 
 from __future__ import annotations
 
@@ -72,24 +72,24 @@ def test_no_regions_of_single_columns_are_called_the_strongest() -> None:
     )
     assert better.status == "proved"
     assert holds(found.prefilter, UNORDERED)
-    assert found.strength != "strongest"
+    assert found.strength != "optimal"
 
 
 def test_a_table_for_each_region_is_not_enough_for_the_claim() -> None:
     certificate = Certificate.of(problem(), of_regions())
     assert isinstance(check(certificate), Verified)
-    verdict = check(replace(certificate, strength="strongest"))
+    verdict = check(replace(certificate, strength="optimal"))
     assert isinstance(verdict, Rejected)
     assert verdict.condition == "strength"
     everything = tuple(replace(w, region=SQL_TRUE) for w in certificate.witnesses)
-    verdict = check(replace(certificate, strength="strongest", witnesses=everything))
+    verdict = check(replace(certificate, strength="optimal", witnesses=everything))
     assert isinstance(verdict, Rejected)
     assert verdict.condition == "strength"
 
 
 def test_a_filter_that_never_holds_needs_no_table() -> None:
     found = search(LastInOrder, "last > 10 AND last < 10", schema=SCHEMA, returns="last bigint")
-    assert (found.kind, found.prefilter, found.strength) == ("empty", "false", "strongest")
+    assert (found.kind, found.prefilter, found.strength) == ("empty", "false", "optimal")
     assert found.certificate is not None
     assert found.certificate.witnesses == ()
     wider = replace(found.certificate, prefilter=SQL_TRUE, kind="none", residual=SQL_TRUE)
@@ -101,7 +101,7 @@ def test_the_strongest_has_few_tables_which_speak_for_all_rows() -> None:
     the tables.
     """
     found = search(LastInOrder, WHERE, schema=SCHEMA, returns="last bigint")
-    assert (found.prefilter, found.strength) == ("opened < closed", "strongest")
+    assert (found.prefilter, found.strength) == ("opened < closed", "optimal")
     certificate = found.certificate
     assert certificate is not None
     for solver in ("z3", "cvc5"):

@@ -74,7 +74,7 @@ def test_a_witness_holds_values_that_its_columns_can_hold(type_: str, last: int)
 def test_the_strongest_claim_takes_all_its_witnesses(name: str) -> None:
     """Without one of them something that is kept has no reason to be."""
     certificate = certificate_of(name)
-    assert certificate.strength == "strongest"
+    assert certificate.strength == "optimal"
     for i in range(len(certificate.witnesses))[:6]:
         fewer = certificate.witnesses[:i] + certificate.witnesses[i + 1 :]
         verdict = check(replace(certificate, witnesses=fewer))
@@ -140,7 +140,7 @@ def test_a_table_that_raises_is_no_witness() -> None:
     kind = certificate.problem.fold.column("kind")
     excuse = app(Op.SQL_EQ, kind, lit(kind.sort, "excuse"))
     assert all_of(certificate, dropped=excuse)
-    assert certificate.strength == "strongest"
+    assert certificate.strength == "optimal"
     rows = tuple(
         (lit(kind.sort, k), float_lit(x)) for k, x in [("", 200.0), ("excuse", 0.0), ("late", 0.0)]
     )

@@ -105,7 +105,7 @@ def test_a_fact_about_groups_does_not_stand_in_the_way(fact: str) -> None:
     found = synthesize(
         Best, "best > 90 AND team > 'a'", schema=SCHEMA, returns=RETURNS, keys="team", declare=fact
     )
-    assert (found.kind, found.strength, found.declined) == ("exact", "strongest", [])
+    assert (found.kind, found.strength, found.declined) == ("exact", "optimal", [])
 
 
 def test_groups_that_do_not_exist_refute_nothing() -> None:

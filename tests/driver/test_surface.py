@@ -36,7 +36,7 @@ def kinds(found: Synthesis) -> tuple[str, str, str]:
 def test_what_a_synthesis_holds(tmp_path: Path) -> None:
     found = synthesize()
     assert kinds(found) == ("exact", "v > 100", "true")
-    assert found.strength == "strongest"
+    assert found.strength == "optimal"
     assert "s." in found.invariant
     assert "t." in found.invariant
     assert found.declined == []
@@ -155,7 +155,7 @@ def test_conjuncts_over_keys_go_below(where: str) -> None:
     assert "v > 100" in found.prefilter
     assert "'a'" in found.prefilter
     assert found.residual == "true"
-    assert found.strength == "strongest"
+    assert found.strength == "optimal"
 
 
 def test_conjuncts_over_keys_go_below_where_nothing_else_does() -> None:

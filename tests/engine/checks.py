@@ -15,7 +15,7 @@ from presieve.driver.verify import verify
 from presieve.smt.solver import Effort
 
 TABLES = 1500
-STRENGTHS = ("universe", "regions", "strongest")
+STRENGTHS = ("universe", "regions", "optimal")
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Case:
     residual: str | None = None
     pools: Mapping[str, Sequence[object]] = field(default_factory=dict, hash=False)
     twins: tuple[tuple[str, str | None], ...] = ()
-    strength: str = "strongest"
+    strength: str = "optimal"
     keys: str = "g"
     longest: int = 8
     reached: int = 5

@@ -428,7 +428,7 @@ def test_the_checker_refuses_what_cannot_be_claimed() -> None:
     reads = app(Op.SQL_EQ, hidden, string_lit("error"))
     untold = tuple(a for a in good.problem.assumptions if a.code != PURE)
     for bad in (
-        replace(good, strength="strongest"),
+        replace(good, strength="optimal"),
         replace(good, strength="regions"),
         replace(good, prefilter=reads),
         replace(good, problem=replace(good.problem, assumptions=untold)),

@@ -24,7 +24,7 @@ SPLIT = BoundaryReport(
     prefilter="score >= 90.0D",
     residual="second IS NOT NULL",
     invariant="second = second' or second < 90",
-    strength="strongest",
+    strength="optimal",
     residual_strength="needed",
     assumptions=({"code": "no-nan", "text": "column score holds no NaN"},),
     seconds=0.125,

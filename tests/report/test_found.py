@@ -30,7 +30,7 @@ def test_what_was_found_is_text() -> None:
     assert lines[0].split()[:2] == ["kind", "exact."]
     assert "  pre-filter    v > 100" in lines
     assert "  residual      true" in lines
-    assert "  strength      strongest, no row could be spared" in lines
+    assert "\n  strength      optimal: every row that it keeps matters in some table" in text
     assert "solver calls" in lines[-1]
     assert "Synthesis(" not in text
     assert repr(found(where="m > 100")).startswith("Synthesis(kind='exact'")

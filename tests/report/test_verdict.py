@@ -56,7 +56,7 @@ def test_text_of_a_refutation() -> None:
         "\n"
         "  Without the rows that are dropped, second differs, and a row of the result is missing.\n"
         "\n"
-        "  This would do (proved, the strongest pre-filter that presieve finds):\n"
+        "  This would do (proved; the strongest that presieve finds):\n"
         "  pre-filter    score >= 90.0D\n"
         "  residual      second IS NOT NULL\n"
         "  assuming      column score holds no NaN [no-nan]"

@@ -28,7 +28,7 @@ class Case:
     keys: str = "g"
     mode: str = "grouped"
     longest: int = 6
-    strength: str = "strongest"
+    strength: str = "optimal"
 
     def __str__(self) -> str:
         return self.name

@@ -134,7 +134,7 @@ REACHED: tuple[Case, ...] = (
         where="total IS NOT NULL AND total >= 2500 AND total <> 5000"
         " AND count > 50 AND count <= 100",
         residual="total >= 2500.0D AND total <> 5000.0D AND count > 50 AND count <= 100",
-        strength="strongest",
+        strength="optimal",
         **KNOWN,
     ),
     Case(

@@ -76,7 +76,7 @@ def test_filters_that_only_long_tables_meet() -> None:
     found = synthesize(Tally, COUNTED, schema=KIND, returns=TALLY)
     assert found.prefilter == "kind IN ('a', 'b', 'c', 'd')"
     assert (found.kind, found.residual) == ("split", COUNTED.replace("a >= 1", "a <> 0"))
-    assert found.strength == "strongest"
+    assert found.strength == "optimal"
     for kind in "abcd":
         kinds = ", ".join(f"'{k}'" for k in "abcd" if k != kind)
         stronger = f"kind IN ({kinds})"
@@ -121,7 +121,7 @@ def test_as_many_columns_as_there_are(
 ) -> None:
     fold, schema, _ = _fold(columns, tmp_path_factory)
     found = synthesize(fold, "m > 90", schema=schema, returns="m bigint")
-    assert (found.kind, found.strength, found.residual) == ("exact", "strongest", "true")
+    assert (found.kind, found.strength, found.residual) == ("exact", "optimal", "true")
     parts = {f"a{i} > {i}" for i in range(columns)} | {"v > 90"}
     assert set(found.prefilter.split(" AND ")) == parts
     proved = verify(fold, "m > 90", schema=schema, returns="m bigint", prefilter=found.prefilter)

@@ -13,7 +13,7 @@ from typing import Any
 from presieve.bench.suite import MODES, Benchmark, Mode
 from presieve.bench.synth import Measured, Sizes
 from presieve.errors import UsageError
-from presieve.ir.pushdown import Kind
+from presieve.ir.pushdown import Kind, Strength
 
 KINDS: tuple[Kind, ...] = ("exact", "split", "partial", "empty", "none")
 
@@ -27,8 +27,7 @@ class Recorded:
     kind: Kind
     seconds: tuple[float, ...]
     right: bool
-    strongest: bool
-    optimal: bool
+    strength: Strength
     checks_start_only: bool
     sizes: Sizes | None
     calls: int
@@ -48,8 +47,7 @@ def recorded(measured: Iterable[Measured]) -> list[Recorded]:
             m.answer.kind,
             tuple(round(s, 4) for s in m.seconds),
             m.right,
-            m.answer.certificate is not None and m.answer.strength == "strongest",
-            m.answer.optimal,
+            m.answer.strength,
             m.checks_start_only,
             m.sizes,
             m.answer.solver_calls,
@@ -77,8 +75,8 @@ def to_line(rows: Sequence[Recorded]) -> dict[str, object]:
             "of": len(some),
             "exact_but_for_no_rows": sum(r.checks_start_only for r in some),
             "kinds": {k: sum(r.kind == k for r in some) for k in KINDS},
-            "strongest": sum(r.strongest for r in some),
-            "optimal": sum(r.optimal for r in some),
+            "regions": sum(r.strength != "universe" for r in some),
+            "optimal": sum(r.strength == "optimal" for r in some),
             "median": round(median(typical), 4),
             "mean": round(fmean(typical), 4),
             "slowest": round(max(max(r.seconds) for r in some), 3),
@@ -93,8 +91,7 @@ def _entry(row: Recorded) -> dict[str, object]:
         "kind": row.kind,
         "seconds": list(row.seconds),
         "right": row.right,
-        "strongest": row.strongest,
-        "optimal": row.optimal,
+        "strength": row.strength,
         "checks_start_only": row.checks_start_only,
         "sizes": sizes and [sizes.prefilter, sizes.residual, sizes.invariant],
         "calls": row.calls,
@@ -124,9 +121,15 @@ def _row(benchmark: Benchmark, mode: Mode, entry: Mapping[str, Any]) -> Recorded
         entry["kind"],
         tuple(entry["seconds"]),
         entry["right"],
-        entry["strongest"],
-        entry["optimal"],
+        entry["strength"] if "strength" in entry else _strength_before(entry),
         entry["checks_start_only"],
         None if sizes is None else Sizes(*sizes),
         entry["calls"],
     )
+
+
+def _strength_before(entry: Mapping[str, Any]) -> Strength:
+    """Of a line from before there was one word for it."""
+    if entry["optimal"]:
+        return "optimal"
+    return "regions" if entry["strongest"] else "universe"

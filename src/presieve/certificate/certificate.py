@@ -24,7 +24,9 @@ from presieve.ir.pushdown import (
 from presieve.ir.terms import Term
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 
-FORMAT = 1
+FORMAT = 2
+_BEFORE = 1
+"""The format before this one, which is read, too: it had another word for ``optimal``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +105,10 @@ def parse(data: object) -> Certificate:
     """Read a certificate back. Raises :class:`PresieveError` where the data is none."""
     if not isinstance(data, dict) or "presieve" not in data:
         raise PresieveError(f'not a certificate: "presieve": {FORMAT} is missing')
-    if data["presieve"] != FORMAT:
+    if data["presieve"] not in (_BEFORE, FORMAT):
         raise PresieveError(
             f"a certificate of format {str(data['presieve'])[:20]!r}, and this presieve reads"
-            f" format {FORMAT}; take the presieve that wrote it, or search again"
+            f" formats {_BEFORE} and {FORMAT}; take the presieve that wrote it, or search again"
         )
     try:
         return _parse(data)
@@ -119,7 +121,10 @@ def parse(data: object) -> Certificate:
 
 
 def _parse(data: dict[str, Any]) -> Certificate:
-    if data["kind"] not in get_args(Kind) or data["strength"] not in get_args(Strength):
+    kind, strength = data["kind"], data["strength"]
+    if data["presieve"] == _BEFORE and strength == "strongest":
+        strength = "optimal"
+    if kind not in get_args(Kind) or strength not in get_args(Strength):
         raise ValueError("kind or strength is none of the known ones")
     witnesses = tuple(
         Witness(
@@ -139,8 +144,8 @@ def _parse(data: dict[str, Any]) -> Certificate:
     )
     return Certificate(
         parse_problem("\n".join(_list(data["problem"]))),
-        data["kind"],
-        data["strength"],
+        kind,
+        strength,
         parse_term(data["prefilter"]),
         parse_term(data["residual"]),
         tuple(parse_term(t) for t in _list(data["invariant"])),

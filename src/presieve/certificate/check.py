@@ -113,7 +113,7 @@ def check(
 
 def _unwitnessed(certificate: Certificate, claim: Claim) -> str:
     """Satisfiable if the claim of strength says more than the witnesses show."""
-    if certificate.strength == "strongest":
+    if certificate.strength == "optimal":
         return obligations.without_need(claim, certificate.witnesses)
     return obligations.without_witness(claim, [w.region for w in certificate.witnesses])
 

@@ -37,7 +37,7 @@ def command(
         Path | None, typer.Option(metavar="CERT.json", help="Write the certificate there.")
     ] = None,
 ) -> None:
-    """Find the strongest pre-filter below a fold and the weakest residual above it.
+    """Find a pre-filter below a fold, as strong as can be proved, and the residual above it.
 
     Exits with 0 where something can be pushed and with 1 where nothing can.
     """

@@ -23,7 +23,7 @@ SECONDS = 3.0
 
 @dataclass(slots=True)
 class Mend:
-    """The strongest pushdown that is proved for a filter; ``where`` is its text."""
+    """The strongest pushdown that the search proves for a filter; ``where`` is its text."""
 
     inputs: Inputs
     where: str

@@ -31,7 +31,6 @@ from presieve.driver.solve import ERASED_TEXT, ERASES, POLICIES, Policy, Solutio
 from presieve.driver.solved import solved
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
-from presieve.ir.pushdown import public_strength
 from presieve.ir.terms import Term
 from presieve.report import progress
 from presieve.report.model import BoundaryReport, Measured, ReportData
@@ -315,7 +314,7 @@ def _told(report: BoundaryReport, site: SiteProblem, solution: Solution) -> Boun
         residual=where,
         invariant=invariant_words(solution.invariant),
         residual_strength=certificate.residual_strength if certificate else "",
-        strength=public_strength(solution.strength),
+        strength=solution.strength,
         assumptions=solution.assumptions,
         discharged=solution.discharged if solution.verified is not None else (),
         declined=(*solution.declined, *site.stuck),

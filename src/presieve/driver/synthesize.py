@@ -1,11 +1,11 @@
-"""Trusted. ``synthesize``: the strongest pre-filter of a fold and a filter, without Spark."""
+"""Trusted. ``synthesize``: a proven pre-filter of a fold and a filter, without Spark."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from presieve.certificate import Certificate
 from presieve.driver import log
@@ -16,7 +16,7 @@ from presieve.driver.order import Question, asked
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.solve import POLICIES, Policy, Solution, no_text, solve
 from presieve.errors import Declined
-from presieve.ir.pushdown import Kind, ResidualStrength, public_strength
+from presieve.ir.pushdown import Kind, ResidualStrength, Strength
 from presieve.report import progress
 from presieve.report.order import Order, unknown
 from presieve.semantics.infix import invariant_words
@@ -33,26 +33,31 @@ class Synthesis:
     """What was found. ``prefilter`` and ``residual`` are Spark SQL (``"true"``: nothing to check).
 
     ``kind``: exact (residual is true), split (residual weaker than ``where``), partial (residual is
-    ``where``), empty (``where`` can never hold), none (nothing to push). ``strength``: strongest
-    (of every region of rows that is kept, one is needed by a table in the certificate) or universe
-    (the best of those tried). ``optimal``: no right pre-filter whatever keeps fewer rows, since
-    each single row that is kept changes the result of one of those tables. ``declined`` says what
-    could not be handled. ``seconds`` is wall clock, without what :attr:`order` takes.
+    ``where``), empty (``where`` can never hold), none (nothing to push). ``strength``: optimal (no
+    right pre-filter whatever keeps fewer rows, since each single row that is kept changes the
+    result of a table in the certificate), regions (of every region of rows that is kept, as the
+    search tells rows apart, a table needs one) or universe (strongest among the candidates tried).
+    ``declined`` says what could not be handled. ``seconds`` is wall clock, without what
+    :attr:`order` takes.
     """
 
     kind: Kind
     prefilter: str
     residual: str
     invariant: str
-    strength: Literal["strongest", "universe"]
+    strength: Strength
     certificate: Certificate | None
     assumptions: list[dict[str, str]] = field(default_factory=list)
     declined: list[dict[str, object]] = field(default_factory=list)
     seconds: float = 0.0
     solver_calls: int = 0
-    optimal: bool = False
     _question: Question | None = field(default=None, repr=False, compare=False)
     _story: Story | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def optimal(self) -> bool:
+        """Whether it is shown that no right pre-filter keeps fewer rows."""
+        return self.strength == "optimal"
 
     @property
     def residual_strength(self) -> ResidualStrength:
@@ -125,7 +130,8 @@ def synthesize(
     pure: PureFunctions = (),
     trace: bool = False,
 ) -> Synthesis:
-    """Find and prove the strongest filter on input rows, and the weakest that stays on the output.
+    """Find and prove a filter on input rows, as strong as can be proved, and the weakest that stays
+    on the output.
 
     ``schema`` and ``returns`` are Spark DDL, ``where`` Spark SQL over keys and output columns.
     ``budget`` is in seconds that the search computes. ``declare`` are conditions that hold on every
@@ -184,11 +190,10 @@ def told(inputs: Inputs, where: str, solution: Solution, started: float) -> Synt
         prefilter,
         residual,
         invariant_words(solution.invariant),
-        public_strength(solution.strength),
+        solution.strength,
         verified.certificate if verified else None,
         [*solution.assumptions, *zone_note(solution.problem.where)],
         declined,
         time.perf_counter() - started,
         solution.solver_calls,
-        solution.strength == "strongest",
     )

@@ -12,20 +12,16 @@ Kind: TypeAlias = Literal["exact", "split", "partial", "empty", "none"]
 """exact: the residual is true; split: strictly weaker than the filter; partial: the filter itself;
 empty: the filter can never hold; none: nothing to push."""
 
-Strength: TypeAlias = Literal["strongest", "regions", "universe"]
-"""strongest: no right pre-filter keeps fewer rows, since each row that is kept changes the result
-of one of the witnesses' tables; regions: every region of rows that is kept has a witness, so that
-none keeps fewer of them; universe: strongest among the candidates tried."""
+Strength: TypeAlias = Literal["optimal", "regions", "universe"]
+"""optimal: no right pre-filter keeps fewer rows, since each row that is kept changes the result of
+one of the witnesses' tables; regions: every region of rows that is kept, as the search tells rows
+apart, has a witness, so that none keeps fewer of them; universe: strongest among the candidates
+tried."""
 
 
 ResidualStrength: TypeAlias = Literal["needed", "unshown"]
 """needed: without any one conjunct of the residual the pushdown is wrong, and a table shows it;
 unshown: not of all of them."""
-
-
-def public_strength(strength: Strength) -> Literal["strongest", "universe"]:
-    """The word that the public surface has for it."""
-    return "universe" if strength == "universe" else "strongest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +30,7 @@ class Witness:
 
     ``rows`` are an input table of one group; without the row at ``index`` the original pipeline
     gives another result. ``region`` is a predicate: the rows that the witness speaks for. Where the
-    claim is "strongest" it speaks for every row that tells in the place of that at ``index``, in a
+    claim is "optimal" it speaks for every row that tells in the place of that at ``index``, in a
     group of whatever key.
     """
 

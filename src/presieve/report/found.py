@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from presieve.errors import Declined, Span
-from presieve.ir.pushdown import Kind, ResidualStrength
+from presieve.ir.pushdown import Kind, ResidualStrength, Strength
 from presieve.report import words
 from presieve.report.source import listing
 from presieve.report.text import field_text
@@ -24,11 +24,9 @@ class Found(Protocol):
     @property
     def invariant(self) -> str: ...
     @property
-    def strength(self) -> str: ...
+    def strength(self) -> Strength: ...
     @property
     def residual_strength(self) -> ResidualStrength: ...
-    @property
-    def optimal(self) -> bool: ...
     @property
     def assumptions(self) -> list[dict[str, str]]: ...
     @property
@@ -46,7 +44,7 @@ def fields(found: Found) -> Iterator[tuple[str, str]]:
         yield "pre-filter", found.prefilter
         yield "residual", found.residual
         yield "invariant", found.invariant
-        yield "strength", found.strength + (", no row could be spared" if found.optimal else "")
+        yield "strength", words.strength(found.strength)
     if found.kind in words.WITH_RESIDUAL:
         yield "conjuncts", words.RESIDUAL_STRENGTHS[found.residual_strength]
     for assumption in found.assumptions:

@@ -70,7 +70,7 @@ def _templates() -> Environment:
     env.globals.update(summary=words.summary, scan=words.scan, effort=words.effort)
     env.globals.update(measured=words.measured, why=words.why)
     env.globals.update(kinds=words.KINDS, with_residual=words.WITH_RESIDUAL)
-    env.globals.update(residual_strengths=words.RESIDUAL_STRENGTHS)
+    env.globals.update(residual_strengths=words.RESIDUAL_STRENGTHS, strength=words.strength)
     env.globals.update(answer=words.answer, pictures=picture.pictures, ran_of=words.ran)
     env.globals.update(tags=boxes.TAGS, meanings=words.ROLES, names=words.SIDES)
     env.globals.update(width=picture.WIDTH, pad=boxes.PAD, line_height=boxes.LINE)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from presieve.errors import Declined, Span
-from presieve.ir.pushdown import ResidualStrength
+from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.order import Order
 from presieve.report.parts import Conjunct, Reach, Remedy
 from presieve.report.source.listing import Listing
@@ -45,7 +45,7 @@ class BoundaryReport:
     prefilter: str
     residual: str
     invariant: str = ""
-    strength: str = ""
+    strength: Strength | Literal[""] = ""
     residual_strength: ResidualStrength | Literal[""] = ""
     assumptions: tuple[dict[str, str], ...] = ()
     declined: tuple[Declined, ...] = ()

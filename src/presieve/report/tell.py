@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from presieve.ir.fold import Assumption, Mode, Problem
-from presieve.ir.pushdown import Pushdown, ResidualStrength, Strength, residual_strength
+from presieve.ir.pushdown import Pushdown, ResidualStrength, residual_strength
 from presieve.ir.terms import SQL_TRUE, Scope, Term
 from presieve.report import words
 from presieve.report.rows import value_text
@@ -31,11 +31,6 @@ KILLED_BY: dict[story.Obligation, str] = {
     "sync": "by a row that passes (Sync)",
     "stutter": "by a row that is dropped (Stutter)",
     "alone": "since, asked one by one, they stay open",
-}
-STRENGTHS: dict[Strength, str] = {
-    "strongest": "each row that is kept changes the result of one of the tables in the certificate",
-    "regions": "every region that is kept has a table that needs one of its rows",
-    "universe": "no stronger one was proved",
 }
 WEAKER: dict[story.Reason, str] = {
     "guards": "some regions stay only because tables would raise without their rows",
@@ -200,7 +195,7 @@ def _stays(event: story.Stays) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...
 def _ended(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     if pushdown is None:
         return f"none. {words.KINDS['none']}", (), ()
-    strength = f"{pushdown.strength}: {STRENGTHS[pushdown.strength]}"
+    strength = words.strength(pushdown.strength)
     text = f"{pushdown.kind}. {words.KINDS[pushdown.kind]}"
     told = words.RESIDUAL_STRENGTHS[_residual_strength(pushdown)]
     return text, (*_predicates(pushdown), f"strength {strength}", f"in the residual {told}"), ()

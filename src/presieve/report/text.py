@@ -46,7 +46,7 @@ def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
         for conjunct in boundary.conjuncts:
             yield "part", str(conjunct)
         if boundary.strength:
-            yield "strength", boundary.strength
+            yield "strength", words.strength(boundary.strength)
         if boundary.residual_strength and boundary.kind in words.WITH_RESIDUAL:
             yield "conjuncts", words.RESIDUAL_STRENGTHS[boundary.residual_strength]
         if boundary.sentences:

@@ -88,7 +88,7 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A pushdown of the same filter that is proved: the strongest pre-filter that was found."""
+    """A pushdown of the same filter that is proved: the strongest that the search found."""
 
     kind: str
     prefilter: str

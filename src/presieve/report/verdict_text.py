@@ -75,7 +75,7 @@ def repair_title(repair: Repair) -> str:
     """What is said of it."""
     if repair.kind == "empty":
         return "This would do (proved): the filter can never hold, so the result is empty"
-    return "This would do (proved, the strongest pre-filter that presieve finds)"
+    return "This would do (proved; the strongest that presieve finds)"
 
 
 def input_grid(found: Counterexample) -> Grid:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from presieve.ir.pushdown import ResidualStrength
+from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.model import BoundaryReport, Measured, ReportData
 
 KINDS = {
@@ -17,6 +17,13 @@ KINDS = {
 }
 """What each kind of pushdown means."""
 
+STRENGTHS: dict[Strength, str] = {
+    "optimal": "every row that it keeps matters in some table, so no right one keeps fewer rows",
+    "regions": "every region of rows that the search tells apart is needed by some table; within a"
+    " region fewer rows might do",
+    "universe": "the strongest of the candidates that were tried; a stronger one may exist",
+}
+"""What is shown of a pre-filter."""
 
 RESIDUAL_STRENGTHS: dict[ResidualStrength, str] = {
     "needed": "every conjunct is needed, as a table shows for each",
@@ -25,6 +32,11 @@ RESIDUAL_STRENGTHS: dict[ResidualStrength, str] = {
 """What is known of the conjuncts that a residual consists of."""
 WITH_RESIDUAL = ("split", "partial")
 """The kinds whose residual has any."""
+
+
+def strength(shown: Strength) -> str:
+    """The word for what is shown of a pre-filter, and what it means."""
+    return f"{shown}: {STRENGTHS[shown]}"
 
 
 def summary(data: ReportData) -> str:

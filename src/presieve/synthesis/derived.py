@@ -122,7 +122,7 @@ class Derivation:
         if needs is None:
             return pushdown
         shown = tuple(written(space, needs))
-        return replace(pushdown, strength="strongest", witnesses=shown)
+        return replace(pushdown, strength="optimal", witnesses=shown)
 
 
 def _number(computed: Computed) -> Assumption:

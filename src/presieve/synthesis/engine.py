@@ -262,12 +262,12 @@ class _Search:
         self.until = self.deadline
         self.tell(story.Proposed(SQL_TRUE))
         result = attempt(self.evidence(), SQL_TRUE)
-        strongest = (
+        needed = (
             self.space.size <= MAX_CELLS and self.finding.witnessed and self.candidate() == SQL_TRUE
         )
         return (
             result if isinstance(result, Proof) else None,
-            "regions" if strongest else "universe",
+            "regions" if needed else "universe",
         )
 
     def learn(self, table: Table, key: State) -> bool:
@@ -329,7 +329,7 @@ def synthesize(
     stronger: Found | None = None,
     tell: story.Tell = story.untold,
 ) -> Found:
-    """The strongest pre-filter and the weakest residual that could be proved within the budget.
+    """As strong a pre-filter and as weak a residual as could be proved within the budget.
 
     ``stronger`` is what was found for the same problem under more assumptions. Its witnesses hold
     here, too, and the search ends as soon as a row turns out to be needed that is dropped there.
@@ -391,7 +391,7 @@ def _pushdown(
         return Pushdown(kind, "universe", prefilter, residual, invariant)
     needs = search.shown_for_all(problem, prefilter)
     if needs is not None:
-        strength = "strongest"
+        strength = "optimal"
     elif strength == "regions":
         needs = [n for _, n in sorted(search.finding.needs.items())]
     shown = tuple(written(search.space, needs or []))

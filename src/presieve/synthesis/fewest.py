@@ -39,7 +39,7 @@ def candidates(
         return
     tell(Searched(smaller.problem, computed=tuple((c.variable, c.sql) for c in smaller.computed)))
     computed = smaller.restored(synthesize_fewest(smaller.problem, optional, budget, tell))
-    if computed.pushdown is not None and computed.pushdown.strength != "strongest":
+    if computed.pushdown is not None and computed.pushdown.strength != "optimal":
         tell(Weaker("computed"))
     told = rank(computed) == max(_RANK.values()) or _is_best(computed, problem)
     if told:
@@ -69,17 +69,17 @@ def _is_best(computed: Found, problem: Problem) -> bool:
     """Whether nothing is left to find without computed columns."""
     no_more = len(computed.problem.assumptions) <= len(problem.assumptions)
     strength = computed.pushdown.strength if computed.pushdown else "universe"
-    return no_more and strength == "strongest"
+    return no_more and strength == "optimal"
 
 
 def _is_better(computed: Found, plain: Found) -> bool:
     """Whether computed columns pay: they give a better kind, or as good a one with no more
-    assumptions where the plain pre-filter may not be the strongest.
+    assumptions where the plain pre-filter is not shown to be optimal.
     """
     if rank(computed) != rank(plain) or plain.pushdown is None:
         return rank(computed) > rank(plain)
     no_more = len(computed.problem.assumptions) <= len(plain.problem.assumptions)
-    return no_more and plain.pushdown.strength != "strongest"
+    return no_more and plain.pushdown.strength != "optimal"
 
 
 COMPUTED = "no-nan"

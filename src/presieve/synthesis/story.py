@@ -193,7 +193,7 @@ Reason: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Weaker:
-    """Why the answer is not known to be the strongest, or there is none.
+    """Why the answer is not shown to be optimal, or there is none.
 
     ``guards``: some regions are kept only because tables raise without them; ``resists``: a
     stronger candidate was neither proved nor refuted; ``raised``: a witness that counts less far
