@@ -228,7 +228,7 @@ ALWAYS_REFUSED: list[tuple[str, str, object]] = [
     ("top2", "kind", "partial"),
     ("top2", "kind", "empty"),
     ("top2", "kind", "none"),
-    ("top2", "presieve", 2),
+    ("top2", "presieve", 3),
     ("top2", "invariant", []),
     ("top2", "invariant", ["true:Bool"]),
     ("top2", "invariant", ["false:Bool"]),
