@@ -9,7 +9,8 @@ pass its values on and add no rows: projections of the plain attribute, filters,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
@@ -19,7 +20,7 @@ from presieve.backend.catalyst_operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.gateway import Gateway, Handle
 
 if TYPE_CHECKING:
-    from pyarrow.parquet import Statistics
+    from pyarrow.parquet import FileMetaData, Statistics
 
 RELATION = "org.apache.spark.sql.execution.datasources.LogicalRelation"
 MAX_FILES = 2000
@@ -36,7 +37,8 @@ def within_python(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
     return _good(gateway, root, node, ids, _holds)
 
 
-Test = Callable[["Statistics"], bool]
+Test = Callable[["Statistics", str], bool]
+"""Of a column in a row group, which Spark reads as a type, as Catalyst writes it."""
 
 _answers = 0
 
@@ -61,17 +63,21 @@ def _good(
         if not wanted:
             return frozenset()
         (node,) = node.children
-    names = {
-        str(tree[0]["name"]): wanted[expr_id(tree[0])]
+    relation = gateway.node(root, node.path)
+    files = gateway.parquet_files(relation)
+    if not files or len(files) > MAX_FILES:
+        return frozenset()
+    stored = gateway.stored_columns(relation)
+    asked = {
+        str(tree[0]["name"]): (wanted[expr_id(tree[0])], str(tree[0]["dataType"]))
         for tree in node.fields["output"]
-        if expr_id(tree[0]) in wanted
+        if expr_id(tree[0]) in wanted and str(tree[0]["name"]) in stored
     }
-    files = gateway.parquet_files(gateway.node(root, node.path))
-    found = _passing(files, list(names), test) if files and len(files) <= MAX_FILES else ()
+    found = _passing(files, {name: type_ for name, (_, type_) in asked.items()}, test)
     if found:
         global _answers
         _answers += 1
-    return frozenset(names[n] for n in found)
+    return frozenset(asked[name][0] for name in found)
 
 
 def _through(columns: list[Tree], wanted: dict[int, int]) -> dict[int, int]:
@@ -86,53 +92,59 @@ def _through(columns: list[Tree], wanted: dict[int, int]) -> dict[int, int]:
     return found
 
 
-def _passing(files: Iterable[str], names: list[str], test: Test) -> tuple[str, ...]:
-    """The columns that pass the test in every row group of every file."""
+def _passing(files: Iterable[str], types: Mapping[str, str], test: Test) -> tuple[str, ...]:
+    """The columns, of these types, that pass the test in every row group of every file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    left = dict.fromkeys(names)
+    left = dict(types)
     for uri in files:
         parsed = urlparse(uri)
-        if parsed.scheme not in ("", "file"):
+        if parsed.scheme not in ("", "file") or parsed.netloc:
             return ()  # a remote file system would have to be asked with its own credentials
         try:
             footer = pq.read_metadata(unquote(parsed.path))
         except (OSError, pa.ArrowException):
             return ()
-        left = dict.fromkeys(n for n in left if _passes(footer, n, test))
+        left = {n: t for n, t in left.items() if _passes(footer, n, partial(_of_type, test, t))}
         if not left:
             break
     return tuple(left)
 
 
-def _passes(footer: object, name: str, test: Test) -> bool:
-    """Whether a column at the top level passes the test in every row group of one file."""
-    from pyarrow.parquet import FileMetaData
+def _of_type(test: Test, type_: str, statistics: Statistics) -> bool:
+    return test(statistics, type_)
 
-    assert isinstance(footer, FileMetaData)
-    schema = footer.schema.to_arrow_schema()
-    if schema.get_all_field_indices(name) == []:
-        return False  # not in this file: Spark reads NULL
+
+def _passes(footer: FileMetaData, name: str, test: Callable[[Statistics], bool]) -> bool:
+    """Whether a column at the top level passes the test in every row group of one file."""
+    place = _place(footer, name)
+    if place is None:
+        return False
     for i in range(footer.num_row_groups):
-        group = footer.row_group(i)
-        column = next(
-            (
-                group.column(j)
-                for j in range(group.num_columns)
-                if group.column(j).path_in_schema == name
-            ),
-            None,
-        )
-        counted = column is not None and column.is_stats_set
-        if not counted or column is None or column.statistics is None:
-            return False
-        if not test(column.statistics):
+        column = footer.row_group(i).column(place)
+        if not column.is_stats_set or column.statistics is None or not test(column.statistics):
             return False
     return True
 
 
-def _counts_none(statistics: Statistics) -> bool:
+def _place(footer: FileMetaData, name: str) -> int | None:
+    """The number of a column that is neither nested nor repeated; None where there is no such, for
+    which Spark reads NULL or a default, or another that differs in case alone.
+    """
+    paths = [footer.schema.column(i).path for i in range(len(footer.schema))]
+    alike = [i for i, path in enumerate(paths) if path.lower() == name.lower()]
+    if len(alike) != 1 or paths[alike[0]] != name:
+        return None
+    # A path is written with points, which a name may have, too.
+    column = footer.schema.column(alike[0])
+    return alike[0] if column.name == name and column.max_repetition_level == 0 else None
+
+
+def _counts_none(statistics: Statistics, type_: str) -> bool:
+    """A decimal with more digits than its type has may become NULL on the way."""
+    if type_.startswith("decimal"):
+        return False
     return bool(statistics.has_null_count and statistics.null_count == 0)
 
 
@@ -145,12 +157,14 @@ _DAYS = (-141_427, 2_932_896)
 """
 
 
-def _holds(statistics: Statistics) -> bool:
+def _holds(statistics: Statistics, type_: str) -> bool:
     """Timestamps of microseconds, or dates, between extremes that Python can hold."""
     if not statistics.has_min_max:
         return False
     kind = json.loads(statistics.logical_type.to_json())
     low, high = statistics.min_raw, statistics.max_raw
-    if kind.get("Type") == "Timestamp" and kind.get("timeUnit") == "microseconds":
-        return bool(_STANDARD_TIME <= low <= high <= _MICROSECONDS)
-    return bool(kind.get("Type") == "Date" and _DAYS[0] <= low <= high <= _DAYS[1])
+    if type_ in ("timestamp", "timestamp_ntz"):  # days may be read as such, too
+        moments = kind.get("Type") == "Timestamp" and kind.get("timeUnit") == "microseconds"
+        return bool(moments and _STANDARD_TIME <= low <= high <= _MICROSECONDS)
+    days = type_ == "date" and kind.get("Type") == "Date"
+    return bool(days and _DAYS[0] <= low <= high <= _DAYS[1])

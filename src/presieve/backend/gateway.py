@@ -176,6 +176,11 @@ class Gateway(Protocol):
         relations.
         """
 
+    def stored_columns(self, relation: Handle) -> frozenset[str]:
+        """The columns of such a relation that Spark reads from the files by these names: not those
+        that directories are named for, nor any where columns are looked up by number.
+        """
+
     def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:
         """Of every leaf of the physical plan: its name, and what it says about pushed filters.
 

@@ -32,6 +32,10 @@ Java: TypeAlias = Handle
 
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
+_SOURCES = "org.apache.spark.sql.execution.datasources."
+FILES = _SOURCES + "HadoopFsRelation"
+PARQUET = _SOURCES + "parquet.ParquetFileFormat"
+BY_FIELD_ID = "spark.sql.parquet.fieldId.read.enabled"
 _PATTERN = "org.apache.spark.sql.catalyst.trees.TreePattern"
 
 
@@ -366,11 +370,25 @@ class ClassicGateway:
     def parquet_files(self, relation: Java) -> list[str]:
         """The files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
         base = relation.relation()
-        if base.getClass().getSimpleName() != "HadoopFsRelation":
+        if base.getClass().getName() != FILES:
             return []
-        if base.fileFormat().getClass().getSimpleName() != "ParquetFileFormat":
+        if base.fileFormat().getClass().getName() != PARQUET:
             return []
         return [str(f) for f in base.location().inputFiles()]
+
+    @guarded
+    def stored_columns(self, relation: Java) -> frozenset[str]:
+        """As in :class:`Gateway`."""
+        if self.conf(BY_FIELD_ID, "false").lower() != "false":
+            return frozenset()
+        base = relation.relation()
+        stored, placed = (
+            [str(f["name"]) for f in json.loads(str(schema.json()))["fields"]]
+            for schema in (base.dataSchema(), base.partitionSchema())
+        )
+        # Spark takes what is both from the directory, in whatever case it is written there.
+        apart = {name.lower() for name in placed}
+        return frozenset(name for name in stored if name.lower() not in apart)
 
     @guarded
     def scan_metadata(self, plan: Java) -> list[tuple[str, dict[str, str]]]:

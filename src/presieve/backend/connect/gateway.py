@@ -299,6 +299,10 @@ class ConnectGateway:
         """None: files of the server need not be here, and others may have their names."""
         return []
 
+    def stored_columns(self, relation: Operator) -> frozenset[str]:
+        """None, as there are no files."""
+        return frozenset()
+
     def scan_metadata(self, plan: Operator) -> list[tuple[str, dict[str, str]]]:
         """What Spark's drawing of the physical plan says of scans."""
         text = self._client.explained(plan.message, "formatted")
