@@ -51,7 +51,7 @@ SUBQUERY_ALIAS = LOGICAL + "SubqueryAlias"
 VIEW = LOGICAL + "View"
 
 _RENAMING = (SUBQUERY_ALIAS, VIEW)
-_MOVING = tuple(
+MOVING = tuple(
     LOGICAL + name
     for name in (
         *("Sort", "Repartition", "RepartitionByExpression", "RebalancePartitions"),
@@ -60,9 +60,9 @@ _MOVING = tuple(
 )
 _GROUPING = (AGGREGATE, WINDOW, DEDUPLICATE, DISTINCT)
 
-PASSED = frozenset((FILTER, PROJECT, JOIN, UNION, GENERATE, *_RENAMING, *_MOVING, *_GROUPING))
+PASSED = frozenset((FILTER, PROJECT, JOIN, UNION, GENERATE, *_RENAMING, *MOVING, *_GROUPING))
 """The operators of which there is a rule."""
-ALWAYS_PASSED = frozenset((FILTER, PROJECT, *_RENAMING, *_MOVING))
+ALWAYS_PASSED = frozenset((FILTER, PROJECT, *_RENAMING, *MOVING))
 """Those that every filter passes that is understood."""
 
 _PLANS = "org.apache.spark.sql.catalyst.plans."
@@ -103,7 +103,7 @@ def outputs(node: Node) -> tuple[int, ...] | None:
     for field in ("aggregateExpressions", "projectList", "output"):
         if field in node.fields:
             return tuple(expr_id(t[0]) for t in node.fields[field])
-    if node.kind in (FILTER, DISTINCT, DEDUPLICATE, UNION, *_RENAMING, *_MOVING):
+    if node.kind in (FILTER, DISTINCT, DEDUPLICATE, UNION, *_RENAMING, *MOVING):
         return outputs(node.children[0])
     if node.kind == JOIN:
         sides = [outputs(child) for child in node.children]
@@ -139,7 +139,7 @@ def read_operator(
         return Project(tuple(c for found in columns_ for c in found))
     if node.kind in _RENAMING:
         return Alias()
-    if node.kind in _MOVING:
+    if node.kind in MOVING:
         return Reorder(_reads(node))
     if node.kind == JOIN:
         return _join(node, below.path[-1], here, timezone)

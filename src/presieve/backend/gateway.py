@@ -85,6 +85,11 @@ class Gateway(Protocol):
     def deterministic(self, plan: Handle) -> bool:
         """Whether no expression of the plan or below it is non-deterministic."""
 
+    def repeatable(self, plan: Handle) -> bool:
+        """Whether the leaves and expressions of a plan give the same whenever they are computed in
+        one execution. Of its operators this says nothing.
+        """
+
     def unread(self, plan: Handle) -> Declined | None:
         """What of the plan or below it is not understood, so that nothing is known of it."""
 
@@ -118,6 +123,14 @@ class Gateway(Protocol):
 
     def filter_sql(self, sql: str, child: Handle) -> Handle:
         """A filter above ``child`` whose condition is resolved by name against it."""
+
+    def split(
+        self, kept: Handle, breaking: Handle, rows: Handle, by: Sequence[str]
+    ) -> Handle:
+        """The rows of ``kept`` whose class has no row in ``breaking``, and those of ``rows`` whose
+        class has one (:mod:`presieve.backend.guard`). ``by`` are the columns that say the class.
+        The three plans have the same columns.
+        """
 
     def with_children(self, node: Handle, children: Sequence[Handle]) -> Handle:
         """The same node over other children."""
@@ -180,6 +193,9 @@ class Gateway(Protocol):
         """The columns of such a relation that Spark reads from the files by these names: not those
         that directories are named for, nor any where columns are looked up by number.
         """
+
+    def is_listed_once(self, relation: Handle) -> bool:
+        """Whether a relation reads the same files in every execution of the plan."""
 
     def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:
         """Of every leaf of the physical plan: its name, and what it says about pushed filters.

@@ -18,7 +18,8 @@ from presieve.backend.lifting import Setting
 from presieve.backend.native import AGGREGATE_EXPRESSION, native_call
 from presieve.backend.notes import notes
 from presieve.backend.problem import SiteProblem, read_problem
-from presieve.backend.rewrite import SiteEdit, edit, rewrite_plan
+from presieve.backend.guard import classes
+from presieve.backend.rewrite import SiteEdit, edit, guarded_edit, rewrite_plan
 from presieve.backend.scan import Scans, scans_below
 from presieve.backend.sizes import Size, sizes
 from presieve.errors import Declined, DeclineSignal
@@ -36,6 +37,7 @@ __all__ = [
     "is_same",
     "open_plan",
     "plan_edit",
+    "plan_guarded",
     "scan_filters",
     "scan_sizes",
 ]
@@ -282,6 +284,19 @@ def plan_edit(
     """What a proven pushdown changes in the plan."""
     try:
         return edit(site, prefilter, residual, opened.timezone)
+    except DeclineSignal as signal:
+        return signal.declined
+    except GatewayError as error:
+        return error.declined
+
+
+def plan_guarded(
+    opened: Opened, site: SiteProblem, prefilter: Term, breaking: Term
+) -> SiteEdit | Declined:
+    """What a pushdown changes that is proved where no row is ``breaking`` an assumption."""
+    try:
+        by = classes(opened.gateway, site.boundary, site.site.input, opened.plan)
+        return guarded_edit(site, prefilter, breaking, by, opened.timezone)
     except DeclineSignal as signal:
         return signal.declined
     except GatewayError as error:

@@ -34,13 +34,23 @@ class Predicate:
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """``breaking`` is true at least on the rows that break an assumption of the proof, and ``by``
+    are the columns that say a row's class (:mod:`presieve.backend.guard`).
+    """
+
+    breaking: Predicate
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SiteEdit:
     """What changes at one site.
 
     ``prefilter`` is None where nothing is put below the boundary (it stands there already, or it
     is true), ``residual`` where nothing is put above it. ``removed`` are the conjuncts that the
     residual replaces: (operator, conjunct) of the path. ``beside`` is the pre-filter of the second
-    input, where there is one.
+    input, where there is one. ``guard`` restricts the pre-filter to where its proof holds.
     """
 
     site: SiteProblem
@@ -48,6 +58,7 @@ class SiteEdit:
     residual: Predicate | None
     removed: frozenset[tuple[int, int]]
     beside: Predicate | None = None
+    guard: Guard | None = None
 
     @property
     def changes(self) -> bool:
@@ -60,6 +71,7 @@ class _Edits:
     """All edits by the path of the node they concern."""
 
     wrap: dict[tuple[int, ...], list[Predicate]] = field(default_factory=dict)
+    guards: dict[tuple[int, ...], Guard] = field(default_factory=dict)
     keep: dict[tuple[int, ...], tuple[Conjunct, ...]] = field(default_factory=dict)
     paths: set[tuple[int, ...]] = field(default_factory=set)
 
@@ -68,6 +80,28 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
     """What :func:`_edit` says, of both inputs where there are two."""
     found = _edit(site, prefilter, residual, timezone)
     return replace(found, beside=_beside(site, prefilter, timezone))
+
+
+def guarded_edit(
+    site: SiteProblem,
+    prefilter: Term,
+    breaking: Term,
+    by: tuple[str, ...] | None,
+    timezone: str,
+) -> SiteEdit:
+    """The edit of a pre-filter that is right where no row is ``breaking`` an assumption. The
+    filters above stay. Without ``by`` each row is a class of its own. Raises
+    :class:`DeclineSignal`.
+    """
+    if by is None:
+        return _edit(site, app(Op.SQL_OR, prefilter, breaking), site.taken, timezone)
+    found = _edit(site, prefilter, site.taken, timezone)
+    _check_exposed(site, breaking)
+    _check_names(site, breaking)
+    if found.prefilter is None:
+        return found  # it is there already, and the rows are the same without a guard
+    predicate = _predicate(breaking, input_vars(site.names), timezone)
+    return replace(found, guard=Guard(predicate, by))
 
 
 def _beside(site: SiteProblem, prefilter: Term, timezone: str) -> Predicate | None:
@@ -196,6 +230,8 @@ def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
         boundary = one.site.boundary
         if one.prefilter is not None:
             found.wrap.setdefault(boundary.input_path, []).append(one.prefilter)
+        if one.guard is not None:
+            found.guards[boundary.input_path] = one.guard
         if one.beside is not None and boundary.beside is not None:
             found.wrap.setdefault(boundary.beside.input_path, []).append(one.beside)
         if one.residual is not None:
@@ -234,7 +270,17 @@ class _Builder:
         for predicate in self.edits.wrap.get(path, ()):
             result = self._filter(predicate, result)
             self._check_uncached(result)
-        return result
+        guard = self.edits.guards.get(path)
+        return result if guard is None else self._split(guard, result, node)
+
+    def _split(self, guard: Guard, kept: Handle, rows: Handle) -> Handle:
+        """What the guard says of the rows below, and of those of them that are ``kept``."""
+        breaking = self._filter(guard.breaking, rows)
+        self._check_uncached(breaking)
+        made = self.gateway.split(kept, breaking, rows, guard.by)
+        if not self.gateway.same_output(rows, made):
+            raise DeclineSignal("plan-shape", "the guarded input has other columns")
+        return made
 
     def _check_uncached(self, made: Handle) -> None:
         """A new node must not come out of the cache: what is there may be out of date."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from presieve.driver import log
+from presieve.driver import ladder, log
 from presieve.driver.checked import check_budget, check_choice, check_dataframe, check_texts
 from presieve.driver.declare import (
     EXAMPLE,
@@ -27,7 +27,16 @@ from presieve.driver.gate import gated
 from presieve.driver.order import order_of
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.rounds import Decided, in_rounds
-from presieve.driver.solve import ERASED_TEXT, ERASES, POLICIES, Policy, Solution, solve
+from presieve.driver.solve import (
+    ERASED_TEXT,
+    ERASES,
+    POLICIES,
+    Policy,
+    Solution,
+    solve,
+    strictly,
+    unused,
+)
 from presieve.driver.solved import solved
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
@@ -257,6 +266,9 @@ def _solve_problem(
     if isinstance(solution, Declined):
         return Decided(replace(report, declined=(solution,)), None)
     search = partial(_traced, widened, known, options)
+    guard: SiteEdit | None = None
+    if options.policy == "default":
+        solution, guard = _grounded(opened, problem, solution, options, deadline)
     told = _told(report, problem, solution)
     if for_report:
         from presieve.report.details import of_functions
@@ -265,7 +277,7 @@ def _solve_problem(
         told = replace(told, order=order_of(solution, max(deadline - time.perf_counter(), _LEAST)))
     if solution.verified is None or solution.kind == "none":
         return Decided(told, None, search)
-    told, edit = _edited(opened, problem, solution, told, options)
+    told, edit = _edited(opened, problem, solution, told, options, guard)
     if for_report and told.kind != "none":
         from presieve.report.details import Found, of_assumptions, of_proof
 
@@ -273,6 +285,25 @@ def _solve_problem(
         told = of_assumptions(told, solution.problem)
         told = of_proof(told, solution.problem, Found(told.kind, residual, solution.invariant))
     return Decided(told, edit, search)
+
+
+def _grounded(
+    opened: Opened, site: SiteProblem, solution: Solution, options: Options, deadline: float
+) -> tuple[Solution, SiteEdit | None]:
+    """The solution without a condition that nobody knows to hold: such a condition is guarded, with
+    the edit that does so, or the search goes on without it.
+    """
+    open_ = ladder.conditions(solution)
+    if not open_:
+        return solution, None
+    found = ladder.guarded(opened, site, solution, open_)
+    if isinstance(found, ladder.Guarded):
+        return found.solution, found.edit
+    without = strictly(solution.problem, solution.known)
+    again = _solved(without, solution.known, options, deadline)
+    if isinstance(again, Solution) and not ladder.conditions(again):
+        return replace(again, declined=(found, *again.declined)), None
+    return unused(solution, found), None
 
 
 def _traced(problem: Problem, known: Mapping[Assumption, str], options: Options) -> Trace:
@@ -330,10 +361,11 @@ def _edited(
     solution: Solution,
     report: BoundaryReport,
     options: Options,
+    guard: SiteEdit | None,
 ) -> tuple[BoundaryReport, SiteEdit | None]:
     from presieve.backend.plans import plan_edit
 
-    edit = plan_edit(opened, site, solution.prefilter, solution.residual)
+    edit = guard or plan_edit(opened, site, solution.prefilter, solution.residual)
     if isinstance(edit, Declined):
         return replace(report, declined=(*report.declined, edit)), None
     erases = site.may_erase_error or (site.unread and bool(edit.removed))

@@ -128,9 +128,9 @@ def open_assumptions(problem: Problem, discharged: Collection[Assumption]) -> li
     return [a for a in problem.assumptions if a not in discharged and a.code != PURE]
 
 
-def not_assumed(assumption: Assumption) -> Declined:
-    """Why a proof that rests on this is not used under ``policy="strict"``."""
-    reason = f"policy strict does not assume that {assumption.text}"
+def not_assumed(assumption: Assumption, policy: Policy = "strict") -> Declined:
+    """Why a proof that rests on this is not used under the policy."""
+    reason = f"policy {policy} does not assume that {assumption.text}"
     names = [v.name for v in variables(assumption.term)]
     if assumption.text == f"column {names[0] if names else ''} holds no NaN":
         reason += f'; where it is so, say declare="NOT isnan({names[0]})"'
@@ -211,6 +211,20 @@ def nothing(
     seconds = time.perf_counter() - started
     return Solution(
         problem, "none", SQL_TRUE, problem.where, (), "universe", declined, seconds, calls
+    )
+
+
+def unused(solution: Solution, why: Declined) -> Solution:
+    """The solution that nothing is rewritten, although another was proved."""
+    return replace(
+        solution,
+        kind="none",
+        prefilter=SQL_TRUE,
+        residual=solution.problem.where,
+        invariant=(),
+        strength="universe",
+        declined=(why, *solution.declined),
+        verified=None,
     )
 
 

@@ -89,6 +89,8 @@ class Fold:
 
 PURE = "pure"
 """The code of the assumption that a function which is not read is one of its arguments alone."""
+CONSTANT = "constant"
+"""The code of the assumption that workers see the same object under a name as the driver does."""
 
 
 @dataclass(frozen=True, slots=True)

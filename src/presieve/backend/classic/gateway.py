@@ -17,6 +17,7 @@ from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst_json import Node, Tree, expr_id, parse_plan, simple_type
+from presieve.backend.classic import leaves
 from presieve.backend.classic.condensed import condensed
 from presieve.backend.classic.glance import filters_an_aggregate, has_boundaries
 from presieve.backend.classic.guarded import guarded, java_class, java_constant
@@ -24,6 +25,7 @@ from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.prompt import prompt
 from presieve.backend.classic.separate import separated, to_separate
+from presieve.backend.classic.splitting import split
 from presieve.backend.gateway import Handle
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
@@ -32,10 +34,6 @@ Java: TypeAlias = Handle
 
 _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 _EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions"
-_SOURCES = "org.apache.spark.sql.execution.datasources."
-FILES = _SOURCES + "HadoopFsRelation"
-PARQUET = _SOURCES + "parquet.ParquetFileFormat"
-BY_FIELD_ID = "spark.sql.parquet.fieldId.read.enabled"
 _PATTERN = "org.apache.spark.sql.catalyst.trees.TreePattern"
 
 
@@ -188,6 +186,13 @@ class ClassicGateway:
         """Whether no expression of the plan or below it is non-deterministic."""
         return bool(plan.deterministic())
 
+    @guarded
+    def repeatable(self, plan: Java) -> bool:
+        """As in :class:`Gateway`. A subquery may be computed for each of its places."""
+        found = plan.collectLeaves()
+        again = all(leaves.repeatable(found.apply(i)) for i in range(found.size()))
+        return again and not self.mentions(plan, "PLAN_EXPRESSION", "PYTHON_UDF")
+
     def unread(self, plan: Java) -> None:
         """Nothing: the analyzer has resolved all of it, and what is unknown is so by its class."""
 
@@ -248,13 +253,25 @@ class ClassicGateway:
     @guarded
     def filter_sql(self, sql: str, child: Java) -> Java:
         """A filter above ``child`` whose condition is resolved by name against it."""
-        dataset = self._dataset.ofRows(self.jsession, child)
-        return dataset.filter(sql).queryExecution().analyzed()
+        return self.dataset(child).filter(sql).queryExecution().analyzed()
+
+    @guarded
+    def split(self, kept: Java, breaking: Java, rows: Java, by: Sequence[str]) -> Java:
+        """As in :class:`Gateway`."""
+        return split(self, kept, breaking, rows, by)
+
+    def dataset(self, plan: Java) -> Java:
+        """A ``Dataset`` of a plan, which is analyzed on the way."""
+        return self._dataset.ofRows(self.jsession, plan)
+
+    def seq(self, items: Sequence[object]) -> Java:
+        """A sequence of the JVM."""
+        return self._python.toSeq(list(items))
 
     @guarded
     def with_children(self, node: Java, children: Sequence[Java]) -> Java:
         """The same node over other children."""
-        return node.withNewChildren(self._python.toSeq(list(children)))
+        return node.withNewChildren(self.seq(children))
 
     @guarded
     def with_plan(self, with_cte: Java, plan: Java) -> Java:
@@ -270,7 +287,7 @@ class ClassicGateway:
     @guarded
     def dataframe(self, plan: Java) -> DataFrame:
         """A DataFrame of a logical plan, which is analyzed (and checked) on the way."""
-        return ClassicDataFrame(self._dataset.ofRows(self.jsession, plan), self.spark)
+        return ClassicDataFrame(self.dataset(plan), self.spark)
 
     @guarded
     def inlined(self, plan: Java) -> Java:
@@ -369,26 +386,18 @@ class ClassicGateway:
     @guarded
     def parquet_files(self, relation: Java) -> list[str]:
         """The files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
-        base = relation.relation()
-        if base.getClass().getName() != FILES:
-            return []
-        if base.fileFormat().getClass().getName() != PARQUET:
-            return []
-        return [str(f) for f in base.location().inputFiles()]
+        return leaves.parquet_files(relation)
 
     @guarded
     def stored_columns(self, relation: Java) -> frozenset[str]:
         """As in :class:`Gateway`."""
-        if self.conf(BY_FIELD_ID, "false").lower() != "false":
-            return frozenset()
-        base = relation.relation()
-        stored, placed = (
-            [str(f["name"]) for f in json.loads(str(schema.json()))["fields"]]
-            for schema in (base.dataSchema(), base.partitionSchema())
-        )
-        # Spark takes what is both from the directory, in whatever case it is written there.
-        apart = {name.lower() for name in placed}
-        return frozenset(name for name in stored if name.lower() not in apart)
+        by_number = self.conf(leaves.BY_FIELD_ID, "false").lower() != "false"
+        return frozenset() if by_number else leaves.stored_columns(relation)
+
+    @guarded
+    def is_listed_once(self, relation: Java) -> bool:
+        """As in :class:`Gateway`."""
+        return leaves.is_listed_once(relation)
 
     @guarded
     def scan_metadata(self, plan: Java) -> list[tuple[str, dict[str, str]]]:
@@ -396,22 +405,9 @@ class ClassicGateway:
 
         Planned afresh, so that nothing is fixed in a DataFrame that somebody holds.
         """
-        physical = self._dataset.ofRows(self.jsession, plan).queryExecution().sparkPlan()
-        leaves = physical.collectLeaves()
-        return [self._leaf(leaves.apply(i)) for i in range(leaves.size())]
-
-    def _leaf(self, leaf: Java) -> tuple[str, dict[str, str]]:
-        found: dict[str, str] = {}
-        if leaf.getClass().getSimpleName() == "FileSourceScanExec":
-            metadata = leaf.metadata()
-            for key in ("PushedFilters", "PartitionFilters"):
-                value = metadata.get(key)
-                if value.isDefined():
-                    found[key] = str(value.get())
-        return str(leaf.nodeName()), found
+        return leaves.scans(self.dataset(plan).queryExecution().sparkPlan())
 
     @guarded
     def optimized_text(self, plan: Java) -> str:
         """Spark's drawing of the optimized logical plan."""
-        execution = self._dataset.ofRows(self.jsession, plan).queryExecution()
-        return str(execution.optimizedPlan().toString())
+        return str(self.dataset(plan).queryExecution().optimizedPlan().toString())

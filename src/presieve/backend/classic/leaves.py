@@ -1,0 +1,83 @@
+"""Trusted. What the leaves of a classic session's plan read, and whether they can read it again."""
+
+from __future__ import annotations
+
+import json
+
+from presieve.backend.gateway import Handle
+
+_SOURCES = "org.apache.spark.sql.execution.datasources."
+_FILES = _SOURCES + "HadoopFsRelation"
+_PARQUET = _SOURCES + "parquet.ParquetFileFormat"
+BY_FIELD_ID = "spark.sql.parquet.fieldId.read.enabled"
+"""The setting by which columns are looked up by number, and not by name."""
+
+_HELD = frozenset(("LocalRelation", "OneRowRelation", "Range"))
+"""Leaves whose rows are in the plan itself."""
+
+
+def parquet_files(relation: Handle) -> list[str]:
+    """The files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
+    base = relation.relation()
+    if not _reads_files(base):
+        return []
+    if base.fileFormat().getClass().getName() != _PARQUET:
+        return []
+    return [str(f) for f in base.location().inputFiles()]
+
+
+def stored_columns(relation: Handle) -> frozenset[str]:
+    """The columns that are read from the files. Spark takes what is a partition column, too, from
+    the directory, in whatever case it is written there.
+    """
+    base = relation.relation()
+    stored, placed = (
+        [str(f["name"]) for f in json.loads(str(schema.json()))["fields"]]
+        for schema in (base.dataSchema(), base.partitionSchema())
+    )
+    apart = {name.lower() for name in placed}
+    return frozenset(name for name in stored if name.lower() not in apart)
+
+
+def is_listed_once(relation: Handle) -> bool:
+    """Whether the files of a ``LogicalRelation`` were listed when it was made and are not listed
+    again. Those of a table are whenever something is written to it: Spark keeps one listing for
+    all DataFrames of a table (``InsertIntoHadoopFsRelationCommand``).
+    """
+    base = relation.relation()
+    if not _reads_files(base) or relation.catalogTable().isDefined():
+        return False
+    return str(base.location().getClass().getSimpleName()) == "InMemoryFileIndex"
+
+
+def repeatable(leaf: Handle) -> bool:
+    """Whether a leaf gives the same rows when it is read more than once in one execution: files,
+    rows in the plan, and RDDs that Spark itself computes again where a task is retried.
+    """
+    kind = str(leaf.getClass().getSimpleName())
+    if kind == "LogicalRelation":
+        return _reads_files(leaf.relation())
+    if kind == "LogicalRDD":
+        return str(leaf.rdd().outputDeterministicLevel().toString()) == "DETERMINATE"
+    return kind in _HELD
+
+
+def scans(physical: Handle) -> list[tuple[str, dict[str, str]]]:
+    """Of every leaf of a physical plan: its name, and what it says about pushed filters."""
+    leaves = physical.collectLeaves()
+    return [_scan(leaves.apply(i)) for i in range(leaves.size())]
+
+
+def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:
+    found: dict[str, str] = {}
+    if leaf.getClass().getSimpleName() == "FileSourceScanExec":
+        metadata = leaf.metadata()
+        for key in ("PushedFilters", "PartitionFilters"):
+            value = metadata.get(key)
+            if value.isDefined():
+                found[key] = str(value.get())
+    return str(leaf.nodeName()), found
+
+
+def _reads_files(base: Handle) -> bool:
+    return str(base.getClass().getName()) == _FILES

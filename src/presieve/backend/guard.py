@@ -1,0 +1,89 @@
+"""Trusted. Guarded plans: a pre-filter for the groups of which the assumptions of its proof hold.
+
+Let A be what a proof assumes of rows, P its pre-filter, and φ the filter above. The input is split
+by classes of groups: of a class without a row that breaks A, the rows that P keeps; of any other
+class, all rows. Then φ alone decides. It is right whatever the data hold: a group of the first
+kind obeys A, and a pre-filter that is right with some residual is right with φ itself; a group of
+the second kind has all its rows (``proofs/Guarded.v``). A class is what a hash of the grouping
+columns says, so that there are few of them: a group without a bad row that shares its class with
+another keeps all its rows, which is right, too.
+
+Of a scalar function each row is a group of its own, and its class is that very row: P or not A.
+
+The input is read more than once, and must give the same rows each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from presieve.backend.boundary import LOGICAL, PROJECT, Boundary
+from presieve.backend.catalyst_json import Node, walk
+from presieve.backend.catalyst_operators import (
+    FILTER,
+    GENERATE,
+    JOIN,
+    MOVING,
+    SUBQUERY_ALIAS,
+    UNION,
+    VIEW,
+)
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.names import is_key_type
+from presieve.errors import DeclineSignal
+from presieve.sql.names import quote
+
+CLASSES = 65_536
+"""Classes of groups at most: a set of their numbers is small enough to be sent to every worker."""
+
+ADAPTIVE = "spark.sql.adaptive.enabled"
+
+_ROWWISE = frozenset((FILTER, PROJECT, JOIN, UNION, GENERATE, SUBQUERY_ALIAS, VIEW, *MOVING))
+"""Operators that give the same rows for the same rows. Not so aggregates (a sum of doubles depends
+on the order), windows and limits (ties), samples, and what calls Python.
+"""
+
+
+CLASS = "__presieve_class"
+"""The column of a class's number."""
+
+
+def class_of(columns: Sequence[str]) -> str:
+    """The number of a row's class, as SQL: never NULL, the same for equal grouping columns."""
+    if not columns:
+        return "0"
+    return f"CAST(pmod(xxhash64({', '.join(map(quote, columns))}), {CLASSES}) AS INT)"
+
+
+def classes(
+    gateway: Gateway, boundary: Boundary, input_: Node, plan: Handle
+) -> tuple[str, ...] | None:
+    """The grouping columns by which the input of a boundary may be split; without any, all of it is
+    one class. None for a projection, where each row is a class. ``plan`` is the root. Raises
+    :class:`DeclineSignal` where the input cannot be read twice.
+    """
+    if boundary.kind == "Project":
+        return None
+    if boundary.beside is not None:
+        raise DeclineSignal("unguarded", "of two inputs, both would have to be split alike")
+    if gateway.conf(ADAPTIVE, "true").lower() != "true":
+        reason = f"{ADAPTIVE} is false, and a guarded plan would read all rows twice"
+        raise DeclineSignal("unguarded", reason)
+    for node in walk(input_):
+        if node.children and node.kind not in _ROWWISE:
+            what = node.kind.removeprefix(LOGICAL)
+            reason = f"{what} below the function may give other rows when it is computed again"
+            raise DeclineSignal("unguarded", reason)
+    if not gateway.repeatable(gateway.node(plan, boundary.input_path)):
+        reason = "what is below the function may give other rows when it is read again"
+        raise DeclineSignal("unguarded", reason)
+    return tuple(_columns(boundary))
+
+
+def _columns(boundary: Boundary) -> Iterator[str]:
+    """The grouping columns, where all of them are plain columns of which equal values are one."""
+    inputs = {a.id: a for a in boundary.inputs}
+    keys = [inputs[k] for k in boundary.keys]
+    names = [a.name.upper().lower() for a in boundary.inputs]
+    plain = boundary.all_keys_plain and not boundary.single
+    if plain and all(is_key_type(k.type) and names.count(k.name.upper().lower()) == 1 for k in keys):
+        yield from (k.name for k in keys)

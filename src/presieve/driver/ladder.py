@@ -1,0 +1,117 @@
+"""Trusted. What becomes of the conditions on data that a proof rests on and that nobody knows to
+hold.
+
+Under the policy ``default`` nothing is rewritten on the strength of such a condition. What plan,
+schema and files show is discharged before the search. For the rest there is a guarded plan, in
+which the pre-filter stands only where the conditions hold, and where there can be none, the search
+without the conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from presieve.certificate.check import make_solver
+from presieve.driver.solve import Solution, not_assumed
+from presieve.errors import Declined
+from presieve.ir.fold import CONSTANT, PURE, Assumption, Problem
+from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
+from presieve.ir.terms import SQL_TRUE, TRUE, Op, Scope, Term
+from presieve.ir.walk import variables
+from presieve.smt.runs import Runs
+from presieve.smt.solver import Effort, Unsat
+from presieve.smt.text import s_not
+
+if TYPE_CHECKING:
+    from presieve.backend.plans import Opened, SiteEdit
+    from presieve.backend.problem import SiteProblem
+
+ABOUT_CODE = frozenset((PURE, CONSTANT))
+"""Codes of assumptions about functions. No data can break them."""
+
+BY_GUARD = "the guarded plan"
+"""How a condition is known of the rows that a guarded pre-filter drops."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A pushdown whose pre-filter stands only where its proof holds."""
+
+    solution: Solution
+    edit: SiteEdit
+
+
+def conditions(solution: Solution) -> tuple[Assumption, ...]:
+    """What the solution assumes of data and nobody knows to hold."""
+    if solution.verified is None:
+        return ()
+    return tuple(
+        a
+        for a in solution.problem.assumptions
+        if a not in solution.known and a.code not in ABOUT_CODE
+    )
+
+
+def guarded(
+    opened: Opened, site: SiteProblem, solution: Solution, open_: Collection[Assumption]
+) -> Guarded | Declined:
+    """The guarded plan of a solution that rests on these conditions, or why there is none."""
+    from presieve.backend.plans import plan_guarded
+
+    if not sql_conjuncts(solution.prefilter):
+        return refused(open_)  # nothing is pushed that would be worth a guard
+    breaking = breaks(solution.problem, open_)
+    if isinstance(breaking, Declined):
+        return breaking
+    edit = plan_guarded(opened, site, solution.prefilter, breaking)
+    if isinstance(edit, Declined):
+        reason = f"{refused(open_).reason}; no plan can guard that: {edit.reason}"
+        return Declined("assumption", reason, edit.span)
+    known = {**solution.known, **dict.fromkeys(open_, BY_GUARD)}
+    return Guarded(replace(solution, kind="partial", known=known), edit)
+
+
+def refused(open_: Iterable[Assumption]) -> Declined:
+    """Why a proof that rests on these conditions is not used."""
+    first, *more = open_
+    found = not_assumed(first, "default")
+    also = "".join(f", and that {a.text}" for a in more)
+    return replace(found, reason=found.reason + also)
+
+
+def breaks(problem: Problem, assumptions: Collection[Assumption]) -> Term | Declined:
+    """A Spark predicate that is true at least on every row which breaks one of the assumptions.
+
+    The predicate is made by the search. That it is right is proved here.
+    """
+    # Of the search, which loads a solver; importing this module must not.
+    from presieve.synthesis.translate import implied
+
+    rows = (Scope.ROW, Scope.KEY)
+    hidden = problem.fold.hidden
+    parts: list[Term] = []
+    for a in assumptions:
+        read = variables(a.term)
+        if a.term == TRUE or any(v.scope not in rows or v in hidden for v in read):
+            return refused([a])
+        parts.append(implied(a.term, False))
+    found = sql_disjunction(parts)
+    if found == SQL_TRUE or not _covers(problem, assumptions, found):
+        return refused(assumptions)
+    return found
+
+
+def _covers(problem: Problem, assumptions: Iterable[Assumption], found: Term) -> bool:
+    """Whether every row whatever that breaks an assumption satisfies the predicate."""
+    bare = replace(problem, assumptions=())
+    terms = [a.term for a in assumptions]
+    runs = Runs(bare, [found, *terms])
+    row = runs.row("r")
+    obeys = runs.encoder.boolean(app(Op.AND, *terms), row)
+    runs.encoder.fact(s_not(obeys))
+    runs.encoder.fact(s_not(runs.is_true(found, row)))
+    solver = make_solver("z3")
+    solver.add(runs.encoder.take())
+    return isinstance(solver.check([], Effort(seconds=2.0)), Unsat)
