@@ -124,9 +124,7 @@ class Gateway(Protocol):
     def filter_sql(self, sql: str, child: Handle) -> Handle:
         """A filter above ``child`` whose condition is resolved by name against it."""
 
-    def split(
-        self, kept: Handle, breaking: Handle, rows: Handle, by: Sequence[str]
-    ) -> Handle:
+    def split(self, kept: Handle, breaking: Handle, rows: Handle, by: Sequence[str]) -> Handle:
         """The rows of ``kept`` whose class has no row in ``breaking``, and those of ``rows`` whose
         class has one (:mod:`presieve.backend.guard`). ``by`` are the columns that say the class.
         The three plans have the same columns.

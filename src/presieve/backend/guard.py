@@ -16,7 +16,8 @@ The input is read more than once, and must give the same rows each time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from presieve.backend.boundary import LOGICAL, PROJECT, Boundary
+
+from presieve.backend.boundary import LOGICAL, PROJECT, PYTHON_UDF, Boundary
 from presieve.backend.catalyst_json import Node, walk
 from presieve.backend.catalyst_operators import (
     FILTER,
@@ -29,6 +30,7 @@ from presieve.backend.catalyst_operators import (
 )
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import is_key_type
+from presieve.backend.raising import trees
 from presieve.errors import DeclineSignal
 from presieve.sql.names import quote
 
@@ -69,8 +71,10 @@ def classes(
         reason = f"{ADAPTIVE} is false, and a guarded plan would read all rows twice"
         raise DeclineSignal("unguarded", reason)
     for node in walk(input_):
-        if node.children and node.kind not in _ROWWISE:
-            what = node.kind.removeprefix(LOGICAL)
+        what = node.kind.removeprefix(LOGICAL) if node.children else ""
+        if any(n["class"] == PYTHON_UDF for tree in trees(node) for n in tree):
+            what = "a Python function"
+        if what and (node.kind not in _ROWWISE or what == "a Python function"):
             reason = f"{what} below the function may give other rows when it is computed again"
             raise DeclineSignal("unguarded", reason)
     if not gateway.repeatable(gateway.node(plan, boundary.input_path)):
@@ -85,5 +89,7 @@ def _columns(boundary: Boundary) -> Iterator[str]:
     keys = [inputs[k] for k in boundary.keys]
     names = [a.name.upper().lower() for a in boundary.inputs]
     plain = boundary.all_keys_plain and not boundary.single
-    if plain and all(is_key_type(k.type) and names.count(k.name.upper().lower()) == 1 for k in keys):
+    if plain and all(
+        is_key_type(k.type) and names.count(k.name.upper().lower()) == 1 for k in keys
+    ):
         yield from (k.name for k in keys)

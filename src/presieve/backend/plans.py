@@ -14,11 +14,11 @@ from presieve.backend.catalyst_plan import Site, boundaries, candidates, find_si
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
 from presieve.backend.facts import known_to_hold
 from presieve.backend.gateway import Gateway, GatewayError, Handle
+from presieve.backend.guard import classes
 from presieve.backend.lifting import Setting
 from presieve.backend.native import AGGREGATE_EXPRESSION, native_call
 from presieve.backend.notes import notes
 from presieve.backend.problem import SiteProblem, read_problem
-from presieve.backend.guard import classes
 from presieve.backend.rewrite import SiteEdit, edit, guarded_edit, rewrite_plan
 from presieve.backend.scan import Scans, scans_below
 from presieve.backend.sizes import Size, sizes

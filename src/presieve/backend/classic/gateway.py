@@ -191,7 +191,7 @@ class ClassicGateway:
         """As in :class:`Gateway`. A subquery may be computed for each of its places."""
         found = plan.collectLeaves()
         again = all(leaves.repeatable(found.apply(i)) for i in range(found.size()))
-        return again and not self.mentions(plan, "PLAN_EXPRESSION", "PYTHON_UDF")
+        return again and not self.mentions(plan, "PLAN_EXPRESSION")
 
     def unread(self, plan: Java) -> None:
         """Nothing: the analyzer has resolved all of it, and what is unknown is so by its class."""

@@ -9,7 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst_json import Node, Tree
-from presieve.backend.catalyst_operators import FILTER
+from presieve.backend.catalyst_operators import FILTER, UNION
 from presieve.backend.connect import operators, texts
 from presieve.backend.connect.client import Client, loaded, message, same
 from presieve.backend.connect.expressions import (
@@ -21,6 +21,7 @@ from presieve.backend.connect.expressions import (
 from presieve.backend.connect.operators import Condition, Expression, Operator, Relation
 from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.connect.separate import separated
+from presieve.backend.connect.splitting import repeatable, split
 from presieve.backend.connect.told import told
 from presieve.backend.gateway import GatewayError
 from presieve.backend.notes import TOLD
@@ -122,6 +123,10 @@ class ConnectGateway:
         """Whether every expression of the plan or below it is known to be deterministic."""
         return all(o.steady for o in operators.walk(plan))
 
+    def repeatable(self, plan: Operator) -> bool:
+        """As in :class:`Gateway`."""
+        return repeatable(plan)
+
     def unread(self, plan: Operator) -> Declined | None:
         """The first thing in the plan or below it that is not understood."""
         return next((o.unread for o in operators.walk(plan) if o.unread is not None), None)
@@ -208,6 +213,13 @@ class ConnectGateway:
             steady=is_deterministic(made.tree),
             condition=made,
         )
+
+    def split(
+        self, kept: Operator, breaking: Operator, rows: Operator, by: Sequence[str]
+    ) -> Operator:
+        """As in :class:`Gateway`."""
+        made = split(kept, breaking, rows, by)
+        return replace(rows, kind=UNION, fields={}, children=(kept, rows), relation=made, slots=())
 
     def with_children(self, node: Operator, children: Sequence[Operator]) -> Operator:
         """The same node over other children."""
@@ -302,6 +314,10 @@ class ConnectGateway:
     def stored_columns(self, relation: Operator) -> frozenset[str]:
         """None, as there are no files."""
         return frozenset()
+
+    def is_listed_once(self, relation: Operator) -> bool:
+        """The server lists files whenever it resolves a name."""
+        return False
 
     def scan_metadata(self, plan: Operator) -> list[tuple[str, dict[str, str]]]:
         """What Spark's drawing of the physical plan says of scans."""

@@ -1,0 +1,258 @@
+"""Under the default policy a condition on data that nobody checked splits the groups: those that
+break it keep all their rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import pytest
+from tests.backend import aggregators, arrow_udfs, udfs
+from tests.backend.running import is_connect, plan_text, same_rows
+
+from presieve.driver.optimize import explain, optimize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from presieve.report.model import BoundaryReport
+
+SCHEMA = "team string, day int, score double, v bigint, level string"
+NAN, INF = math.nan, math.inf
+Rows = list[tuple[str | None, int, float | None, int | None, str]]
+GOOD: Rows = [
+    *(("a", 1, x, 1, "info") for x in (95.0, 92.0, -3.0)),
+    *(("b", 1, x, 20, "warn") for x in (91.0, 5.0)),
+    *(("c", 2, x, 3, "error") for x in (4.0, -0.0, 0.0)),
+    *(("d", 2, x, 11, "") for x in (INF, -INF, 0.0, INF)),
+    *((None, 3, x, 12, "info") for x in (99.0, 98.0, 98.0)),
+]
+BAD: Rows = [
+    # NaN first: no comparison holds afterwards, and what dropping the NaN would show is wrong.
+    *(("e", 1, x, 30, "info") for x in (NAN, 97.0, 96.0)),
+    *(("f", 2, x, None, "error") for x in (97.0, None, 98.0, NAN)),
+    *(("g", 3, None, None, "") for _ in range(2)),
+    *((None, 3, x, 2**53 + 1, "info") for x in (NAN, 97.5)),
+    *(("h", 1, 1.0, x, "warn") for x in (2**53 + 1, None, 2**53 + 3, -(2**63))),
+]
+
+
+@pytest.fixture(scope="module", params=["good", "bad"])
+def table(
+    request: pytest.FixtureRequest,
+    spark: SparkSession,
+    by_value: None,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> DataFrame:
+    """JSON lines, of which no footer tells anything."""
+    rows = GOOD + (BAD if request.param == "bad" else [])
+    path = str(Path(tmp_path_factory.mktemp("guarded")) / "t")
+    spark.createDataFrame(rows, SCHEMA).coalesce(1).write.parquet(path)
+    return spark.read.parquet(path)
+
+
+@pytest.fixture(autouse=True)
+def adaptive(spark: SparkSession) -> Iterator[None]:
+    """As Spark has it by default."""
+    key = "spark.sql.adaptive.enabled"
+    before = spark.conf.get(key)
+    spark.conf.set(key, "true")
+    yield
+    spark.conf.set(key, str(before))
+
+
+def two_best(pdf: pd.DataFrame) -> pd.DataFrame:
+    first = None
+    second = None
+    for row in pdf.itertuples():
+        if first is None or row.score > first:
+            second = first
+            first = row.score
+        elif second is None or row.score > second:
+            second = row.score
+    return pd.DataFrame({"team": [pdf["team"].iloc[0]], "first": [first], "second": [second]})
+
+
+def high_rows(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pdf[pdf["v"] * 2 > 21]
+
+
+TWO = "team string, first double, second double"
+
+
+def applied(df: DataFrame) -> DataFrame:
+    return df.groupBy("team").applyInPandas(two_best, TWO).filter("first >= 90 AND second >= 90")
+
+
+def udaf(df: DataFrame) -> DataFrame:
+    from pyspark.sql.functions import pandas_udf
+
+    function = pandas_udf(udfs.top, "double")  # type: ignore[call-overload]
+    return df.groupBy("team").agg(function("score").alias("m")).filter("m > 90")
+
+
+def arrow_udaf(df: DataFrame) -> DataFrame:
+    from pyspark.sql.functions import arrow_udf
+    from pyspark.util import PythonEvalType
+
+    function = arrow_udf(arrow_udfs.best_loop, "double", PythonEvalType.SQL_GROUPED_AGG_ARROW_UDF)
+    return df.groupBy("team").agg(function("score").alias("m")).filter("m > 90")
+
+
+def count_high(df: DataFrame) -> DataFrame:
+    from pyspark.sql.functions import pandas_udf
+
+    function = pandas_udf(udfs.count_high, "bigint")  # type: ignore[call-overload]
+    return df.groupBy("team").agg(function("v").alias("m")).filter("m >= 1")
+
+
+def two_keys(df: DataFrame) -> DataFrame:
+    from pyspark.sql.functions import pandas_udf
+
+    function = pandas_udf(udfs.top, "double")  # type: ignore[call-overload]
+    return df.groupBy("team", "day").agg(function("score").alias("m")).filter("m > 90")
+
+
+def computed_key(df: DataFrame) -> DataFrame:
+    from pyspark.sql.functions import expr, pandas_udf
+
+    function = pandas_udf(udfs.top, "double")  # type: ignore[call-overload]
+    return df.groupBy(expr("day % 2")).agg(function("score").alias("m")).filter("m > 90")
+
+
+def aggregator(df: DataFrame) -> DataFrame:
+    from presieve.spark import group_fold
+
+    fold = group_fold(aggregators.Best, "double")
+    return df.groupBy("team").agg(fold("score").alias("m")).filter("m > 90")
+
+
+def below_join(df: DataFrame) -> DataFrame:
+    days = df.sparkSession.sql("SELECT * FROM VALUES (1, 'x'), (2, 'y') AS t(day, name)")
+    return udaf(df.join(days, "day").selectExpr("team", "score"))
+
+
+def of_union(df: DataFrame) -> DataFrame:
+    return applied(df.filter("day < 3").union(df.filter("day > 1")).selectExpr("team", "score"))
+
+
+def scalar(df: DataFrame) -> DataFrame:
+    from pyspark.sql.functions import udf
+
+    def twice(score: float | None) -> float | None:
+        return None if score is None else score * 2.0
+
+    return df.withColumn("w", udf(twice, "double")("score")).filter("w > 180")
+
+
+def rows_in_batches(df: DataFrame) -> DataFrame:
+    def shifted(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for pdf in batches:
+            pdf["v"] = pdf["v"] + 1
+            yield pdf
+
+    return df.mapInPandas(shifted, SCHEMA).filter("v > 11")
+
+
+SHAPES = (
+    *(applied, udaf, arrow_udaf, count_high, two_keys, computed_key, aggregator, below_join),
+    *(of_union, scalar, rows_in_batches),
+)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_as_written(table: DataFrame, shape: Callable[[DataFrame], DataFrame]) -> None:
+    df = shape(table)
+    same_rows(df, optimize(df, cost="always"))
+    same_rows(df, optimize(df))
+
+
+def report(df: DataFrame, **options: Any) -> BoundaryReport:
+    (found,) = explain(df, cost="always", **options).boundaries
+    return found
+
+
+@pytest.mark.parametrize("shape", [applied, udaf, two_keys, of_union])
+def test_nothing_is_assumed(table: DataFrame, shape: Callable[[DataFrame], DataFrame]) -> None:
+    df = shape(table)
+    found = report(df)
+    assert found.kind != "none", found.declined
+    assert not [a for a in found.assumptions if a["code"] != "may-erase-error"]
+    assert "score >" in found.prefilter
+
+
+def test_a_guard_is_what_keeps_groups_with_nan(table: DataFrame) -> None:
+    """The wrong twin: the bare pre-filter changes the result where its assumption is broken."""
+    df = applied(table)
+    bare = optimize(df, cost="always", policy="assume")
+    assert bare is not df
+    broken = table.filter("isnan(score)").count() > 0
+    assert (sorted(map(str, bare.collect())) != sorted(map(str, df.collect()))) == broken
+    same_rows(df, optimize(df, cost="always"))
+
+
+def test_where_no_group_is_bad_the_plan_becomes_the_plain_one(
+    spark: SparkSession, tmp_path: Path, by_value: None
+) -> None:
+    path = str(tmp_path / "t")
+    spark.createDataFrame(GOOD, SCHEMA).write.json(path)
+    better = optimize(applied(spark.read.schema(SCHEMA).json(path)), cost="always")
+    if is_connect(better):
+        return  # what was run is not shown
+    better.collect()
+    final = plan_text(better).partition("== Initial Plan ==")[0].partition("== Final Plan ==")[2]
+    assert "FlatMapGroupsInPandas" in final
+    assert "Join" not in final
+    assert "Union" not in final
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        lambda df: df.limit(9),
+        lambda df: df.groupBy("team", "day").sum("score").toDF("team", "day", "score"),
+        lambda df: df.selectExpr("team", "first(score) OVER (PARTITION BY day) AS score"),
+        lambda df: df.selectExpr("team", "score + (SELECT sum(x) FROM VALUES (0.1D) t(x)) score"),
+        lambda df: df.dropDuplicates(["team"]),
+    ],
+)
+def test_what_may_give_other_rows_is_not_read_twice(
+    table: DataFrame, below: Callable[[DataFrame], DataFrame]
+) -> None:
+    df = applied(below(table))
+    found = report(df)
+    assert not any(d.get("by") == "the guarded plan" for d in found.discharged)
+    assert not [a for a in found.assumptions if a["code"] != "may-erase-error"]
+    assert "__presieve_class" not in plan_text(optimize(df, cost="always"))
+
+
+def test_without_adaptive_execution_there_is_no_guard(
+    spark: SparkSession, table: DataFrame
+) -> None:
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    df = applied(table)
+    assert "__presieve_class" not in plan_text(optimize(df, cost="always"))
+
+
+def test_strict_has_no_guard(table: DataFrame) -> None:
+    df = applied(table)
+    assert "__presieve_class" not in plan_text(optimize(df, policy="strict", cost="always"))
+
+
+def test_rows_that_come_later(spark: SparkSession, by_value: None) -> None:
+    """A guard is about the rows that are there when the plan runs."""
+    name = "guarded_later"
+    spark.createDataFrame(GOOD, SCHEMA).write.saveAsTable(name, format="parquet", mode="overwrite")
+    try:
+        df = applied(spark.table(name))
+        fast = optimize(df, cost="always")
+        same_rows(df, fast)
+        spark.createDataFrame(BAD, SCHEMA).write.insertInto(name)
+        same_rows(applied(spark.table(name)), optimize(applied(spark.table(name))))
+        same_rows(df.select("*"), fast.select("*"))
+    finally:
+        spark.sql(f"DROP TABLE {name}")
