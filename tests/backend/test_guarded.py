@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from tests.backend import aggregators, arrow_udfs, udfs
+from tests.backend import aggregators, arrow_udfs
 from tests.backend.running import is_connect, plan_text, same_rows
+from tests.backend.test_pipelines import pandas_udf
 
 from presieve.driver.optimize import explain, optimize
 
@@ -65,7 +66,7 @@ def adaptive(spark: SparkSession) -> Iterator[None]:
     spark.conf.set(key, str(before))
 
 
-def two_best(pdf: pd.DataFrame) -> pd.DataFrame:
+def two_best(pdf: Any) -> pd.DataFrame:
     first = None
     second = None
     for row in pdf.itertuples():
@@ -77,10 +78,6 @@ def two_best(pdf: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"team": [pdf["team"].iloc[0]], "first": [first], "second": [second]})
 
 
-def high_rows(pdf: pd.DataFrame) -> pd.DataFrame:
-    return pdf[pdf["v"] * 2 > 21]
-
-
 TWO = "team string, first double, second double"
 
 
@@ -89,38 +86,34 @@ def applied(df: DataFrame) -> DataFrame:
 
 
 def udaf(df: DataFrame) -> DataFrame:
-    from pyspark.sql.functions import pandas_udf
-
-    function = pandas_udf(udfs.top, "double")  # type: ignore[call-overload]
+    function = pandas_udf("top", "double")
     return df.groupBy("team").agg(function("score").alias("m")).filter("m > 90")
 
 
 def arrow_udaf(df: DataFrame) -> DataFrame:
-    from pyspark.sql.functions import arrow_udf
+    from pyspark.sql.pandas import functions
     from pyspark.util import PythonEvalType
 
-    function = arrow_udf(arrow_udfs.best_loop, "double", PythonEvalType.SQL_GROUPED_AGG_ARROW_UDF)
+    make: Any = functions.arrow_udf
+    kind = PythonEvalType.SQL_GROUPED_AGG_ARROW_UDF
+    function = make(arrow_udfs.best_loop, "double", functionType=kind)
     return df.groupBy("team").agg(function("score").alias("m")).filter("m > 90")
 
 
 def count_high(df: DataFrame) -> DataFrame:
-    from pyspark.sql.functions import pandas_udf
-
-    function = pandas_udf(udfs.count_high, "bigint")  # type: ignore[call-overload]
+    function = pandas_udf("count_high", "bigint")
     return df.groupBy("team").agg(function("v").alias("m")).filter("m >= 1")
 
 
 def two_keys(df: DataFrame) -> DataFrame:
-    from pyspark.sql.functions import pandas_udf
-
-    function = pandas_udf(udfs.top, "double")  # type: ignore[call-overload]
+    function = pandas_udf("top", "double")
     return df.groupBy("team", "day").agg(function("score").alias("m")).filter("m > 90")
 
 
 def computed_key(df: DataFrame) -> DataFrame:
-    from pyspark.sql.functions import expr, pandas_udf
+    from pyspark.sql.functions import expr
 
-    function = pandas_udf(udfs.top, "double")  # type: ignore[call-overload]
+    function = pandas_udf("top", "double")
     return df.groupBy(expr("day % 2")).agg(function("score").alias("m")).filter("m > 90")
 
 
@@ -150,7 +143,7 @@ def scalar(df: DataFrame) -> DataFrame:
 
 
 def rows_in_batches(df: DataFrame) -> DataFrame:
-    def shifted(batches: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    def shifted(batches: Any) -> Any:
         for pdf in batches:
             pdf["v"] = pdf["v"] + 1
             yield pdf

@@ -58,6 +58,10 @@ def big_squares(v: pd.Series) -> int:
     return n
 
 
+def largest(v: pd.Series) -> int:
+    return int(v.max())
+
+
 def strict_max(v: pd.Series) -> int:
     best = 0
     for x in v:

@@ -1,8 +1,9 @@
-"""Trusted. Assumptions of a proof that the plan below the boundary, or its files, show to hold."""
+"""Trusted. What the plan below a boundary, or its files, show of columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from presieve.backend.boundary import PROJECT
 from presieve.backend.catalyst_json import (
@@ -16,14 +17,14 @@ from presieve.backend.catalyst_json import (
     split_conjuncts,
 )
 from presieve.backend.catalyst_operators import FILTER, SUBQUERY_ALIAS, VIEW
-from presieve.backend.footers import without_null
+from presieve.backend.footers import ranges, without_null
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import input_vars
 from presieve.backend.problem import SiteProblem
-from presieve.ir.fold import Assumption
-from presieve.ir.ops import app, negate
-from presieve.ir.sorts import Option
-from presieve.ir.terms import Op
+from presieve.ir.ops import app, conjunction, disjunction, negate
+from presieve.ir.sorts import INT, Option, strip
+from presieve.ir.terms import Op, Term, Var, int_lit
+from presieve.ir.walk import variables
 
 _NULL_REJECTING = frozenset(
     EXPRESSIONS + name
@@ -35,23 +36,45 @@ _NULL_REJECTING = frozenset(
 """Not true where an operand is NULL."""
 
 
-def known_to_hold(gateway: Gateway, root: Handle, site: SiteProblem) -> dict[Assumption, str]:
-    """The assumptions that say "this column is not NULL" of a column that is not, and how that is
-    known. Every other assumption stays one.
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A two-valued condition that every row of the input satisfies, and ``by`` what it is known."""
+
+    term: Term
+    by: str
+
+
+BY_FILTER, BY_FOOTERS = "a filter below", "Parquet footers"
+
+
+def known_facts(gateway: Gateway, root: Handle, site: SiteProblem) -> tuple[Fact, ...]:
+    """What plan and files say of the columns that the problem's assumptions are about: which hold
+    no NULL, and between which values integers lie.
     """
-    columns = {
-        negate(app(Op.IS_NONE, var)): number
-        for number, var in input_vars(site.names).items()
-        if isinstance(var.sort, Option)
-    }
-    asked = {a: columns[a.term] for a in site.problem.assumptions if a.term in columns}
+    read = {v for a in site.problem.assumptions for v in variables(a.term)}
+    asked = {number: v for number, v in input_vars(site.names).items() if v in read}
     if not asked:
-        return {}
+        return ()
     node = site.site.input
-    filtered = _filtered(node, asked.values())
-    counted = without_null(gateway, root, node, set(asked.values()) - filtered)
-    found = {a: "a filter below" for a, number in asked.items() if number in filtered}
-    return found | {a: "Parquet footers" for a, number in asked.items() if number in counted}
+    options = {number for number, v in asked.items() if isinstance(v.sort, Option)}
+    filtered = _filtered(node, options)
+    counted = without_null(gateway, root, node, options - filtered)
+    wide = {n for n, v in asked.items() if strip(v.sort) == INT and n not in filtered | counted}
+    between = ranges(gateway, root, node, wide)
+    found = [Fact(_not_none(asked[i]), BY_FILTER) for i in sorted(filtered)]
+    found += [Fact(_not_none(asked[i]), BY_FOOTERS) for i in sorted(counted)]
+    return (*found, *(Fact(_within(asked[i], *ends), BY_FOOTERS) for i, ends in between.items()))
+
+
+def _not_none(var: Var) -> Term:
+    return negate(app(Op.IS_NONE, var))
+
+
+def _within(var: Var, low: int, high: int) -> Term:
+    value = app(Op.GET, var) if isinstance(var.sort, Option) else var
+    inside = conjunction([app(Op.PY_GE, value, int_lit(low)), app(Op.PY_LE, value, int_lit(high))])
+    none = [app(Op.IS_NONE, var)] if isinstance(var.sort, Option) else []
+    return disjunction([*none, inside])
 
 
 def _filtered(node: Node, ids: Iterable[int]) -> set[int]:

@@ -37,6 +37,28 @@ def within_python(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
     return _good(gateway, root, node, ids, _holds)
 
 
+def ranges(
+    gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
+) -> dict[int, tuple[int, int]]:
+    """Of integer columns, the least and the greatest value in the files of the scan below."""
+    found: dict[int, tuple[int, int]] = {}
+    for number in ids:
+        met: list[int] = []
+        if _good(gateway, root, node, [number], partial(_ranged, met)) and met:
+            found[number] = min(met), max(met)
+    return found
+
+
+def _ranged(met: list[int], statistics: Statistics, type_: str) -> bool:
+    if type_ not in _INTEGERS or not statistics.has_min_max:
+        return False
+    extremes = statistics.min, statistics.max
+    met += [e for e in extremes if isinstance(e, int)]
+    return all(isinstance(e, int) for e in extremes)
+
+
+_INTEGERS = frozenset(("byte", "short", "integer", "long"))
+
 Test = Callable[["Statistics", str], bool]
 """Of a column in a row group, which Spark reads as a type, as Catalyst writes it."""
 
@@ -64,7 +86,7 @@ def _good(
             return frozenset()
         (node,) = node.children
     relation = gateway.node(root, node.path)
-    files = gateway.parquet_files(relation)
+    files = gateway.parquet_files(relation) if gateway.is_settled(relation) else []
     if not files or len(files) > MAX_FILES:
         return frozenset()
     stored = gateway.stored_columns(relation)

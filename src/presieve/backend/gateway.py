@@ -192,8 +192,10 @@ class Gateway(Protocol):
         that directories are named for, nor any where columns are looked up by number.
         """
 
-    def is_listed_once(self, relation: Handle) -> bool:
-        """Whether a relation reads the same files in every execution of the plan."""
+    def is_settled(self, relation: Handle) -> bool:
+        """Whether a relation reads the files of now when what is made of the plan is executed:
+        that is done at once, or the relation keeps its list of files.
+        """
 
     def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:
         """Of every leaf of the physical plan: its name, and what it says about pushed filters.

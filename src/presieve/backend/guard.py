@@ -15,6 +15,7 @@ The input is read more than once, and must give the same rows each time.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from presieve.backend.boundary import LOGICAL, PROJECT, PYTHON_UDF, Boundary
@@ -87,9 +88,7 @@ def _columns(boundary: Boundary) -> Iterator[str]:
     """The grouping columns, where all of them are plain columns of which equal values are one."""
     inputs = {a.id: a for a in boundary.inputs}
     keys = [inputs[k] for k in boundary.keys]
-    names = [a.name.upper().lower() for a in boundary.inputs]
-    plain = boundary.all_keys_plain and not boundary.single
-    if plain and all(
-        is_key_type(k.type) and names.count(k.name.upper().lower()) == 1 for k in keys
-    ):
+    names = Counter(a.name.upper().lower() for a in boundary.inputs)
+    fit = all(is_key_type(k.type) and names[k.name.upper().lower()] == 1 for k in keys)
+    if fit and boundary.all_keys_plain and not boundary.single:
         yield from (k.name for k in keys)

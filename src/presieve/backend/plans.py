@@ -12,7 +12,7 @@ from presieve.backend.boundary import LOGICAL, TABLE_FUNCTION, table_function
 from presieve.backend.catalyst_json import JsonNode, Node
 from presieve.backend.catalyst_plan import Site, boundaries, candidates, find_sites
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
-from presieve.backend.facts import known_to_hold
+from presieve.backend.facts import Fact, known_facts
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 from presieve.backend.guard import classes
 from presieve.backend.lifting import Setting
@@ -23,7 +23,6 @@ from presieve.backend.rewrite import SiteEdit, edit, guarded_edit, rewrite_plan
 from presieve.backend.scan import Scans, scans_below
 from presieve.backend.sizes import Size, sizes
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.fold import Assumption
 from presieve.ir.terms import Term, Var
 from presieve.lift.forms import Pure
 
@@ -97,16 +96,18 @@ def open_plan(
     gains: Callable[[Opened], bool] | None = None,
     before: Opened | None = None,
     decided: Collection[int] = (),
+    at_once: bool = False,
 ) -> Opened | Declined:
     """Read the plan. Without ``thorough``, one with neither a Python function nor a filter and an
     aggregate is not read: it may be large, and there is nothing in it to do; nor are the words
     of filters that only a person reads. Where nobody is ``told`` why nothing is moved, there may
     be no sites and notes where that is plain, and a large plan is not read where its condensed form
     ``gains`` nothing. ``before`` is what it was before it was rewritten, and ``decided`` the
-    numbers of the boundaries that nobody asks of any more.
+    numbers of the boundaries that nobody asks of any more. ``at_once``: what is made of the
+    DataFrame is executed before anything else happens.
     """
     try:
-        gateway = before.gateway if before is not None else _gateway(df)
+        gateway = before.gateway if before is not None else _gateway(df, at_once)
         heard = told if before is None else before.told
         plan = gateway.analyzed(df)
         nothing = Opened(gateway, plan, "UTC", ())
@@ -123,12 +124,12 @@ def open_plan(
         return signal.declined
 
 
-def _gateway(df: DataFrame) -> Gateway:
+def _gateway(df: DataFrame, at_once: bool) -> Gateway:
     """The interfaces of the DataFrame's session. Spark Connect needs packages that classic sessions
     do without.
     """
     if is_classic(df):
-        return ClassicGateway(df.sparkSession)
+        return ClassicGateway(df.sparkSession, at_once=at_once)
     from presieve.backend.connect.gateway import ConnectGateway
 
     return ConnectGateway(df.sparkSession)
@@ -270,12 +271,12 @@ def input_names(site: SiteProblem) -> dict[str, Var]:
     return {**rows, **{c.name: fold.key(c.name) for c in fold.keys}}
 
 
-def facts(opened: Opened, site: SiteProblem) -> dict[Assumption, str]:
-    """The assumptions of a problem that are known to hold, and how. May open files' footers."""
+def facts(opened: Opened, site: SiteProblem) -> tuple[Fact, ...]:
+    """What is known of the columns that assumptions are about. May open files' footers."""
     try:
-        return known_to_hold(opened.gateway, opened.plan, site)
+        return known_facts(opened.gateway, opened.plan, site)
     except GatewayError:
-        return {}
+        return ()
 
 
 def plan_edit(

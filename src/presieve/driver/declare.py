@@ -71,12 +71,12 @@ def with_declared(
     if not facts:
         return problem, {}
     bare = replace(problem, assumptions=facts)
-    follows = [a for a in problem.assumptions if a.term != TRUE and _follows(bare, a)]
+    implied = [a for a in problem.assumptions if a.term != TRUE and follows_from(bare, a)]
     widened = replace(problem, assumptions=(*facts, *problem.assumptions))
-    return widened, dict.fromkeys([*facts, *follows], BY_CALLER)
+    return widened, dict.fromkeys([*facts, *implied], BY_CALLER)
 
 
-def _follows(problem: Problem, assumption: Assumption) -> bool:
+def follows_from(problem: Problem, assumption: Assumption) -> bool:
     """Whether every row that obeys the problem's assumptions obeys this one too."""
     runs = Runs(problem, [assumption.term])
     row = runs.row("r")

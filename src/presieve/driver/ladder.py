@@ -9,11 +9,12 @@ without the conditions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from presieve.certificate.check import make_solver
+from presieve.driver.declare import follows_from
 from presieve.driver.solve import Solution, not_assumed
 from presieve.errors import Declined
 from presieve.ir.fold import CONSTANT, PURE, Assumption, Problem
@@ -25,6 +26,7 @@ from presieve.smt.solver import Effort, Unsat
 from presieve.smt.text import s_not
 
 if TYPE_CHECKING:
+    from presieve.backend.facts import Fact
     from presieve.backend.plans import Opened, SiteEdit
     from presieve.backend.problem import SiteProblem
 
@@ -52,6 +54,20 @@ def conditions(solution: Solution) -> tuple[Assumption, ...]:
         for a in solution.problem.assumptions
         if a not in solution.known and a.code not in ABOUT_CODE
     )
+
+
+def discharged(problem: Problem, facts: Sequence[Fact]) -> dict[Assumption, str]:
+    """The assumptions that follow from what is known of every row, and by what it is known."""
+    if not facts:
+        return {}
+    bare = replace(problem, assumptions=tuple(Assumption("known", f.by, f.term) for f in facts))
+    found: dict[Assumption, str] = {}
+    for a in problem.assumptions:
+        if a.term != TRUE and follows_from(bare, a):
+            read = set(variables(a.term))
+            about = (f.by for f in facts if not read.isdisjoint(variables(f.term)))
+            found[a] = " and ".join(dict.fromkeys(about))
+    return found
 
 
 def guarded(

@@ -136,10 +136,12 @@ def optimized(
     for_report: bool = False,
     told: bool = True,
     about: bool = False,
+    at_once: bool = False,
 ) -> tuple[DataFrame, ReportData]:
     """:func:`optimize`, and what it did. ``for_report`` also finds out what only a person asks;
     without ``told`` boundaries past which nothing moves may be left out. ``about``: the options
-    are about this very DataFrame, and not about all those of a session.
+    are about this very DataFrame, and not about all those of a session. ``at_once``: what comes
+    out is executed before anything else happens, so that what files say now still holds then.
     """
     started = time.perf_counter()
     off = switched_off(df)
@@ -168,7 +170,7 @@ def optimized(
         return False
 
     pure = read_pure(options.pure)
-    opened = open_plan(df, thorough=for_report, told=told, pure=pure, gains=gains)
+    opened = open_plan(df, thorough=for_report, told=told, pure=pure, gains=gains, at_once=at_once)
     if isinstance(opened, Declined):
         log.left_alone(df, opened)
         return df, ReportData((), False, time.perf_counter() - started)
@@ -261,7 +263,7 @@ def _solve_problem(
     names = input_names(problem)
     declared = read_declared(options.declare, names, opened.timezone, partly=True)
     widened, known = with_declared(problem.problem, declared)
-    known = {**facts(opened, problem), **known}
+    known = {**ladder.discharged(problem.problem, facts(opened, problem)), **known}
     solution = _solved(widened, known, options, deadline)
     if isinstance(solution, Declined):
         return Decided(replace(report, declined=(solution,)), None)

@@ -225,7 +225,9 @@ def _looked_at(df: DataFrame, setting: Setting) -> DataFrame:
 
     around = surroundings(df)
     told = setting.heard is not None or logger.isEnabledFor(logging.INFO)
-    better, data = optimized(df, setting.options, for_report=setting.for_report, told=told)
+    better, data = optimized(
+        df, setting.options, for_report=setting.for_report, told=told, at_once=True
+    )
     if setting.heard is not None:
         setting.heard(df, data)
     if around is not None and around.undisturbed():

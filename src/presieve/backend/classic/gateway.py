@@ -53,6 +53,7 @@ class ClassicGateway:
 
     __slots__ = (
         "_and",
+        "_at_once",
         "_byte",
         "_dataset",
         "_filter",
@@ -65,9 +66,12 @@ class ClassicGateway:
     )
 
     @guarded
-    def __init__(self, spark: SparkSession) -> None:
-        """Feature test. Raises :class:`GatewayError` where an interface is not there."""
+    def __init__(self, spark: SparkSession, *, at_once: bool = False) -> None:
+        """Feature test. Raises :class:`GatewayError` where an interface is not there. ``at_once``:
+        what is made of a plan is executed before anything else happens.
+        """
         jvm: Java = spark._jvm
+        self._at_once = at_once
         self.spark = spark
         self.jsession: Java = spark._jsparkSession
         self._nodes = Nodes(jvm)
@@ -395,9 +399,9 @@ class ClassicGateway:
         return frozenset() if by_number else leaves.stored_columns(relation)
 
     @guarded
-    def is_listed_once(self, relation: Java) -> bool:
+    def is_settled(self, relation: Java) -> bool:
         """As in :class:`Gateway`."""
-        return leaves.is_listed_once(relation)
+        return self._at_once or leaves.is_listed_once(relation)
 
     @guarded
     def scan_metadata(self, plan: Java) -> list[tuple[str, dict[str, str]]]:

@@ -315,7 +315,7 @@ class ConnectGateway:
         """None, as there are no files."""
         return frozenset()
 
-    def is_listed_once(self, relation: Operator) -> bool:
+    def is_settled(self, relation: Operator) -> bool:
         """The server lists files whenever it resolves a name."""
         return False
 
