@@ -1,0 +1,125 @@
+"""An error of a row that is dropped may be gone, one of a row that is kept never.
+
+What the optimized pipeline gives must be what the pipeline as written gives of the rows that the
+pre-filter keeps: an error where one of these raises, and the same rows where none does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.backend import erring_udfs
+
+from presieve.driver.optimize import explain, optimize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ARROW = pytest.mark.parametrize("arrow", [False, True], ids=["pickled", "arrow"])
+RAISED = "raised"
+AS_IT_IS: Callable[[Any], Any] = lambda df: df  # noqa: E731
+LATER: dict[str, Callable[[Any], Any]] = {
+    "all": AS_IT_IS,
+    "one": lambda df: df.select("d"),
+    "count": lambda df: df.groupBy().count(),
+}
+"""What is done with a DataFrame once it is optimized: Spark calls what is read then."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def by_value_too() -> Iterator[None]:
+    from pyspark import cloudpickle
+
+    cloudpickle.register_pickle_by_value(erring_udfs)  # type: ignore[no-untyped-call]
+    yield
+    cloudpickle.unregister_pickle_by_value(erring_udfs)  # type: ignore[no-untyped-call]
+
+
+@pytest.fixture(scope="module")
+def days(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    values = [None, -(2**31), -1, 0, 1, 59, 60, 60, 99, 100, 150, 199, 200, 300, 301, 2**31 - 1]
+    names = ["jan", "feb", None, "zzz", "abc", "", "n", "é"]
+    rows = [(d, names[i % 8], i % 3) for i, d in enumerate(values)]
+    path = str(tmp_path_factory.mktemp("days") / "t")
+    spark.createDataFrame(rows, "d int, name string, k int").write.parquet(path)
+    return spark.read.parquet(path)
+
+
+def made(name: str, returns: str, arrow: bool = False) -> Any:
+    from pyspark.sql.functions import udf
+
+    make: Any = udf
+    return make(getattr(erring_udfs, name), returns, useArrow=arrow)
+
+
+def outcome(df: DataFrame) -> object:
+    """The rows in some order, or that the job fails."""
+    from pyspark.errors import PySparkException
+
+    try:
+        return sorted(map(str, df.collect()))
+    except PySparkException:
+        return RAISED
+
+
+def agrees(
+    build: Callable[[DataFrame], DataFrame], table: DataFrame, later: Callable[[Any], Any] = AS_IT_IS
+) -> str:
+    """The kind of what is done, after the pipeline was compared with itself on the rows that the
+    pre-filter keeps, and with itself on all rows where none of these raises.
+    """
+    df = build(table)
+    (boundary,) = explain(df, cost="always").boundaries
+    found = outcome(later(optimize(df, cost="always")))
+    assert found == outcome(later(build(table.filter(boundary.prefilter)))), boundary
+    as_written = outcome(later(df))
+    assert as_written in (found, RAISED), boundary
+    return boundary.kind
+
+
+ROWWISE = [
+    ("season", "int", "d", "c >= 0"),
+    ("season", "int", "d", "c = 1"),
+    ("season", "int", "d", "c <> 5"),
+    ("month_number", "int", "name", "c >= 10"),
+    ("month_number", "int", "name", "c >= 1"),
+    ("month_number", "int", "name", "c = 2"),
+    ("share", "double", "d", "c < 2 OR c >= 2"),
+    ("share", "double", "d", "c > 2"),
+    ("checked", "int", "d", "c > 50"),
+    ("checked", "int", "d", "c < 0 OR c > 250"),
+    ("positive", "boolean", "d", "c"),
+    ("raising_last", "int", "d", "c >= 60"),
+    ("raising_last", "int", "d", "c = 0"),
+]
+
+
+@ARROW
+@pytest.mark.parametrize("later", LATER)
+@pytest.mark.parametrize(("name", "returns", "column", "where"), ROWWISE)
+def test_a_column_that_is_filtered(
+    days: DataFrame, name: str, returns: str, column: str, where: str, later: str, arrow: bool
+) -> None:
+    def build(table: DataFrame) -> DataFrame:
+        return table.withColumn("c", made(name, returns, arrow)(column)).filter(where)
+
+    agrees(build, days, LATER[later])
+
+
+@pytest.mark.parametrize(("name", "returns", "column", "where"), ROWWISE)
+def test_a_call_in_the_filter(
+    days: DataFrame, name: str, returns: str, column: str, where: str
+) -> None:
+    from pyspark.sql import functions as F
+
+    def build(table: DataFrame) -> DataFrame:
+        function = made(name, returns)
+        if where == "c":
+            return table.filter(function(column))
+        if where == "c >= 0":
+            return table.filter(function(column) >= 0)
+        return table.withColumn("c", function(column)).filter(F.expr(where)).select("d", "k")
+
+    agrees(build, days)
