@@ -11,6 +11,8 @@ Print Assumptions soundness_global.
 Print Assumptions soundness_global_lifted.
 Print Assumptions checker_sound.
 Print Assumptions checker_exact.
+Print Assumptions checker_keeps.
+Print Assumptions kept_never_raises.
 Print Assumptions grouped_query.
 Print Assumptions grouped_job.
 Print Assumptions key_conjunct.

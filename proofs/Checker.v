@@ -186,6 +186,84 @@ Section Conditions.
       inversion scan. now intros _.
   Qed.
 
+  (** A run raises or not, whatever the filter says of what it gives. *)
+  Lemma raising_is_not_filtered (one other : Out -> bool) n s X :
+    continuing m f live one n s X = Raised -> continuing m f live other n s X = Raised.
+  Proof.
+    unfold continuing, ending. destruct (resume_unless_raised f s X) as [e|]; [|reflexivity].
+    destruct (end_raises m f (n || nonempty X) e); [reflexivity|].
+    now destruct (end_passes m f one (n || nonempty X) e).
+  Qed.
+
+  (** Also of a table on which the original raises: what the rewritten pipeline gives is what the
+      original gives of the rows that are kept, errors included. So the filter may stay where the
+      residual would do. *)
+  Theorem checker_keeps :
+    certified -> forall X Y, Forall D X -> scanned P lose X Y ->
+    outcome_of m f live psi Y = outcome_of m f live phi Y.
+  Proof.
+    intros C X Y all scan.
+    assert (lawful : Forall D Y). {
+      induction scan; [constructor| |]; inversion_clear all; auto.
+    }
+    assert (again : scanned P lose Y Y). {
+      clear - scan. induction scan; [constructor|assumption|now apply scanned_kept].
+    }
+    pose proof (checker_sound C Y Y lawful again) as same.
+    destruct (outcome_of m f live phi Y) eqn:E.
+    - revert E. apply raising_is_not_filtered.
+    - apply same; discriminate.
+    - apply same; discriminate.
+  Qed.
+
+  (** The script [kept_raises] is unsatisfiable: no run over rows that are kept raises, on a row or
+      at the end of the group. The invariant on the diagonal says which states such runs reach. *)
+  Record kept_quiet : Prop := {
+    quiet_step n s r :
+      I n s n s -> D r -> P r = true ->
+      step_raises f s r = false /\ finish_raises f (A s r) = false;
+    quiet_start : m = Global -> finish_raises f (init (pure f)) = false
+  }.
+
+  Lemma kept_quiet_resumes Y :
+    checked -> kept_quiet -> Forall D Y -> Forall (fun r => P r = true) Y ->
+    forall n s, I n s n s -> (present m n = true -> finish_raises f s = false) ->
+    exists e, resume_unless_raised f s Y = Some e
+      /\ (present m (n || nonempty Y) = true -> finish_raises f e = false).
+  Proof.
+    intros C quiet. induction Y as [|r Y IH]; intros lawful kept n s related ends; cbn.
+    - exists s. now rewrite orb_false_r.
+    - inversion_clear lawful as [|? ? lawful_r lawful'].
+      inversion_clear kept as [|? ? kept_r kept'].
+      destruct (quiet_step quiet n s r related lawful_r kept_r) as [calm calm_end].
+      rewrite calm.
+      destruct (checked_sync C n s n s r related lawful_r kept_r calm) as [_ related'].
+      destruct (IH lawful' kept' true (A s r) related') as (e & resumes & ends_e); [easy|].
+      exists e. split; [exact resumes|].
+      intros there. apply ends_e. now destruct m.
+  Qed.
+
+  (** No row that is kept can lose its error: it has none. What is not evaluated then, since nobody
+      reads it, would not have raised. *)
+  Theorem kept_never_raises :
+    certified -> (m = Grouped -> exists r, D r) -> kept_quiet ->
+    forall X Y, Forall D X -> scanned P lose X Y -> outcome_of m f live psi Y <> Raised.
+  Proof.
+    intros C some quiet X Y all scan.
+    assert (lawful : Forall D Y). {
+      induction scan; [constructor| |]; inversion_clear all; auto.
+    }
+    assert (kept : Forall (fun r => P r = true) Y) by (clear - scan; induction scan; auto).
+    destruct (kept_quiet_resumes Y (C some) quiet lawful kept false (init (pure f))) as
+      (e & resumes & ends).
+    - exact (checked_init (C some)).
+    - intros there. apply (quiet_start quiet). now destruct m.
+    - unfold outcome_of, continuing, ending, end_raises. rewrite resumes.
+      destruct (present m (false || nonempty Y)) eqn:there; cbn.
+      + rewrite (ends eq_refl). cbn. now destruct (end_passes m f psi (nonempty Y) e).
+      + now destruct (end_passes m f psi (nonempty Y) e).
+  Qed.
+
   (** The script [erases_error] is unsatisfiable: no related run raises where its twin does not, on
       a row that is dropped or kept, or at the end of a group. Some row is lawful, as [premises]
       makes sure. *)
