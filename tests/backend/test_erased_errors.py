@@ -65,7 +65,9 @@ def outcome(df: DataFrame) -> object:
 
 
 def agrees(
-    build: Callable[[DataFrame], DataFrame], table: DataFrame, later: Callable[[Any], Any] = AS_IT_IS
+    build: Callable[[DataFrame], DataFrame],
+    table: DataFrame,
+    later: Callable[[Any], Any] = AS_IT_IS,
 ) -> str:
     """The kind of what is done, after the pipeline was compared with itself on the rows that the
     pre-filter keeps, and with itself on all rows where none of these raises.

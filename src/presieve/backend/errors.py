@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator
 
-from presieve.backend.boundary import Boundary
+from presieve.backend.boundary import COGROUPS, FLAT_MAPS, MAPS, TABLE_FUNCTION, Boundary
 from presieve.backend.catalyst_json import Node
 from presieve.backend.catalyst_operators import FILTER
 from presieve.backend.catalyst_plan import Site
 from presieve.backend.footers import within_python
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.raising import can_raise, guards
-from presieve.ir.fold import Fold
-from presieve.ir.terms import FALSE, Scope, Term
+from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
 from presieve.plan.pushdown import Moved
 from presieve.semantics.types import decimal_type
@@ -26,10 +25,16 @@ the year 9999).
 """
 
 
-def is_unread(boundary: Boundary, read: Set[int], fold: Fold) -> bool:
-    """Whether a call may raise whose results are not among the attributes that are ``read``."""
-    raises = fold.step_raises != FALSE or fold.finish_raises != FALSE
-    return raises and any(read.isdisjoint(call.outputs) for call in boundary.calls)
+_ALWAYS_CALLED = FLAT_MAPS | COGROUPS | MAPS | {TABLE_FUNCTION}
+"""Operators whose function Spark calls whether or not somebody reads a column of what it gives."""
+
+
+def is_on_demand(boundary: Boundary) -> bool:
+    """Whether Spark leaves out a call of which nobody reads what it gives, now or once somebody
+    selects columns of the DataFrame: the columns of a projection and of an aggregate
+    (``ColumnPruning``).
+    """
+    return boundary.kind not in _ALWAYS_CALLED
 
 
 def is_guarded(site: Site, moved: tuple[tuple[Moved, Term], ...]) -> bool:

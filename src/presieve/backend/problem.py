@@ -8,7 +8,7 @@ from functools import cache, partial
 
 from presieve.backend.boundary import Boundary
 from presieve.backend.catalyst_plan import Site
-from presieve.backend.errors import arrives_in_python, is_guarded, is_unread, others_raise
+from presieve.backend.errors import arrives_in_python, is_guarded, is_on_demand, others_raise
 from presieve.backend.fields import with_all_fields
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.lifting import Setting, read_lifted
@@ -43,8 +43,7 @@ class SiteProblem:
     that were read, ``look`` finds what can raise under the boundary, and ``arrives`` whether Python
     can hold every value that it is sent. ``opaque``: the fold has not all outputs, only those that
     hold the group's key, or of a projection those that lift; the others are functions of the group
-    and may raise. ``unread``: a function that may raise gives what nobody reads once the parts are
-    gone, and Spark does not call it then.
+    and may raise.
     """
 
     site: Site
@@ -58,7 +57,6 @@ class SiteProblem:
     look: Callable[[], Below]
     arrives: bool
     opaque: bool = False
-    unread: bool = False
 
     @property
     def source(self) -> str:
@@ -113,7 +111,9 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     fold = product(parts, _needed(names, read_above, where))
     shown = _shown_keys(boundary, read_above)
     assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
-    problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
+    problem = Problem(
+        _with_keys(fold, names), where, boundary.mode, tuple(assumptions), is_on_demand(boundary)
+    )
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem)
     arrives = arrives_in_python(gateway, site, boundary, plan)
@@ -130,7 +130,6 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         cache(partial(_look, site, boundary, moved)),
         arrives,
         opaque,
-        is_unread(boundary, read_above, fold),
     )
 
 

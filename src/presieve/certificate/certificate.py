@@ -21,7 +21,7 @@ from presieve.ir.pushdown import (
     Witness,
     residual_strength,
 )
-from presieve.ir.terms import Term
+from presieve.ir.terms import FALSE, Term
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 
 FORMAT = 2
@@ -48,6 +48,15 @@ class Certificate:
     def residual_strength(self) -> ResidualStrength:
         """Whether there is a witness for every conjunct of the residual."""
         return residual_strength(self.kind, self.residual, self.residual_witnesses)
+
+    @property
+    def calls_stay(self) -> bool:
+        """Whether everything that can raise is evaluated for rows that are kept as it was before:
+        what is evaluated on demand is where the filter stays as it is.
+        """
+        fold = self.problem.fold
+        total = fold.step_raises == fold.finish_raises == FALSE
+        return total or not self.problem.on_demand or self.residual == self.problem.where
 
     @classmethod
     def of(cls, problem: Problem, found: Pushdown) -> Certificate:

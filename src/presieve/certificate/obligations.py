@@ -11,6 +11,12 @@ and with errors added). Each script is the negation of a condition: unsatisfiabl
              and the same for rows that a file scan may lose (semantics.scan), whatever P says
     Final    I(n,s,n',s') and the original run has a result and does not raise
                  ->  the twin does not raise, and both are rejected, or both accepted and equal
+
+Where the function is evaluated on demand and the residual is not the filter, one more:
+
+    Kept     I(n,s,n,s) and D(r) and P(r)
+                 ->  s does not raise on r, and step(s,r) not at the end; nor does init
+                     where no rows have a result
 """
 
 from __future__ import annotations
@@ -121,6 +127,21 @@ def erases_error(claim: Claim) -> str:
     ends_twin = s_and([runs.present(twin), runs.finish_raises(twin)])
     runs.encoder.fact(related)
     runs.encoder.fact(s_or([dropped, kept, s_and([ends, s_not(ends_twin)])]))
+    return runs.encoder.take()
+
+
+def kept_raises(claim: Claim) -> str:
+    """Satisfiable unless no run over rows that are kept raises, on a row or at its end.
+
+    The states that such runs reach are related to themselves. An end comes after a row, or is that
+    of no rows, where these have a result.
+    """
+    runs = claim.runs()
+    start, run = runs.initial(), runs.arbitrary("s")
+    row = runs.row("r")
+    raises = s_or([runs.step_raises(run, row), runs.finish_raises(runs.step(run, row))])
+    met = s_and([_holds(runs, claim.invariant, run, run), _kept(runs, claim, row), raises])
+    runs.encoder.fact(s_or([met, s_and([runs.present(start), runs.finish_raises(start)])]))
     return runs.encoder.take()
 
 

@@ -370,7 +370,7 @@ def _edited(
     edit = guard or plan_edit(opened, site, solution.prefilter, solution.residual)
     if isinstance(edit, Declined):
         return replace(report, declined=(*report.declined, edit)), None
-    erases = site.may_erase_error or (site.unread and bool(edit.removed))
+    erases = site.may_erase_error
     if options.policy == "strict" and erases:
         return replace(report, declined=(*report.declined, Declined(ERASES, ERASED_TEXT))), None
     # A filter on fields of a struct stays as it is, although less of it would do.

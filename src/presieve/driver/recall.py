@@ -190,7 +190,7 @@ def _with_assumptions(asked: Asked, claimed: Problem) -> Problem:
     if any(a.code not in OPTIONAL and _said(a) not in wanted for a in problem.assumptions):
         raise _Unfit("it does not tell what the function's meaning rests on")
     chosen = tuple(given[said] for said in wanted)
-    return Problem(problem.fold, problem.where, problem.mode, chosen)
+    return replace(problem, assumptions=chosen)
 
 
 def _computed(problem: Problem) -> tuple[Assumption, ...]:

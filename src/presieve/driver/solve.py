@@ -152,7 +152,7 @@ def _searched(
 ) -> Solution:
     """The first of the candidates that the checker, and the policy, accept."""
     # The search loads a solver, which importing this module must not.
-    from presieve.synthesis.fewest import candidates
+    from presieve.synthesis.ondemand import candidates
     from presieve.synthesis.story import Checked, teller
 
     tell = teller(story)
@@ -185,8 +185,10 @@ def _searched(
 
 
 def check_calls(certificate: Certificate) -> int:
-    """Premises, four conditions, and the question about errors; strength is one more."""
-    return 6 + (certificate.strength != "universe")
+    """Premises, four conditions, and the question about errors; strength is one more, and so are
+    the errors of rows that are kept.
+    """
+    return 6 + (certificate.strength != "universe") + (not certificate.calls_stay)
 
 
 def check_effort(budget: float) -> Effort:

@@ -107,12 +107,17 @@ class Assumption:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Keep the groups whose output satisfies ``where`` (three-valued, over OUT and KEY)."""
+    """Keep the groups whose output satisfies ``where`` (three-valued, over OUT and KEY).
+
+    ``on_demand``: the function is evaluated only where somebody reads what it gives. Once the
+    filter is weakened that may be nobody, and an error of a row that is kept would be gone.
+    """
 
     fold: Fold
     where: Term
     mode: Mode
     assumptions: tuple[Assumption, ...] = ()
+    on_demand: bool = False
 
 
 def nonempty(scope: Scope) -> Var:

@@ -140,6 +140,7 @@ def print_problem(problem: Problem) -> str:
     """Fold, filter, mode and assumptions as indented text."""
     lines = [f"(problem {problem.mode.value}", print_fold(problem.fold)]
     lines.append(f"  (where {print_term(problem.where)})")
+    lines += ["  (on-demand)"] if problem.on_demand else []
     for a in problem.assumptions:
         lines.append(f"  (assume {json.dumps(a.code)} {json.dumps(a.text)} {print_term(a.term)})")
     return "\n".join(lines) + ")"
@@ -317,15 +318,18 @@ def parse_problem(text: str) -> Problem:
     except ValueError:
         raise TextError(f"no mode: {node[1]!r}") from None
     where: Term | None = None
+    on_demand = False
     assumptions: list[Assumption] = []
     for section in sections[1:]:
         match section:
             case ["where", term]:
                 where = _term(term, {})
+            case ["on-demand"]:
+                on_demand = True
             case ["assume", code, text_, term]:
                 assumptions.append(Assumption(_string(code), _string(text_), _term(term, {})))
             case _:
                 raise TextError(f"not a part of a problem: {section[:1]!r}")
     if where is None:
         raise TextError("the problem has no filter")
-    return Problem(_fold(sections[0]), where, mode, tuple(assumptions))
+    return Problem(_fold(sections[0]), where, mode, tuple(assumptions), on_demand)

@@ -54,6 +54,7 @@ class Single:
         self.outputs = {output_var(o.name, o.sort): o.term for o in problem.fold.outputs}
         self.quiet = negate(problem.fold.finish_raises)
         self.accepted = self.true(problem.where)
+        self.wanted = conjunction([self.quiet, self.accepted])
         self._solver = Z3Solver(quick=True)
         self._effort = Effort(seconds=max(budget, 0.1))
 
@@ -64,7 +65,7 @@ class Single:
     def keeps(self, prefilter: Term) -> bool:
         """Whether every key that is accepted is kept, by the scan too."""
         kept = conjunction([app(Op.SQL_IS_TRUE, prefilter), negate(may_lose(prefilter))])
-        return self._holds(conjunction([self.quiet, self.accepted]), kept)
+        return self._holds(self.wanted, kept)
 
     def suffices(self, prefilter: Term, residual: Term) -> bool:
         """Whether nothing is accepted of what is kept that the filter does not accept."""
@@ -75,9 +76,8 @@ class Single:
         """What proves a pre-filter that keeps all, with a residual that suffices."""
         twin = nonempty(Scope.TWIN)
         lossless = app(Op.IMPLIES, nonempty(Scope.ACC), twin)
-        wanted = conjunction([self.quiet, self.accepted])
         kept = app(Op.IMPLIES, twin, app(Op.SQL_IS_TRUE, prefilter))
-        return kept, app(Op.IMPLIES, wanted, lossless)
+        return kept, app(Op.IMPLIES, self.wanted, lossless)
 
     def solver(self) -> Solver:
         """A fresh one, counted."""
@@ -98,7 +98,9 @@ def search_single(problem: Problem, budget: float) -> Found:
     """The predicate on the key that the filter implies, and what of the filter has to stay."""
     started = time.perf_counter()
     single = Single(problem, budget)
-    exact = implied(single.accepted) if size(single.accepted) <= MAX_CONDITION else SQL_TRUE
+    # On demand no row that raises may be kept.
+    aim = single.wanted if problem.on_demand else single.accepted
+    exact = implied(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
     tried = dict.fromkeys((_unscanned(exact), exact, _guarded(exact)))
     prefilter = next((p for p in tried if single.keeps(p)), SQL_TRUE)
     residual = list(sql_conjuncts(problem.where))
