@@ -62,12 +62,12 @@ def _save(summary: Summary, verdict: Verdict, folder: Path) -> None:
 
 def _verdicts(options: argparse.Namespace, folds: range) -> Iterator[Verdict]:
     if options.jobs == 1:
-        fuzzer = Fuzzer(options.seed, options.budget, options.mix)
+        fuzzer = Fuzzer(options.seed, options.budget, options.mix, options.facts)
         for fold in folds:
             yield from fuzzer.pairs(fold)
         return
     with get_context("fork").Pool(
-        options.jobs, _start, (options.seed, options.budget, options.mix)
+        options.jobs, _start, (options.seed, options.budget, options.mix, options.facts)
     ) as pool:
         for found in pool.imap_unordered(_fold, folds, chunksize=4):
             yield from found
@@ -77,8 +77,8 @@ _FUZZER: list[Fuzzer] = []
 """The fuzzer of a worker process."""
 
 
-def _start(seed: int, budget: float, mix: str) -> None:
-    _FUZZER[:] = [Fuzzer(seed, budget, mix)]
+def _start(seed: int, budget: float, mix: str, facts: bool) -> None:
+    _FUZZER[:] = [Fuzzer(seed, budget, mix, facts)]
 
 
 def _fold(fold: int) -> list[Verdict]:
@@ -95,6 +95,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--budget", type=float, default=2.0, help="seconds of search for a pair")
     parser.add_argument(
         "--mix", choices=tuple(MIXES), default="rich", help="what folds are made of"
+    )
+    parser.add_argument(
+        "--facts", action="store_true", help="nearly half of the pairs with declared facts, strict"
     )
     parser.add_argument("--spark", type=int, default=0, help="pairs to run on Spark instead")
     parser.add_argument("--log", type=Path, default=Path("/tmp/presieve-fuzz.jsonl"))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
 from pyspark.sql import Row as SparkRow
 from tests.fuzz.kinds import value_sort
 from tests.fuzz.programs import Program
@@ -45,11 +47,21 @@ class Runner:
         match self.program.form:
             case "class":
                 return self._fitting(self._class(rows))
-            case "series":
+            case "series" | "reduction":
                 found = run_series(self.loaded, self.request, self.program.columns, rows)
             case _:
                 found = run_frame(self.loaded, self.request, self.program.takes_key, rows)
         return found if isinstance(found, tuple) else Raised()
+
+    @contextmanager
+    def copying_on_write(self) -> Iterator[bool]:
+        """pandas as it will be from version 3 on, where that may matter. Yields whether it may."""
+        matters = self.program.form in ("frame", "reduction")
+        if matters:
+            with pd.option_context("mode.copy_on_write", True):
+                yield True
+        else:
+            yield False
 
     def outcome(self, problem: Problem, rows: Sequence[Row], key: Row, post: Term) -> Outcome:
         """The pipeline on one group: the user's Python, then a filter by its meaning."""

@@ -6,14 +6,15 @@ import time
 import traceback
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from random import Random
 from types import MappingProxyType
 from typing import Any
 
-from tests.fuzz import filters, programs, settings, strange, twins, wild
+from tests.fuzz import aliases, filters, programs, settings, strange, twins, vectors, wild
 from tests.fuzz.execute import Runner
+from tests.fuzz.ladder import as_default
 from tests.fuzz.programs import Loaded, Program
 from tests.fuzz.trial import TABLES, Failure, Trial, Verdict, shown
 
@@ -35,12 +36,20 @@ BROKEN = 0.1
 """The share of accepted pairs of which it is tried what rows do that break an assumption."""
 _MEMORY = 4_000
 _NOTHING: Mapping[Assumption, str] = MappingProxyType({})
-MIXES: dict[str, tuple[float, float]] = {
-    "rich": (0.85, 0.1),
-    "broad": (0.06, 0.02),
-    "strange": (0.0, 0.0),
+MAKERS: dict[str, Callable[[Random], Program]] = {
+    "supported": programs.make,
+    "wild": wild.make,
+    "aliases": aliases.make,
+    "vectors": vectors.make,
+    "strange": strange.make,
 }
-"""Shares of supported and of wild programs; the others hold one strange construct each."""
+MIXES: dict[str, dict[str, float]] = {
+    "rich": {"supported": 0.7, "wild": 0.08, "aliases": 0.08, "vectors": 0.1, "strange": 0.04},
+    "broad": {"supported": 0.06, "wild": 0.02, "strange": 0.92},
+    "strange": {"strange": 1.0},
+    "alias": {"aliases": 0.4, "vectors": 0.6},
+}
+"""Shares of the sorts of programs."""
 
 
 @dataclass
@@ -72,21 +81,22 @@ class Memory:
 
 @dataclass
 class Fuzzer:
-    """All pairs of one seed and mix; each can be made again from these and its index alone."""
+    """All pairs of one seed and mix; each can be made again from these and its index alone.
+
+    With ``facts``, nearly half of them have declared facts or another policy.
+    """
 
     seed: int
     budget: float = 2.0
     mix: str = "rich"
+    facts: bool = False
     memory: Memory = field(default_factory=Memory)
 
     def program(self, fold: int) -> Program:
         """The fold of the pairs ``fold * FILTERS`` and following."""
         random = Random(f"{self.seed}/{fold}")
-        supported, wilder = MIXES[self.mix]
-        roll = random.random()
-        if roll < supported:
-            return programs.make(random)
-        return wild.make(random) if roll < supported + wilder else strange.make(random)
+        shares = MIXES[self.mix]
+        return MAKERS[random.choices(tuple(shares), tuple(shares.values()))[0]](random)
 
     def pairs(self, fold: int) -> Iterator[Verdict]:
         """The verdicts on all pairs of one fold."""
@@ -99,7 +109,9 @@ class Fuzzer:
                 index = fold * FILTERS + j
                 verdict = Verdict(index, program.form, "declined")
                 where = filters.make(Random(f"{self.seed}/{fold}/{j}"), program)
-                verdict.setting = settings.make(Random(f"{self.seed}/{fold}/{j}/setting"), program)
+                if self.facts:
+                    chance = Random(f"{self.seed}/{fold}/{j}/setting")
+                    verdict.setting = settings.make(chance, program)
                 if isinstance(inputs, Inputs):
                     self._judge(verdict, Runner(program, loaded, inputs), where)
                 elif isinstance(inputs, Declined):
@@ -138,6 +150,8 @@ class Fuzzer:
         )
         verdict.kind = solution.kind
         verdict.reasons = tuple(d.code for d in solution.declined)
+        treatment = as_default(solution)
+        verdict.treatment, verdict.guards = treatment.how, treatment.why
         random = Random(f"{self.seed}/{verdict.index}/tables")
         texts = shown(inputs, solution, where)
         if texts is None:

@@ -60,6 +60,11 @@ class Program:
     outs: tuple[Out, ...] = ()
 
     @property
+    def of_series(self) -> bool:
+        """Whether it is a function of Series, an aggregate."""
+        return self.form in ("series", "reduction")
+
+    @property
     def takes_key(self) -> bool:
         """Whether it is a function of the key and the group."""
         return f"def {NAME}(key, " in self.source

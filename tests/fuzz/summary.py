@@ -11,7 +11,18 @@ from tests.fuzz.trial import Verdict
 ACCEPTED = ("exact", "split", "partial", "empty")
 
 
-_TABLES = ("kinds", "forms", "settings", "reasons", "broken_assumptions", "order", "twins", "wrong")
+_TABLES = (
+    "kinds",
+    "forms",
+    "settings",
+    "reasons",
+    "default",
+    "guards",
+    "broken_assumptions",
+    "order",
+    "twins",
+    "wrong",
+)
 
 
 class Summary:
@@ -29,6 +40,8 @@ class Summary:
         self.broken: Counter[str] = Counter()
         self.orders: Counter[str] = Counter()
         self.settings: Counter[str] = Counter()
+        self.defaults: Counter[str] = Counter()
+        self.guards: Counter[str] = Counter()
         self.failures: Counter[str] = Counter()
         self._seen: set[str] = set()
 
@@ -55,9 +68,11 @@ class Summary:
         self.twins.update(v.twins)
         self.broken.update(v.broken)
         self.orders.update([v.order] if v.order else [])
+        self.defaults.update([v.treatment] if v.kind in ACCEPTED else [])
+        self.guards.update([f"{v.treatment}: {', '.join(v.guards)}"] if v.guards else [])
         told = v.setting.policy + (", declared facts" if v.setting.declare else "")
         self.settings[f"{told} {'accepted' if v.kind in ACCEPTED else 'not accepted'}"] += 1
-        for name in ("tables", "dropped", "results", "raised", "known", "freed", "lost"):
+        for name in ("tables", "dropped", "results", "raised", "known", "freed", "guarded", "lost"):
             self.sums[name] += int(getattr(v, name))
         line: dict[str, Any] = {"pair": v.index, "kind": v.kind, "form": v.form}
         line |= {"why": list(v.reasons), "seconds": round(v.seconds, 4)}
@@ -77,7 +92,8 @@ class Summary:
         """Progress."""
         return (
             f"{self.seconds:6.0f} s  {self.pairs} pairs, {self.pairs / self.seconds:.1f}/s, "
-            f"{self.accepted} accepted, {self.failures.total()} wrong"
+            f"{self.accepted} accepted, {self.defaults['refused']} of them not under default, "
+            f"{self.failures.total()} wrong"
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -99,6 +115,9 @@ class Summary:
             "rows_dropped": self.sums["dropped"],
             "runs_without_rows_that_a_scan_may_lose": self.sums["lost"],
             "tables_beyond_dropped_assumptions": self.sums["freed"],
+            "tables_guarded": self.sums["guarded"],
+            "default": dict(self.defaults.most_common()),
+            "guards": dict(self.guards.most_common()),
             "settings": dict(sorted(self.settings.items())),
             "broken_assumptions": dict(self.broken),
             "order": dict(self.orders),
@@ -111,4 +130,14 @@ class Summary:
         rows = [f"{k:22} {v}" for k, v in self.to_json().items() if not isinstance(v, dict)]
         for name in _TABLES:
             rows += [f"{name}:", *(f"  {k:30} {n}" for k, n in self.to_json()[name].items())]
-        return "\n".join(rows)
+        return "\n".join((*rows, self.last_line()))
+
+    def last_line(self) -> str:
+        """The whole run in one line: what is accepted, with assumptions and under default."""
+        used = self.accepted - self.defaults["refused"]
+        shares = [100 * n / max(self.pairs, 1) for n in (self.accepted, used)]
+        return (
+            f"fuzz: {self.pairs} pairs in {self.seconds:.0f} s, {self.failures.total()} wrong; "
+            f"accepted {self.accepted} ({shares[0]:.1f} %), "
+            f"under default {used} ({shares[1]:.1f} %)"
+        )

@@ -22,11 +22,11 @@ SECONDS = 35.0
 """For each mix. However slow the machine, the first folds are always run."""
 LEAST = 10 * FILTERS
 
-SHARES = {"rich": 0.2, "broad": 0.01}
+SHARES = {"rich": 0.2, "broad": 0.01, "alias": 0.1}
 """Of the pairs, so many must be accepted at least: a fuzzer that tries nothing finds nothing."""
 
 
-@pytest.mark.parametrize("mix", [pytest.param("rich", marks=pytest.mark.slow), "broad"])
+@pytest.mark.parametrize("mix", [pytest.param("rich", marks=pytest.mark.slow), "broad", "alias"])
 def test_no_pair_goes_wrong(mix: str) -> None:
     fuzzer, summary = Fuzzer(7, mix=mix), Summary(7, mix)
     started, fold = time.monotonic(), 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.fuzz import tables
 from tests.fuzz.execute import Row, Runner, Untyped, accepts, keeps
+from tests.fuzz.ladder import on_rows
 from tests.fuzz.programs import Program
 from tests.fuzz.settings import PLAIN, Setting
 
@@ -29,6 +30,12 @@ from presieve.sql.names import InexpressibleError
 REAL_FRAMES = 8
 """Tables on which a function of pandas is really run; the fold's model chooses them among all."""
 TABLES = 150
+ZEROS = "zero-sign"
+"""The code of the assumption that the sign of a zero does not matter."""
+RANGES = "int-range"
+"""The code of the assumption that integers fit their type."""
+GUARDED_TABLES = 2
+"""Of the tables that a guard keeps from the pushdown, so many are run all the same."""
 REFERENCE_TABLES = 4
 
 
@@ -55,6 +62,8 @@ class Verdict:
     ``freed`` counts tables with a row that breaks an assumption which the solution does without;
     ``broken`` tells, for assumptions that it rests on, whether rows that break them were seen to
     make a difference. ``order`` is what is said of the order of rows, where that is asked.
+    ``treatment`` is what the default policy makes of the solution, ``guards`` the codes of what it
+    guards or refuses, ``guarded`` the tables that were guarded.
     """
 
     index: int
@@ -70,6 +79,9 @@ class Verdict:
     lost: int = 0
     broken: dict[str, int] = field(default_factory=dict)
     order: str = ""
+    treatment: str = "nothing"
+    guards: tuple[str, ...] = ()
+    guarded: int = 0
     twins: dict[str, int] = field(default_factory=dict)
     setting: Setting = PLAIN
     seconds: float = 0.0
@@ -102,6 +114,7 @@ class Trial:
     residual: Term
     setting: Setting = PLAIN
     may_erase: bool = True
+    known: Collection[Assumption] = ()
 
     @staticmethod
     def of(
@@ -118,12 +131,20 @@ class Trial:
             solution.residual,
             setting,
             verified is not None and verified.may_erase_error,
+            solution.known,
         )
 
     def __post_init__(self) -> None:
         self.machine: Machine = compile_problem(self.problem)
         self._may_lose = app(Op.SOME, may_lose(self.prefilter))
         self._accepted: dict[str, bool] = {}
+        unguarded = tuple(a for a in self.problem.assumptions if not on_rows(a) or a in self.known)
+        self.unguarded = replace(self.problem, assumptions=unguarded)
+        guarded = len(unguarded) < len(self.problem.assumptions)
+        # Under a guard the filter stays as it is written, for all groups.
+        codes = {a.code for a in self.problem.assumptions}
+        self.zeros, self.ranges = ZEROS in codes, RANGES in codes
+        self.posts = (self.residual, self.problem.where) if guarded else (self.residual,)
 
     def with_pushdown(self, prefilter: str, residual: str) -> Trial:
         """The same pair with a pushdown that is given as SQL."""
@@ -132,32 +153,72 @@ class Trial:
         post = read_filter("residual", residual, inputs.output_names())
         assert not isinstance(pre, Declined)
         assert not isinstance(post, Declined)
-        problem, _ = self.setting.problem(inputs, self.problem.where, [pre])
-        return Trial(self.runner, problem, self.where, prefilter, residual, pre, post, self.setting)
+        problem, known = self.setting.problem(inputs, self.problem.where, [pre])
+        return Trial(
+            self.runner,
+            problem,
+            self.where,
+            prefilter,
+            residual,
+            pre,
+            post,
+            self.setting,
+            known=known,
+        )
 
     def run(
         self, random: Random, count: int, verdict: Verdict, freed: Sequence[Assumption] = ()
     ) -> Failure | None:
         """The first table on which something is wrong. ``freed``: see :class:`Verdict`."""
-        keys, pool = tables.rows_of(random, self.problem, self.runner.inputs)
-        if not pool:
-            return None
-        for key in keys[:2]:
-            rows: list[Row] = [{**r, **key} for r in pool]
-            kept = [keeps(r, key, self.prefilter) for r in rows]
-            odd = [not tables.obeys(freed, r, key) for r in rows]
+        for problem in (self.problem, self.unguarded):
+            keys, pool = tables.rows_of(random, problem, self.runner.inputs)
+            if not pool:
+                continue
+            rows: list[Row] = [{**r, **keys[0]} for r in pool]
             chosen = list(tables.tables(random, rows, count // 2))
-            if self.runner.program.form != "class":
-                chosen = self._most_telling(rows, key, kept, chosen)
-            for at, table in enumerate(chosen):
-                verdict.tables += 1
-                verdict.dropped += sum(not kept[i] for i in table)
-                verdict.freed += any(odd[i] for i in table)
-                failure = self.check(
-                    [rows[i] for i in table], key, verdict, reference=at < REFERENCE_TABLES
-                )
-                if failure is not None:
-                    return failure
+            failure = self._run(rows, keys[0], chosen, verdict, freed)
+            if failure is not None:
+                return failure
+        return None
+
+    def _run(
+        self,
+        rows: list[Row],
+        key: Row,
+        chosen: list[list[int]],
+        verdict: Verdict,
+        freed: Sequence[Assumption],
+    ) -> Failure | None:
+        """The first of the tables, given as indices of rows, on which something is wrong."""
+        kept = [keeps(r, key, self.prefilter) for r in rows]
+        odd = [not tables.obeys(freed, r, key) for r in rows]
+        bad = {i for i, r in enumerate(rows) if not tables.lawful(self.problem, r, key)}
+        guarded = [table for table in chosen if not bad.isdisjoint(table)]
+        chosen = [table for table in chosen if bad.isdisjoint(table)]
+        if self.runner.program.form != "class":
+            chosen = self._most_telling(rows, key, kept, chosen)
+        for at, table in enumerate(chosen):
+            verdict.tables += 1
+            verdict.dropped += sum(not kept[i] for i in table)
+            verdict.freed += any(odd[i] for i in table)
+            here = [rows[i] for i in table]
+            failure = self.check(here, key, verdict, reference=at < REFERENCE_TABLES)
+            if failure is not None:
+                return failure
+        for table in guarded[:GUARDED_TABLES]:
+            verdict.guarded += 1
+            failure = self.check_guarded([rows[i] for i in table], key)
+            if failure is not None:
+                return failure
+        return None
+
+    def check_guarded(self, rows: Sequence[Row], key: Row) -> Failure | None:
+        """A group with a row that the proof does not speak of is given all its rows, under the
+        filter as written. What it gives must be the same whenever it is run.
+        """
+        first, second = (self.outcome(rows, key, self.problem.where) for _ in range(2))
+        if not same_outcome(first, second):
+            return self.told("not repeatable", rows, f"{first} became {second}")
         return None
 
     def check(
@@ -167,19 +228,29 @@ class Trial:
         try:
             original = self.outcome(rows, key, self.problem.where)
             fewer = [r for r in rows if keeps(r, key, self.prefilter)]
-            optimized = [self.outcome(some, key, self.residual) for some in self._read(fewer, key)]
+            optimized = [
+                self.outcome(some, key, post)
+                for some in self._read(fewer, key)
+                for post in self.posts
+            ]
         except Untyped as e:
             return self.told("untyped result", rows, str(e))
+        model = self._model(rows, key, reference)
+        if self.ranges and isinstance(model, Raised):
+            return None  # NumPy's integers wrap around there, which is assumed away
         verdict.results += isinstance(original, Result)
         verdict.raised += isinstance(original, Raised)
-        verdict.lost += len(optimized) - 1
+        verdict.lost += len(optimized) - len(self.posts)
         for found in optimized:
             what = self._difference(original, found)
             if what is not None:
                 return self.told(what, rows, f"{original} became {found}")
-        model = self._model(rows, key, reference)
-        if not _equal(model, original):
+        if not self._equal(model, original):
             return self.told("lifted wrongly", rows, f"{original}, the model says {model}")
+        with self.runner.copying_on_write() as differs:
+            copied = self.outcome(rows, key, self.problem.where) if differs else original
+        if not same_outcome(copied, original):
+            return self.told("views matter", rows, f"{original}, with copies on write {copied}")
         return None
 
     def _read(self, rows: list[Row], key: Row) -> list[list[Row]]:
@@ -192,6 +263,8 @@ class Trial:
 
     def _difference(self, original: Outcome, optimized: Outcome) -> str | None:
         """What is wrong with an outcome, if anything."""
+        if self.zeros:
+            original, optimized = unsigned(original), unsigned(optimized)
         if not interpret.agree(original, optimized):
             return "new error" if isinstance(optimized, Raised) else "wrong result"
         gone = isinstance(original, Raised) and not isinstance(optimized, Raised)
@@ -227,7 +300,7 @@ class Trial:
             here = [rows[i] for i in table]
             other = random.sample(here, len(here))
             a, b = (self.outcome(x, keys[0], self.problem.where) for x in (here, other))
-            if not _equal(a, b):
+            if not same_outcome(a, b):
                 return self.told("order matters", here, f"{a} became {b} by another order")
         return None
 
@@ -283,6 +356,12 @@ class Trial:
         names = [c.name for c in fold.columns]
         return [tuple(r[n] for n in names) for r in rows], tuple(key[c.name] for c in fold.keys)
 
+    def _equal(self, a: Outcome, b: Outcome) -> bool:
+        """The same outcome, but for what is assumed of zeros."""
+        if self.zeros:
+            a, b = unsigned(a), unsigned(b)
+        return same_outcome(a, b)
+
     def _most_telling(
         self, rows: list[Row], key: Row, kept: list[bool], chosen: list[list[int]]
     ) -> list[list[int]]:
@@ -296,7 +375,14 @@ class Trial:
         return [*ranked[: REAL_FRAMES // 2 - 1], *ranked[-1:]]
 
 
-def _equal(a: Outcome, b: Outcome) -> bool:
+def unsigned(found: Outcome) -> Outcome:
+    """The outcome with zeros that have no sign."""
+    if not isinstance(found, Result):
+        return found
+    return Result(tuple(v + 0.0 if isinstance(v, float) else v for v in found.outputs))
+
+
+def same_outcome(a: Outcome, b: Outcome) -> bool:
     """The same outcome, error for error."""
     if isinstance(a, Result) and isinstance(b, Result):
         return same(a.outputs, b.outputs)
