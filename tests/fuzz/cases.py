@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz.execute import Row, Runner
+from tests.fuzz.loading import Loaded
 from tests.fuzz.pairs import Memory
-from tests.fuzz.programs import Loaded, Program
+from tests.fuzz.programs import Program
 from tests.fuzz.settings import PLAIN, Setting
 from tests.fuzz.trial import Failure, Trial, shown
 
@@ -68,6 +69,8 @@ def save(case: Case, folder: Path = FOLDER) -> Path:
         "keys": p.keys,
         "returns": p.returns,
         "mode": p.mode,
+        "module": p.module,
+        "patch": p.patch,
         "policy": case.setting.policy,
         "declare": list(case.setting.declare),
         "where": case.where,
@@ -93,6 +96,8 @@ def load(path: Path) -> Case:
         data["keys"],
         data["returns"],
         data["mode"],
+        module=data.get("module", False),
+        patch=data.get("patch", ""),
     )
     rows = tuple({n: _value(v) for n, v in r.items()} for r in data["rows"])
     return Case(
@@ -117,13 +122,14 @@ def _value(data: Any) -> Value:
 
 def replay(case: Case, budget: float = 10.0) -> str | None:
     """What is still wrong with a case; None where nothing is."""
-    with Loaded(case.program, "case") as loaded, warnings.catch_warnings():
+    load = Loaded(case.program, "case")
+    with load as loaded, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         p = case.program
         inputs = read_inputs(loaded, p.schema, p.returns, p.keys, p.mode)
         if isinstance(inputs, Declined):
             return None
-        runner = Runner(p, loaded, inputs)
+        runner = Runner(p, load.worker, inputs)
         failure = _solved_again(runner, case, budget)
         if failure is None and case.rows and case.prefilter != "true":
             failure = _believed(runner, case, budget)

@@ -9,8 +9,8 @@ from random import Random
 
 from tests.fuzz import filters, tables
 from tests.fuzz.execute import Row, Runner
+from tests.fuzz.loading import Loaded
 from tests.fuzz.pairs import Fuzzer
-from tests.fuzz.programs import Loaded
 
 from presieve.driver.inputs import read_filter, read_inputs
 from presieve.driver.solve import strictly

@@ -12,10 +12,21 @@ from random import Random
 from types import MappingProxyType
 from typing import Any
 
-from tests.fuzz import aliases, filters, programs, settings, strange, twins, vectors, wild
+from tests.fuzz import (
+    aliases,
+    filters,
+    programs,
+    references,
+    settings,
+    strange,
+    twins,
+    vectors,
+    wild,
+)
 from tests.fuzz.execute import Runner
 from tests.fuzz.ladder import as_default
-from tests.fuzz.programs import Loaded, Program
+from tests.fuzz.loading import Loaded
+from tests.fuzz.programs import Program
 from tests.fuzz.trial import TABLES, Failure, Trial, Verdict, shown
 
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
@@ -41,13 +52,21 @@ MAKERS: dict[str, Callable[[Random], Program]] = {
     "wild": wild.make,
     "aliases": aliases.make,
     "vectors": vectors.make,
+    "references": references.make,
     "strange": strange.make,
 }
 MIXES: dict[str, dict[str, float]] = {
-    "rich": {"supported": 0.7, "wild": 0.08, "aliases": 0.08, "vectors": 0.1, "strange": 0.04},
+    "rich": {
+        "supported": 0.68,
+        "wild": 0.08,
+        "aliases": 0.08,
+        "vectors": 0.1,
+        "references": 0.03,
+        "strange": 0.03,
+    },
     "broad": {"supported": 0.06, "wild": 0.02, "strange": 0.92},
     "strange": {"strange": 1.0},
-    "alias": {"aliases": 0.4, "vectors": 0.6},
+    "alias": {"aliases": 0.35, "vectors": 0.55, "references": 0.1},
 }
 """Shares of the sorts of programs."""
 
@@ -102,7 +121,8 @@ class Fuzzer:
         """The verdicts on all pairs of one fold."""
         program = self.program(fold)
         started = time.perf_counter()
-        with Loaded(program, f"{self.seed}:{fold}") as loaded, warnings.catch_warnings():
+        load = Loaded(program, f"{self.seed}:{fold}")
+        with load as loaded, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             inputs = self._inputs(program, loaded)
             for j in range(FILTERS):
@@ -113,7 +133,7 @@ class Fuzzer:
                     chance = Random(f"{self.seed}/{fold}/{j}/setting")
                     verdict.setting = settings.make(chance, program)
                 if isinstance(inputs, Inputs):
-                    self._judge(verdict, Runner(program, loaded, inputs), where)
+                    self._judge(verdict, Runner(program, load.worker, inputs), where)
                 elif isinstance(inputs, Declined):
                     verdict.reasons = (inputs.code,)
                 else:

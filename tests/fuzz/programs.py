@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import linecache
 import re
-import warnings
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any
 
 from tests.fuzz.conditions import Col, Conditions
 from tests.fuzz.ingredients import SKIP, Maker, Out, Part
@@ -49,7 +46,11 @@ FORMS = {"class": 60, "itertuples": 13, "zip": 11, "iterrows": 5, "series": 11}
 
 @dataclass(frozen=True)
 class Program:
-    """A fold as source text, and what is declared about it. ``outs`` help to write filters."""
+    """A fold as source text, and what is declared about it. ``outs`` help to write filters.
+
+    ``module``: it stands in a module that workers import, and ``patch`` is what the driver does to
+    that module once it has imported it.
+    """
 
     form: str
     source: str
@@ -58,6 +59,8 @@ class Program:
     returns: str
     mode: str
     outs: tuple[Out, ...] = ()
+    module: bool = False
+    patch: str = ""
 
     @property
     def of_series(self) -> bool:
@@ -74,26 +77,6 @@ class Program:
         """The parameters of a function of Series."""
         inside = self.source.split(f"def {NAME}(")[1].split(")")[0]
         return tuple(p.split(":")[0].strip() for p in inside.split(","))
-
-
-class Loaded:
-    """A program that is loaded, its source where ``inspect`` finds it. Use as a context manager."""
-
-    def __init__(self, program: Program, label: str) -> None:
-        self.file = f"<fuzz {label}>"
-        lines = program.source.splitlines(keepends=True)
-        linecache.cache[self.file] = (len(program.source), None, lines, self.file)
-        namespace: dict[str, Any] = {"__name__": "fuzzed"}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)
-            exec(compile(program.source, self.file, "exec"), namespace)
-        self.object: Any = namespace[NAME]
-
-    def __enter__(self) -> Any:
-        return self.object
-
-    def __exit__(self, *_: object) -> None:
-        linecache.cache.pop(self.file, None)
 
 
 def make(random: Random) -> Program:

@@ -25,8 +25,9 @@ import pyarrow.parquet as pq
 from tests.fuzz import filters, programs, settings, tables
 from tests.fuzz.execute import Row, Runner
 from tests.fuzz.kinds import value_sort
+from tests.fuzz.loading import Loaded
 from tests.fuzz.pairs import FILTERS
-from tests.fuzz.programs import Loaded, Program
+from tests.fuzz.programs import Program
 from tests.fuzz.settings import Setting
 from tests.lift.lifting import columns
 

@@ -10,8 +10,9 @@ from random import Random
 import pytest
 from tests.fuzz import cases, shrink
 from tests.fuzz.execute import Runner
+from tests.fuzz.loading import Loaded
 from tests.fuzz.pairs import FILTERS, Fuzzer
-from tests.fuzz.programs import Loaded, Program
+from tests.fuzz.programs import Program
 from tests.fuzz.summary import Summary
 from tests.fuzz.trial import Failure, Trial, Verdict
 

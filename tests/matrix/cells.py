@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Row = tuple[str | None, float | None, int | None, str | None]
 Writer = Literal["spark", "pyarrow"]
+Data = Literal["numbers", "missing"]
+"""Whether there is a number in every row, or NULL and NaN besides."""
+DATA: tuple[Data, ...] = ("numbers", "missing")
 
 NASTY: tuple[Row, ...] = (
     # around a threshold, to the last bit
@@ -38,16 +41,36 @@ NASTY: tuple[Row, ...] = (
 )
 """Rows without NULL and NaN in their numbers: no assumption speaks against them."""
 
-VIOLATING: tuple[Row, ...] = (
+MISSING: tuple[Row, ...] = (
     ("a", math.nan, None, None),
     ("b", None, 100, "error"),
     ("g", math.nan, 20, "error"),
     ("h", 99.0, None, "info"),
+    ("l", 99.5, -(2**63), "error"),
+    # nothing but NaN, nothing but NULL, and both, in groups of one row and of several
     ("j", math.nan, None, None),
     ("k", None, None, ""),
-    ("l", 99.5, -(2**63), "error"),
+    *[("n", math.nan, 12, "error")] * 2,
+    *[("o", None, None, None)] * 3,
+    ("p", math.nan, 2, "info"),
+    ("p", None, None, "error"),
+    # beside zeros of both signs, and beside both infinities
+    *[("q", x, 0, "warn") for x in (-0.0, math.nan, 0.0, None)],
+    *[("r", x, 40, "error") for x in (math.inf, None, -math.inf, math.nan)],
+    # integers that a NULL beside them makes doubles, and which these round
+    ("s", 94.0, 2**53 + 1, "error"),
+    ("s", 93.0, None, "error"),
+    ("t", 94.0, 2**63 - 1, "info"),
+    ("t", 95.0, 2**63 - 2, "info"),
+    ("t", 96.0, None, "info"),
+    # rows twice, and a tie of all that can be selected
+    *[("u", 99.0, 30, "error")] * 2,
+    *[("u", None, 30, "error")] * 2,
+    # without a key
+    (None, math.nan, None, "error"),
+    ("", None, 50, None),
 )
-"""NULL, NaN and negative numbers, as assumptions may rule them out."""
+"""NULL, NaN and numbers as assumptions may rule them out, in groups with and without others."""
 
 
 @dataclass(frozen=True)
@@ -114,15 +137,15 @@ def _write_with_pyarrow(rows: Sequence[Row], path: Path, files: Files) -> None:
         pq.write_table(table, path / f"{number}.parquet", row_group_size=size)
 
 
-def tables(spark: SparkSession, path: Path, files: Files, *, violating: bool) -> Tables:
+def tables(spark: SparkSession, path: Path, files: Files, data: Data) -> Tables:
     """The tables that the pipelines of the suite run on, in this layout.
 
-    ``violating``: also where a pipeline expects neither NULL nor NaN, there are some.
+    With ``missing`` data there are NULL and NaN also where a pipeline expects neither.
     """
     plain = [*ROWS, *NASTY]
-    strange = [*plain, *STRANGE, *VIOLATING]
+    strange = [*plain, *STRANGE, *MISSING]
     return Tables(
-        write(spark, strange if violating else plain, path / "plain", files),
+        write(spark, strange if data == "missing" else plain, path / "plain", files),
         write(spark, strange, path / "strange", files),
         write(spark, [], path / "empty", files),
     )

@@ -8,30 +8,29 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.backend import udfs as backend_udfs
 from tests.matrix import udfs as matrix_udfs
-from tests.matrix.cells import Files, tables
+from tests.matrix.cells import Data, Files, tables
 from tests.matrix.harvest import Given
 from tests.traps import udfs as traps_udfs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-Layout = Callable[[Files, bool], Given]
+Layout = Callable[[Files, Data], Given]
 
 
 @pytest.fixture(scope="session")
 def layout(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Layout:
-    """Tables by layout, and whether they violate what pipelines expect."""
+    """Tables by layout and data."""
     from pyspark import cloudpickle
 
     for module in (backend_udfs, matrix_udfs, traps_udfs):
         cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
-    made: dict[tuple[Files, bool], Given] = {}
+    made: dict[tuple[Files, Data], Given] = {}
 
-    def given(files: Files, violating: bool) -> Given:
-        if (files, violating) not in made:
+    def given(files: Files, data: Data) -> Given:
+        if (files, data) not in made:
             path = tmp_path_factory.mktemp("matrix")
-            found = tables(spark, path, files, violating=violating)
-            made[files, violating] = Given(spark, found, path)
-        return made[files, violating]
+            made[files, data] = Given(spark, tables(spark, path, files, data), path)
+        return made[files, data]
 
     return given

@@ -1,6 +1,8 @@
 """The whole matrix: every pipeline of the suite in every layout of files and kind of scan.
 
-It takes minutes, and is run by ``make matrix``; its name keeps it out of ``make test``.
+It is run by ``make matrix``; its name keeps it out of ``make test``. Parts of it are chosen by
+name: ``make matrix ARGS="-k spark-one"`` takes one layout of files, ``-k missing`` the data with
+NULL and NaN, ``-k test_pipelines`` the pipelines of one module.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.matrix.cells import ALL_FILES, Files, conf
+from tests.matrix.cells import ALL_FILES, DATA, Data, Files, conf
 from tests.matrix.compare import Pair, differences, pairs
 from tests.matrix.conftest import Layout
 from tests.matrix.harvest import MODULES, Named, others, pipelines, sources
@@ -21,6 +23,8 @@ pytestmark = pytest.mark.timeout(1800)
 ARROW = "spark.sql.execution.pythonUDF.arrow.enabled"
 WAYS = ("BatchEvalPython", "ArrowEvalPython")
 """Spark's operators for functions of rows, without Arrow and with."""
+BUILDING = tuple(m for m in MODULES if any(s.module == m for s in sources()))
+"""The modules of the suite with pipelines."""
 
 
 @pytest.fixture(params=ALL_FILES, ids=str)
@@ -30,8 +34,14 @@ def files(request: pytest.FixtureRequest) -> Files:
     return found
 
 
-def built(module: str, layout: Layout, files: Files, *, violating: bool) -> list[Named]:
-    given = layout(files, violating)
+@pytest.fixture(params=DATA)
+def data(request: pytest.FixtureRequest) -> Data:
+    found: Data = request.param
+    return found
+
+
+def built(module: str, layout: Layout, files: Files, data: Data) -> list[Named]:
+    given = layout(files, data)
     return [
         one for source in sources() if source.module == module for one in pipelines(source, given)
     ]
@@ -46,47 +56,39 @@ def told(label: str, found: list[Pair]) -> None:
     print(f"{label}: {len(found)} pipelines rewritten; assumed {codes}")
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_the_suite(spark: SparkSession, layout: Layout, files: Files, module: str) -> None:
-    """Data that no assumption speaks against: nothing differs."""
-    made = pairs(built(module, layout, files, violating=False))
-    told(f"{module} {files}", made)
+@pytest.mark.parametrize("module", BUILDING)
+def test_the_suite(
+    spark: SparkSession, layout: Layout, files: Files, data: Data, module: str
+) -> None:
+    """Under default options nothing differs, whatever the data hold."""
+    made = pairs(built(module, layout, files, data))
+    told(f"{module} {files} {data}", made)
     assert differences(spark, made) == []
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_the_suite_on_data_that_violates(
-    spark: SparkSession, layout: Layout, files: Files, module: str
-) -> None:
-    """NULL and NaN everywhere: what differs was assumed, and nothing does under strict policy."""
-    found = built(module, layout, files, violating=True)
-    made = pairs(found)
-    assert differences(spark, [pair for pair in made if not pair.assumptions]) == []
-    assumed = [pair for pair in made if pair.assumptions]
-    lines = differences(spark, assumed, ("pushdown",))
-    told(f"{module} {files}, violating: {len(lines)} differ", assumed)
-    names = {pair.name for pair in assumed}
-    strict = pairs([one for one in found if one.name in names], strict=True)
-    assert all(not pair.assumptions for pair in strict)
-    assert differences(spark, strict) == []
+@pytest.mark.parametrize("module", BUILDING)
+def test_under_strict_policy(spark: SparkSession, layout: Layout, module: str) -> None:
+    """Nothing is assumed, and nothing differs, not even an error."""
+    made = pairs(built(module, layout, Files("pyarrow", many=True), "missing"), "strict")
+    assert all(not pair.assumptions for pair in made)
+    assert differences(spark, made, ("pushdown",)) == []
 
 
-@pytest.mark.parametrize("violating", [False, True], ids=["", "violating"])
 def test_the_demo_and_what_stands_around(
-    spark: SparkSession, layout: Layout, files: Files, violating: bool
+    spark: SparkSession, layout: Layout, files: Files, data: Data
 ) -> None:
-    made = pairs(others(layout(files, violating)), strict=violating)
+    made = pairs(others(layout(files, data)))
     assert len(made) >= 2
     assert differences(spark, made) == []
 
 
 @pytest.mark.parametrize("arrow", ["true", "false"])
 def test_with_and_without_arrow(
-    spark: SparkSession, layout: Layout, files: Files, arrow: str
+    spark: SparkSession, layout: Layout, files: Files, data: Data, arrow: str
 ) -> None:
     """How a function of rows gets them is settled where the DataFrame is made."""
     with conf(spark, {ARROW: arrow}):
-        rows = layout(files, False).tables.plain
+        rows = layout(files, data).tables.plain
         found = [Named(name, build(rows)) for name, build in ROW_FUNCTIONS.items()]
         made = pairs(found)
     ways = {way for one in found for way in WAYS if way in physical(one.df)}

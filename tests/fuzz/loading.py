@@ -1,0 +1,67 @@
+"""A program as an object of the driver's, and as what its workers have."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import sys
+import tempfile
+import warnings
+from importlib import import_module, invalidate_caches
+from pathlib import Path
+from typing import Any
+
+from tests.fuzz.programs import NAME, Program
+from tests.fuzz.references import ENVIRONMENT
+
+
+class Loaded:
+    """A program that is loaded, its source where ``inspect`` finds it. Use as a context manager,
+    which gives what the driver has. ``worker`` is what runs: the same, or what the module of the
+    program holds where it is imported again.
+    """
+
+    def __init__(self, program: Program, label: str) -> None:
+        self.folder: tempfile.TemporaryDirectory[str] | None = None
+        if program.module:
+            self.file = self._imported(program)
+            return
+        self.file = f"<fuzz {label}>"
+        lines = program.source.splitlines(keepends=True)
+        linecache.cache[self.file] = (len(program.source), None, lines, self.file)
+        self.object = self.worker = _run(program.source, self.file, "fuzzed")
+
+    def _imported(self, program: Program) -> str:
+        self.folder = tempfile.TemporaryDirectory()
+        self.name = f"fuzzed_{Path(self.folder.name).name}"
+        path = Path(self.folder.name) / f"{self.name}.py"
+        path.write_text(program.source)
+        sys.path.insert(0, self.folder.name)
+        os.environ[ENVIRONMENT] = "1000"
+        try:
+            invalidate_caches()
+            module = import_module(self.name)
+            exec(program.patch, vars(module))
+        finally:
+            del os.environ[ENVIRONMENT]
+        self.object: Any = getattr(module, NAME)
+        self.worker: Any = _run(program.source, "<worker>", self.name)
+        return str(path)
+
+    def __enter__(self) -> Any:
+        return self.object
+
+    def __exit__(self, *_: object) -> None:
+        linecache.cache.pop(self.file, None)
+        if self.folder is not None:
+            sys.path.remove(self.folder.name)
+            sys.modules.pop(self.name)
+            self.folder.cleanup()
+
+
+def _run(source: str, file: str, name: str) -> Any:
+    namespace: dict[str, Any] = {"__name__": name}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        exec(compile(source, file, "exec"), namespace)
+    return namespace[NAME]
