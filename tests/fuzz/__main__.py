@@ -24,7 +24,8 @@ def main() -> int:
     if options.spark:
         from tests.fuzz import spark
 
-        return spark.run(options.spark, options.seed, options.seconds, options.log)
+        how = (options.spark, options.seed, options.seconds, options.log)
+        return spark.run(*how, start=options.start // FILTERS, facts=options.facts)
     summary = Summary(options.seed, options.mix)
     first = options.start // FILTERS
     count = -(-options.pairs // FILTERS)

@@ -14,6 +14,9 @@ from typing import Any
 from tests.fuzz.programs import NAME, Program
 from tests.fuzz.references import ENVIRONMENT
 
+MODULES = "PRESIEVE_FUZZ_MODULES"
+"""Where modules are written, if workers have to find them."""
+
 
 class Loaded:
     """A program that is loaded, its source where ``inspect`` finds it. Use as a context manager,
@@ -22,6 +25,8 @@ class Loaded:
     """
 
     def __init__(self, program: Program, label: str) -> None:
+        self.object: Any
+        self.worker: Any
         self.folder: tempfile.TemporaryDirectory[str] | None = None
         if program.module:
             self.file = self._imported(program)
@@ -32,11 +37,13 @@ class Loaded:
         self.object = self.worker = _run(program.source, self.file, "fuzzed")
 
     def _imported(self, program: Program) -> str:
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(prefix="m", dir=os.environ.get(MODULES))
         self.name = f"fuzzed_{Path(self.folder.name).name}"
-        path = Path(self.folder.name) / f"{self.name}.py"
+        # Workers have one folder on their path, that of all modules.
+        root = Path(os.environ.get(MODULES, self.folder.name))
+        path = root / f"{self.name}.py"
         path.write_text(program.source)
-        sys.path.insert(0, self.folder.name)
+        sys.path.insert(0, str(root))
         os.environ[ENVIRONMENT] = "1000"
         try:
             invalidate_caches()
@@ -44,8 +51,8 @@ class Loaded:
             exec(program.patch, vars(module))
         finally:
             del os.environ[ENVIRONMENT]
-        self.object: Any = getattr(module, NAME)
-        self.worker: Any = _run(program.source, "<worker>", self.name)
+        self.object = getattr(module, NAME)
+        self.worker = _run(program.source, "<worker>", self.name)
         return str(path)
 
     def __enter__(self) -> Any:
@@ -54,7 +61,7 @@ class Loaded:
     def __exit__(self, *_: object) -> None:
         linecache.cache.pop(self.file, None)
         if self.folder is not None:
-            sys.path.remove(self.folder.name)
+            sys.path.remove(str(Path(self.file).parent))
             sys.modules.pop(self.name)
             self.folder.cleanup()
 

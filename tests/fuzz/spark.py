@@ -13,49 +13,45 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-from tests.fuzz import filters, programs, settings, tables
+from tests.fuzz import aliases, filters, programs, references, settings, vectors
 from tests.fuzz.execute import Row, Runner
-from tests.fuzz.kinds import value_sort
-from tests.fuzz.loading import Loaded
+from tests.fuzz.kinds import NUMBERS
+from tests.fuzz.loading import MODULES, Loaded
 from tests.fuzz.pairs import FILTERS
 from tests.fuzz.programs import Program
-from tests.fuzz.settings import Setting
+from tests.fuzz.settings import PLAIN
+from tests.fuzz.spark_tables import CHANGES, grouped_rows, single_rows, table, write
 from tests.lift.lifting import columns
 
 from presieve.driver.inputs import Inputs, read_inputs
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.store import CACHE
-from presieve.ir.terms import SQL_TRUE
-from presieve.semantics.interpret import Raised
-from presieve.semantics.types import decimal_type
-from presieve.semantics.values import Value, to_python
+from presieve.errors import UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from presieve.report.report import Report
 
-GROUPS = 24
-_ARROW: dict[str, pa.DataType] = {
-    "boolean": pa.bool_(),
-    "int": pa.int32(),
-    "bigint": pa.int64(),
-    "double": pa.float64(),
-    "string": pa.string(),
-    "binary": pa.binary(),
-    "date": pa.date32(),
-    "timestamp": pa.timestamp("us", tz="UTC"),
-    "timestamp_ntz": pa.timestamp("us"),
+CONSTANT = "constant"
+"""The code of the assumption that a global of a module is in workers what it is in the driver."""
+BUDGET = 8.0
+"""Seconds of search for one pipeline."""
+MAKERS: dict[str, Callable[[Random], Program]] = {
+    "supported": programs.make,
+    "vectors": vectors.make,
+    "rows": vectors.make_rows,
+    "aliases": aliases.make,
+    "references": references.make,
 }
+SHARES = {"supported": 0.45, "vectors": 0.25, "rows": 0.12, "aliases": 0.1, "references": 0.08}
 
 
 @dataclass
@@ -64,15 +60,23 @@ class Tally:
 
     kinds: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
+    forms: Counter[str] = field(default_factory=Counter)
+    assumed: Counter[str] = field(default_factory=Counter)
     scans: int = 0
     raising: int = 0
     rows: int = 0
+    excused: int = 0
     wrong: list[str] = field(default_factory=list)
 
     @property
     def pairs(self) -> int:
         """How many there were."""
         return self.kinds.total()
+
+    @property
+    def accepted(self) -> int:
+        """How many of them were rewritten."""
+        return self.pairs - self.kinds["none"] - self.kinds["no boundary"]
 
 
 def session(folder: str) -> SparkSession:
@@ -95,17 +99,25 @@ def session(folder: str) -> SparkSession:
     return found
 
 
-def run(pairs: int, seed: int, seconds: float, log: Path) -> int:
+def run(pairs: int, seed: int, seconds: float, log: Path, *, start: int = 0, facts: bool) -> int:
     """So many pairs on Spark, or as many as fit; exit code 0 where all results are equal."""
     os.environ[CACHE] = "off"  # what runs here are searches
     started = time.monotonic()
     tally = Tally()
     with tempfile.TemporaryDirectory() as folder:
+        # Workers import the modules of programs from there.
+        modules = Path(folder) / "modules"
+        modules.mkdir()
+        os.environ[MODULES] = str(modules)
+        os.environ["PYTHONPATH"] = os.pathsep.join((str(modules), *filter(None, sys.path)))
         spark = session(folder)
         try:
-            fold = 0
+            fold = start
             while tally.pairs < pairs and time.monotonic() - started < seconds:
-                _fold(spark, seed, fold, tally, Path(folder))
+                made, label = program(seed, fold), f"spark/{seed}/{fold}"
+                (Path(folder) / str(fold)).mkdir()
+                one = Fold(spark, made, label, Path(folder) / str(fold), facts)
+                _fold(spark, seed, fold, tally, one)
                 fold += 1
                 if fold % 10 == 0:
                     told = f"{time.monotonic() - started:6.0f} s  {tally.pairs} pairs on Spark"
@@ -122,107 +134,149 @@ def _tell(tally: Tally, seed: int, started: float, log: Path) -> None:
         "seed": seed,
         "seconds": round(time.monotonic() - started, 1),
         "kinds": dict(tally.kinds.most_common()),
+        "forms": dict(sorted(tally.forms.items())),
         "reasons": dict(tally.reasons.most_common(10)),
+        "assumed": dict(tally.assumed.most_common()),
         "with_scan_filters": tally.scans,
         "result_rows": tally.rows,
         "folds_that_raise": tally.raising,
+        "changed_by_the_driver_as_is_told": tally.excused,
         "wrong": tally.wrong,
     }
     with log.open("a") as out:
         out.write(json.dumps(found) + "\n")
     print(json.dumps(found, indent=1), flush=True)
+    print(
+        f"fuzz on Spark: {tally.pairs} pairs in {found['seconds']} s, {len(tally.wrong)} wrong; "
+        f"accepted {tally.accepted} ({100 * tally.accepted / max(tally.pairs, 1):.1f} %)",
+        flush=True,
+    )
 
 
 def program(seed: int, fold: int) -> Program:
     """The program of a fold: a function of pandas, its columns nullable, its key a text."""
     for attempt in range(1000):
-        made = programs.make(Random(f"spark/{seed}/{fold}/{attempt}"))
+        random = Random(f"spark/{seed}/{fold}/{attempt}")
+        made = MAKERS[random.choices(tuple(SHARES), tuple(SHARES.values()))[0]](random)
         if made.form != "class":
             # A Parquet file has nullable columns, and so has what a pandas UDF returns.
             schema, returns = (x.replace(" NOT NULL", "") for x in (made.schema, made.returns))
-            return replace(made, schema=schema, returns=returns)
+            made = replace(made, schema=schema, returns=returns)
+            numbers = made.of_series and _of_numbers(made)
+            if numbers and random.random() < 0.4:
+                made = vectors.with_second(random, made)
+            return made
     raise AssertionError("no program of pandas in a thousand")
 
 
-def _fold(spark: SparkSession, seed: int, fold: int, tally: Tally, folder: Path) -> None:
-    made = program(seed, fold)
-    random = Random(f"spark/{seed}/{fold}")
-    with Loaded(made, f"spark {seed}:{fold}") as loaded, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        inputs = read_inputs(loaded, made.schema, made.returns, made.keys, made.mode)
+def _of_numbers(made: Program) -> bool:
+    """Whether the parameters of a function of Series are columns of numbers."""
+    return all(c.type in NUMBERS for c in columns(made.schema) if c.name in made.columns)
+
+
+@dataclass
+class Fold:
+    """A fold on Spark: its program, where its files are, and what is asked of ``optimize``."""
+
+    spark: SparkSession
+    made: Program
+    label: str
+    folder: Path
+    facts: bool
+
+    def __post_init__(self) -> None:
+        self.random = Random(self.label)
+        self.setting = PLAIN
+        if self.facts and not self.of_rows:
+            self.setting = settings.make(Random(f"{self.label}/setting"), self.made)
+        self.change = self.random.choice(CHANGES) if self.random.random() < 0.25 else None
+        self.invalid = self.random if self.random.random() < 0.3 else None
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether the function gives back rows of its table."""
+        return self.made.form in ("rows", "batches")
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What ``optimize`` is told."""
+        told = {"policy": self.setting.policy, "declare": self.setting.declare}
+        return told | {"budget": BUDGET, "cost": "always"}
+
+    def rows(self, load: Loaded) -> list[Row] | None:
+        """Rows for the table; None where there are none, or the program does not lift."""
+        made = self.made
+        if self.of_rows:
+            return single_rows(self.random, made)
+        first = replace(made, returns=made.returns.split(", second ")[0])
+        try:
+            inputs = read_inputs(load.object, first.schema, first.returns, first.keys, first.mode)
+        except UsageError:
+            return None
         if not isinstance(inputs, Inputs):
+            return None
+        return grouped_rows(self.random, Runner(first, load.worker, inputs), self.setting) or None
+
+    def source(self, rows: list[Row]) -> DataFrame:
+        """The table, as files or by a name."""
+        path = self.folder / "t"
+        write(self.made, rows, path, self.invalid)
+        if self.change is None:
+            return self.spark.read.schema(self.made.schema).parquet(str(path))
+        self.spark.sql(
+            f"CREATE TABLE {self.name} ({self.made.schema}) USING parquet LOCATION '{path}'"
+        )
+        return self.spark.table(self.name)
+
+    @property
+    def name(self) -> str:
+        """The table's name."""
+        return f"t_{self.folder.name}"
+
+    def changed(self, rows: list[Row]) -> None:
+        """Let the files change, if they are to."""
+        if self.change is not None:
+            more = table(self.made, self.random.choices(rows, k=len(rows) // 2), self.invalid)
+            self.change(self.spark, self.name, self.folder / "t", more)
+
+
+def _fold(spark: SparkSession, seed: int, fold: int, tally: Tally, one: Fold) -> None:
+    made, random = one.made, one.random
+    load = Loaded(made, f"spark {seed}:{fold}")
+    with load as loaded, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rows = one.rows(load)
+        if rows is None:
             return
-        setting = settings.make(Random(f"spark/{seed}/{fold}/setting"), made)
-        options: dict[str, Any] = {"policy": setting.policy, "declare": setting.declare}
-        options["budget"] = 8.0
-        rows = _rows(random, Runner(made, loaded, inputs), setting)
-        if not rows:
-            return
-        path = folder / f"t{fold}.parquet"
-        pq.write_table(_table(made, rows), path, row_group_size=16)
-        source = spark.read.schema(made.schema).parquet(str(path))
-        base = _applied(made, loaded, _below(random, source))
+        base = _applied(made, loaded, _below(random, one.source(rows)))
         # The functions give no keys, so that filters on them have nothing to stand on.
-        named = made if made.form == "series" else replace(made, keys="")
+        named = made if made.of_series else replace(made, keys="")
         wheres = [filters.make(Random(f"spark/{seed}/{fold}/{j}"), named) for j in range(FILTERS)]
         written = [_above(random, base, w) for w in wheres]
-        better = [optimize(df, **options) for df in written]
+        better = [optimize(df, **one.options) for df in written]
+        constant = set()
+        for j, (df, now) in enumerate(zip(written, better, strict=True)):
+            report = explain(df, **one.options)
+            _count(tally, made, now is not df, report)
+            if made.patch and CONSTANT in {
+                a["code"] for b in report.boundaries for a in b.assumptions
+            }:
+                constant.add(j)
+        one.changed(rows)
         told = _compare(written, better)
-        if told is None:
-            tally.raising += 1
-            return
-        for df, now in zip(written, better, strict=True):
-            _count(tally, df, now, explain(df, **options))
+    if told is None:
+        tally.raising += 1
+        return
     tally.rows += told.rows
     for j in told.different:
-        pair = f"spark seed {seed} fold {fold} filter {wheres[j]!r} {setting}"
-        tally.wrong.append(f"{pair}: {told.text}")
-        print(f"{tally.wrong[-1]}\n{made.source}\n{made.schema}", file=sys.stderr, flush=True)
-
-
-def _rows(random: Random, runner: Runner, setting: Setting) -> list[Row]:
-    """Some groups, none of which makes the function raise."""
-    problem, _ = setting.problem(runner.inputs, SQL_TRUE)
-    groups: list[list[Row]] = []
-    for i in range(GROUPS):
-        keys, pool = tables.rows_of(random, problem, runner.inputs)
-        if not pool:
-            return []
-        key = _key(runner, i)
-        if not tables.lawful_key(problem, key):
-            key = random.choice(keys)
-        if i == 0 and tables.lawful_key(problem, dict.fromkeys(key)):
-            key = dict.fromkeys(key)
-        rows = [{**r, **key} for r in pool]
-        group = [random.choice(rows) for _ in range(random.choice((1, 2, 3, 5)))]
-        if not isinstance(runner.run(group), Raised):
-            groups.append(group)
-    # Groups are mixed, but the rows of each keep the order in which they were tried.
-    turns = [i for i, group in enumerate(groups) for _ in group]
-    random.shuffle(turns)
-    ordered = [iter(group) for group in groups]
-    return [next(ordered[i]) for i in turns]
-
-
-def _key(runner: Runner, i: int) -> Row:
-    """The key of a group; booleans can tell two groups apart, which have a text besides."""
-    types = {c.name: c.type for c in runner.inputs.schema}
-    values: dict[str, Value] = {"string": f"g{i}", "boolean": i % 2 == 0}
-    return {k: values.get(types[k], i) for k in runner.inputs.keys}
-
-
-def _arrow(kind: str) -> pa.DataType:
-    digits = decimal_type(kind)
-    return pa.decimal128(*digits) if digits else _ARROW[kind]
-
-
-def _table(made: Program, rows: Sequence[Row]) -> pa.Table:
-    schema = columns(made.schema)
-    arrays = {
-        c.name: pa.array([to_python(r[c.name], value_sort(c.type)) for r in rows], _arrow(c.type))
-        for c in schema
-    }
-    return pa.table(arrays)
+        if j in constant:
+            tally.excused += 1
+            continue
+        how = one.change.__name__ if one.change else "no change"
+        pair = f"spark seed {seed} fold {fold} filter {wheres[j]!r} {one.setting} {how}"
+        tally.wrong.append(f"{pair}: {told.different[j]}")
+        text = f"{tally.wrong[-1]}\n{made.source}\n{made.patch}\n{made.schema}"
+        print(text, file=sys.stderr, flush=True)
 
 
 def _below(random: Random, df: DataFrame) -> DataFrame:
@@ -254,24 +308,30 @@ def _above(random: Random, df: DataFrame, where: str) -> DataFrame:
 
 def _applied(made: Program, loaded: Any, df: DataFrame) -> DataFrame:
     """The aggregation as a user writes it."""
+    if made.form == "batches":
+        return df.mapInPandas(loaded, made.returns)
+    if made.form == "rows":
+        return df.groupBy("g").applyInPandas(loaded, made.returns)
     grouped = df.groupBy(*(k for k in made.keys.split(",") if k))
-    if made.form != "series":
+    if not made.of_series:
         return grouped.applyInPandas(loaded, made.returns)
     from pyspark.sql.pandas.functions import PandasUDFType, pandas_udf
 
-    name, kind = made.returns.split(" ", 1)
     make: Callable[..., Any] = pandas_udf
-    udf = make(loaded, kind, PandasUDFType.GROUPED_AGG)
-    return grouped.agg(udf(*made.columns).alias(name))
+    calls = []
+    for column in columns(made.returns):
+        function = loaded.__globals__[vectors.SECOND] if column.name == "second" else loaded
+        udf = make(function, column.type, PandasUDFType.GROUPED_AGG)
+        calls.append(udf(*made.columns).alias(column.name))
+    return grouped.agg(*(calls if len(made.source) % 2 else reversed(calls)))
 
 
 @dataclass
 class _Told:
-    """What a comparison found: the filters on which the two differ, and the rows compared."""
+    """What a comparison found: the filters on which the two differ, and how; the rows compared."""
 
-    different: list[int]
+    different: dict[int, str]
     rows: int
-    text: str = ""
 
 
 def _compare(written: list[DataFrame], better: list[DataFrame]) -> _Told | None:
@@ -286,17 +346,28 @@ def _compare(written: list[DataFrame], better: list[DataFrame]) -> _Told | None:
     try:
         optimized = _collected(better)
     except (PySparkException, Py4JError) as e:
-        return _Told(list(range(len(written))), 0, f"a new error: {str(e)[:2000]}")
-    different = [j for j in range(len(written)) if original[j] != optimized[j]]
-    text = "; ".join(f"{original[j]} became {optimized[j]}" for j in different)
-    return _Told(different, sum(original.values(), Counter()).total(), text)
+        error = f"a new error: {str(e)[:2000]}"
+        return _Told(dict.fromkeys(range(len(written)), error), 0)
+    different = {
+        j: f"{original[j]} became {optimized[j]}"
+        for j in range(len(written))
+        if original[j] != optimized[j]
+    }
+    return _Told(different, sum(original.values(), Counter()).total())
 
 
 def _collected(frames: list[DataFrame]) -> dict[int, Counter[str]]:
     """The rows of every DataFrame, by one job."""
     from pyspark.sql import functions as F
 
-    tagged = [df.withColumn("pair__", F.lit(j)) for j, df in enumerate(frames)]
+    # Texts are compared by their bytes: what is no UTF-8 would be shown as one and the same.
+    tagged = [
+        df.select(
+            *(F.col(f"`{n}`").cast("binary") if t == "string" else f"`{n}`" for n, t in df.dtypes),
+            F.lit(j).alias("pair__"),
+        )
+        for j, df in enumerate(frames)
+    ]
     found: dict[int, Counter[str]] = {j: Counter() for j in range(len(frames))}
     for row in reduce(lambda a, b: a.unionAll(b), tagged).collect():
         *values, j = row
@@ -304,10 +375,12 @@ def _collected(frames: list[DataFrame]) -> dict[int, Counter[str]]:
     return found
 
 
-def _count(tally: Tally, df: DataFrame, better: DataFrame, report: Report) -> None:
+def _count(tally: Tally, made: Program, changed: bool, report: Report) -> None:
     for boundary in report.boundaries:
-        tally.kinds[boundary.kind if better is not df else "none"] += 1
+        tally.kinds[boundary.kind if changed else "none"] += 1
+        tally.forms[f"{made.form} {'accepted' if changed else 'not accepted'}"] += 1
         tally.reasons.update(d.code for d in boundary.declined)
+        tally.assumed.update(a["code"] for a in boundary.assumptions if changed)
         tally.scans += bool(boundary.pushed_to_scan)
     if not report.boundaries:
         tally.kinds["no boundary"] += 1

@@ -15,6 +15,7 @@ from tests.fuzz.conditions import Col
 from tests.fuzz.ingredients import Out
 from tests.fuzz.kinds import KINDS, NUMBERS
 from tests.fuzz.programs import HEADER, NAME, Program
+from tests.lift.lifting import columns as schema_columns
 
 FORMS = {"frame": 70, "reduction": 30}
 HELPERS = (
@@ -26,6 +27,8 @@ HELPERS = (
     "def doubled(t):\n    t = t.copy()\n    t[{c!r}] *= 2\n    return t\n",
 )
 """Functions that change what they are given, or seem to."""
+SECOND = "G"
+"""The name of a function beside the one in question."""
 
 
 @dataclass(frozen=True)
@@ -305,27 +308,81 @@ _FEW = (("1", "1"), ("2", "2"), ("3", "3"), ("0", "0"))
 def make(random: Random) -> Program:
     """A random program."""
     form = random.choices(tuple(FORMS), tuple(FORMS.values()))[0]
-    kinds = random.choices(("int", "bigint", "double"), (1, 1, 8), k=random.choice((1, 2, 2)))
-    columns = tuple(
-        Col("abc"[i], kind, random.random() < 0.4, False, "abc"[i]) for i, kind in enumerate(kinds)
-    )
-    if form == "frame":
-        names = [Name("pdf", "table")]
-    else:
-        names = [Name(c.name, "series", 0, c.kind) for c in columns]
-    made = Vectors(random, columns, names)
+    columns = _columns(random, 0.4)
+    made = Vectors(random, columns, [Name("pdf", "table")])
+    if form == "reduction":
+        made.names = [Name(c.name, "series", 0, c.kind) for c in columns]
     made.grow(random.choice((0, 1, 1, 2, 3)), random.choice((0, 1, 1, 1, 2, 3)))
     outs = [made.out() for _ in range(1 if form == "reduction" else random.choice((1, 1, 2)))]
-    named = [replace(o, text=f"o{i}") for i, o in enumerate(outs)]
-    body = ["    " + x for x in made.lines]
     if form == "frame":
         cells = ", ".join(f'"o{i}": [{o.text}]' for i, o in enumerate(outs))
-        head, last = f"def {NAME}(pdf: pd.DataFrame):", f"    return pd.DataFrame({{{cells}}})"
+        lines = [f"def {NAME}(pdf: pd.DataFrame):", *_indented(made.lines)]
+        lines.append(f"    return pd.DataFrame({{{cells}}})")
     else:
-        typed = ", ".join(f"{c.name}: pd.Series" for c in columns)
-        head, last = f"def {NAME}({typed}) -> object:", f"    return {outs[0].text}"
+        lines = _reduction(NAME, columns, made, outs[0])
+    return _program(form, made, lines, outs)
+
+
+def with_second(random: Random, program: Program) -> Program:
+    """A function of Series with another one beside it, which gets the same columns."""
+    columns = tuple(
+        Col(c.name, c.type, c.nullable, False, c.name)
+        for c in schema_columns(program.schema)
+        if c.name in program.columns
+    )
+    names = [Name(c.name, "series", 0, c.kind) for c in columns]
+    made = Vectors(random, columns, names)
+    made.grow(0, random.choice((1, 2)))
+    out = replace(made.out(), favour=())
+    lines = ["", *made.helpers, "", *_reduction(SECOND, columns, made, out)]
+    returns = f"{program.returns}, second {out.kind}"
+    return replace(program, source=program.source + "\n".join(lines) + "\n", returns=returns)
+
+
+def make_rows(random: Random) -> Program:
+    """A random function that gives back rows of its table, for ``mapInPandas`` and its like."""
+    columns = _columns(random, 1.0)
+    made = Vectors(random, columns, [Name("pdf", "table")])
+    made.grow(random.choice((0, 1, 1, 2)), random.choice((0, 1, 1, 1, 2)))
+    table = made.some("table") or made.names[0]
+    condition = made.condition(table) if random.random() < 0.7 else None
+    given = table.text if condition is None else f"{table.text}[{condition.text}]"
+    if random.random() < 0.4:
+        c, s = made.column().name, made.series(table)
+        given = f"({given}).assign({c}={s.text if s else 0})"
+    if random.random() < 0.7:
+        form, head, last = "batches", f"def {NAME}(batches):", f"yield {given}"
+        lines = [head, "    for pdf in batches:", *_indented(_indented([*made.lines, last]))]
+    else:
+        form, head, last = "rows", f"def {NAME}(pdf):", f"return {given}"
+        lines = [head, *_indented([*made.lines, last])]
+    outs = [Out(c.name, c.kind, True, (">", ">=", "<")) for c in columns]
+    program = _program(form, made, lines, outs)
+    return replace(program, returns=program.schema, keys="", outs=tuple(outs))
+
+
+def _columns(random: Random, nullable: float) -> tuple[Col, ...]:
+    kinds = random.choices(("int", "bigint", "double"), (1, 1, 8), k=random.choice((1, 2, 2)))
+    return tuple(
+        Col("abc"[i], kind, random.random() < nullable, False, "abc"[i])
+        for i, kind in enumerate(kinds)
+    )
+
+
+def _reduction(name: str, columns: tuple[Col, ...], made: Vectors, out: Out) -> list[str]:
+    typed = ", ".join(f"{c.name}: pd.Series" for c in columns)
+    head, last = f"def {name}({typed}) -> object:", f"return {out.text}"
+    return [head, *_indented([*made.lines, last])]
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return ["    " + x for x in lines]
+
+
+def _program(form: str, made: Vectors, lines: list[str], outs: list[Out]) -> Program:
+    named = [replace(o, text=f"o{i}") for i, o in enumerate(outs)]
     helpers = "\n\n".join(sorted(made.helpers)) + ("\n\n" if made.helpers else "")
-    source = "import numpy as np\n" + HEADER + helpers + "\n".join([head, *body, last]) + "\n"
-    schema = ", ".join(c.ddl for c in (Col("g", "string", True, False), *columns))
+    source = "import numpy as np\n" + HEADER + helpers + "\n".join(lines) + "\n"
+    schema = ", ".join(c.ddl for c in (Col("g", "string", True, False), *made.columns))
     returns = ", ".join(f"{o.text} {o.kind}" for o in named)
     return Program(form, source, schema, "g", returns, "grouped", tuple(named))
