@@ -3,7 +3,7 @@
 
 From Presieve Require Import
   Folds Problems Certificates Checker Grouping Orders Decoupling Skipping Congruence Strengthening
-  Witnesses Examples.
+  Witnesses Guarded Examples.
 
 Print Assumptions soundness.
 Print Assumptions soundness_grouped.
@@ -45,6 +45,16 @@ Print Assumptions region_is_needed.
 Print Assumptions strongest_of_all.
 Print Assumptions strongest_of_regions.
 Print Assumptions conjunct_is_needed.
+Print Assumptions filter_may_stay.
+Print Assumptions filter_may_stay_exactly.
+Print Assumptions guarded_query.
+Print Assumptions guarded_job.
+Print Assumptions guarded_exact.
+Print Assumptions covers_more.
+Print Assumptions marked_covers.
+Print Assumptions bucket_covers.
+Print Assumptions bounded_closed.
+Print Assumptions guarded_rows.
 Print Assumptions plain_conditions_hold.
 Print Assumptions group_vanishes.
 Print Assumptions no_plain_certificate.
