@@ -42,18 +42,19 @@ BAD: Rows = [
 ]
 
 
-@pytest.fixture(scope="module", params=["good", "bad"])
+@pytest.fixture(scope="module", params=["good json", "bad json", "good parquet", "bad parquet"])
 def table(
     request: pytest.FixtureRequest,
     spark: SparkSession,
     by_value: None,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> DataFrame:
-    """JSON lines, of which no footer tells anything."""
-    rows = GOOD + (BAD if request.param == "bad" else [])
+    """JSON lines, of which nobody knows anything, or Parquet, which may be looked at."""
+    kind, format_ = request.param.split()
+    rows = GOOD + (BAD if kind == "bad" else [])
     path = str(Path(tmp_path_factory.mktemp("guarded")) / "t")
-    spark.createDataFrame(rows, SCHEMA).coalesce(1).write.parquet(path)
-    return spark.read.parquet(path)
+    spark.createDataFrame(rows, SCHEMA).coalesce(1).write.format(format_).save(path)
+    return spark.read.schema(SCHEMA).format(format_).load(path)
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
@@ -72,34 +73,65 @@ def answers() -> int:
     return _answers
 
 
-def _good(
-    gateway: Gateway, root: Handle, node: Node, ids: Iterable[int], test: Test
-) -> frozenset[int]:
-    """The attributes whose column passes the test in every row group of every file below."""
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A column of a file scan, and the type as which it is read, as Catalyst writes it."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """The scan below an operator, and the columns that attributes of the operator are there."""
+
+    relation: Handle
+    columns: dict[int, Stored]
+
+
+def stored_below(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> Below | None:
+    """The settled file scan below an operator, where nothing in between adds rows or changes
+    values, and the attributes that are columns of its files.
+    """
     wanted = {i: i for i in ids}  # from the attribute here to the one that was asked about
     while node.kind != RELATION:
         if node.kind == PROJECT:
             wanted = _through(node.fields["projectList"], wanted)
         elif node.kind not in (FILTER, SUBQUERY_ALIAS, VIEW):
-            return frozenset()
+            return None
         if not wanted:
-            return frozenset()
+            return None
         (node,) = node.children
     relation = gateway.node(root, node.path)
-    files = gateway.parquet_files(relation) if gateway.is_settled(relation) else []
-    if not files or len(files) > MAX_FILES:
-        return frozenset()
+    if not gateway.is_settled(relation):
+        return None
     stored = gateway.stored_columns(relation)
-    asked = {
-        str(tree[0]["name"]): (wanted[expr_id(tree[0])], str(tree[0]["dataType"]))
+    columns = {
+        wanted[expr_id(tree[0])]: Stored(str(tree[0]["name"]), str(tree[0]["dataType"]))
         for tree in node.fields["output"]
         if expr_id(tree[0]) in wanted and str(tree[0]["name"]) in stored
     }
-    found = _passing(files, {name: type_ for name, (_, type_) in asked.items()}, test)
+    return Below(relation, columns)
+
+
+def _good(
+    gateway: Gateway, root: Handle, node: Node, ids: Iterable[int], test: Test
+) -> frozenset[int]:
+    """The attributes whose column passes the test in every row group of every file below."""
+    below = stored_below(gateway, root, node, ids)
+    files = gateway.parquet_files(below.relation) if below is not None else []
+    if below is None or not files or len(files) > MAX_FILES:
+        return frozenset()
+    found = _passing(files, {c.name: c.type for c in below.columns.values()}, test)
     if found:
-        global _answers
-        _answers += 1
-    return frozenset(asked[name][0] for name in found)
+        count_answer()
+    return frozenset(i for i, c in below.columns.items() if c.name in found)
+
+
+def count_answer() -> None:
+    """Files have said something of a column, which holds for the time being."""
+    global _answers
+    _answers += 1
 
 
 def _through(columns: list[Tree], wanted: dict[int, int]) -> dict[int, int]:

@@ -187,6 +187,14 @@ class Gateway(Protocol):
         relations.
         """
 
+    def file_stamps(self, relation: Handle) -> list[tuple[str, int, int]]:
+        """Path, length in bytes and time of modification, in milliseconds, of each file that a
+        relation reads; none where the files are not listed.
+        """
+
+    def count(self, plan: Handle, most: int) -> int:
+        """The number of rows of a plan, which is run, or ``most`` where there are more."""
+
     def stored_columns(self, relation: Handle) -> frozenset[str]:
         """The columns of such a relation that Spark reads from the files by these names: not those
         that directories are named for, nor any where columns are looked up by number.

@@ -12,6 +12,7 @@ from presieve.backend.boundary import LOGICAL, TABLE_FUNCTION, table_function
 from presieve.backend.catalyst_json import JsonNode, Node
 from presieve.backend.catalyst_plan import Site, boundaries, candidates, find_sites
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
+from presieve.backend.datacheck import FEW, Check, check_of
 from presieve.backend.facts import Fact, known_facts
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 from presieve.backend.guard import classes
@@ -27,10 +28,12 @@ from presieve.ir.terms import Term, Var
 from presieve.lift.forms import Pure
 
 __all__ = [
+    "FEW",
     "OpenSite",
     "Opened",
     "SiteEdit",
     "apply_edits",
+    "data_check",
     "drawing",
     "facts",
     "is_same",
@@ -289,6 +292,14 @@ def plan_edit(
         return signal.declined
     except GatewayError as error:
         return error.declined
+
+
+def data_check(opened: Opened, site: SiteProblem, condition: Term) -> Check | None:
+    """How to count the input rows of a site that satisfy a condition, where that is cheap."""
+    try:
+        return check_of(opened.gateway, opened.plan, site, condition, opened.timezone)
+    except GatewayError:
+        return None
 
 
 def plan_guarded(

@@ -100,8 +100,8 @@ def guarded_edit(
     _check_names(site, breaking)
     if found.prefilter is None:
         return found  # it is there already, and the rows are the same without a guard
-    predicate = _predicate(breaking, input_vars(site.names), timezone)
-    return replace(found, guard=Guard(predicate, by))
+    broken = predicate(breaking, input_vars(site.names), timezone)
+    return replace(found, guard=Guard(broken, by))
 
 
 def _beside(site: SiteProblem, prefilter: Term, timezone: str) -> Predicate | None:
@@ -124,7 +124,7 @@ def _beside(site: SiteProblem, prefilter: Term, timezone: str) -> Predicate | No
     named = {own[v][1].name.upper().lower() for v in read}
     distinct((a for a in side.inputs if a.name.upper().lower() in named), "of the second input")
     term = rewrite(prefilter, lambda v: own[v][1])
-    return _predicate(term, dict(own.values()), timezone)
+    return predicate(term, dict(own.values()), timezone)
 
 
 NULLABLE = "one grouping column of cogroup is NOT NULL and one is not; make both of them nullable"
@@ -142,7 +142,7 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
         raise DeclineSignal("part-of-group", "a part of a group's rows would be dropped")
     _check_names(site, prefilter)
     if sql_conjuncts(prefilter) and not _is_there(site, prefilter, timezone):
-        below = _predicate(prefilter, input_vars(site.names), timezone)
+        below = predicate(prefilter, input_vars(site.names), timezone)
     if normalized(residual) == normalized(site.taken):
         return SiteEdit(site, below, None, frozenset())
     if not sql_conjuncts(residual):
@@ -156,7 +156,7 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
         # What is proved with a weaker residual holds with the filter: it keeps less of the same.
         return SiteEdit(site, below, None, frozenset())
     term, outputs = above(site.names, site.problem.fold, residual)
-    return SiteEdit(site, below, _predicate(term, outputs, timezone), site.moved)
+    return SiteEdit(site, below, predicate(term, outputs, timezone), site.moved)
 
 
 def _check_exposed(site: SiteProblem, prefilter: Term) -> None:
@@ -202,7 +202,10 @@ _COMPARISONS = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
 """NULL, and so not true, where an operand is NULL."""
 
 
-def _predicate(term: Term, attributes: Mapping[int, Var], timezone: str) -> Predicate:
+def predicate(term: Term, attributes: Mapping[int, Var], timezone: str) -> Predicate:
+    """A condition on these attributes as a filter to insert. Raises :class:`DeclineSignal` where it
+    has no text.
+    """
     names = {v.name: v for v in attributes.values()}
     try:
         sql = emit_checked(term, names, timezone)
@@ -273,6 +276,9 @@ class _Builder:
         guard = self.edits.guards.get(path)
         return result if guard is None else self._split(guard, result, node)
 
+    def _filter(self, made_of: Predicate, child: Handle) -> Handle:
+        return checked_filter(self.gateway, made_of, child, self.timezone)
+
     def _split(self, guard: Guard, kept: Handle, rows: Handle) -> Handle:
         """What the guard says of the rows below, and of those of them that are ``kept``."""
         breaking = self._filter(guard.breaking, rows)
@@ -305,18 +311,19 @@ class _Builder:
             condition = self.gateway.operand(condition, side)
         return condition
 
-    def _filter(self, predicate: Predicate, child: Handle) -> Handle:
-        """A filter above ``child``, read back. Raises :class:`DeclineSignal` on any difference."""
-        made = self.gateway.filter_sql(predicate.sql, child)
-        tree = self.gateway.condition_tree(made)
-        if tree is None:
-            raise DeclineSignal("read-back", "Spark made something else of a filter")
-        parts = [c.tree for c in split_conjuncts(tree)]
-        terms = [expression(t, predicate.attributes, self.timezone) for t in parts]
-        for term in terms:
-            if isinstance(term, Declined):
-                raise DeclineSignal("read-back", f"a filter came back changed: {term.reason}")
-        again = sql_conjunction(t for t in terms if not isinstance(t, Declined))
-        if normalized(again) != normalized(predicate.term):
-            raise DeclineSignal("read-back", f"Spark reads {predicate.sql} differently")
-        return made
+
+def checked_filter(gateway: Gateway, made_of: Predicate, child: Handle, timezone: str) -> Handle:
+    """A filter above ``child``, read back. Raises :class:`DeclineSignal` on any difference."""
+    made = gateway.filter_sql(made_of.sql, child)
+    tree = gateway.condition_tree(made)
+    if tree is None:
+        raise DeclineSignal("read-back", "Spark made something else of a filter")
+    parts = [c.tree for c in split_conjuncts(tree)]
+    terms = [expression(t, made_of.attributes, timezone) for t in parts]
+    for term in terms:
+        if isinstance(term, Declined):
+            raise DeclineSignal("read-back", f"a filter came back changed: {term.reason}")
+    again = sql_conjunction(t for t in terms if not isinstance(t, Declined))
+    if normalized(again) != normalized(made_of.term):
+        raise DeclineSignal("read-back", f"Spark reads {made_of.sql} differently")
+    return made

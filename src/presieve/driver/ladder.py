@@ -2,20 +2,21 @@
 hold.
 
 Under the policy ``default`` nothing is rewritten on the strength of such a condition. What plan,
-schema and files show is discharged before the search. For the rest there is a guarded plan, in
-which the pre-filter stands only where the conditions hold, and where there can be none, the search
-without the conditions.
+schema and footers show is discharged before the search. What is left is asked of the data, where
+that is cheap and the answer can be kept; else there is a guarded plan, in which the pre-filter
+stands only where the conditions hold; else the search goes on without the conditions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from presieve.certificate.check import make_solver
+from presieve.driver.datachecks import counted
 from presieve.driver.declare import follows_from
-from presieve.driver.solve import Solution, not_assumed
+from presieve.driver.solve import Solution, not_assumed, strictly, unused
 from presieve.errors import Declined
 from presieve.ir.fold import CONSTANT, PURE, Assumption, Problem
 from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
@@ -38,11 +39,61 @@ BY_GUARD = "the guarded plan"
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
-    """A pushdown whose pre-filter stands only where its proof holds."""
+class Grounded:
+    """A solution that rests on nothing that nobody knows, and the edit that guards it, if any."""
 
     solution: Solution
-    edit: SiteEdit
+    guard: SiteEdit | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a solution is to be used. ``search`` solves another problem of the same site, and
+    ``look`` says whether data may be looked at now.
+    """
+
+    opened: Opened
+    site: SiteProblem
+    search: Callable[[Problem, Known], Solution | Declined]
+    look: bool
+
+
+Known = Mapping[Assumption, str]
+
+
+def grounded(place: Place, solution: Solution) -> Grounded:
+    """The solution, where what it rests on is known. Else, the first of these that there is: what a
+    check of the data discharges; a guarded plan, unless many rows break a condition; a solution
+    without the conditions; nothing.
+    """
+    open_ = conditions(solution)
+    if not open_:
+        return Grounded(solution)
+    breaking = _breaking(solution, open_)
+    if isinstance(breaking, Declined):
+        return _without(place, solution, breaking)
+    from presieve.backend.plans import FEW, data_check
+
+    check = data_check(place.opened, place.site, breaking) if place.look else None
+    found = counted(check) if check is not None else None
+    if found is not None and found.rows == 0:
+        known = {**solution.known, **dict.fromkeys(open_, found.by)}
+        return Grounded(replace(solution, known=known))
+    if found is not None and found.rows > FEW:
+        why = refused(open_)
+        many = f"{why.reason}; more than {FEW:,} rows break that ({found.by})"
+        return _without(place, solution, replace(why, reason=many))
+    guarded = _guarded(place, solution, open_, breaking)
+    return guarded if isinstance(guarded, Grounded) else _without(place, solution, guarded)
+
+
+def _without(place: Place, solution: Solution, why: Declined) -> Grounded:
+    """What is found without the conditions that nobody knows to hold."""
+    bare = strictly(solution.problem, solution.known)
+    again = place.search(bare, solution.known) if bare != solution.problem else why
+    if isinstance(again, Solution) and not conditions(again):
+        return Grounded(replace(again, declined=(why, *again.declined)))
+    return Grounded(unused(solution, why))
 
 
 def conditions(solution: Solution) -> tuple[Assumption, ...]:
@@ -70,23 +121,24 @@ def discharged(problem: Problem, facts: Sequence[Fact]) -> dict[Assumption, str]
     return found
 
 
-def guarded(
-    opened: Opened, site: SiteProblem, solution: Solution, open_: Collection[Assumption]
-) -> Guarded | Declined:
-    """The guarded plan of a solution that rests on these conditions, or why there is none."""
+def _breaking(solution: Solution, open_: Collection[Assumption]) -> Term | Declined:
+    if not sql_conjuncts(solution.prefilter):
+        return refused(open_)  # nothing is pushed that would be worth a check or a guard
+    return breaks(solution.problem, open_)
+
+
+def _guarded(
+    place: Place, solution: Solution, open_: Collection[Assumption], breaking: Term
+) -> Grounded | Declined:
+    """The guarded plan of a solution, or why there is none."""
     from presieve.backend.plans import plan_guarded
 
-    if not sql_conjuncts(solution.prefilter):
-        return refused(open_)  # nothing is pushed that would be worth a guard
-    breaking = breaks(solution.problem, open_)
-    if isinstance(breaking, Declined):
-        return breaking
-    edit = plan_guarded(opened, site, solution.prefilter, breaking)
+    edit = plan_guarded(place.opened, place.site, solution.prefilter, breaking)
     if isinstance(edit, Declined):
         reason = f"{refused(open_).reason}; no plan can guard that: {edit.reason}"
         return Declined("assumption", reason, edit.span)
     known = {**solution.known, **dict.fromkeys(open_, BY_GUARD)}
-    return Guarded(replace(solution, kind="partial", known=known), edit)
+    return Grounded(replace(solution, kind="partial", known=known), edit)
 
 
 def refused(open_: Iterable[Assumption]) -> Declined:

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from presieve.certificate.merges import merge_agrees
+from presieve.driver import ladder
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, with_keys, zone_note
-from presieve.driver.solve import Policy, no_text, not_assumed
+from presieve.driver.solve import Policy, Solution, no_text, not_assumed, strictly
 from presieve.driver.solved import solved
 from presieve.errors import Declined, DeclineSignal, PresieveError, UsageError
-from presieve.ir.fold import Mode
+from presieve.ir.fold import Assumption, Mode, Problem
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms, variables
@@ -84,15 +85,15 @@ def filters_below(
         return _of_keys(where, request, term)
     if zone_note(term):
         return _of_keys(where, request, _zoned())
-    solution = solved(inputs.problem(term), policy, {}, budget, budget)
-    if solution.verified is None:
-        why = solution.declined[0] if solution.declined else _nothing()
-        return _of_keys(where, request, why)
+    solution = _proved(inputs.problem(term), policy, budget)
+    if isinstance(solution, Declined):
+        return _of_keys(where, request, solution)
     merge = lift_merge(aggregator, request, solution.problem.fold)
     if isinstance(merge, Declined):
         return _of_keys(where, request, merge)
-    if merge.assumptions and policy == "strict":
-        return _of_keys(where, request, not_assumed(merge.assumptions[0]))
+    refused = [a for a in merge.assumptions if _is_refused(a, policy)]
+    if refused:
+        return _of_keys(where, request, not_assumed(refused[0], policy))
     effort = Effort(seconds=max(budget, 1.0))
     if not merge_agrees(solution.problem, merge.fields, merge.raises, effort=effort):
         return _of_keys(where, request, _disagrees())
@@ -105,6 +106,27 @@ def filters_below(
     except InexpressibleError as problem:
         return _of_keys(where, request, Declined("inexpressible", no_text(problem)))
     return Below(prefilter, residual, tuple(told))
+
+
+def _proved(problem: Problem, policy: Policy, budget: float) -> Solution | Declined:
+    """A proved solution. Where the policy is ``default`` it rests on no condition on data: there is
+    no plan here that could guard one.
+    """
+    solution = solved(problem, policy, {}, budget, budget)
+    open_ = ladder.conditions(solution) if policy == "default" else ()
+    if open_:
+        solution = solved(strictly(problem), policy, {}, budget, budget)
+        if ladder.conditions(solution):
+            return ladder.refused(open_)
+    if solution.verified is None:
+        return solution.declined[0] if solution.declined else _nothing()
+    return solution
+
+
+def _is_refused(assumption: Assumption, policy: Policy) -> bool:
+    """Whether what merging rests on is not assumed under the policy."""
+    about_code = assumption.code in ladder.ABOUT_CODE
+    return policy == "strict" or (policy == "default" and not about_code)
 
 
 def _of_keys(where: str, request: Request, why: Declined) -> Below:

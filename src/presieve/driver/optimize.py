@@ -34,8 +34,6 @@ from presieve.driver.solve import (
     Policy,
     Solution,
     solve,
-    strictly,
-    unused,
 )
 from presieve.driver.solved import solved
 from presieve.errors import Declined, PresieveError
@@ -267,10 +265,13 @@ def _solve_problem(
     solution = _solved(widened, known, options, deadline)
     if isinstance(solution, Declined):
         return Decided(replace(report, declined=(solution,)), None)
-    search = partial(_traced, widened, known, options)
+    traced = partial(_traced, widened, known, options)
     guard: SiteEdit | None = None
     if options.policy == "default":
-        solution, guard = _grounded(opened, problem, solution, options, deadline)
+        search = partial(_solved, options=options, deadline=deadline)
+        place = ladder.Place(opened, problem, search, look=options.cost != "never")
+        grounded = ladder.grounded(place, solution)
+        solution, guard = grounded.solution, grounded.guard
     told = _told(report, problem, solution)
     if for_report:
         from presieve.report.details import of_functions
@@ -278,7 +279,7 @@ def _solve_problem(
         told = of_functions(told, problem)
         told = replace(told, order=order_of(solution, max(deadline - time.perf_counter(), _LEAST)))
     if solution.verified is None or solution.kind == "none":
-        return Decided(told, None, search)
+        return Decided(told, None, traced)
     told, edit = _edited(opened, problem, solution, told, options, guard)
     if for_report and told.kind != "none":
         from presieve.report.details import Found, of_assumptions, of_proof
@@ -286,26 +287,7 @@ def _solve_problem(
         residual = solution.problem.where if told.kind == "partial" else solution.residual
         told = of_assumptions(told, solution.problem)
         told = of_proof(told, solution.problem, Found(told.kind, residual, solution.invariant))
-    return Decided(told, edit, search)
-
-
-def _grounded(
-    opened: Opened, site: SiteProblem, solution: Solution, options: Options, deadline: float
-) -> tuple[Solution, SiteEdit | None]:
-    """The solution without a condition that nobody knows to hold: such a condition is guarded, with
-    the edit that does so, or the search goes on without it.
-    """
-    open_ = ladder.conditions(solution)
-    if not open_:
-        return solution, None
-    found = ladder.guarded(opened, site, solution, open_)
-    if isinstance(found, ladder.Guarded):
-        return found.solution, found.edit
-    without = strictly(solution.problem, solution.known)
-    again = _solved(without, solution.known, options, deadline)
-    if isinstance(again, Solution) and not ladder.conditions(again):
-        return replace(again, declined=(found, *again.declined)), None
-    return unused(solution, found), None
+    return Decided(told, edit, traced)
 
 
 def _traced(problem: Problem, known: Mapping[Assumption, str], options: Options) -> Trace:

@@ -393,6 +393,16 @@ class ClassicGateway:
         return leaves.parquet_files(relation)
 
     @guarded
+    def file_stamps(self, relation: Java) -> list[tuple[str, int, int]]:
+        """As in :class:`Gateway`."""
+        return leaves.file_stamps(relation)
+
+    @guarded
+    def count(self, plan: Java, most: int) -> int:
+        """As in :class:`Gateway`."""
+        return int(self.dataset(plan).limit(most).count())
+
+    @guarded
     def stored_columns(self, relation: Java) -> frozenset[str]:
         """As in :class:`Gateway`."""
         by_number = self.conf(leaves.BY_FIELD_ID, "false").lower() != "false"

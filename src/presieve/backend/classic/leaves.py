@@ -26,6 +26,21 @@ def parquet_files(relation: Handle) -> list[str]:
     return [str(f) for f in base.location().inputFiles()]
 
 
+def file_stamps(relation: Handle) -> list[tuple[str, int, int]]:
+    """Path, length and time of modification of the files of a relation over Parquet."""
+    if not parquet_files(relation):
+        return []
+    location = relation.relation().location()
+    if location.getClass().getSimpleName() != "InMemoryFileIndex":
+        return []
+    files = location.allFiles()
+    statuses = (files.apply(i) for i in range(files.size()))
+    return sorted(
+        (str(f.getPath().toString()), int(f.getLen()), int(f.getModificationTime()))
+        for f in statuses
+    )
+
+
 def stored_columns(relation: Handle) -> frozenset[str]:
     """The columns that are read from the files. Spark takes what is a partition column, too, from
     the directory, in whatever case it is written there.

@@ -311,6 +311,14 @@ class ConnectGateway:
         """None: files of the server need not be here, and others may have their names."""
         return []
 
+    def file_stamps(self, relation: Operator) -> list[tuple[str, int, int]]:
+        """None, as for :meth:`parquet_files`."""
+        return []
+
+    def count(self, plan: Operator, most: int) -> int:
+        """No job is run on a server. Raises :class:`GatewayError`."""
+        raise GatewayError("data are not checked on Spark Connect")
+
     def stored_columns(self, relation: Operator) -> frozenset[str]:
         """None, as there are no files."""
         return frozenset()
