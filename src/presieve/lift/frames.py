@@ -218,8 +218,10 @@ def _by_position(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -
         if type(row) is int and row in (0, -1):
             return onerow.row_table(m, flow, frame, last=row == -1, node=node)
     position = constant_of(key)
-    if isinstance(of, SeriesV) and of.name in m.columns.request.keys and position in (0, -1):
-        return m.columns.key(of.name)
+    grouped = not m.columns.single  # rows of a batch need not agree in anything
+    if grouped and isinstance(of, SeriesV) and of.name in m.columns.request.keys:
+        if position in (0, -1):
+            return m.columns.key(of.name)
     column = vectors.vector(m, of)
     if column is not None and type(position) is int and position in (0, -1):
         return onerow.end_of(m, flow, column, last=position == -1, node=node)
