@@ -33,6 +33,7 @@ from presieve.lift.rowvalue import check_row_columns
 from presieve.lift.sets import UntrackedSignal
 from presieve.lift.source import Source, function_source
 from presieve.lift.stateclass import lift_state_class
+from presieve.lift.tested import without_tested
 from presieve.lift.values import (
     ArrowColumnV,
     ArrowKeyV,
@@ -68,7 +69,7 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     """
     try:
         form = form or _form_of(obj)
-        return _tracking(_unwrap(obj, form), form, request)
+        return without_tested(_tracking(_unwrap(obj, form), form, request))
     except DeclineSignal as signal:
         declined = signal.declined
         place = declined.span or _place(obj)

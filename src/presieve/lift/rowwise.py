@@ -37,6 +37,7 @@ from presieve.lift.names import names_of, own_names, parameters
 from presieve.lift.positions import definition_of
 from presieve.lift.source import function_source
 from presieve.lift.statements import bind, execute
+from presieve.lift.tested import without_tested
 from presieve.lift.values import (
     ArrowColumnV,
     BatchV,
@@ -59,7 +60,7 @@ _PASSED = (UNSUPPORTED + "float",)
 def lift_rows(function: object, form: RowsFunction, request: Request) -> Lifted | Declined:
     """The fold of one row, with ``kept``; the keys of the request are all columns of the input."""
     try:
-        return _lift(function, form, request)
+        return without_tested(_lift(function, form, request))
     except DeclineSignal as signal:
         declined = signal.declined
         place = declined.span or definition_of(function)

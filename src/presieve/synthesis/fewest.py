@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
+from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
+from presieve.ir.terms import SQL_TRUE
 from presieve.synthesis import clock
+from presieve.synthesis.correlated import CORRELATED
 from presieve.synthesis.derived import derive
 from presieve.synthesis.engine import synthesize
 from presieve.synthesis.found import Found
@@ -28,6 +31,27 @@ def candidates(
     """What is found, the best first: over computed columns where the steps compute any and that
     pays, and over the columns as they are. Ask for the next one where one is not acceptable.
     """
+    for found in _candidates(problem, optional, budget, tell):
+        yield _earned(found)
+
+
+def _earned(found: Found) -> Found:
+    """What drops no row saves nothing but a filter: not worth an assumption."""
+    idle = found.pushdown is not None and found.pushdown.prefilter == SQL_TRUE
+    open_ = [a for a in found.problem.assumptions if a.code not in _GIVEN]
+    if not idle or not open_:
+        return found
+    reason = f"no row can go, and that the filter is not needed rests on this: {open_[0].text}"
+    return replace(found, pushdown=None, declined=(*found.declined, Declined("assumption", reason)))
+
+
+_GIVEN = ("declared", CORRELATED)
+"""Codes of facts that are known."""
+
+
+def _candidates(
+    problem: Problem, optional: Collection[str], budget: float, tell: Tell
+) -> Iterator[Found]:
     if is_single(problem):
         yield _single(problem, optional, budget)
         return
@@ -58,7 +82,8 @@ def _single(problem: Problem, optional: Collection[str], budget: float) -> Found
     found = search_single(replace(problem, assumptions=strict), budget)
     if len(strict) == len(problem.assumptions) or found.pushdown is not None:
         return found
-    return search_single(problem, budget)
+    more = search_single(problem, budget)
+    return found if _is_hollow(more) else more
 
 
 _LEAST = 0.1
@@ -101,6 +126,11 @@ def synthesize_fewest(
     deadline = clock.now() + budget
     best = synthesize(problem, budget, tell=tell)
     loose = [a for a in problem.assumptions if a.code in optional]
+    if loose and _is_hollow(best):
+        kept = tuple(a for a in problem.assumptions if a not in loose)
+        bare, left = replace(problem, assumptions=kept), max(deadline - clock.now(), _LEAST)
+        tell(Searched(bare, tuple(loose)))
+        return synthesize(bare, left, tell=tell)
     attempts = [loose, *([a] for a in loose)] if len(loose) > 1 else [loose] if loose else []
     for dropped in attempts:
         left = deadline - clock.now()
@@ -112,6 +142,15 @@ def synthesize_fewest(
             if dropped is loose:
                 return best
     return best
+
+
+def _is_hollow(found: Found) -> bool:
+    """Whether all rows stay, or none: an assumption that is made for that answers what the filter
+    asks, such as whether a result is NULL.
+    """
+    if found.pushdown is None:
+        return False
+    return found.pushdown.kind == "empty" or found.pushdown.prefilter == SQL_TRUE
 
 
 def _without(best: Found, dropped: list[Assumption], budget: float, tell: Tell) -> Found | None:
