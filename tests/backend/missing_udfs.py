@@ -43,7 +43,7 @@ def asked_by_itself(pdf):
 def asked_by_equality(pdf):
     n = 0
     for r in pdf.itertuples(index=False):
-        if not (r.v == r.v):
+        if not (r.v == r.v):  # noqa: SIM201
             n += 1
     return _row(pdf, n)
 

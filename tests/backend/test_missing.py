@@ -107,7 +107,7 @@ def test_moments_that_are_missing(table: DataFrame) -> None:
 
 @pytest.mark.parametrize("name", ["high_missing", "least_there"])
 def test_aggregates_of_columns(table: DataFrame, name: str) -> None:
-    from pyspark.sql.functions import pandas_udf
+    from pyspark.sql.pandas.functions import pandas_udf
 
     make: Any = pandas_udf
     function = make(getattr(udfs, name), "bigint")

@@ -190,9 +190,10 @@ def _dict(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
 
 def _int(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     _arity(m, args, 1, node)
-    if isinstance(args[0], GapV):
-        return gaps.as_int(m, flow, args[0], node)
-    value = m.scalar(flow, args[0], node)
+    forced = m.force(args[0], flow)
+    if isinstance(forced, GapV):
+        return gaps.as_int(m, flow, forced, node)
+    value = m.scalar(flow, forced, node)
     if isinstance(value.term, Lit) and value.base == STRING:
         return _int_of_text(m, str(literal_value(value.term)), node)
     if value.base not in (BOOL, INT):
@@ -229,7 +230,7 @@ def _numpy_isnan(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Valu
     """``numpy.isnan``, of a column of doubles, too."""
     v = vectors.vector(m, args[0]) if len(args) == 1 else None
     if v is not None and strip(v.term.sort) == FLOAT:
-        return vectors.absent(v, present=False)
+        return vectors.absent(m, v, present=False)
     return mathematics.is_nan(m, flow, args, node)
 
 
@@ -239,6 +240,8 @@ def _is_missing(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Term:
     value = m.force(args[0], flow)
     if isinstance(value, NoneV):
         return TRUE
+    if isinstance(value, GapV | Scalar):
+        m.columns.ask(value.term)
     if isinstance(value, GapV):
         return is_none(value.term)
     if not isinstance(value, Scalar):
@@ -283,13 +286,13 @@ def _series(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
 
 def _isna(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     if len(args) == 1 and (v := vectors.vector(m, args[0])) is not None:
-        return vectors.absent(v, present=False)
+        return vectors.absent(m, v, present=False)
     return boolean(flow.decided(_is_missing(m, flow, args, node)))
 
 
 def _notna(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     if len(args) == 1 and (v := vectors.vector(m, args[0])) is not None:
-        return vectors.absent(v, present=True)
+        return vectors.absent(m, v, present=True)
     return boolean(flow.decided(negate(_is_missing(m, flow, args, node))))
 
 

@@ -108,10 +108,11 @@ def _column_method(
 ) -> Value | None:
     match name, args:
         case (("isna" | "isnull"), ()):
-            return vectors.absent(v, present=False)
+            return vectors.absent(m, v, present=False)
         case (("notna" | "notnull"), ()):
-            return vectors.absent(v, present=True)
+            return vectors.absent(m, v, present=True)
         case "dropna", ():
+            m.columns.ask(v.term)
             return vectors.kept(v, vectors.present_rows(v))
         case "fillna", (value,):
             return vectors.filled(m, v, value, node)

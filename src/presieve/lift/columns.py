@@ -19,12 +19,29 @@ from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.lift.forms import HiddenCall, Request
-from presieve.lift.values import EXACT_INT, Scalar, Traits
+from presieve.lift.values import EXACT_INT, GapV, Scalar, Traits
 from presieve.lift.zones import Zone
 from presieve.semantics import types
 
 NUMBERS = none_lit(FLOAT)
 """Among the tracked constants: doubles of columns are taken to be numbers: they are sorted."""
+
+
+NARROW = frozenset({"tinyint", "smallint", "int", "timestamp", "timestamp_ntz"})
+"""Types with the same values beside a NULL, where pandas has integers as doubles."""
+
+
+@dataclass(slots=True)
+class Gaps:
+    """How elements of integers and times are read where pandas makes NaN or NaT of a NULL: of the
+    ``types`` a missing one is a case of its own, of others it is assumed that none is missing.
+
+    ``met`` are columns that were read so, ``asked`` what the function asks whether it is missing.
+    """
+
+    types: frozenset[str] = frozenset()
+    met: set[str] = field(default_factory=set)
+    asked: list[Term] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -47,8 +64,9 @@ class Columns:
     """Paths that dicts with keys that are no constants have needed, so far."""
     single: bool = False
     """The keys are those of single rows, so that no value of theirs stands for an equal one."""
+    gaps: Gaps = field(default_factory=Gaps)
 
-    def value(self, name: str, *, numpy: bool = False) -> Scalar:
+    def value(self, name: str, *, numpy: bool = False) -> Scalar | GapV:
         """The value of a column in the current row, or of a grouping column, as Python sees it.
 
         ``numpy``: it is taken out of a Series by position, which gives numpy's own scalars.
@@ -58,6 +76,10 @@ class Columns:
         column = self._column(name)
         base = strip(column.sort)
         var = self._variable(column)
+        if self._becomes_nan(column):
+            self.gaps.met.add(name)
+            if column.type in self.gaps.types:
+                return self._gap(column, var)
         view = self._view(column, var)
         maybe_nan = base == FLOAT and NUMBERS not in self.tracked
         return Scalar(view, Traits(maybe_nan=maybe_nan, numpy=numpy and base in (INT, BOOL)))
@@ -96,7 +118,7 @@ class Columns:
         """The Spark type of a column."""
         return self._declared(name).type
 
-    def key(self, name: str) -> Scalar:
+    def key(self, name: str) -> Scalar | GapV:
         """The value of a grouping column, taken out of the key. Declines as :meth:`value`."""
         if name not in self.request.keys:
             type_ = types.shown_type(self._declared(name).type)
@@ -131,6 +153,22 @@ class Columns:
             _decline("unknown-column", f"the input has {times} column {name}; it has {known}")
         return found[0]
 
+    def _becomes_nan(self, column: Column) -> bool:
+        """Whether pandas makes NaN or NaT of a NULL in it, and doubles of integers beside it."""
+        times_or_integers = strip(column.sort) in (INT, TIMESTAMP, TIMESTAMP_NTZ)
+        return self.pandas and isinstance(column.sort, Option) and times_or_integers
+
+    def _gap(self, column: Column, var: Var) -> GapV:
+        """An element that may be missing. A key is NULL in all rows of its group or in none."""
+        if var.scope is Scope.ROW:
+            self.assume_small(column.name)
+            self._assume("no-nan", column.name, self._no_null(column), negate(app(Op.IS_NONE, var)))
+        return GapV(var)
+
+    def _no_null(self, column: Column) -> str:
+        what = "NaN" if strip(column.sort) == INT else "NaT"
+        return f"column {column.name} holds no NULL, which pandas turns into {what}"
+
     def _view(self, column: Column, var: Var) -> Term:
         base = strip(column.sort)
         optional = isinstance(column.sort, Option)
@@ -140,10 +178,9 @@ class Columns:
                 return var
             nan = float_lit(float("nan"))
             return app(Op.ITE, app(Op.IS_NONE, var), nan, app(Op.GET, var))
-        if optional and self.pandas and base in (INT, TIMESTAMP, TIMESTAMP_NTZ):
-            what = "NaN" if base == INT else "NaT"
-            text = f"column {column.name} holds no NULL, which pandas turns into {what}"
-            self._assume("no-null", column.name, text, negate(app(Op.IS_NONE, var)))
+        if self._becomes_nan(column):
+            there = negate(app(Op.IS_NONE, var))
+            self._assume("no-null", column.name, self._no_null(column), there)
             return app(Op.GET, var)
         return var
 
@@ -172,6 +209,10 @@ class Columns:
         """What else the fold rests on, each once."""
         for a in assumptions:
             self.assumptions[a.code, a.text] = a
+
+    def ask(self, *terms: Term) -> None:
+        """The function asks whether these are missing."""
+        self.gaps.asked += terms
 
     def columns(self) -> tuple[Column, ...]:
         """The columns that were read, in the schema's order, then the hidden ones."""

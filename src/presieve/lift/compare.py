@@ -240,6 +240,8 @@ def _holds_nan(value: Value) -> bool:
 
 def _equal_scalars(m: Machine, left: Scalar, right: Scalar, node: ast.AST) -> Term:
     a, b = get(left.term), get(right.term)
+    if a == b:
+        m.columns.ask(a)
     values = _compared(m, Op.PY_EQ, Scalar(a, left.traits), Scalar(b, right.traits), node)
     no_a, no_b = is_none(left.term), is_none(right.term)
     both_none = and_(no_a, no_b)

@@ -288,6 +288,7 @@ def _frame_method(
             if chosen is None or not set(chosen) <= set(frame.columns):
                 return None
             columns = [vectors.column_of(m, frame, c) for c in chosen]
+            m.columns.ask(*(c.term for c in columns))
             there = conjunction([vectors.there(c.term) for c in columns])
             return replace(frame, rows=conjunction([frame.rows, there]))
         case "assign" if not args and "**" not in named:

@@ -41,6 +41,9 @@ def compare_gaps(
         # Two that are missing are two floats, whose order does not raise.
         neither = and_(*(negate(t) for t in there)) if len(there) == 2 else FALSE
         m.fail(flow, negate(or_(and_(*there), neither)))
+    if left == right and isinstance(op, ast.Eq | ast.NotEq):
+        m.columns.ask(*(v.term for v in (left, right) if isinstance(v, GapV)))
+        return there[0] if isinstance(op, ast.Eq) else negate(there[0])
     both = and_(*there)
     a, b = (number_of(v) if isinstance(v, GapV) else v for v in (left, right))
     same = ast.Eq() if isinstance(op, ast.NotEq) else op

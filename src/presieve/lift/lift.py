@@ -9,7 +9,7 @@ from types import FunctionType
 
 from presieve.errors import Declined, DeclineSignal, Span
 from presieve.ir.terms import TRUE, Lit
-from presieve.lift.columns import Columns
+from presieve.lift.columns import NARROW, Columns, Gaps
 from presieve.lift.forms import (
     ArrayFunction,
     Form,
@@ -33,7 +33,7 @@ from presieve.lift.rowvalue import check_row_columns
 from presieve.lift.sets import UntrackedSignal
 from presieve.lift.source import Source, function_source
 from presieve.lift.stateclass import lift_state_class
-from presieve.lift.tested import without_tested
+from presieve.lift.tested import assumed_whole, tested_columns, without_tested
 from presieve.lift.values import (
     ArrowColumnV,
     ArrowKeyV,
@@ -69,7 +69,7 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     """
     try:
         form = form or _form_of(obj)
-        return without_tested(_tracking(_unwrap(obj, form), form, request))
+        return _with_gaps(_unwrap(obj, form), form, request)
     except DeclineSignal as signal:
         declined = signal.declined
         place = declined.span or _place(obj)
@@ -79,12 +79,40 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
         return Declined("unsupported-expression", reason, _place(obj))
 
 
-def _tracking(obj: object, form: Form | None, request: Request) -> Lifted:
+def _with_gaps(obj: object, form: Form | None, request: Request) -> Lifted:
+    """Lift with missing integers and times as cases of their own; where that does not do, with the
+    assumption that none is missing, which is not made of columns that are asked for it. Of a
+    ``bigint`` that is not asked, it is preferred to the one that doubles hold its values.
+    """
+    signals, spare = list[DeclineSignal](), list[Lifted]()
+    for types in (NARROW | {"bigint"}, NARROW, frozenset[str]()):
+        gaps = Gaps(types)
+        try:
+            whole = _tracking(obj, form, request, gaps)
+        except DeclineSignal as signal:
+            signals.append(signal)
+            if not gaps.met:
+                break
+            continue
+        tested = tested_columns(whole, gaps.asked)
+        if tested & assumed_whole(whole):
+            break
+        found = without_tested(whole, tested)
+        big = {c.name for c in request.schema if c.type == "bigint"} & gaps.met
+        if not big or "bigint" not in types or big <= {v.name for v in tested}:
+            return found
+        spare.append(found)
+    if spare:
+        return spare[0]
+    raise signals[0] if len(signals) < 3 else signals[-1]
+
+
+def _tracking(obj: object, form: Form | None, request: Request, gaps: Gaps) -> Lifted:
     """Lift again and again, until sets tell all constants from others that are asked for."""
     tracked: tuple[Lit, ...] = ()
     while True:
         try:
-            return _lift(obj, form, request, tracked)
+            return _lift(obj, form, request, tracked, gaps)
         except UntrackedSignal as signal:
             if signal.constant in tracked or len(tracked) >= _MOST_TRACKED:
                 reason = "a set of values of several types, or too many, is asked for constants"
@@ -152,7 +180,9 @@ def _unwrap(obj: object, form: Form | None) -> object:
     return function
 
 
-def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, ...]) -> Lifted:
+def _lift(
+    obj: object, form: Form | None, request: Request, tracked: tuple[Lit, ...], gaps: Gaps
+) -> Lifted:
     if not request.returns:
         raise DeclineSignal("no-returns", "the output columns are not declared")
     missing = [k for k in request.keys if k not in {c.name for c in request.schema}]
@@ -164,7 +194,7 @@ def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, 
         read = form.columns if form else found.names
         check_methods(found.aggregator)
         asked = of_rows(found, read, request)
-        return of_columns(found, read, _lift(found.aggregator, RowClass(), asked, tracked))
+        return of_columns(found, read, _lift(found.aggregator, RowClass(), asked, tracked, gaps))
     if isinstance(form, StateClass):
         columns = Columns(replace(request, pure=()), False, zone, tracked=tracked)
         returns = Returns(request.returns, table=False, rows=True, pandas=False)
@@ -182,7 +212,7 @@ def _lift(obj: object, form: Form | None, request: Request, tracked: tuple[Lit, 
         return _lift_row(obj, source, form, request, zone, tracked)
     form = _with_columns(obj, source, form, request)
     arrow = isinstance(form, ArrayFunction | TableFunction)
-    columns = Columns(request, not arrow, zone, tracked=tracked)
+    columns = Columns(request, not arrow, zone, tracked=tracked, gaps=gaps)
     is_table = isinstance(form, FrameFunction | TableFunction)
     returns = Returns(request.returns, is_table, rows=False, pandas=not arrow, arrow=arrow)
     fold = lift_function(obj, source, _inputs(obj, form, request, source), columns, returns)

@@ -8,10 +8,10 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
 from presieve.ir.terms import FALSE, Lit, Op, float_lit, literal_value
 from presieve.lift.arithmetic import absolute, exact_as_float, to_float
-from presieve.lift.build import as_int, or_
+from presieve.lift.build import as_int, is_none, or_
 from presieve.lift.compare import boolean
 from presieve.lift.machine import Flow, Machine
-from presieve.lift.values import PLAIN, Scalar, Traits, Value, describe
+from presieve.lift.values import PLAIN, GapV, Scalar, Traits, Value, describe
 
 Arguments = tuple[Value, ...]
 
@@ -45,7 +45,12 @@ def _float_of_text(m: Machine, text: str, node: ast.AST) -> Value:
 def is_nan(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     """``math.isnan``: TypeError for None and for text."""
     _one(m, args, node)
+    found = m.force(args[0], flow)
+    if isinstance(found, GapV) and found.base in (INT, FLOAT):
+        m.columns.ask(found.term)
+        return boolean(is_none(found.term))
     value = m.scalar(flow, args[0], node)
+    m.columns.ask(value.term)
     if value.base in (BOOL, INT) and (value.base == BOOL or exact_as_float(value, m.ranges)):
         return boolean(FALSE)
     if value.base != FLOAT:
@@ -67,6 +72,7 @@ def is_finite(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     """``math.isfinite``: neither infinite nor NaN."""
     _one(m, args, node)
     value = m.scalar(flow, args[0], node)
+    m.columns.ask(value.term)
     infinite = is_infinite(m, flow, args, node)
     assert isinstance(infinite, Scalar)
     return boolean(negate(or_(app(Op.IS_NAN, value.term), infinite.term)))

@@ -42,6 +42,7 @@ def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Val
         raise m.decline("unsupported-operation", reason, node)
     match name:
         case "count":
+            m.columns.ask(v.term)
             return rows_of(m, flow, present_rows(v), node, numpy=True)
         case "min" | "max":
             return extreme(m, flow, v, Op.PY_LT if name == "min" else Op.PY_GT, node)

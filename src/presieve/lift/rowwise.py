@@ -29,7 +29,7 @@ from presieve.ir.walk import variables
 from presieve.lift import vectors
 from presieve.lift.arrow import array
 from presieve.lift.build import get, ite, some
-from presieve.lift.columns import Columns
+from presieve.lift.columns import Columns, Gaps
 from presieve.lift.constants import constant_assumptions
 from presieve.lift.forms import Lifted, Request, RowsFunction
 from presieve.lift.machine import Flow, Machine, Stage
@@ -37,7 +37,7 @@ from presieve.lift.names import names_of, own_names, parameters
 from presieve.lift.positions import definition_of
 from presieve.lift.source import function_source
 from presieve.lift.statements import bind, execute
-from presieve.lift.tested import without_tested
+from presieve.lift.tested import tested_columns, without_tested
 from presieve.lift.values import (
     ArrowColumnV,
     BatchV,
@@ -60,7 +60,9 @@ _PASSED = (UNSUPPORTED + "float",)
 def lift_rows(function: object, form: RowsFunction, request: Request) -> Lifted | Declined:
     """The fold of one row, with ``kept``; the keys of the request are all columns of the input."""
     try:
-        return without_tested(_lift(function, form, request))
+        gaps = Gaps()
+        found = _lift(function, form, request, gaps)
+        return without_tested(found, tested_columns(found, gaps.asked))
     except DeclineSignal as signal:
         declined = signal.declined
         place = declined.span or definition_of(function)
@@ -70,11 +72,11 @@ def lift_rows(function: object, form: RowsFunction, request: Request) -> Lifted 
         return Declined("unsupported-expression", reason, definition_of(function))
 
 
-def _lift(function: object, form: RowsFunction, request: Request) -> Lifted:
+def _lift(function: object, form: RowsFunction, request: Request, gaps: Gaps) -> Lifted:
     if not isinstance(function, FunctionType):
         raise DeclineSignal("not-a-function", "a function written with def is expected")
     source = function_source(function, generator=form.batches)
-    columns = Columns(request, not form.arrow, Zone(request.timezone), single=True)
+    columns = Columns(request, not form.arrow, Zone(request.timezone), single=True, gaps=gaps)
     m = Machine(source, names_of(function, columns.zone), columns)
     m.stage = Stage.AFTER
     names = tuple(c.name for c in request.schema)

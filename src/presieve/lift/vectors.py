@@ -163,6 +163,8 @@ def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: 
     if b is not None:
         _aligned(m, a, b, node)
         small(m, b)
+        if a.term == b.term:
+            m.columns.ask(a.term)
         x, y = _both(m, a, b, node)
         here = and_(negate(is_none(a.term)), negate(is_none(b.term)))
     else:
@@ -283,8 +285,9 @@ def unary_vector(m: Machine, op: ast.unaryop, v: VectorV, node: ast.AST) -> Vect
     raise m.decline("unsupported-operation", "this sign before a whole column", node)
 
 
-def absent(v: VectorV, *, present: bool) -> VectorV:
+def absent(m: Machine, v: VectorV, *, present: bool) -> VectorV:
     """``column.isna()``, ``column.notna()``."""
+    m.columns.ask(v.term)
     return like(there(v.term) if present else missing(v.term), v)
 
 
@@ -302,6 +305,7 @@ def among(m: Machine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> Ve
 def filled(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
     """``column.fillna(constant)`` with a constant of the column's own type."""
     constant = scalar_operand(m, value, node)
+    m.columns.ask(v.term)
     base = strip(v.term.sort)
     if base == FLOAT and constant.base == INT and constant.traits.literal:
         constant = Scalar(as_float(constant.term))

@@ -13,7 +13,8 @@ from dataclasses import replace
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
-from presieve.ir.terms import SQL_TRUE
+from presieve.ir.terms import SQL_TRUE, App, Op
+from presieve.ir.walk import subterms
 from presieve.synthesis import clock
 from presieve.synthesis.correlated import CORRELATED
 from presieve.synthesis.derived import derive
@@ -36,13 +37,24 @@ def candidates(
 
 
 def _earned(found: Found) -> Found:
-    """What drops no row saves nothing but a filter: not worth an assumption."""
-    idle = found.pushdown is not None and found.pushdown.prefilter == SQL_TRUE
-    open_ = [a for a in found.problem.assumptions if a.code not in _GIVEN]
-    if not idle or not open_:
+    """What drops no row saves nothing but a filter, which is no reason to assume anything. Nor is
+    it assumed that nothing is missing where the filter asks for that, and nothing else is found.
+    """
+    if not _is_hollow(found):
         return found
-    reason = f"no row can go, and that the filter is not needed rests on this: {open_[0].text}"
-    return replace(found, pushdown=None, declined=(*found.declined, Declined("assumption", reason)))
+    open_ = [a for a in found.problem.assumptions if a.code not in _GIVEN]
+    reason = "no row can go, and that the filter is not needed rests on this"
+    if found.pushdown is not None and found.pushdown.kind == "empty":
+        asks = any(isinstance(t, App) and t.op in _ASKS for t in subterms(found.problem.where))
+        open_ = [a for a in open_ if a.code == "no-null"] if asks else []
+        reason = "the filter asks for NULL, and that there is none rests on this"
+    if not open_:
+        return found
+    told = Declined("assumption", f"{reason}: {open_[0].text}")
+    return replace(found, pushdown=None, declined=(*found.declined, told))
+
+
+_ASKS = (Op.SQL_IS_NULL, Op.SQL_IS_NAN, Op.SQL_EQ_NULLSAFE)
 
 
 _GIVEN = ("declared", CORRELATED)
