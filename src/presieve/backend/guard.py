@@ -67,20 +67,20 @@ def classes(
     if boundary.kind == "Project":
         return None
     if boundary.beside is not None:
-        raise DeclineSignal("unguarded", "of two inputs, both would have to be split alike")
+        raise DeclineSignal("assumption", "of two inputs, both would have to be split alike")
     if gateway.conf(ADAPTIVE, "true").lower() != "true":
         reason = f"{ADAPTIVE} is false, and a guarded plan would read all rows twice"
-        raise DeclineSignal("unguarded", reason)
+        raise DeclineSignal("assumption", reason)
     for node in walk(input_):
         what = node.kind.removeprefix(LOGICAL) if node.children else ""
         if any(n["class"] == PYTHON_UDF for tree in trees(node) for n in tree):
             what = "a Python function"
         if what and (node.kind not in _ROWWISE or what == "a Python function"):
             reason = f"{what} below the function may give other rows when it is computed again"
-            raise DeclineSignal("unguarded", reason)
+            raise DeclineSignal("assumption", reason)
     if not gateway.repeatable(gateway.node(plan, boundary.input_path)):
         reason = "what is below the function may give other rows when it is read again"
-        raise DeclineSignal("unguarded", reason)
+        raise DeclineSignal("assumption", reason)
     return tuple(_columns(boundary))
 
 
