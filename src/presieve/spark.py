@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from presieve.driver.merged import filters_below
 from presieve.driver.optimize import switched_off
+from presieve.driver.options import UNSET, Options, given, of_session, shows_defaults
 from presieve.driver.solve import Policy
-from presieve.driver.synthesize import check_options
 from presieve.errors import UsageError
 from presieve.lift.groupfold import runner
 from presieve.lift.merging import has_merge
@@ -64,6 +64,7 @@ def group_fold(
     return columns
 
 
+@shows_defaults
 def fold_by_key(
     df: DataFrame,
     aggregator: object,
@@ -72,8 +73,8 @@ def fold_by_key(
     where: str,
     returns: str,
     partitions: int | None = None,
-    budget: float = 10.0,
-    policy: Policy = "default",
+    budget: float = UNSET,
+    policy: Policy = UNSET,
 ) -> DataFrame:
     """``aggregateByKey`` and a filter on its result, of which what is proved goes below it.
 
@@ -91,7 +92,7 @@ def fold_by_key(
     ``merge`` and perhaps ``finish``, which gives a value, or a tuple or dict of several. A filter
     on other columns than keys goes below only if ``merge`` is proved to agree with ``reduce``. What
     is done, what it rests on and what was declined go to the logger ``presieve``. ``partitions``
-    are those of the shuffle. ``budget`` is in seconds of search; ``policy`` as in ``optimize``.
+    are those of the shuffle. ``budget``, seconds of search, and ``policy`` are as in ``optimize``.
 
     What was ``combineByKey(create, add, merge)`` is ``reduce`` with ``create(row)`` where the state
     is None; of ``foldByKey(zero, op)`` both ``reduce`` (on a column) and ``merge`` are ``op``. An
@@ -102,6 +103,7 @@ def fold_by_key(
     """
     from presieve.backend.keyed import KeyedFold
 
+    mine = given(budget=budget, policy=policy)
     made = aggregator() if isinstance(aggregator, type) else aggregator
     if not is_row_class(made) or not has_merge(made):
         name = type(made).__name__
@@ -112,8 +114,10 @@ def fold_by_key(
     if unread is not None:
         logger.info("fold_by_key, %s: left alone: %s", type(made).__name__, unread)
         return fold.run("true", where, partitions)
-    check_options(budget, policy)
-    below = filters_below(made, where, fold.schema, keys, fold.returns, budget, policy)
+    options = Options.of(mine, of_session(df.sparkSession))
+    below = filters_below(
+        made, where, fold.schema, keys, fold.returns, options.budget, options.policy
+    )
     logger.info("fold_by_key, %s: %s", type(made).__name__, below)
     return fold.run(below.prefilter, below.residual, partitions)
 

@@ -13,7 +13,8 @@ from tests.backend.running import same_rows
 from tests.backend.test_pipelines import agg
 
 from presieve.cost import estimate
-from presieve.driver.optimize import Cost, explain, optimize
+from presieve.driver.optimize import explain, optimize
+from presieve.driver.options import Cost
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -29,7 +29,7 @@ def error_line(capsys: pytest.CaptureFixture[str]) -> str:
         (["nonsense"], "No such command 'nonsense'; see `presieve --help`"),
         (["check", "c.json", "--solver", "magic"], "'magic' is not one of"),
         (["demo", "--rows", "5"], "--rows"),
-        (["run", "--cost", "sometimes", "job.py"], "'sometimes' is not one of"),
+        (["run", "--cost", "sometimes", "job.py"], "--cost: cost is 'auto', 'always' or"),
         (["check", "nowhere.json"], "nowhere.json: No such file or directory"),
         (["synth", "nowhere.py:f", "--schema", "x int", "--where", "x > 1"], "no such file"),
     ],
@@ -50,7 +50,7 @@ def test_a_run_takes_the_cost(cost: str, tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(run, "enable_everywhere", enabled.append)
     monkeypatch.setattr(job, "end", lambda found, args: 0)
     assert main(["run", "--quiet", "--cost", cost, str(path)]) == 0
-    assert [s.options.cost for s in enabled] == [cost]
+    assert [s.given["cost"] for s in enabled] == [cost]
 
 
 def test_a_certificate_that_is_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

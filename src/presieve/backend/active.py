@@ -1,8 +1,9 @@
-"""Trusted. The session that a person means who names none."""
+"""Trusted. What is asked of a session before any plan: which it is, and its configuration."""
 
 from __future__ import annotations
 
-from typing import TypeGuard
+from collections.abc import Sequence
+from typing import Any, TypeGuard
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -15,3 +16,12 @@ def active_session() -> SparkSession | None:
 def is_frame(value: object) -> TypeGuard[DataFrame]:
     """Whether it is a DataFrame of Spark, of either kind."""
     return isinstance(value, DataFrame)
+
+
+def entries(spark: Any, keys: Sequence[str]) -> dict[str, str]:
+    """Those of these entries that the session's configuration has."""
+    conf = spark.conf
+    if not isinstance(spark, SparkSession):  # one question to the server, where each would be one
+        found = conf.getAll
+        return {key: str(found[key]) for key in keys if key in found}
+    return {key: str(value) for key in keys if (value := conf.get(key, None)) is not None}

@@ -14,10 +14,9 @@ import typer
 
 from presieve.cli import job as jobs
 from presieve.cli import options as opt
-from presieve.cli import output
+from presieve.cli import output, project
 from presieve.cli.load import kind, place
 from presieve.cli.run import JobArgs, JobName
-from presieve.driver.optimize import Options
 from presieve.driver.session import Setting, enable_everywhere
 from presieve.errors import UsageError
 from presieve.report import html as pages
@@ -34,9 +33,11 @@ def command(
         Path | None, typer.Option(metavar="FILE", help="A page with every boundary.")
     ] = None,
     json: opt.Json = False,
-    policy: opt.PolicyOption = opt.Policy.DEFAULT,
-    budget: opt.Budget = 10.0,
-    cost: opt.CostOption = opt.Cost.AUTO,
+    policy: opt.Policy = None,
+    budget: opt.Budget = None,
+    cost: opt.Cost = None,
+    declare: opt.Declare = None,
+    pure: opt.Pure = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Tell of each boundary what the search did.")
     ] = False,
@@ -47,6 +48,7 @@ def command(
     written, and what it prints goes to standard error. --json and --html may also stand among the
     job's arguments, unlike --trace; what follows -- is the job's alone.
     """
+    given = opt.given(policy=policy, budget=budget, cost=cost, declare=declare, pure=pure)
     own, late_json, late_html = _split(args or ())
     json, html = json or late_json, html or late_html
     output.check_writable(html)
@@ -55,7 +57,9 @@ def command(
 
     progress.in_terminal()
     heard = Heard(inside(found.path.resolve().parent))
-    setting = Setting(Options(budget, policy.value, cost.value), heard.look, for_report=True)
+    otherwise = project.options(found.path)
+    setting = Setting(given, heard.look, for_report=True, otherwise=otherwise)
+    warned = jobs.Warned()
     enable_everywhere(setting, dry.install(heard.skip))
     with _stdout_elsewhere():
         error = _run(found, own)
@@ -66,6 +70,8 @@ def command(
         output.as_json(_json(found, looks, heard, error))
     else:
         _print(looks, heard)
+    for line in warned.lines:
+        print("presieve:", line, file=sys.stderr)
     if html is not None:
         _page(html, found, looks)
     if error is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -22,6 +23,19 @@ class Job:
     name: str
     path: Path
     code: CodeType
+
+
+class Warned(logging.Handler):
+    """What presieve warns of while a job runs, as lines, each once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lines: dict[str, None] = {}
+        logging.getLogger("presieve").addHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep it."""
+        self.lines[" ".join(record.getMessage().split())] = None
 
 
 def read(name: str) -> Job:

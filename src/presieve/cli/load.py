@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sys
 import traceback
-from collections.abc import Sequence
-from importlib import import_module
+from collections.abc import Iterable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+from presieve.driver.named import inside, named
 from presieve.errors import UsageError, meant
 
 
@@ -27,7 +27,7 @@ def load(target: str) -> object:
     if path.suffix != ".py":
         raise UsageError(f"{file}: not a Python file; its name must end in .py")
     read_code(file, path)
-    return _inside(file, _module(path), name)
+    return inside(file, _module(path), name)
 
 
 def load_fold(target: str) -> object:
@@ -70,36 +70,12 @@ def read_code(name: str, path: Path) -> CodeType:
         raise UsageError(f"{name}: {error}; it must be valid Python in UTF-8") from error
 
 
-def load_beside(target: str, names: Sequence[str]) -> list[Any]:
-    """Functions of the file of a target that was loaded before, or of a module: ``f`` or
-    ``module:f``. :class:`UsageError` where there is none.
+def load_beside(target: str, names: Iterable[object]) -> list[Any]:
+    """Functions by their names: of the file of a target that was loaded before, or of a module.
+    :class:`UsageError` where there is none.
     """
-    file = target.rpartition(":")[0]
-    found = []
-    for name in names:
-        module, _, inner = name.rpartition(":")
-        home = _imported(module) if module else sys.modules[_loaded_name(Path(file))]
-        found.append(_inside(module or file, home, inner))
-    return found
-
-
-def _imported(name: str) -> ModuleType:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise UsageError(f"{name}: there is no such module ({error})") from None
-    except (TypeError, ValueError):  # a relative name, or an empty one
-        raise UsageError(f"{name}: not the name of a module; write MODULE:FUNCTION") from None
-
-
-def _inside(where: str, found: object, name: str) -> object:
-    for part in name.split("."):
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            offer = meant(part, _defined(found, every=True)) or _offer(found)
-            raise UsageError(f"{where}: there is no {name!r} in it{offer}") from None
-    return found
+    home = _loaded_name(Path(target.rpartition(":")[0]))
+    return [named(str(name), home) for name in names]
 
 
 def _loaded_name(path: Path) -> str:
@@ -147,21 +123,3 @@ def place(error: BaseException, path: Path) -> str:
 def kind(error: Exception) -> str:
     """An exception as the last line of its traceback would tell it."""
     return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-
-
-def _defined(holder: object, *, every: bool = False) -> list[str]:
-    """The functions and classes that were defined there; those that it imported, too."""
-    home = getattr(holder, "__name__", "")
-    return [
-        name
-        for name, value in getattr(holder, "__dict__", {}).items()
-        if callable(value)
-        and name[0] != "_"
-        and (every or getattr(value, "__module__", "") == home)
-    ]
-
-
-def _offer(holder: object) -> str:
-    """The functions and classes that were defined there, as a remedy."""
-    names = _defined(holder)
-    return f"; it has {', '.join(names[:8])}" if names else ""

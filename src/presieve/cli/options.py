@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import typer
+
+from presieve.driver.options import OPTIONS, Given, read
 
 
 class Mode(StrEnum):
@@ -14,22 +16,6 @@ class Mode(StrEnum):
 
     GROUPED = "grouped"
     GLOBAL = "global"
-
-
-class Policy(StrEnum):
-    """What a proof may rest on."""
-
-    DEFAULT = "default"
-    ASSUME = "assume"
-    STRICT = "strict"
-
-
-class Cost(StrEnum):
-    """Where to push what is proven."""
-
-    AUTO = "auto"
-    ALWAYS = "always"
-    NEVER = "never"
 
 
 Turns: TypeAlias = Annotated[int, typer.Option(min=1, help="Measured turns; medians are told.")]
@@ -67,23 +53,24 @@ Keys: TypeAlias = Annotated[
 ModeOption: TypeAlias = Annotated[
     Mode, typer.Option("--mode", help="Whether the fold of no rows is nothing (GROUP BY) or a row.")
 ]
-PolicyOption: TypeAlias = Annotated[
-    Policy,
-    typer.Option(
-        "--policy", help="What a proof may rest on: what is known, whatever it lists, or least."
-    ),
-]
-CostOption: TypeAlias = Annotated[
-    Cost, typer.Option("--cost", help="Push where it pays, wherever it is proven, or nowhere.")
-]
-Budget: TypeAlias = Annotated[float, typer.Option(metavar="SECONDS", help="Time for the search.")]
-Pure: TypeAlias = Annotated[
-    str,
-    typer.Option(
-        metavar="F,MODULE:G",
-        help="Functions of that file, or of a module, that need not be read: each changes nothing, "
-        "never raises, and gives the same for the same arguments, as annotated.",
-    ),
+
+
+def _shown(name: str) -> Any:
+    """An option of :mod:`presieve.driver.options`: a text here, which is read there."""
+    option = OPTIONS[name]
+    default = f"{option.default:g}" if isinstance(option.default, float) else option.default
+    return typer.Option(
+        f"--{name}", metavar=option.metavar, help=option.help, show_default=default or False
+    )
+
+
+Policy: TypeAlias = Annotated[str | None, _shown("policy")]
+Cost: TypeAlias = Annotated[str | None, _shown("cost")]
+Budget: TypeAlias = Annotated[str | None, _shown("budget")]
+Declare: TypeAlias = Annotated[list[str] | None, _shown("declare")]
+Pure: TypeAlias = Annotated[list[str] | None, _shown("pure")]
+Save: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="CERT.json", help="Write the certificate of a proof there.")
 ]
 Json: TypeAlias = Annotated[
     bool, typer.Option("--json", help="One JSON object on standard output, the rest elsewhere.")
@@ -93,3 +80,8 @@ Json: TypeAlias = Annotated[
 def names(keys: str) -> tuple[str, ...]:
     """``"a, b"`` as names."""
     return tuple(part.strip() for part in keys.split(",") if part.strip())
+
+
+def given(**written: str | list[str] | None) -> Given:
+    """The options that stand on the command line, read."""
+    return read({name: w for name, w in written.items() if w not in (None, [])}, "--{}")

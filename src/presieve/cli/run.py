@@ -9,7 +9,7 @@ import typer
 
 from presieve.cli import job as jobs
 from presieve.cli import options as opt
-from presieve.driver.optimize import Options
+from presieve.cli import project
 from presieve.driver.session import Setting, enable_everywhere
 from presieve.report.heard import Heard, inside
 
@@ -26,23 +26,27 @@ def command(
     job: JobName,
     args: JobArgs = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No lines at the end.")] = False,
-    policy: opt.PolicyOption = opt.Policy.DEFAULT,
-    budget: opt.Budget = 10.0,
-    cost: opt.CostOption = opt.Cost.AUTO,
+    policy: opt.Policy = None,
+    budget: opt.Budget = None,
+    cost: opt.Cost = None,
+    declare: opt.Declare = None,
+    pure: opt.Pure = None,
 ) -> None:
     """Run a PySpark job unchanged, its DataFrames optimized.
 
     Standard output, exit code and traceback are the job's own. At the end there is a line for each
     boundary on standard error. Options of presieve stand before JOB.py.
     """
+    given = opt.given(policy=policy, budget=budget, cost=cost, declare=declare, pure=pure)
     found = jobs.read(job)
     heard = Heard(inside(found.path.resolve().parent))
-    enable_everywhere(Setting(Options(budget, policy.value, cost.value), heard.look))
+    enable_everywhere(Setting(given, heard.look, otherwise=project.options(found.path)))
+    warned = jobs.Warned()
     try:
         code = jobs.end(found, args or ())
     finally:
         if not quiet:
             sys.stdout.flush()
-            for line in heard.lines():
+            for line in (*heard.lines(), *warned.lines):
                 print("presieve:", " ".join(line.split()), file=sys.stderr)
     raise typer.Exit(code)

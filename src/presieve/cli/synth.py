@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from presieve.cli import options as opt
-from presieve.cli import output
+from presieve.cli import output, project
 from presieve.cli.load import load_beside, load_fold
+from presieve.driver.options import Options
 from presieve.report import found as tell
 from presieve.report import progress
 from presieve.report.words import why as more
@@ -26,16 +27,15 @@ def command(
     returns: opt.Returns = None,
     keys: opt.Keys = "",
     mode: opt.ModeOption = opt.Mode.GROUPED,
-    policy: opt.PolicyOption = opt.Policy.DEFAULT,
-    budget: opt.Budget = 10.0,
-    pure: opt.Pure = "",
+    policy: opt.Policy = None,
+    budget: opt.Budget = None,
+    declare: opt.Declare = None,
+    pure: opt.Pure = None,
     json: opt.Json = False,
     trace: Annotated[
         bool, typer.Option("--trace", help="Tell first, in order, what the search did.")
     ] = False,
-    save: Annotated[
-        Path | None, typer.Option(metavar="CERT.json", help="Write the certificate there.")
-    ] = None,
+    save: opt.Save = None,
 ) -> None:
     """Find a pre-filter below a fold, as strong as can be proved, and the residual above it.
 
@@ -45,6 +45,8 @@ def command(
 
     output.check_writable(save)
     progress.in_terminal()
+    written = opt.given(policy=policy, budget=budget, declare=declare, pure=pure)
+    chosen = Options.of(written, project.of_fold(target, schema))
     with output.quiet():
         fold = load_fold(target)
         found = synthesize(
@@ -54,9 +56,10 @@ def command(
             returns=returns,
             keys=opt.names(keys),
             mode=mode.value,
-            budget=budget,
-            policy=policy.value,
-            pure=load_beside(target, opt.names(pure)),
+            budget=chosen.budget,
+            policy=chosen.policy,
+            declare=chosen.declare,
+            pure=load_beside(target, chosen.pure),
             trace=trace,
         )
     if save is not None and found.certificate is not None:
@@ -64,11 +67,15 @@ def command(
     if json:
         output.as_json(found.to_json())
     else:
-        if found.trace is not None:
-            output.trace(found.trace)
-        output.fields(_fields(found, save))
+        _show(found, save)
     if found.kind == "none":
         raise typer.Exit(1)
+
+
+def _show(found: Synthesis, save: Path | None) -> None:
+    if found.trace is not None:
+        output.trace(found.trace)
+    output.fields(_fields(found, save))
 
 
 def _fields(found: Synthesis, save: Path | None) -> Iterator[tuple[str, str]]:

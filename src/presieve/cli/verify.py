@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from presieve.cli import options as opt
-from presieve.cli import output
+from presieve.cli import output, project
 from presieve.cli.load import load_beside, load_fold
+from presieve.driver.options import Options
 from presieve.report import html as pages
 from presieve.report import progress
 from presieve.report import verdict_text as tell
@@ -35,16 +36,15 @@ def command(
     returns: opt.Returns = None,
     keys: opt.Keys = "",
     mode: opt.ModeOption = opt.Mode.GROUPED,
-    policy: opt.PolicyOption = opt.Policy.DEFAULT,
-    budget: opt.Budget = 10.0,
-    pure: opt.Pure = "",
+    policy: opt.Policy = None,
+    budget: opt.Budget = None,
+    declare: opt.Declare = None,
+    pure: opt.Pure = None,
     json: opt.Json = False,
     html: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the answer there as a page, too.")
     ] = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="CERT.json", help="Write the certificate of a proof.")
-    ] = None,
+    save: opt.Save = None,
 ) -> None:
     """Prove a pushdown, or show a table on which it changes the result.
 
@@ -54,6 +54,8 @@ def command(
 
     output.check_writable(html, save)
     progress.in_terminal()
+    written = opt.given(policy=policy, budget=budget, declare=declare, pure=pure)
+    chosen = Options.of(written, project.of_fold(target, schema))
     with output.quiet():
         fold = load_fold(target)
         verdict = verify(
@@ -65,9 +67,10 @@ def command(
             returns=returns,
             keys=opt.names(keys),
             mode=mode.value,
-            budget=budget,
-            policy=policy.value,
-            pure=load_beside(target, opt.names(pure)),
+            budget=chosen.budget,
+            policy=chosen.policy,
+            declare=chosen.declare,
+            pure=load_beside(target, chosen.pure),
         )
     if save is not None and verdict.certificate is not None:
         output.write(save, verdict.certificate.text())

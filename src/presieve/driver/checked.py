@@ -6,7 +6,7 @@ Each function raises :class:`UsageError` where a value is none of what it is for
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from presieve.errors import UsageError
 
@@ -37,7 +37,7 @@ def check_texts(name: str, value: object, example: str) -> None:
     """A text, or several."""
     if isinstance(value, str):
         return
-    if not isinstance(value, Iterable) or not all(isinstance(v, str) for v in value):
+    if not isinstance(value, Collection) or not all(isinstance(v, str) for v in value):
         raise UsageError(f"{name} is a text such as {example!r}, or a list of them, not {value!r}")
 
 

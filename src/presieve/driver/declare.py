@@ -7,15 +7,17 @@ from dataclasses import replace
 
 from presieve.certificate.check import make_solver
 from presieve.driver.checked import check_texts
-from presieve.driver.inputs import told_in
+from presieve.driver.inputs import TIMEZONE, told_in
 from presieve.errors import Declined, UsageError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app
-from presieve.ir.terms import TRUE, Op, Term, Var
+from presieve.ir.terms import TRUE, Op, Scope, Term, Var
 from presieve.ir.walk import variables
+from presieve.semantics.types import column
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Unsat
 from presieve.smt.text import s_not
+from presieve.sql.ddl import parse_schema
 from presieve.sql.parse import parse_predicate
 
 Declared = str | Sequence[str]
@@ -47,6 +49,13 @@ def read_declared(
             raise UsageError(f"declare {text!r}: a declared fact is about one column")
         found.append((text, app(Op.SQL_IS_TRUE, term)))
     return tuple(found)
+
+
+def about(declared: Declared, schema: str) -> tuple[str, ...]:
+    """Those of the conditions that are on columns of a schema (DDL)."""
+    found = [(c.name, column(c.name, c.type, c.nullable)) for c in parse_schema(schema)]
+    names = {name: Var(Scope.ROW, name, known.sort) for name, known in found if known is not None}
+    return tuple(text for text, _ in read_declared(declared, names, TIMEZONE, partly=True))
 
 
 def about_nothing(

@@ -10,31 +10,19 @@ import logging
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from presieve.driver import ladder, log
-from presieve.driver.checked import check_budget, check_choice, check_dataframe, check_texts
-from presieve.driver.declare import (
-    EXAMPLE,
-    Declared,
-    about_nothing,
-    read_declared,
-    with_declared,
-)
+from presieve.driver.checked import check_dataframe
+from presieve.driver.declare import Declared, about_nothing, read_declared, with_declared
 from presieve.driver.gate import gated
+from presieve.driver.options import UNSET, Cost, Options, given, of_session, shows_defaults
 from presieve.driver.order import order_of
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.rounds import Decided, in_rounds
-from presieve.driver.solve import (
-    ERASED_TEXT,
-    ERASES,
-    POLICIES,
-    Policy,
-    Solution,
-    solve,
-)
+from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
 from presieve.driver.solved import solved
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
@@ -51,22 +39,21 @@ if TYPE_CHECKING:
     from presieve.report.trace import Trace
     from presieve.synthesis.story import Story
 
-Cost = Literal["auto", "always", "never"]
-
 logger = logging.getLogger("presieve")
 
 ENABLED = "spark.presieve.enabled"
 DISABLE = "PRESIEVE_DISABLE"
 
 
+@shows_defaults
 def optimize(
     df: DataFrame,
     *,
-    budget: float = 10.0,
-    policy: Policy = "default",
-    cost: Cost = "auto",
-    declare: Declared = (),
-    pure: PureFunctions = (),
+    budget: float = UNSET,
+    policy: Policy = UNSET,
+    cost: Cost = UNSET,
+    declare: Declared = UNSET,
+    pure: PureFunctions = UNSET,
 ) -> DataFrame:
     """An equivalent DataFrame with proven pre-filters below UDFs and aggregates.
 
@@ -74,31 +61,36 @@ def optimize(
     as far as footers and a few rows of local Parquet files tell (``driver/gate.py``), ``"always"``
     wherever it is proven, ``"never"`` only explains. ``declare`` are conditions that hold on every
     row that a function reads, such as ``"NOT isnan(score)"``, ``pure`` functions that the plan's
-    functions call and that need not be read (:func:`presieve.synthesize`).
+    functions call and that need not be read (:func:`presieve.synthesize`). What is not given is
+    what the session's configuration says, as ``spark.presieve.policy`` and the like.
     What cannot be improved comes back as the very same object, and the reasons go to the logger
     ``presieve``.
     """
     check_dataframe(df, "optimize")
-    options = Options(budget, policy, cost, declare, pure)
-    found, _ = optimized(df, options, told=logger.isEnabledFor(logging.INFO), about=True)
+    mine = given(budget=budget, policy=policy, cost=cost, declare=declare, pure=pure)
+    options = Options.of(mine, of_session(df.sparkSession))
+    told = logger.isEnabledFor(logging.INFO)
+    found, _ = optimized(df, options, told=told, about="declare" in mine)
     return found
 
 
+@shows_defaults
 def explain(
     df: DataFrame,
     *,
-    budget: float = 10.0,
-    policy: Policy = "default",
-    cost: Cost = "auto",
-    declare: Declared = (),
-    pure: PureFunctions = (),
+    budget: float = UNSET,
+    policy: Policy = UNSET,
+    cost: Cost = UNSET,
+    declare: Declared = UNSET,
+    pure: PureFunctions = UNSET,
 ) -> Report:
     """What :func:`optimize` with the same options does to the DataFrame."""
     from presieve.report.report import Report
 
     check_dataframe(df, "explain")
-    options = Options(budget, policy, cost, declare, pure)
-    found, data = optimized(df, options, for_report=True, about=True)
+    mine = given(budget=budget, policy=policy, cost=cost, declare=declare, pure=pure)
+    options = Options.of(mine, of_session(df.sparkSession))
+    found, data = optimized(df, options, for_report=True, about="declare" in mine)
     return Report(data, partial(_measured, df, found))
 
 
@@ -107,24 +99,6 @@ def _measured(df: DataFrame, found: DataFrame) -> Measured:
     from presieve.backend.measured import run
 
     return Measured(run(df), run(found))
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How to go about it. Raises :class:`UsageError` on values that are none."""
-
-    budget: float
-    policy: Policy
-    cost: Cost
-    declare: Declared = ()
-    pure: PureFunctions = ()
-
-    def __post_init__(self) -> None:
-        """Check the values."""
-        check_budget(self.budget)
-        check_choice("policy", self.policy, POLICIES)
-        check_choice("cost", self.cost, ("auto", "always", "never"))
-        check_texts("declare", self.declare, EXAMPLE)
 
 
 def optimized(

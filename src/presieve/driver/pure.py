@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
+from presieve.driver.named import named
 from presieve.errors import UsageError
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort
 from presieve.lift.forms import Pure
 
-PureFunctions = Sequence[Callable[..., Any]] | Mapping[Callable[..., Any], Any]
+PureFunctions = Sequence[Callable[..., Any] | str] | Mapping[Callable[..., Any], Any]
 """Functions that are annotated with what they return, or a mapping from functions to that: ``str``,
-``int``, ``float``, ``bool``, or one of them ``| None``.
+``int``, ``float``, ``bool``, or one of them ``| None``. A text is a function's name
+(:mod:`presieve.driver.named`), which is looked up when it is needed: the module may not be there
+before.
 """
 
 _RESULTS: dict[type, tuple[Sort, str, str]] = {
@@ -26,14 +29,26 @@ _WRITTEN = {kind.__name__: kind for kind in _RESULTS}
 
 
 def read_pure(functions: PureFunctions) -> tuple[Pure, ...]:
-    """The declared functions. Raises :class:`UsageError` where one is none, or its result is not
-    of a type that is understood.
+    """The declared functions. Raises :class:`UsageError` where one is none or is not there, or its
+    result is not of a type that is understood.
     """
-    if callable(functions) or isinstance(functions, str) or not isinstance(functions, Iterable):
-        raise UsageError(f"pure is a list of functions, not {functions!r}")
+    check_pure(functions)
     if isinstance(functions, Mapping):
         return tuple(_read(f, returns) for f, returns in functions.items())
-    return tuple(_read(f, _annotated(f)) for f in functions)
+    found = [named(f) if isinstance(f, str) else f for f in functions]
+    return tuple(_read(f, _annotated(f)) for f in found)
+
+
+def check_pure(functions: object) -> None:
+    """Raises :class:`UsageError` as :func:`read_pure`, but looks up no names."""
+    if callable(functions) or isinstance(functions, str) or not isinstance(functions, Collection):
+        raise UsageError(f"pure is a list of functions, not {functions!r}")
+    if isinstance(functions, Mapping):
+        found = list(functions.items())
+    else:
+        found = [(f, _annotated(f)) for f in functions if not isinstance(f, str)]
+    for function, returns in found:
+        _read(function, returns)
 
 
 def _read(function: object, returns: object) -> Pure:

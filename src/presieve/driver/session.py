@@ -13,14 +13,24 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 from weakref import WeakKeyDictionary
 
 from presieve.driver.declare import Declared
-from presieve.driver.optimize import Cost, Options, optimized, switched_off
-from presieve.driver.pure import PureFunctions, read_pure
+from presieve.driver.optimize import optimized, switched_off
+from presieve.driver.options import (
+    UNSET,
+    Cost,
+    Given,
+    Options,
+    given,
+    of_session,
+    shows_defaults,
+)
+from presieve.driver.pure import PureFunctions
 from presieve.driver.solve import Policy
+from presieve.errors import UsageError
 from presieve.report.model import ReportData
 
 if TYPE_CHECKING:
@@ -32,22 +42,25 @@ if TYPE_CHECKING:
 logger = logging.getLogger("presieve")
 
 
+@shows_defaults
 def enable(
     spark: SparkSession,
     *,
-    budget: float = 10.0,
-    policy: Policy = "default",
-    cost: Cost = "auto",
-    declare: Declared = (),
-    pure: PureFunctions = (),
+    budget: float = UNSET,
+    policy: Policy = UNSET,
+    cost: Cost = UNSET,
+    declare: Declared = UNSET,
+    pure: PureFunctions = UNSET,
 ) -> None:
     """Every action and write on this session's DataFrames goes through :func:`optimize`.
 
     The options are those of :func:`optimize`, ``budget`` for each DataFrame; enabled again, the
-    last ones count. ``df.explain()`` shows the plan that would run. What is cached or registered as
-    a view stays the plan as it was written. :class:`UsageError` where ``spark`` is no session.
+    last ones count. Those that are not given may be set in the session's configuration, at any
+    time. ``df.explain()`` shows the plan that would run. What is cached or registered as a view
+    stays the plan as it was written. :class:`UsageError` where ``spark`` is no session.
     """
-    _set(spark, Setting(Options(budget, policy, cost, declare, pure)))
+    mine = given(budget=budget, policy=policy, cost=cost, declare=declare, pure=pure)
+    _set(spark, _fit(spark, Setting(mine)))
 
 
 def disable(spark: SparkSession) -> None:
@@ -55,21 +68,23 @@ def disable(spark: SparkSession) -> None:
     _set(spark, None)
 
 
+@shows_defaults
 @contextmanager
 def enabled(
     spark: SparkSession,
     *,
-    budget: float = 10.0,
-    policy: Policy = "default",
-    cost: Cost = "auto",
-    declare: Declared = (),
-    pure: PureFunctions = (),
+    budget: float = UNSET,
+    policy: Policy = UNSET,
+    cost: Cost = UNSET,
+    declare: Declared = UNSET,
+    pure: PureFunctions = UNSET,
 ) -> Iterator[None]:
     """:func:`enable` for the length of a ``with`` block; then it is as before, also after an error.
 
     It is the session that is enabled, for all threads.
     """
-    with enabled_as(spark, Setting(Options(budget, policy, cost, declare, pure))):
+    mine = given(budget=budget, policy=policy, cost=cost, declare=declare, pure=pure)
+    with enabled_as(spark, Setting(mine)):
         yield
 
 
@@ -79,21 +94,24 @@ Heard: TypeAlias = "Callable[[DataFrame, ReportData], None]"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
-    """How a session's DataFrames are optimized. ``for_report`` as in :func:`optimized`."""
+    """How a session's DataFrames are optimized: ``given`` goes before the configuration that the
+    session has at that time, and that before ``otherwise``. ``for_report`` as in :func:`optimized`.
+    """
 
-    options: Options
+    given: Given
     heard: Heard | None = None
     for_report: bool = False
+    otherwise: Given = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        """Complain now of what would be complained of at the first action."""
-        read_pure(self.options.pure)
+    def options(self, spark: SparkSession) -> Options:
+        """Those for a session's DataFrames. :class:`UsageError` where its configuration is none."""
+        return Options.of(self.given, of_session(spark), self.otherwise)
 
 
 @contextmanager
 def enabled_as(spark: SparkSession, setting: Setting) -> Iterator[None]:
     """:func:`enabled` for those who also listen."""
-    before = _set(spark, setting)
+    before = _set(spark, _fit(spark, setting))
     try:
         yield
     finally:
@@ -137,6 +155,7 @@ class _State:
         self.everywhere: Setting | None = None
         self.kept: WeakKeyDictionary[DataFrame, _Kept] = WeakKeyDictionary()
         self.hooks: Hooks | None = None
+        self.complaints: set[str] = set()
 
 
 _state = _State()
@@ -151,6 +170,16 @@ def _hooks() -> Hooks:
     if _state.hooks is None:
         _state.hooks = Hooks(_through)
     return _state.hooks
+
+
+def _fit(spark: SparkSession, setting: Setting) -> Setting:
+    """The setting. Complains now of what would be complained of at the first action."""
+    from presieve.backend.hooks import frame_class, session_key
+
+    frame_class(spark)
+    session_key(spark)
+    setting.options(spark)
+    return setting
 
 
 def _set(spark: SparkSession, setting: Setting | None) -> Setting | None:
@@ -189,9 +218,21 @@ def _answering(df: DataFrame) -> DataFrame:
             return df
         kept = _kept(df, setting)
         return _looked_at(df, setting) if kept is None else kept
+    except UsageError as error:  # in the configuration, which may be anybody's
+        _complain(f"left alone: {error}")
+        return df
     except Exception as error:  # no bug of ours may stop a job that runs without us
         logger.warning("left alone, as looking at it failed; please report it", exc_info=error)
         return df
+
+
+def _complain(text: str) -> None:
+    """Warn of that once."""
+    with _lock:
+        before = text in _state.complaints
+        _state.complaints.add(text)
+    if not before:
+        logger.warning("%s", text)
 
 
 def _setting(df: DataFrame) -> Setting | None:
@@ -225,9 +266,8 @@ def _looked_at(df: DataFrame, setting: Setting) -> DataFrame:
 
     around = surroundings(df)
     told = setting.heard is not None or logger.isEnabledFor(logging.INFO)
-    better, data = optimized(
-        df, setting.options, for_report=setting.for_report, told=told, at_once=True
-    )
+    options = setting.options(df.sparkSession)
+    better, data = optimized(df, options, for_report=setting.for_report, told=told, at_once=True)
     if setting.heard is not None:
         setting.heard(df, data)
     if around is not None and around.undisturbed():

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from presieve.certificate import Certificate
 from presieve.driver import log
-from presieve.driver.checked import check_budget, check_choice
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
+from presieve.driver.options import Options
 from presieve.driver.order import Question, asked
 from presieve.driver.pure import PureFunctions, read_pure
-from presieve.driver.solve import POLICIES, Policy, Solution, no_text, solve
+from presieve.driver.solve import Policy, Solution, no_text, solve
 from presieve.errors import Declined
 from presieve.ir.pushdown import Kind, ResidualStrength, Strength
 from presieve.report import progress
@@ -142,7 +142,7 @@ def synthesize(
     be handled comes back as kind ``none`` with the reasons in ``declined``.
     """
     started = time.perf_counter()
-    check_options(budget, policy)
+    Options(budget, policy, declare=declare, pure=pure)
     inputs = read_inputs(fold, schema, returns, keys, mode, read_pure(pure))
     if isinstance(inputs, Declined):
         return _nothing(where, inputs, started)
@@ -159,12 +159,6 @@ def synthesize(
     question = Question(asked(solution), inputs.schema, known)
     found = told(inputs, where, solution, started)
     return replace(found, _question=question, _story=story if trace else None)
-
-
-def check_options(budget: float, policy: str) -> None:
-    """Raises :class:`UsageError` on values that are none."""
-    check_budget(budget)
-    check_choice("policy", policy, POLICIES)
 
 
 def _nothing(where: str, declined: Declined, started: float) -> Synthesis:

@@ -10,6 +10,7 @@ from presieve.certificate import Certificate, Verified, check
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.mend import Mend
+from presieve.driver.options import Options
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.real import realizer
 from presieve.driver.refuted import refutation
@@ -22,7 +23,6 @@ from presieve.driver.solve import (
     strictly,
     too_deep,
 )
-from presieve.driver.synthesize import check_options
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
@@ -70,7 +70,7 @@ def verify(
     were run. Raises :class:`UsageError` for input that is none.
     """
     started = time.perf_counter()
-    check_options(budget, policy)
+    Options(budget, policy, declare=declare, pure=pure)
     inputs = read_inputs(fold, schema, returns, keys, mode, read_pure(pure))
     if isinstance(inputs, Declined):
         name = getattr(fold, "__name__", type(fold).__name__)

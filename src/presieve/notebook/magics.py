@@ -15,7 +15,8 @@ from IPython.core.magic import Magics, line_cell_magic, magics_class, no_var_exp
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
-from presieve.driver.optimize import Cost, Options, explain
+from presieve.driver.optimize import explain
+from presieve.driver.options import COSTS, checked
 from presieve.driver.session import Setting, disable, enable, enabled_as, setting_of
 from presieve.driver.solve import POLICIES
 from presieve.errors import PresieveError
@@ -34,13 +35,13 @@ class PresieveMagics(Magics):
     shell: InteractiveShell
 
     @magic_arguments()
-    @argument("--policy", choices=POLICIES, default="default", help="what a proof may rest on")
+    @argument("--policy", choices=POLICIES, help="what a proof may rest on")
     @argument(
         "--cost",
-        choices=("auto", "always", "never"),
+        choices=COSTS,
         help="push where it pays (auto), wherever it is proven, or nowhere",
     )
-    @argument("--budget", type=float, default=10.0, help="seconds of search for a DataFrame")
+    @argument("--budget", type=float, help="seconds of search for a DataFrame")
     @argument("--explain", action="store_true", help="run the cell as written; only tell")
     @argument("--measure", action="store_true", help="run each DataFrame once more, both ways")
     @argument("what", nargs=REMAINDER, help="on, off, status, or [explain] and a DataFrame")
@@ -117,11 +118,11 @@ class PresieveMagics(Magics):
         if asked.explain and asked.cost is not None:
             raise UsageError("--explain pushes nowhere: leave out --cost")
         given = _given(asked)
-        options = Options(**{**given, "cost": "never"} if asked.explain else given)
+        mine = {**given, "cost": "never"} if asked.explain else given
         heard = _Cell(self.shell)
         # Lines count as the reader sees them, below the magic's own.
         text = cell if cell.startswith("%%") else f"#\n{cell}"
-        with enabled_as(_spark(), Setting(options, heard.look, for_report=True)):
+        with enabled_as(_spark(), Setting(mine, heard.look, for_report=True)):
             done = self.shell.run_cell(text, store_history=False)
         for look, places in distinct(heard.looks):
             report = Report(look.data)
@@ -186,15 +187,15 @@ def _spark() -> SparkSession:
 
 def _given(asked: Namespace) -> dict[str, Any]:
     """The options as ``enable`` and ``explain`` take them."""
-    cost: Cost = asked.cost or "auto"
-    return {"budget": asked.budget, "policy": asked.policy, "cost": cost}
+    found = {"budget": asked.budget, "policy": asked.policy, "cost": asked.cost}
+    return {**checked({name: value for name, value in found.items() if value is not None})}
 
 
 def _status(spark: SparkSession) -> str:
     setting = setting_of(spark)
     if setting is None:
         return "presieve is off"
-    o = setting.options
+    o = setting.options(spark)
     return f"presieve is on: policy {o.policy}, cost {o.cost}, budget {o.budget:g} s"
 
 

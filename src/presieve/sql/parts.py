@@ -1,4 +1,4 @@
-"""Trusted. SQL text taken apart at its outermost ANDs or commas, whatever stands in between.
+"""Trusted. SQL text taken apart at its outermost ANDs, commas or semicolons.
 
 What is not in the language whose words :mod:`presieve.sql.lexer` knows is not taken apart.
 """
@@ -34,6 +34,17 @@ def conjuncts(text: str) -> tuple[str, ...]:
             between = max(between - 1, 0)
     parts = _between(text, cuts, len("AND"))
     return parts if depth == 0 and all(parts) else (text,)
+
+
+def conditions(text: str) -> tuple[str, ...]:
+    """Conditions with ``;`` between them, and perhaps at the end: none of those in literals and
+    quoted names. What cannot be taken apart is left as one.
+    """
+    try:
+        cuts = [t.position for t in tokens(text) if t.is_operator(";")]
+    except DeclineSignal:
+        return (text,)
+    return tuple(part for part in _between(text, cuts, len(";")) if part)
 
 
 def arguments(text: str) -> tuple[str, ...]:
