@@ -119,7 +119,11 @@ def fold_by_key(
         made, where, fold.schema, keys, fold.returns, options.budget, options.policy
     )
     logger.info("fold_by_key, %s: %s", type(made).__name__, below)
-    return fold.run(below.prefilter, below.residual, partitions)
+    prefilter = fold.below(below.prefilter)
+    if prefilter is None:
+        logger.info("fold_by_key, %s: left alone: what is read is not known", type(made).__name__)
+        return fold.run("true", where, partitions)
+    return fold.run(prefilter, below.residual, partitions)
 
 
 def _column(

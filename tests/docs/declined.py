@@ -49,9 +49,11 @@ GROUPS: dict[str, set[str]] = {
         "plan-depth",
         "plan-shape",
         "residual-column",
+        "source",
         "spark-internals",
         "sql-text",
         "streaming",
+        "text-encoding",
         "view",
     },
     "SQL: what a filter says": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from presieve.backend.boundary import COGROUPS, FLAT_MAPS, MAPS, TABLE_FUNCTION, Boundary
 from presieve.backend.catalyst_json import Node
@@ -11,17 +12,20 @@ from presieve.backend.catalyst_plan import Site
 from presieve.backend.footers import within_python
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.raising import can_raise, guards
+from presieve.backend.utf8 import valid_utf8
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
 from presieve.plan.pushdown import Moved
 from presieve.semantics.types import decimal_type
 
 _ALWAYS_SENT = frozenset(
-    ("boolean", "tinyint", "smallint", "int", "bigint", "unsupported:float", "double", "string")
-) | {"binary"}
-"""Types all of whose values Python can hold, decimals besides. Not so timestamps (pandas counts
-nanoseconds from 1677 to 2262, and Spark's conversion raises beyond) and dates (Python's end with
-the year 9999).
+    ("boolean", "tinyint", "smallint", "int", "bigint", "unsupported:float", "double", "binary")
+)
+"""Types all of whose values a worker gets, as bits that stand in a file too (``test_transport``).
+
+Not so timestamps (pandas counts nanoseconds from 1677 to 2262, and Spark's conversion raises
+beyond) and dates (Python's end with the year 9999). Arrow raises on strings that are no UTF-8, and
+Spark, on its way to Arrow, on decimals with more digits than their type has: files may hold both.
 """
 
 
@@ -76,12 +80,31 @@ def others_raise(node: Node, boundary: Boundary) -> bool:
     return any(can_raise(tree) for i, tree in enumerate(columns) if i not in known)
 
 
-def arrives_in_python(gateway: Gateway, site: Site, boundary: Boundary, plan: Handle) -> bool:
-    """Whether Python can hold every value of the columns that the boundary's functions are sent."""
-    sent = {i for call in boundary.calls if call.native is None for i in call.arguments}
-    always = {a.id for a in boundary.inputs if a.type in _ALWAYS_SENT or decimal_type(a.type)}
-    asked = [a for a in boundary.inputs if a.id in sent - always]
-    if not all(a.type in ("timestamp", "timestamp_ntz", "date") for a in asked):
-        return False
-    ids = {a.id for a in asked}
-    return not ids or ids <= within_python(gateway, plan, site.input, ids)
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the functions of a boundary are sent: whether workers get all values of it, but for
+    ``texts``, columns of which they get what is UTF-8.
+    """
+
+    arrives: bool
+    texts: frozenset[str] = frozenset()
+
+
+def sent_to_python(gateway: Gateway, site: Site, boundary: Boundary, plan: Handle) -> Sent:
+    """Whether a worker gets every value of the columns that the boundary's functions are sent."""
+    calls = [c for c in boundary.calls if c.native is None]
+    scalar = boundary.kind == "Project"
+    by_arrow = {i for c in calls if c.arrow or not scalar for i in c.arguments}
+    sent = {i for c in calls for i in c.arguments}
+    types = {a.id: a.type for a in boundary.inputs if a.id in sent and a.type not in _ALWAYS_SENT}
+    texts = {i for i, type_ in types.items() if type_ == "string"}
+    numbers = {i for i, type_ in types.items() if decimal_type(type_)}
+    moments = {i for i, t in types.items() if t in ("timestamp", "timestamp_ntz", "date")}
+    if types.keys() - texts - numbers - moments:
+        return Sent(False)
+    asked = moments | (numbers & by_arrow)
+    if asked and not asked <= within_python(gateway, plan, site.input, asked):
+        return Sent(False)
+    asked = texts & by_arrow
+    asked -= valid_utf8(gateway, plan, site.root, site.input, asked) if asked else frozenset()
+    return Sent(True, frozenset(a.name for a in boundary.inputs if a.id in asked))

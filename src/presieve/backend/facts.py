@@ -21,6 +21,7 @@ from presieve.backend.footers import ranges, without_null
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import input_vars
 from presieve.backend.problem import SiteProblem
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import INT, Option, strip
 from presieve.ir.terms import Op, Term, Var, int_lit
@@ -58,6 +59,8 @@ def known_facts(gateway: Gateway, root: Handle, site: SiteProblem) -> tuple[Fact
     node = site.site.input
     options = {number for number, v in asked.items() if isinstance(v.sort, Option)}
     filtered = _filtered(node, options)
+    if filtered and not _is_faithful(site):
+        filtered = set()
     counted = without_null(gateway, root, node, options - filtered)
     wide = {n for n, v in asked.items() if strip(v.sort) == INT and n not in filtered | counted}
     between = ranges(gateway, root, node, wide)
@@ -75,6 +78,14 @@ def _within(var: Var, low: int, high: int) -> Term:
     inside = conjunction([app(Op.PY_GE, value, int_lit(low)), app(Op.PY_LE, value, int_lit(high))])
     none = [app(Op.IS_NONE, var)] if isinstance(var.sort, Option) else []
     return disjunction([*none, inside])
+
+
+def _is_faithful(site: SiteProblem) -> bool:
+    """Whether filters below are applied as they say, and not by a source in a way of its own."""
+    try:
+        return site.sources.faithful
+    except DeclineSignal:
+        return False
 
 
 def _filtered(node: Node, ids: Iterable[int]) -> set[int]:

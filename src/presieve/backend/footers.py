@@ -19,6 +19,7 @@ from presieve.backend.boundary import PROJECT
 from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, Node, Tree, expr_id
 from presieve.backend.catalyst_operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.gateway import Gateway, Handle
+from presieve.semantics.types import decimal_type
 
 if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData, Statistics
@@ -211,12 +212,23 @@ _DAYS = (-141_427, 2_932_896)
 """
 
 
+def _whole(raw: int | bytes) -> int:
+    """An integer of the file, or the bytes of one."""
+    return raw if isinstance(raw, int) else int.from_bytes(raw, "big", signed=True)
+
+
 def _holds(statistics: Statistics, type_: str) -> bool:
-    """Timestamps of microseconds, or dates, between extremes that Python can hold."""
+    """Timestamps of microseconds, or dates, between extremes that Python can hold; decimals with no
+    more digits than their type has.
+    """
     if not statistics.has_min_max:
         return False
     kind = json.loads(statistics.logical_type.to_json())
-    low, high = statistics.min_raw, statistics.max_raw
+    low, high = (_whole(raw) for raw in (statistics.min_raw, statistics.max_raw))
+    digits = decimal_type(type_)
+    if digits is not None:
+        alike = kind.get("Type") == "Decimal" and kind.get("scale") == digits[1]
+        return bool(alike and -(10 ** digits[0]) < low <= high < 10 ** digits[0])
     if type_ in ("timestamp", "timestamp_ntz"):  # days may be read as such, too
         moments = kind.get("Type") == "Timestamp" and kind.get("timeUnit") == "microseconds"
         return bool(moments and _STANDARD_TIME <= low <= high <= _MICROSECONDS)

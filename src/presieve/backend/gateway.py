@@ -8,6 +8,7 @@ the same operator in both.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from presieve.backend.catalyst_json import Node, Tree
@@ -28,6 +29,18 @@ class GatewayError(PresieveError):
     def declined(self) -> Declined:
         """The value for the report."""
         return Declined("spark-internals", str(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a leaf of a plan reads from: the ``names`` of the classes, or formats, that do it, the
+    outermost first; ``files``: files of Spark's own formats; ``raw``: it is handed conditions as
+    Catalyst has them, and not only those of a list.
+    """
+
+    names: tuple[str, ...]
+    files: bool = False
+    raw: bool = False
 
 
 class Gateway(Protocol):
@@ -204,6 +217,9 @@ class Gateway(Protocol):
         """Whether a relation reads the files of now when what is made of the plan is executed:
         that is done at once, or the relation keeps its list of files.
         """
+
+    def source(self, leaf: Handle) -> Source:
+        """What a leaf reads from."""
 
     def scan_metadata(self, plan: Handle) -> list[tuple[str, dict[str, str]]]:
         """Of every leaf of the physical plan: its name, and what it says about pushed filters.

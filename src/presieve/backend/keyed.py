@@ -8,10 +8,13 @@ from typing import Any
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructField, StructType
 
-from presieve.backend.classic.gateway import is_classic
+from presieve.backend.classic.gateway import ClassicGateway, is_classic
+from presieve.backend.gateway import GatewayError
 from presieve.backend.settings import ALLOWED, LEGACY, SETTINGS
-from presieve.errors import UsageError
+from presieve.backend.sources import scanned
+from presieve.errors import DeclineSignal, UsageError
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn
+from presieve.sql.emit import aside
 
 _OTHER_IN_ROWS = ("timestamp", "timestamp_ntz", "binary")
 """Types whose values in ``Row`` are not those that lifting knows: local times, bytearrays."""
@@ -71,6 +74,18 @@ class KeyedFold:
                 return name
         legacy = (n for n in conf.getAll if n.startswith(LEGACY) and not n.startswith(ALLOWED))
         return next(legacy, None)
+
+    def below(self, prefilter: str) -> str | None:
+        """The pre-filter as the scans below may be given it; None where they may be given none."""
+        if prefilter == "true":
+            return prefilter
+        gateway = ClassicGateway(self.df.sparkSession)
+        try:
+            plan = gateway.analyzed(self.df)
+            found = scanned(gateway, plan, gateway.tree(plan), ((),), native=False)
+        except (DeclineSignal, GatewayError):
+            return None
+        return prefilter if found.faithful and found.narrow == frozenset() else aside(prefilter)
 
     def run(self, prefilter: str, residual: str, partitions: int | None) -> DataFrame:
         """The results that ``residual`` accepts, of the rows that ``prefilter`` accepts."""

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from presieve.backend.boundary import Boundary
 from presieve.backend.catalyst_plan import Site
-from presieve.backend.errors import arrives_in_python, is_guarded, is_on_demand, others_raise
+from presieve.backend.errors import (
+    Sent,
+    is_guarded,
+    is_on_demand,
+    others_raise,
+    sent_to_python,
+)
 from presieve.backend.fields import with_all_fields
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.lifting import Setting, read_lifted
 from presieve.backend.names import (
     Names,
+    input_vars,
     is_key_type,
     key_columns,
     output_vars,
 )
 from presieve.backend.raising import Below, can_raise, look_below, trees_raise
+from presieve.backend.sources import Sources, read_sources
 from presieve.backend.tableops import read_boundary
+from presieve.backend.utf8 import valid_utf8
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
 from presieve.ir.ops import sql_conjunction
-from presieve.ir.sorts import strip
+from presieve.ir.sorts import STRING, strip
 from presieve.ir.terms import TRUE, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
 from presieve.lift.forms import Lifted
@@ -31,6 +40,7 @@ from presieve.plan.algebra import attribute_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Part, product
 from presieve.plan.pushdown import Moved
+from presieve.semantics.decoded import NOT_UTF8, reads_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +50,8 @@ class SiteProblem:
     The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,
     conjunct) numbers of those that it stands for, and ``taken`` their conjunction: the others are
     copies. ``stuck`` says why what is not part of it stays where it is. ``functions`` are those
-    that were read, ``look`` finds what can raise under the boundary, and ``arrives`` whether Python
+    that were read, ``look`` finds what can raise under the boundary, ``scans`` what is
+    read there, and ``arrives`` whether Python
     can hold every value that it is sent. ``opaque``: the fold has not all outputs, only those that
     hold the group's key, or of a projection those that lift; the others are functions of the group
     and may raise.
@@ -55,7 +66,8 @@ class SiteProblem:
     stuck: tuple[Declined, ...]
     functions: tuple[Lifted, ...]
     look: Callable[[], Below]
-    arrives: bool
+    scans: Callable[[], Sources]
+    sent: Sent
     opaque: bool = False
 
     @property
@@ -69,15 +81,21 @@ class SiteProblem:
         return self.look()
 
     @property
-    def may_erase_error(self) -> bool:
+    def sources(self) -> Sources:
+        """The scans under the boundary. Raises :class:`DeclineSignal`."""
+        return self.scans()
+
+    def may_erase_error(self, valid: Collection[str] = ()) -> bool:
         """Whether moving filters may keep Spark from evaluating something that raises, or from
-        sending Python a value that it cannot hold.
+        sending Python a value that it cannot hold. ``valid`` are columns of texts, in lower case,
+        of which the caller says that they are UTF-8.
         """
         grouping = self.site.boundary.fields.get("groupingExpressions", [])
         raises = self.below.may_raise or any(can_raise(t) for t in grouping)
         raises = raises or any(trees_raise(n) for n in self.site.nodes)
         raises = raises or self.opaque
-        return raises or not self.arrives
+        unsure = {name.lower() for name in self.sent.texts} - set(valid)
+        return raises or not self.sent.arrives or bool(unsure)
 
 
 def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
@@ -116,7 +134,8 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     )
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem)
-    arrives = arrives_in_python(gateway, site, boundary, plan)
+    _check_decoded(gateway, site, boundary, plan, names, problem)
+    sent = sent_to_python(gateway, site, boundary, plan)
     opaque = why is not None or others_raise(site.boundary, boundary)
     return SiteProblem(
         site,
@@ -128,9 +147,25 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         stuck,
         lifted,
         cache(partial(_look, site, boundary, moved)),
-        arrives,
+        cache(partial(read_sources, gateway, plan, site.root, boundary)),
+        sent,
         opaque,
     )
+
+
+def _check_decoded(
+    gateway: Gateway, site: Site, boundary: Boundary, plan: Handle, names: Names, problem: Problem
+) -> None:
+    """Decline ``text-encoding`` where Python may see another text than Spark compares."""
+    sent = {i for c in boundary.calls if c.native is None and not c.arrow for i in c.arguments}
+    texts = {i: v for i, v in input_vars(names).items() if i in sent and strip(v.sort) == STRING}
+    if boundary.kind != "Project" or not reads_bytes(problem.fold, problem.where, texts.values()):
+        return
+    valid = valid_utf8(gateway, plan, site.root, site.input, texts)
+    rest = [v for i, v in texts.items() if i not in valid]
+    found = reads_bytes(problem.fold, problem.where, rest)
+    if found is not None:
+        raise DeclineSignal("text-encoding", NOT_UTF8.format(found.name), problem.fold.span)
 
 
 def _look(site: Site, boundary: Boundary, moved: tuple[tuple[Moved, Term], ...]) -> Below:

@@ -32,9 +32,10 @@ from presieve.sql.catalyst_tree import MEANING
 _TOTAL = frozenset(
     EXPRESSIONS + name
     for name in (
-        *("Alias", "And", "AttributeReference", "CaseWhen", "Coalesce", "Concat", "Contains"),
+        *("Alias", "And", "ArrayContains", "AttributeReference", "CaseWhen", "Coalesce", "Concat"),
+        *("Contains", "CreateArray"),
         *("EndsWith", "EqualNullSafe", "EqualTo", "GetStructField", "GreaterThan"),
-        *("GreaterThanOrEqual", "If"),
+        *("GreaterThanOrEqual", "If", "IsValidUTF8"),
         *("In", "InSet", "IsNaN", "IsNotNull", "IsNull", "Length", "LessThan", "LessThanOrEqual"),
         *("Literal", "Lower", "Not", "Or", "SortOrder", "StartsWith", "Upper"),
         *("aggregate.AggregateExpression", "aggregate.Count", "aggregate.Max", "aggregate.Min"),

@@ -6,7 +6,7 @@ attributes by number, must be the very term that was proved.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from presieve.backend.catalyst_json import Conjunct, split_conjuncts
@@ -21,16 +21,19 @@ from presieve.ir.walk import rewrite, variables
 from presieve.plan.algebra import struct_id
 from presieve.semantics.types import column
 from presieve.sql.catalyst import expression
-from presieve.sql.emit import emit_checked, normalized
+from presieve.sql.emit import aside, emit_checked, normalized
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """A filter to insert: its text, its meaning, and which attributes its variables are."""
+    """A filter to insert: its text, its meaning, and which attributes its variables are.
+    ``aside``: in the form that scans are not told.
+    """
 
     sql: str
     term: Term
     attributes: Mapping[int, Var]
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,8 @@ class SiteEdit:
     ``prefilter`` is None where nothing is put below the boundary (it stands there already, or it
     is true), ``residual`` where nothing is put above it. ``removed`` are the conjuncts that the
     residual replaces: (operator, conjunct) of the path. ``beside`` is the pre-filter of the second
-    input, where there is one. ``guard`` restricts the pre-filter to where its proof holds.
+    input, where there is one. ``stays``: the filters stay, although less of them would do.
+    ``guard`` restricts the pre-filter to where its proof holds.
     """
 
     site: SiteProblem
@@ -58,6 +62,7 @@ class SiteEdit:
     residual: Predicate | None
     removed: frozenset[tuple[int, int]]
     beside: Predicate | None = None
+    stays: bool = False
     guard: Guard | None = None
 
     @property
@@ -79,7 +84,27 @@ class _Edits:
 def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
     """What :func:`_edit` says, of both inputs where there are two."""
     found = _edit(site, prefilter, residual, timezone)
-    return replace(found, beside=_beside(site, prefilter, timezone))
+    return _for_sources(site, replace(found, beside=_beside(site, prefilter, timezone)))
+
+
+def _for_sources(site: SiteProblem, found: SiteEdit) -> SiteEdit:
+    """The edit, with pre-filters in a form that no source takes which may not apply them as they
+    say.
+    """
+    read = (i for p in (found.prefilter, found.beside) if p is not None for i in _read(p))
+    if not site.sources.aside(read):
+        return found
+    if not site.sources.faithful:
+        # Spark may move parts of the filters down to the source, which takes them as it likes.
+        found = replace(found, residual=None, removed=frozenset(), stays=True)
+    one, other = (p and replace(p, aside=True) for p in (found.prefilter, found.beside))
+    return replace(found, prefilter=one, beside=other)
+
+
+def _read(predicate: Predicate) -> Iterator[int]:
+    """The attributes that a predicate reads."""
+    read = set(variables(predicate.term))
+    return (number for number, variable in predicate.attributes.items() if variable in read)
 
 
 def guarded_edit(
@@ -94,13 +119,16 @@ def guarded_edit(
     :class:`DeclineSignal`.
     """
     if by is None:
-        return _edit(site, app(Op.SQL_OR, prefilter, breaking), site.taken, timezone)
+        either = app(Op.SQL_OR, prefilter, breaking)
+        return _for_sources(site, _edit(site, either, site.taken, timezone))
     found = _edit(site, prefilter, site.taken, timezone)
     _check_exposed(site, breaking)
     _check_names(site, breaking)
     if found.prefilter is None:
         return found  # it is there already, and the rows are the same without a guard
     broken = predicate(breaking, input_vars(site.names), timezone)
+    if site.sources.aside((*_read(found.prefilter), *_read(broken))):
+        raise DeclineSignal("source", "a source that may not apply filters as they say is read")
     return replace(found, guard=Guard(broken, by))
 
 
@@ -154,7 +182,7 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
     fields = {a.name for a in site.names.outputs if struct_id(a.id) != a.id}
     if any(v.scope is Scope.OUT and v.name in fields for v in variables(residual)):
         # What is proved with a weaker residual holds with the filter: it keeps less of the same.
-        return SiteEdit(site, below, None, frozenset())
+        return SiteEdit(site, below, None, frozenset(), stays=True)
     term, outputs = above(site.names, site.problem.fold, residual)
     return SiteEdit(site, below, predicate(term, outputs, timezone), site.moved)
 
@@ -314,11 +342,14 @@ class _Builder:
 
 def checked_filter(gateway: Gateway, made_of: Predicate, child: Handle, timezone: str) -> Handle:
     """A filter above ``child``, read back. Raises :class:`DeclineSignal` on any difference."""
-    made = gateway.filter_sql(made_of.sql, child)
+    sql = aside(made_of.sql) if made_of.aside else made_of.sql
+    made = gateway.filter_sql(sql, child)
     tree = gateway.condition_tree(made)
     if tree is None:
         raise DeclineSignal("read-back", "Spark made something else of a filter")
     parts = [c.tree for c in split_conjuncts(tree)]
+    if made_of.aside and len(parts) > 1:
+        raise DeclineSignal("read-back", "Spark took a filter apart")
     terms = [expression(t, made_of.attributes, timezone) for t in parts]
     for term in terms:
         if isinstance(term, Declined):

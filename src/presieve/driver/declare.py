@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ Declared = str | Sequence[str]
 EXAMPLE = "NOT isnan(score)"
 
 BY_CALLER = "the caller"
+_VALID = re.compile(r"\s*is_valid_utf8\(\s*(?:(\w+)|`((?:[^`]|``)+)`)\s*\)\s*", re.ASCII | re.I)
 _ELSEWHERE = {"unknown-column", "ambiguous-column"}
 
 
@@ -39,7 +41,9 @@ def read_declared(
     """
     check_texts("declare", declared, EXAMPLE)
     found: list[tuple[str, Term]] = []
-    for text in [declared] if isinstance(declared, str) else declared:
+    for text in _each(declared):
+        if _VALID.fullmatch(text):
+            continue
         term = parse_predicate(text, names, timezone)
         if isinstance(term, Declined):
             if partly and term.code in _ELSEWHERE:
@@ -58,11 +62,25 @@ def about(declared: Declared, schema: str) -> tuple[str, ...]:
     return tuple(text for text, _ in read_declared(declared, names, TIMEZONE, partly=True))
 
 
+def valid_texts(declared: Declared) -> frozenset[str]:
+    """The columns, in lower case, of which it is declared that they are UTF-8. That is no condition
+    that a proof could speak of: in proofs all texts are.
+    """
+    found = (_VALID.fullmatch(text) for text in _each(declared))
+    return frozenset((m[1] or m[2].replace("``", "`")).lower() for m in found if m)
+
+
+def _each(declared: Declared) -> Sequence[str]:
+    return [declared] if isinstance(declared, str) else declared
+
+
 def about_nothing(
     declared: Declared, places: Sequence[Mapping[str, Var]], timezone: str
 ) -> Iterator[str]:
     """A line for each condition on a column that no place has; ``places`` are the names of each."""
-    for text in [declared] if isinstance(declared, str) else declared:
+    for text in _each(declared):
+        if _VALID.fullmatch(text):
+            continue
         terms = [parse_predicate(text, names, timezone) for names in places]
         away = [t for t in terms if isinstance(t, Declined) and t.code == "unknown-column"]
         if places and len(away) == len(places):

@@ -8,7 +8,7 @@ aggregator does with them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from presieve.certificate.merges import merge_agrees
@@ -19,6 +19,7 @@ from presieve.driver.solved import solved
 from presieve.errors import Declined, DeclineSignal, PresieveError, UsageError
 from presieve.ir.fold import Assumption, Mode, Problem
 from presieve.ir.ops import sql_conjuncts
+from presieve.ir.sorts import STRING, strip
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms, variables
 from presieve.ir.wellformed import output_var
@@ -26,6 +27,7 @@ from presieve.lift import RowClass, lift
 from presieve.lift.forms import Request
 from presieve.lift.groupfold import check_methods
 from presieve.lift.merging import lift_merge
+from presieve.semantics.decoded import NOT_UTF8, differs, reads_bytes
 from presieve.semantics.types import SchemaColumn, column
 from presieve.smt.solver import Effort
 from presieve.sql.emit import emit_checked
@@ -85,6 +87,10 @@ def filters_below(
         return _of_keys(where, request, term)
     if zone_note(term):
         return _of_keys(where, request, _zoned())
+    texts = _texts(inputs.input_names().values())
+    seen = reads_bytes(inputs.fold, term, texts) or differs(term, texts)
+    if seen is not None:
+        return _of_keys(where, request, Declined("text-encoding", NOT_UTF8.format(seen.name)))
     solution = _proved(inputs.problem(term), policy, budget)
     if isinstance(solution, Declined):
         return _of_keys(where, request, solution)
@@ -154,8 +160,15 @@ def _of_keys(where: str, request: Request, why: Declined) -> Below:
 
 def _only_keys(conjunct: Term) -> bool:
     """Whether it reads keys alone, and cannot raise: a conjunct before it may be its guard."""
-    keys = {v.scope for v in variables(conjunct)} == {Scope.KEY}
+    read = variables(conjunct)
+    keys = {v.scope for v in read} == {Scope.KEY}
+    # Keys are those that Python sees.
+    keys = keys and differs(conjunct, _texts(read)) is None
     return keys and not any(isinstance(t, App) and t.op in _ARITHMETIC for t in subterms(conjunct))
+
+
+def _texts(columns: Iterable[Var]) -> frozenset[Var]:
+    return frozenset(v for v in columns if strip(v.sort) == STRING)
 
 
 _ARITHMETIC = frozenset((Op.SQL_INT_ADD, Op.SQL_INT_SUB, Op.SQL_INT_MUL))

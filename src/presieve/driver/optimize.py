@@ -16,7 +16,13 @@ from typing import TYPE_CHECKING
 
 from presieve.driver import ladder, log
 from presieve.driver.checked import check_dataframe
-from presieve.driver.declare import Declared, about_nothing, read_declared, with_declared
+from presieve.driver.declare import (
+    Declared,
+    about_nothing,
+    read_declared,
+    valid_texts,
+    with_declared,
+)
 from presieve.driver.gate import gated
 from presieve.driver.options import UNSET, Cost, Options, given, of_session, shows_defaults
 from presieve.driver.order import order_of
@@ -26,6 +32,8 @@ from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
 from presieve.driver.solved import solved
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
+from presieve.ir.ops import sql_conjuncts
+from presieve.ir.pushdown import Kind
 from presieve.ir.terms import Term
 from presieve.report import progress
 from presieve.report.model import BoundaryReport, Measured, ReportData
@@ -326,19 +334,26 @@ def _edited(
     edit = guard or plan_edit(opened, site, solution.prefilter, solution.residual)
     if isinstance(edit, Declined):
         return replace(report, declined=(*report.declined, edit)), None
-    erases = site.may_erase_error
+    erases = site.may_erase_error(valid_texts(options.declare))
     if options.policy == "strict" and erases:
         return replace(report, declined=(*report.declined, Declined(ERASES, ERASED_TEXT))), None
     # A filter on fields of a struct stays as it is, although less of it would do.
-    stays = solution.kind == "split" and not edit.removed
+    stays = edit.stays or (solution.kind == "split" and not edit.removed)
     told = replace(
         report,
-        kind="partial" if stays else solution.kind,
+        kind=_kind(solution, stays=stays),
         assumptions=_assumptions(erases, solution),
         prefilter=_sql(solution.prefilter, "true"),
         residual=report.where if stays else _sql(solution.residual, report.where),
     )
     return told, edit if edit.changes else None
+
+
+def _kind(solution: Solution, *, stays: bool) -> Kind:
+    """What is done, where the filters may stay as they are."""
+    if not stays:
+        return solution.kind
+    return "partial" if sql_conjuncts(solution.prefilter) else "none"
 
 
 def _assumptions(erases: bool, solution: Solution) -> tuple[dict[str, str], ...]:

@@ -14,7 +14,7 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import NONEMPTY, Op, Scope, Term
 from presieve.ir.walk import variables
-from presieve.semantics.types import bounds
+from presieve.semantics.types import bounds, decimal_type
 from presieve.smt.encode import Encoder
 from presieve.smt.encodings import Enc, OptionEnc, choose, same_encoding
 from presieve.smt.text import TRUE, s_and, s_int, s_not, s_or, s_xor
@@ -71,10 +71,12 @@ class Runs:
         return self.problem.fold
 
     def _column(self, prefix: str, column: Column) -> Enc:
-        """A column's value: any of its sort, within the range of its Spark type."""
+        """A column's value: any of its sort, within the range of its Spark type. Of a decimal in a
+        Parquet file nobody checks that it has no more digits than its type.
+        """
         value = self.encoder.declare(prefix, column.sort)
         limits = bounds(column.type)
-        if limits is not None:
+        if limits is not None and decimal_type(column.type) is None:
             low, high = limits
             inner = value.value if isinstance(value, OptionEnc) else value
             inside = f"(and (<= {s_int(low)} {inner}) (<= {inner} {s_int(high)}))"

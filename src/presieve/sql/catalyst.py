@@ -282,6 +282,16 @@ def _replaced(node: Node, context: Context) -> Typed:
     return _convert(node.children[0], context)
 
 
+def _aside(node: Node, context: Context) -> Typed:
+    """``array_contains(array(x), true)``, which is ``x`` (:func:`presieve.sql.emit.aside`)."""
+    array, value = node.children
+    one = array.name == PACKAGE + "CreateArray" and len(array.children) == 1
+    true = value.name == PACKAGE + "Literal" and value.fields.get("value") == "true"
+    if not one or not true or value.fields.get("dataType") != "boolean":
+        raise DeclineSignal("sql-unsupported", "ArrayContains is only supported of a truth value")
+    return _convert(array.children[0], context)
+
+
 def _with(node: Node, context: Context) -> Typed:
     """One shared subexpression. References do not say to which, so there must be only one."""
     child, definition = node.children
@@ -324,6 +334,7 @@ RULES: dict[str, Rule] = {
     "NullIfResult": (2, _null_if),
     "CaseWhen": (None, _case),
     "If": (3, _case),
+    "ArrayContains": (2, _aside),
     "Coalesce": (None, _coalesce),
     "With": (2, _with),
     "CommonExpressionRef": (0, _reference),

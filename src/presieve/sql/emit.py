@@ -93,6 +93,16 @@ def emit_checked(term: Term, names: Mapping[str, Var], timezone: str) -> str:
     return text
 
 
+def aside(sql: str) -> str:
+    """The same condition in a form of which Spark tells no data source.
+
+    It is true, false or NULL where the condition is. Catalyst does not simplify it, derives nothing
+    from it (``InferFiltersFromConstraints``), and has no word for it that sources know
+    (``DataSourceStrategy.translateFilter`` and ``V2ExpressionBuilder`` of Spark 4.3).
+    """
+    return f"array_contains(array({sql}), true)"
+
+
 def normalized(term: Term) -> Term:
     """The term with what SQL text cannot show taken out, none of which is a difference in meaning.
 

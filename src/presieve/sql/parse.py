@@ -331,6 +331,8 @@ class _Parser(Reader):
             return self.cast()
         if name in conditional.FUNCTIONS:
             return self.conditional(name)
+        if name == "array_contains":
+            return self.aside()
         if name not in ("isnan", "isnull", "isnotnull", *FUNCTIONS):
             raise DeclineSignal("sql-unsupported", f"the function {name} is not supported")
         operand = self.condition()
@@ -341,6 +343,18 @@ class _Parser(Reader):
             return nan_test(operand)
         null = null_test(operand)
         return null if name == "isnull" else app(Op.SQL_NOT, null)
+
+    def aside(self) -> Operand:
+        """``array_contains(array(x), true)``, which is ``x`` (:func:`presieve.sql.emit.aside`)."""
+        at = self.here
+        if not (self.take_word("ARRAY") and self.take_operator("(")):
+            raise DeclineSignal("sql-unsupported", "the function array_contains is not supported")
+        start = self.here
+        result = self.truth(self.condition(), start)
+        if not (self.take_operator(")") and self.take_operator(",") and self.take_word("TRUE")):
+            raise self.unsupported("array_contains is only supported for one truth value", at)
+        self.expect(")")
+        return result
 
     def conditional(self, name: str) -> Operand:
         """The arguments of a function that chooses among them, and what it chooses."""

@@ -17,7 +17,7 @@ from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
 from presieve.backend.catalyst_json import Node, Tree, expr_id, parse_plan, simple_type
-from presieve.backend.classic import leaves
+from presieve.backend.classic import leaves, sources
 from presieve.backend.classic.condensed import condensed
 from presieve.backend.classic.glance import filters_an_aggregate, has_boundaries
 from presieve.backend.classic.guarded import guarded, java_class, java_constant
@@ -26,7 +26,7 @@ from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.prompt import prompt
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.classic.splitting import split
-from presieve.backend.gateway import Handle
+from presieve.backend.gateway import Handle, Source
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
 
@@ -412,6 +412,11 @@ class ClassicGateway:
     def is_settled(self, relation: Java) -> bool:
         """As in :class:`Gateway`."""
         return self._at_once or leaves.is_listed_once(relation)
+
+    @guarded
+    def source(self, leaf: Java) -> Source:
+        """As in :class:`Gateway`."""
+        return sources.source(self, leaf)
 
     @guarded
     def scan_metadata(self, plan: Java) -> list[tuple[str, dict[str, str]]]:

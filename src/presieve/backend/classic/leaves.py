@@ -6,9 +6,9 @@ import json
 
 from presieve.backend.gateway import Handle
 
-_SOURCES = "org.apache.spark.sql.execution.datasources."
-_FILES = _SOURCES + "HadoopFsRelation"
-_PARQUET = _SOURCES + "parquet.ParquetFileFormat"
+SOURCES = "org.apache.spark.sql.execution.datasources."
+FILES = SOURCES + "HadoopFsRelation"
+_PARQUET = SOURCES + "parquet.ParquetFileFormat"
 BY_FIELD_ID = "spark.sql.parquet.fieldId.read.enabled"
 """The setting by which columns are looked up by number, and not by name."""
 
@@ -95,4 +95,4 @@ def _scan(leaf: Handle) -> tuple[str, dict[str, str]]:
 
 
 def _reads_files(base: Handle) -> bool:
-    return str(base.getClass().getName()) == _FILES
+    return str(base.getClass().getName()) == FILES

@@ -170,6 +170,25 @@ class Client:
         found = self._spark.catalog.getTable(table)
         return found.tableType in ("MANAGED", "EXTERNAL") and not found.isTemporary
 
+    @_guarded
+    def provider(self, table: str) -> str:
+        """The format of a table of Spark's own catalog whose partitions Spark chooses itself; empty
+        for everything else.
+        """
+        rows = self._spark.sql(f"DESCRIBE TABLE EXTENDED {table}").collect()
+        names = [str(r.col_name) for r in rows]
+        if "# Detailed Table Information" not in names:
+            return ""
+        start = names.index("# Detailed Table Information")
+        about = {str(r.col_name): str(r.data_type) for r in rows[start:]}
+        own = about.get("Catalog") == "spark_catalog" and about.get("Type") in _TABLES
+        chosen = "# Partition Information" not in names[:start]
+        chosen = chosen or self.conf("spark.sql.catalogImplementation", "hive") == "in-memory"
+        return about.get("Provider", "") if own and chosen else ""
+
+
+_TABLES = ("MANAGED", "EXTERNAL")
+
 
 def message(kind: str) -> Any:
     """A new message of Spark Connect."""

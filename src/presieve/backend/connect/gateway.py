@@ -18,14 +18,21 @@ from presieve.backend.connect.expressions import (
     is_deterministic,
     shown,
 )
-from presieve.backend.connect.operators import Condition, Expression, Operator, Relation
+from presieve.backend.connect.operators import (
+    Condition,
+    Expression,
+    Operator,
+    Relation,
+    inner,
+)
 from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.connect.separate import separated
 from presieve.backend.connect.splitting import repeatable, split
 from presieve.backend.connect.told import told
-from presieve.backend.gateway import GatewayError
+from presieve.backend.gateway import GatewayError, Source
 from presieve.backend.notes import TOLD
 from presieve.backend.settings import ALLOWED, LEGACY, SETTINGS
+from presieve.backend.sources import SERVER_FORMATS
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
 
@@ -327,6 +334,18 @@ class ConnectGateway:
         """The server lists files whenever it resolves a name."""
         return False
 
+    def source(self, leaf: Operator) -> Source:
+        """What a message says of it: the format of files, or where the rows are. Of a table the
+        server is asked.
+        """
+        kind = leaf.kind.removeprefix("presieve.")
+        if kind != "read":
+            return Source((kind,))
+        read = inner(leaf.message)
+        if read.HasField("data_source"):
+            return _format(str(read.data_source.format))
+        return _format(self._client.provider(str(read.named_table.unparsed_identifier)))
+
     def scan_metadata(self, plan: Operator) -> list[tuple[str, dict[str, str]]]:
         """What Spark's drawing of the physical plan says of scans."""
         text = self._client.explained(plan.message, "formatted")
@@ -337,6 +356,11 @@ class ConnectGateway:
         text = self._client.explained(plan.message, "extended")
         _, _, rest = text.partition("== Optimized Logical Plan ==\n")
         return rest.partition("\n== Physical Plan ==")[0]
+
+
+def _format(name: str) -> Source:
+    files = name.lower() in SERVER_FORMATS
+    return Source(("files" if files else "source", name.lower()), files=files)
 
 
 _UNREAD = "presieve.not_read"

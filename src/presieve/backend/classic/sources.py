@@ -1,0 +1,49 @@
+"""Trusted. What a leaf of a classic session's plan reads from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from py4j.java_gateway import is_instance_of
+
+from presieve.backend.classic.guarded import java_class
+from presieve.backend.classic.leaves import FILES, SOURCES
+from presieve.backend.gateway import Handle, Source
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_RAW_V2 = "SupportsPushDownCatalystFilters"
+
+
+def source(gateway: ClassicGateway, leaf: Handle) -> Source:
+    """As :meth:`Gateway.source`."""
+    name = str(leaf.getClass().getName())
+    if name == SOURCES + "LogicalRelation":
+        return _relation(gateway, name, leaf.relation())
+    if name == SOURCES + "v2.DataSourceV2Relation":
+        table = str(leaf.table().getClass().getName())
+        builder = leaf.table().newScanBuilder(leaf.options())
+        raw = _is(gateway, builder, "org.apache.spark.sql.internal.connector", _RAW_V2)
+        return Source((table,), files=table.startswith(SOURCES + "v2."), raw=raw)
+    return Source((name,))
+
+
+def _relation(gateway: ClassicGateway, name: str, base: Handle) -> Source:
+    kind = str(base.getClass().getName())
+    if kind != FILES:
+        raw = _is(gateway, base, "org.apache.spark.sql.sources", "CatalystScan")
+        return Source((name, kind), raw=raw)
+    form, index = (str(x.getClass().getName()) for x in (base.fileFormat(), base.location()))
+    catalog = index == SOURCES + "CatalogFileIndex"
+    names = (gateway.conf("spark.sql.catalogImplementation", "hive"),) if catalog else ()
+    raw = not catalog and index != SOURCES + "InMemoryFileIndex"
+    return Source((kind, form, index, *names), files=True, raw=raw)
+
+
+def _is(gateway: ClassicGateway, thing: Handle, package: str, name: str) -> bool:
+    """Whether it is of a class, or implements an interface. Raises :class:`GatewayError` where this
+    Spark has no such.
+    """
+    java_class(gateway.spark._jvm, f"{package}.{name}")
+    return bool(is_instance_of(gateway.spark.sparkContext._gateway, thing, f"{package}.{name}"))

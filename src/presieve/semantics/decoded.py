@@ -1,0 +1,82 @@
+"""Trusted. Texts that are no UTF-8, in folds whose values come without Arrow.
+
+A string of Spark is bytes, from a Latin-1 file say, and is compared as such. A worker without Arrow
+decodes them, and has U+FFFD in the place of what is no UTF-8. So Python and Spark may order two
+strings differently, and Python may take two for one that Spark tells apart. Both agree on NULL, and
+on whether a string is a constant without U+FFFD in it. (With Arrow, such a string raises.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from presieve.ir.fold import Fold
+from presieve.ir.sorts import STRING, strip
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
+from presieve.ir.walk import variables
+
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+_EQUAL = (Op.PY_EQ, Op.SAME, Op.SQL_EQ, Op.SQL_EQ_NULLSAFE)
+_MISSING = (Op.IS_NONE, Op.SQL_IS_NULL)
+_WRAPPING = (Op.SOME, Op.GET)
+
+
+def reads_bytes(fold: Fold, where: Term, texts: Collection[Var]) -> Var | None:
+    """One of these columns, if the fold looks at it in a way in which Python and Spark may differ,
+    or a result that may be one of them, if the filter does.
+    """
+    if not texts:
+        return None
+    steps = [t for f in fold.fields for t in (f.init, f.step)]
+    for term in (*steps, fold.step_raises, fold.finish_raises):
+        found = _differs(term, texts, given=False)
+        if found is not None:
+            return found
+    for output in fold.outputs:
+        found = _differs(output.term, texts, given=True)
+        if found is not None:
+            return found
+    shown = [v for v in variables(where) if v.scope is Scope.OUT and strip(v.sort) == STRING]
+    if not any(set(variables(o.term)) & set(texts) for o in fold.outputs):
+        shown = []
+    return differs(where, shown)
+
+
+def differs(term: Term, texts: Collection[Var]) -> Var | None:
+    """One of these columns, if the condition looks at it in such a way."""
+    return _differs(term, texts, given=False)
+
+
+def _differs(term: Term, texts: Collection[Var], *, given: bool) -> Var | None:
+    """The first of the texts that is looked at in such a way. ``given``: what the term gives is
+    looked at in none.
+    """
+    match term:
+        case Var():
+            return term if term in texts and not given else None
+        case App(op, (left, right)) if op in _EQUAL and (_clean(left) or _clean(right)):
+            return _differs(right if _clean(left) else left, texts, given=True)
+        case App(op, (inner,)) if op in _MISSING:
+            return _differs(inner, texts, given=True)
+        case App(op, (inner,)) if op in _WRAPPING:
+            return _differs(inner, texts, given=given)
+        case App(Op.ITE, (test, one, other)):
+            parts = ((test, False), (one, given), (other, given))
+            found = (_differs(part, texts, given=out) for part, out in parts)
+            return next((v for v in found if v is not None), None)
+        case App(_, args):
+            found = (_differs(a, texts, given=False) for a in args)
+            return next((v for v in found if v is not None), None)
+    return None
+
+
+NOT_UTF8 = (
+    "without Arrow Python sees {} with U+FFFD for what is no UTF-8, where Spark compares bytes; "
+    "declare the function with useArrow=True, or compare with = only"
+)
+
+
+def _clean(term: Term) -> bool:
+    """Whether it is a constant, if a text, then one that no decoding gives."""
+    inner = term.args[0] if isinstance(term, App) and term.op is Op.SOME else term
+    return isinstance(inner, Lit) and _REPLACEMENT not in str(inner.value)
