@@ -14,6 +14,7 @@ from presieve.lift import (
     defaults,
     frames,
     growing,
+    identity,
     inline,
     invocations,
     lists,
@@ -54,7 +55,9 @@ from presieve.lift.words import syntax
 def evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
     """The value of an expression on this path. Errors go to the machine, see ``Machine.fail``."""
     with m.at(node):
-        return m.force(_evaluate(m, node, flow), flow)
+        value = m.force(_evaluate(m, node, flow), flow)
+        made = isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp)
+        return identity.fresh(m, value) if made else value
 
 
 def condition(m: Machine, node: ast.expr, flow: Flow) -> Term:

@@ -26,6 +26,7 @@ from presieve.lift import (
 )
 from presieve.lift.build import and_, is_none
 from presieve.lift.fields import any_row, rows_of
+from presieve.lift.identity import fresh
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.reductions import at_label
 from presieve.lift.values import (
@@ -140,7 +141,7 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
         case PartV(columns) if isinstance(key, ListV):
             names = [constant_of(k) for k in key.items]
             if set(names) <= set(columns) and len(set(names)) == len(names):
-                return replace(value, columns=tuple(str(n) for n in names))
+                return fresh(m, replace(value, columns=tuple(str(n) for n in names)))
     return None
 
 
@@ -160,10 +161,10 @@ def _masked(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
     if holes != FALSE and strip(mask.term.sort) == BOOL:
         m.fail(flow, any_row(m, and_(mask.rows, holes), node))
     if frame is not None:
-        return replace(frame, rows=vectors.selected(m, frame.rows, mask, node))
+        return fresh(m, replace(frame, rows=vectors.selected(m, frame.rows, mask, node)))
     column = vectors.vector(m, value)
     assert column is not None
-    return vectors.kept(column, vectors.selected(m, column.rows, mask, node))
+    return fresh(m, vectors.kept(column, vectors.selected(m, column.rows, mask, node)))
 
 
 def _accessed(

@@ -123,7 +123,7 @@ def inlined(
         raise m.decline("unsupported-expression", f"{function.__name__} calls itself", node)
     source = function_source(function)
     inner = replace(m, source=source, names=names_of(function, m.columns.zone), exits=[], loops=0)
-    inner.depth, inner.ranges = m.depth + 1, m.ranges
+    inner.depth, inner.outer, inner.ranges = m.depth + 1, m.objects, m.ranges
     here = Flow({}, flow.conds, flow.facts, heap=dict(flow.heap))
     env = _arguments(m, function, args, named, node)
     here.env = {n: boxed(inner, here, v) for n, v in env.items()}

@@ -8,6 +8,7 @@ from presieve.lift import (
     comprehensions,
     defaults,
     frames,
+    identity,
     inline,
     lists,
     objects,
@@ -63,7 +64,8 @@ def call(m: Machine, node: ast.Call, flow: Flow, evaluate: Evaluate, condition: 
         return build_date(m, make, tuple(evaluate(m, a, flow) for a in node.args), node)
     renamed = Known(written, function.target)
     args = tuple(evaluate(m, a, flow) for a in node.args)
-    return call_known(m, flow, renamed, args, bool(node.keywords), node)
+    result = call_known(m, flow, renamed, args, bool(node.keywords), node)
+    return identity.fresh(m, result) if is_function(renamed, *identity.FUNCTIONS) else result
 
 
 def _is_of_many(function: Known, node: ast.Call) -> bool:
@@ -111,7 +113,7 @@ def _method(m: Machine, node: ast.Call, flow: Flow, evaluate: Evaluate) -> Value
         named = {k.arg or "**": _contents(m, k.value, flow, evaluate) for k in node.keywords}
         found = frames.method_of(m, flow, owner, name, values, named, node)
         if found is not None:
-            return found
+            return identity.fresh(m, found) if name in identity.METHODS else found
     changed = lists.method(m, flow, owner, name, node, evaluate)
     if changed is not None:
         return changed

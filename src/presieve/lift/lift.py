@@ -35,6 +35,8 @@ from presieve.lift.source import Source, function_source
 from presieve.lift.stateclass import lift_state_class
 from presieve.lift.tested import assumed_whole, tested_columns, without_tested
 from presieve.lift.values import (
+    GIVEN,
+    TABLE,
     ArrowColumnV,
     ArrowKeyV,
     BatchesV,
@@ -276,10 +278,10 @@ def _inputs(
     values: tuple[Value, ...]
     match form:
         case SeriesFunction(columns, batches):
-            values = tuple(SeriesV(c) for c in columns)
+            values = tuple(SeriesV(c, GIVEN) for c in columns)
             values = (BatchesV(values),) if batches else values
         case FrameFunction(takes_key, key):
-            frame = FrameV(tuple(c.name for c in request.schema))
+            frame = FrameV(tuple(c.name for c in request.schema), TABLE)
             values = (KeyV(key or request.keys), frame) if takes_key else (frame,)
         case ArrayFunction(columns, batches):
             values = tuple(ArrowColumnV(c) for c in columns)

@@ -133,9 +133,12 @@ class Machine:
     stage: Stage = Stage.BEFORE
     raises: list[Term] = field(default_factory=list)
     exits: list[Exit] = field(default_factory=list)
-    objects: int = 0
+    objects: int = 1
+    """The last number of an object; the table that Spark passes is the first one."""
     depth: int = 0
     """Calls of the user's functions around this one."""
+    outer: int = 0
+    """The last object that was there before the call: callers may hold it."""
     fields: list[Field] = field(default_factory=list)
     """The fields of the fold, those of reductions included. Known after the loop."""
     named: dict[str, object] = field(default_factory=dict)

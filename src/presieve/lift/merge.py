@@ -23,6 +23,7 @@ from presieve.ir.terms import (
     none_lit,
 )
 from presieve.lift.build import as_float, as_instant, default, get, is_none, ite, some, widen
+from presieve.lift.identity import either
 from presieve.lift.values import (
     BitsV,
     Clash,
@@ -157,10 +158,12 @@ def _default(value: Value) -> Value:
 
 def merge(condition: Term, a: Value, b: Value) -> Value:
     """``a`` where the condition holds, else ``b``."""
-    if a == b or condition == TRUE:
+    if condition == TRUE:
         return a
     if condition == FALSE:
         return b
+    if a == b:
+        return either(a, b)
     if isinstance(a, GapV) != isinstance(b, GapV):
         a, b = _number(a), _number(b)
     if isinstance(a, LengthV) or isinstance(b, LengthV):

@@ -39,6 +39,7 @@ from presieve.lift.source import function_source
 from presieve.lift.statements import bind, execute
 from presieve.lift.tested import tested_columns, without_tested
 from presieve.lift.values import (
+    TABLE,
     ArrowColumnV,
     BatchV,
     Clash,
@@ -80,7 +81,7 @@ def _lift(function: object, form: RowsFunction, request: Request, gaps: Gaps) ->
     m = Machine(source, names_of(function, columns.zone), columns)
     m.stage = Stage.AFTER
     names = tuple(c.name for c in request.schema)
-    table: Value = BatchV(names, TRUE) if form.arrow else FrameV(names)
+    table: Value = BatchV(names, TRUE) if form.arrow else FrameV(names, TABLE)
     flow = Flow(_parameters(m, function, form, table))
     result, place = (_yielded if form.batches else _returned)(m, flow, table)
     cells, kept = _cells(m, result, request, place)

@@ -26,6 +26,7 @@ from presieve.lift.expressions import (
     item_at,
     returned,
 )
+from presieve.lift.identity import changes_in_place, check_sole, fresh
 from presieve.lift.invocations import own_method
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
 from presieve.lift.objects import boxed, change, frozen, store, unite
@@ -90,8 +91,8 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.AnnAssign(target, _, value):
             if value is not None:
                 bind(m, target, boxed(m, flow, evaluate(m, value, flow)), flow)
-        case ast.AugAssign(target, op, value):
-            _augmented(m, target, op, value, flow, node)
+        case ast.AugAssign():
+            _augmented(m, flow, node)
         case ast.If(test, body, orelse):
             _branch(m, test, body, orelse, flow)
         case ast.Return(value):
@@ -195,41 +196,36 @@ def _fork(
         flow.conds = conds
 
 
-def _augmented(
-    m: Machine, target: ast.expr, op: ast.operator, value: ast.expr, flow: Flow, node: ast.stmt
-) -> None:
-    match target:
-        case ast.Name(name):
+def _augmented(m: Machine, flow: Flow, node: ast.AugAssign) -> None:
+    match node.target:
+        case ast.Name(name) as target:
             old = evaluate(m, ast.copy_location(ast.Name(name, ast.Load()), target), flow)
-            result = _augmented_by(m, op, old, value, flow, node)
-            bind(m, target, result, flow)
-        case ast.Subscript(owner, index):
+            bind(m, target, _augmented_by(m, old, flow, node), flow)
+        case ast.Subscript(owner, index) as target:
             found, key = evaluate(m, owner, flow), evaluate(m, index, flow)
             if not isinstance(found, RefV):
                 raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
             old = m.force(item_at(m, flow, found, key, target), flow)
-            result = _augmented_by(m, op, old, value, flow, node)
+            result = _augmented_by(m, old, flow, node)
             store(m, flow, found, key, result, target)
-        case ast.Attribute(owner, name):
+        case ast.Attribute(owner, name) as target:
             found = evaluate(m, owner, flow)
             record = records.record_of(m, flow, found)
             if record is None:
                 raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
             old = m.force(records.attribute(m, record, name, target), flow)
-            result = _augmented_by(m, op, old, value, flow, node)
+            result = _augmented_by(m, old, flow, node)
             records.store(m, flow, found, name, result, target)
-        case _:
-            raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
 
 
-def _augmented_by(
-    m: Machine, op: ast.operator, old: Value, value: ast.expr, flow: Flow, node: ast.stmt
-) -> Value:
+def _augmented_by(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Value:
     """What ``old op= value`` leaves: the object itself where that is changed in place."""
-    new = evaluate(m, value, flow)
-    result = _bounded(m, combined(m, flow, op, old, new, node), node)
+    new = evaluate(m, node.value, flow)
+    if changes_in_place(old):
+        check_sole(m, flow, node.target, node, values=True)
+    result = fresh(m, _bounded(m, combined(m, flow, node.op, old, new, node), node))
     if isinstance(old, RefV):
-        grows = isinstance(op, ast.Add) and isinstance(result, ListV | GrowingV)
+        grows = isinstance(node.op, ast.Add) and isinstance(result, ListV | GrowingV)
         if not isinstance(result, SetV) and not grows:
             raise m.decline("mutation", f"{describe(flow.opened(old))} is changed in place", node)
         flow.heap[old.number] = result

@@ -13,6 +13,7 @@ import keyword
 from presieve.ir.sorts import BINARY
 from presieve.ir.terms import FALSE, Lit, literal_value
 from presieve.lift.attributes import instance_constant
+from presieve.lift.identity import fresh
 from presieve.lift.machine import Machine
 from presieve.lift.names import is_function, module
 from presieve.lift.values import (
@@ -48,11 +49,11 @@ def attribute(m: Machine, value: Value, name: str, node: ast.AST) -> Value:
             if name not in value.columns:
                 reason = f"the row has no column {name}: {named_columns(name, value.columns)}"
             raise m.decline("unknown-column", reason, node)
-        case FrameV(columns):
+        case FrameV(columns, own):
             if name == "empty":
                 return Scalar(FALSE)  # a group is never empty
             if name in columns and name not in attributes_of("DataFrame"):
-                return SeriesV(name)
+                return SeriesV(name, own)
         case SeriesV() if name == "empty":
             return Scalar(FALSE)
         case SelfV(instance):
@@ -65,8 +66,8 @@ def subscript(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
     match value:
         case RowV():
             return _row_item(m, value, key, node)
-        case FrameV(columns):
-            return _frame_item(m, columns, key, node)
+        case FrameV():
+            return _frame_item(m, value, key, node)
         case KeyV(names):
             position = _literal(key)
             if type(position) is int and -len(names) <= position < len(names):
@@ -99,17 +100,17 @@ def _row_item(m: Machine, row: RowV, key: Value, node: ast.AST) -> Value:
     raise m.decline("unsupported-expression", "this way of reading a column from a row", node)
 
 
-def _frame_item(m: Machine, columns: tuple[str, ...], key: Value, node: ast.AST) -> Value:
-    name = _literal(key)
+def _frame_item(m: Machine, table: FrameV, key: Value, node: ast.AST) -> Value:
+    name, columns = _literal(key), table.columns
     if type(name) is str:
         if name not in columns:
             reason = f"the input has no column {name}: {named_columns(name, columns)}"
             raise m.decline("unknown-column", reason, node)
-        return SeriesV(name)
+        return SeriesV(name, table.own)
     if isinstance(key, ListV):
         chosen = tuple(str(_literal(v)) for v in key.items if type(_literal(v)) is str)
         if len(chosen) == len(key.items) == len(set(chosen)) and set(chosen) <= set(columns):
-            return FrameV(chosen)
+            return fresh(m, FrameV(chosen))
     raise m.decline("unsupported-expression", "this way of choosing from a table", node)
 
 

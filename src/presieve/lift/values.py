@@ -33,6 +33,9 @@ from presieve.lift.contents import Missing as Missing
 from presieve.lift.contents import PerhapsV as PerhapsV
 from presieve.lift.contents import RefV as RefV
 from presieve.lift.contents import SetV as SetV
+from presieve.lift.wholes import GIVEN as GIVEN
+from presieve.lift.wholes import TABLE as TABLE
+from presieve.lift.wholes import UNKNOWN as UNKNOWN
 from presieve.lift.wholes import AccessV as AccessV
 from presieve.lift.wholes import CalendarV as CalendarV
 from presieve.lift.wholes import DistinctV as DistinctV

@@ -63,13 +63,13 @@ def vector(m: Machine, value: Value) -> VectorV | None:
     if not isinstance(value, SeriesV):
         return None
     narrow = m.columns.type_of(value.name) in ("tinyint", "smallint", "int")
-    return VectorV(m.columns.element(value.name), TRUE, value.name, narrow)
+    return VectorV(m.columns.element(value.name), TRUE, value.name, narrow, own=value.own)
 
 
 def part(value: Value) -> PartV | None:
     """A table of rows of the group; None for every other value."""
     if isinstance(value, FrameV):
-        return PartV(value.columns, TRUE)
+        return PartV(value.columns, TRUE, own=value.own)
     return value if isinstance(value, PartV) else None
 
 
@@ -111,13 +111,10 @@ def small(m: Machine, v: VectorV, *, beside: VectorV | None = None) -> None:
 
 
 def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
-    """A column of the table."""
-    put = dict(frame.made).get(name)
-    if put is not None:
-        return replace(put, rows=frame.rows, ordered=frame.ordered, by=frame.by)
-    whole = vector(m, SeriesV(name))
-    assert whole is not None
-    return replace(whole, rows=frame.rows, ordered=frame.ordered, by=frame.by)
+    """A column of the table, with whose values it shares its own."""
+    found = dict(frame.made).get(name) or vector(m, SeriesV(name))
+    assert found is not None
+    return replace(found, rows=frame.rows, ordered=frame.ordered, by=frame.by, own=frame.own)
 
 
 def constant_of(value: Value) -> object:

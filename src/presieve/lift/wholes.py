@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from presieve.ir.sorts import Sort, strip
 from presieve.ir.terms import Op, Term
 
+Own: TypeAlias = frozenset[int]
+"""The objects that a table or column may be, or share its values with, by number."""
+
+UNKNOWN: Own = frozenset((0,))
+"""Any object at all."""
+GIVEN: Own = frozenset((-1,))
+"""Spark's: it passes one Series to all functions that take the column, and for all parameters."""
+TABLE: Own = frozenset((1,))
+"""The table that Spark makes for one call of the function."""
+
 
 @dataclass(frozen=True, slots=True)
 class SeriesV:
-    """A column of the whole group."""
+    """A column of the whole group. ``own``: as of all tables and columns, see
+    :mod:`presieve.lift.identity`.
+    """
 
     name: str
+    own: Own = field(default=UNKNOWN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +34,7 @@ class FrameV:
     """The rows of the whole group, with these columns."""
 
     columns: tuple[str, ...]
+    own: Own = field(default=UNKNOWN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +69,7 @@ class VectorV:
     ordered: bool = True
     array: bool = False
     by: Sorting | None = None
+    own: Own = field(default=UNKNOWN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +83,7 @@ class PartV:
     ordered: bool = True
     made: tuple[tuple[str, VectorV], ...] = ()
     by: Sorting | None = None
+    own: Own = field(default=UNKNOWN, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

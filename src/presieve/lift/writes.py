@@ -1,8 +1,9 @@
 """Trusted. Columns that a function puts into its table: ``pdf["c"] = ...``, ``assign``.
 
 The variable gets a new table, which is what everybody sees who has the table by this name alone:
-where something else holds the same table, writing to it is declined. What was taken out of it
-before keeps its values, since a column that is put in takes the place of the old one.
+:mod:`presieve.lift.identity` asks whether that is so. What was taken out of it before keeps its
+values where a column is put in, since that takes the place of the old one. ``loc`` may write to
+the old one, so that nothing else may share its values then.
 """
 
 from __future__ import annotations
@@ -14,14 +15,10 @@ from dataclasses import replace
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option
 from presieve.ir.terms import Lit, literal_value
 from presieve.lift.elements import chosen
+from presieve.lift.identity import check_sole
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.values import (
-    AccessV,
-    DictV,
     FrameV,
-    ListV,
-    MapV,
-    OptTupleV,
     PartV,
     Scalar,
     TupleV,
@@ -42,12 +39,8 @@ def write(m: Machine, flow: Flow, owner: ast.expr, key: Value, value: Value, nod
     """``table["c"] = value`` or ``table.loc[mask, "c"] = value``."""
     at = owner.value if isinstance(owner, ast.Attribute) else owner
     assert isinstance(at, ast.Name)
-    old = flow.env[at.id]
-    others = (v for n, v in flow.env.items() if n != at.id)
-    if any(_holds(v, old) for v in [*others, *flow.heap.values()]):
-        reason = f"the table {at.id} is held by something else, too: copy it before writing to it"
-        raise m.decline("mutation", reason, node)
-    table = part(old)
+    check_sole(m, flow, at, node, values=isinstance(owner, ast.Attribute))
+    table = part(flow.env[at.id])
     assert table is not None
     if isinstance(owner, ast.Attribute):
         both = key.items if isinstance(key, TupleV) and len(key.items) == 2 else (key, key)
@@ -88,7 +81,7 @@ def _column(m: Machine, table: PartV, value: Value, node: ast.AST) -> VectorV:
 
 def _put(table: PartV, name: str, column: VectorV) -> PartV:
     columns = table.columns if name in table.columns else (*table.columns, name)
-    made = {**dict(table.made), name: column}
+    made = {**dict(table.made), name: replace(column, own=table.own)}
     return replace(table, columns=columns, made=tuple(made.items()))
 
 
@@ -96,14 +89,3 @@ def _name(value: Value) -> object:
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
         return None if isinstance(value.term.sort, Option) else literal_value(value.term)
     return None
-
-
-def _holds(value: Value, table: Value) -> bool:
-    match value:
-        case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items):
-            return any(_holds(i, table) for i in items)
-        case MapV(_, items, _):
-            return any(_holds(i, table) for i in items)
-        case AccessV(of, _):
-            return of == table
-    return value == table
