@@ -120,6 +120,12 @@ WRONG: list[tuple[Op, tuple[Term, ...]]] = [
     (Op.SQL_LT, (N,)),
     (Op.SQL_IS_NAN, (N,)),
     (Op.SQL_FLOAT_ADD, (X, N)),
+    (Op.SQL_FLOAT_DIV, (X, N)),
+    (Op.SQL_FLOAT_DIV, (X, X)),
+    (Op.SQL_FLOAT_DIV, (X, float_lit(0.0))),
+    (Op.SQL_FLOAT_DIV, (X, float_lit(-0.0))),
+    (Op.SQL_FLOAT_DIV, (X, none_lit(FLOAT))),
+    (Op.SQL_INT_TO_FLOAT, (X,)),
     (Op.SQL_IS_TRUE, (N,)),
     (Op.SQL_IS_NULL, (app(Op.TUPLE, N),)),
     (Op.ITEM, (app(Op.TUPLE, N), int_lit(1))),
@@ -156,6 +162,8 @@ RIGHT: list[tuple[Op, tuple[Term, ...], Sort]] = [
     (Op.SQL_LT, (B, C), Option(BOOL)),
     (Op.SQL_IS_NULL, (N,), Option(BOOL)),
     (Op.SQL_FLOAT_ADD, (X, X), Option(FLOAT)),
+    (Op.SQL_FLOAT_DIV, (X, float_lit(2.0)), Option(FLOAT)),
+    (Op.SQL_INT_TO_FLOAT, (OPTIONAL,), Option(FLOAT)),
     (Op.SQL_IS_TRUE, (B,), BOOL),
 ]
 

@@ -129,6 +129,8 @@ def argument_sorts(draw: st.DrawFn, op: Op) -> tuple[Sort, ...]:
         return tuple(draw(st.lists(_BOOLS, min_size=1, max_size=3)))
     if op in _SQL_FLOAT:
         return (draw(_FLOATS), draw(_FLOATS))
+    if op is Op.SQL_INT_TO_FLOAT:
+        return (draw(_INTS),)
     if op in _SQL_INT:
         return (draw(_INTS), draw(_INTS))
     if op in _SQL_COMPARE:
@@ -168,6 +170,9 @@ def application(draw: st.DrawFn, op: Op, depth: int, floats: bool) -> Term:
         sorts = draw(st.lists(FLAT, min_size=1, max_size=3))
         whole = draw(terms(Tuple(tuple(sorts)), depth, floats))
         return app(op, whole, int_lit(draw(st.integers(0, len(sorts) - 1))))
+    if op is Op.SQL_FLOAT_DIV:
+        divisor = draw(values(FLOAT).filter(lambda x: x != 0))
+        return app(op, draw(terms(draw(_FLOATS), depth, floats)), constant(FLOAT, divisor))
     if op is Op.DECIMAL_WIDEN:
         more = draw(st.sampled_from([0, 1, 2, 38]))
         sort = draw(st.sampled_from([Decimal(0), Decimal(2)]))
@@ -185,6 +190,7 @@ ARITHMETIC = (
     Op.FLOAT_DIV,
     Op.INT_TO_FLOAT,
     *_SQL_FLOAT,
+    *(Op.SQL_FLOAT_DIV, Op.SQL_INT_TO_FLOAT),
     *(Op.SEQ_SUM, Op.SEQ_VAR, Op.SEQ_STD, Op.SEQ_MEDIAN),
 )
 """Operators of which the encoding knows facts only, not the value."""
@@ -203,7 +209,7 @@ _PRODUCERS: dict[Sort, list[Op]] = {
     Option(BOOL): [
         *(*_SQL_LOGIC, *_SQL_COMPARE, Op.SQL_NOT, Op.SQL_IS_NULL, Op.SQL_IS_NAN),
     ],
-    Option(FLOAT): list(_SQL_FLOAT),
+    Option(FLOAT): [*_SQL_FLOAT, Op.SQL_FLOAT_DIV, Op.SQL_INT_TO_FLOAT],
     Option(INT): list(_SQL_INT),
     TIMESTAMP: [Op.INSTANT],
     SEQUENCE: [Op.SEQ_ADD],
@@ -250,7 +256,7 @@ def opened(term: Term) -> tuple[Term, dict[Var, Value]]:
             done[id(node)] = found.setdefault(node, Var(Scope.ROW, name, node.sort))
         elif isinstance(node, App):
             args = [done[id(a)] for a in node.args]
-            if node.op in (Op.ITEM, Op.DECIMAL_WIDEN):
+            if node.op in (Op.ITEM, Op.DECIMAL_WIDEN, Op.SQL_FLOAT_DIV):
                 args[1] = node.args[1]
             done[id(node)] = app(node.op, *args)
     return done[id(term)], {v: literal_value(x) for x, v in found.items()}

@@ -39,6 +39,7 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import App, Op, Scope, Term, lit
 from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
+from presieve.semantics.thresholds import with_thresholds
 from presieve.semantics.types import bounds
 from presieve.semantics.values import Value, bytes_of, date_of, decimal_of, instant_of, same
 from presieve.sql.catalyst import expression
@@ -365,3 +366,35 @@ def test_wall_clocks_are_those_of_the_session(spark: SparkSession, timezone: str
             assert term.code == "timezone"
             continue
         assert evaluate(term, {(Scope.ROW, "ts"): micros}) is True, text
+
+
+COMPUTED = [
+    *(
+        "x - 40 > 2.5",
+        "40 - x < 2.5",
+        "x * 1.8 + 32 > 100",
+        "-x < -5",
+        "-(-x) <= 0.1",
+        "x / 2 >= 3",
+    ),
+    *("x / -3 < 0.1", "x * -1e300 >= 1e308", "x + 1e16 = 1e16", "x / 3 = 0.1", "x - 0.1 <> 0.2"),
+    *("x * 5e-324 > 0", "x / 5e-324 < 1", "x - 40 IN (2.5, -40)", "x * 2 BETWEEN -1 AND 1"),
+    *("x * 2 > double('nan')", "x * 2 > double('infinity')", "x * 2 >= double('-infinity')"),
+    *("l / 2 >= 3", "l / -2 >= 3", "t / 3 = 1", "i / 2 > 0.5D", "CAST(l AS DOUBLE) * 3 > 7"),
+    *("CAST(l AS DOUBLE) > 9007199254740992", "CAST(l AS DOUBLE) = 9.223372036854775807e18"),
+    *("l * 1.5D > 3", "l > 2.5D", "1.5D - l < 0", "x / 2 + y > 1"),
+]
+
+
+def test_conditions_on_computed_values_as_thresholds(table: DataFrame) -> None:
+    """Text as we read it and as Spark's analyzer does, before and after."""
+    found: dict[str, Term] = {}
+    for text in COMPUTED:
+        read = parse_predicate(text, NAMES, "UTC")
+        assert not isinstance(read, Declined), text
+        found[text] = read
+    check(table, found)
+    direct = {text: with_thresholds(term) for text, term in found.items()}
+    check(table, direct)
+    assert sum(direct[t] != found[t] for t in found) == len(COMPUTED) - 2
+    check(table, {emit_checked(t, NAMES, "UTC"): t for t in (*found.values(), *direct.values())})

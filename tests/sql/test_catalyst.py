@@ -24,9 +24,7 @@ IDS |= {"n": 100, "r": 101}
 ATTRIBUTES = {number: NAMES[name] for name, number in IDS.items()}
 
 DECLINED = {
-    "l IN (1, 9007199254740993, 1.0D)": "sql-types",
     "i = x": "sql-types",
-    "isnan(l)": "sql-types",
     "d > TIMESTAMP '2020-01-01 00:00:00'": "sql-unsupported",
     "n > ts": "sql-types",
     "r = X'00FF'": "sql-literal",
@@ -34,12 +32,10 @@ DECLINED = {
     "unhex(s) = r": "sql-unsupported",
     "d > TIMESTAMP_NTZ '2020-01-01 00:00:00'": "sql-unsupported",
     "CAST(n AS TIMESTAMP) IS NULL": "sql-types",
-    "-x > 5": "sql-unsupported",
     "l + 1 > 5": "sql-unsupported",
     "f > 5": "column-type",
     "de > 5": "unknown-column",
     "ci = 'a'": "column-type",
-    "CASE WHEN b THEN i ELSE x END > 1": "sql-types",
     "IF(b, x, 1) + 1 > 2": "sql-unsupported",
     "greatest(x, y) > 1": "sql-unsupported",
     "upper(s) = 'A'": "sql-unsupported",
@@ -52,6 +48,9 @@ DIFFERENT = {
     "l > '5'": "l > 5",
     "d IN ('2020-01-01', DATE '2020-01-02')": "d IN (DATE '2020-01-01', DATE '2020-01-02')",
     "cast(i as bigint) > 5": "i > 5",
+    "isnan(l)": "isnan(CAST(l AS DOUBLE))",
+    "l IN (1, 9007199254740993, 1.0D)": "CAST(l AS DOUBLE) IN (1, 9007199254740993, 1.0D)",
+    "CASE WHEN b THEN i ELSE x END > 1": "CASE WHEN b THEN CAST(i AS DOUBLE) ELSE x END > 1",
 }
 
 

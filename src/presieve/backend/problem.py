@@ -41,6 +41,7 @@ from presieve.plan.liveness import live, visible
 from presieve.plan.product import Part, product
 from presieve.plan.pushdown import Moved
 from presieve.semantics.decoded import NOT_UTF8, reads_bytes
+from presieve.semantics.thresholds import with_thresholds
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +263,7 @@ def _over_outputs(
         target = inside.get(attribute_id(var))
         if target is None or strip(target.sort) != strip(var.sort):
             return Declined("column-type", "a filter reads a column that proofs cannot speak of")
-    return rewrite(term, lambda v: inside[attribute_id(v)])
+    return with_thresholds(rewrite(term, lambda v: inside[attribute_id(v)]))
 
 
 def _needed(names: Names, read: frozenset[int], where: Term) -> set[str]:

@@ -175,17 +175,43 @@ def can_raise(tree: Tree) -> bool:
 
 
 _SUMS = frozenset(EXPRESSIONS + name for name in ("Add", "Subtract", "Multiply", "UnaryMinus"))
+_DIVIDE = EXPRESSIONS + "Divide"
 
 
 def _total_sum(tree: Tree, at: int) -> bool:
-    """Arithmetic of doubles, which has a result for all of them (but division by zero raises)."""
-    return tree[at]["class"] in _SUMS and _type(tree, at) in ("double", "float")
+    """Arithmetic of doubles, which has a result for all of them, but division by zero raises."""
+    if tree[at]["class"] == _DIVIDE and not _divides_by_a_number(tree, at):
+        return False
+    return tree[at]["class"] in (*_SUMS, _DIVIDE) and _type(tree, at) in ("double", "float")
+
+
+def _divides_by_a_number(tree: Tree, at: int) -> bool:
+    """Whether the divisor of the division at ``at`` is a literal, or one that is cast, of a number
+    other than zero.
+    """
+    divisor = _end(tree, at + 1)
+    if tree[divisor]["class"] == _CAST:
+        divisor += 1
+    value = tree[divisor].get("value") if tree[divisor]["class"] == _LITERAL else None
+    try:
+        return value is not None and float(str(value)) != 0
+    except ValueError:
+        return False
+
+
+def _end(tree: Tree, at: int) -> int:
+    """The place after the expression at ``at``."""
+    left = 1
+    while left:
+        left += int(tree[at]["num-children"]) - 1
+        at += 1
+    return at
 
 
 def _type(tree: Tree, at: int) -> object:
     """The type of the expression at ``at``, where it is easily told."""
     node = tree[at]
-    if node["class"] in _SUMS:
+    if node["class"] in _SUMS or node["class"] == _DIVIDE:
         # Both operands are of one type once a plan is analyzed.
         return _type(tree, at + 1)
     return node["dataType"] if node["class"] in (ATTRIBUTE, _LITERAL, _CAST) else None

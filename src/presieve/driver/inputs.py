@@ -15,6 +15,7 @@ from presieve.ir.wellformed import output_var
 from presieve.lift import lift
 from presieve.lift.forms import Lifted, Pure, Request, RowFunction
 from presieve.lift.lift import SCALAR
+from presieve.semantics.thresholds import with_thresholds
 from presieve.semantics.types import SchemaColumn, column
 from presieve.sql.ddl import parse_returns, parse_schema
 from presieve.sql.parse import parse_predicate
@@ -144,6 +145,7 @@ def _returns(fold: object, returns: str | None) -> tuple[SchemaColumn, ...]:
 
 def read_filter(what: str, text: str, names: dict[str, Var]) -> Term | Declined:
     """A filter as a term; ``what`` is the name of the argument that it is, and the file in places.
+    One on outputs compares the outputs themselves, where it computes with them and that is known.
 
     Raises :class:`UsageError` where it is no SQL or names no column.
     """
@@ -153,7 +155,9 @@ def read_filter(what: str, text: str, names: dict[str, Var]) -> Term | Declined:
         raise UsageError(f"{what} {text!r}: {told_in(term)}")
     if isinstance(term, Declined) and term.span is not None:
         return replace(term, span=replace(term.span, file=what))
-    return term
+    if isinstance(term, Declined) or what == "prefilter":
+        return term  # a scan may be given other rows by a pre-filter that says the same
+    return with_thresholds(term)
 
 
 def told_in(why: Declined) -> str:

@@ -25,7 +25,7 @@ from presieve.ir.sorts import (
     option,
     strip,
 )
-from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Term
+from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Term, literal_value
 
 Sorts: TypeAlias = tuple[Sort, ...]
 Rule: TypeAlias = Callable[[Sorts], Sort | None]
@@ -113,6 +113,10 @@ def _sql_int(s: Sorts) -> Sort | None:
     return option(INT) if len(s) == 2 and all(strip(x) == INT for x in s) else None
 
 
+def _sql_int_to_float(s: Sorts) -> Sort | None:
+    return option(FLOAT) if len(s) == 1 and strip(s[0]) == INT else None
+
+
 def _sql_is_true(s: Sorts) -> Sort | None:
     return BOOL if len(s) == 1 and strip(s[0]) == BOOL else None
 
@@ -167,6 +171,8 @@ RULES: dict[Op, Rule] = {
     Op.SQL_FLOAT_ADD: _sql_float,
     Op.SQL_FLOAT_SUB: _sql_float,
     Op.SQL_FLOAT_MUL: _sql_float,
+    Op.SQL_FLOAT_DIV: _sql_float,
+    Op.SQL_INT_TO_FLOAT: _sql_int_to_float,
     Op.SQL_INT_ADD: _sql_int,
     Op.SQL_INT_SUB: _sql_int,
     Op.SQL_INT_MUL: _sql_int,
@@ -181,9 +187,14 @@ def app(op: Op, *args: Term) -> App:
     if op is Op.DECIMAL_WIDEN:
         return _widen(args)
     sort = RULES[op](tuple(a.sort for a in args))
-    if sort is None:
+    if sort is None or (op is Op.SQL_FLOAT_DIV and not _is_divisor(args[1])):
         raise SortError(f"{op.value} does not take {[a.sort for a in args]}")
     return App(op, args, sort)
+
+
+def _is_divisor(term: Term) -> bool:
+    """A constant by which a division never raises."""
+    return isinstance(term, Lit) and term.value is not None and literal_value(term) != 0
 
 
 def _item(args: tuple[Term, ...]) -> App:

@@ -50,7 +50,7 @@ FALLBACK = "Spark did not take it"
 _SIMPLE = "and scans are only asked to compare a column with a constant"
 _ARITHMETIC = frozenset(
     (
-        *(Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL),
+        *(Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL, Op.SQL_FLOAT_DIV),
         *(Op.SQL_INT_ADD, Op.SQL_INT_SUB, Op.SQL_INT_MUL),
     )
 )

@@ -43,6 +43,7 @@ _INFIX = {
     Op.SQL_FLOAT_ADD: " + ",
     Op.SQL_FLOAT_SUB: " - ",
     Op.SQL_FLOAT_MUL: " * ",
+    Op.SQL_FLOAT_DIV: " / ",
     Op.SQL_INT_ADD: " + ",
     Op.SQL_INT_SUB: " - ",
     Op.SQL_INT_MUL: " * ",

@@ -129,6 +129,8 @@ MEANINGS: dict[Op, Meaning] = {
     Op.SQL_FLOAT_ADD: _strict(lambda a, b: a + b),
     Op.SQL_FLOAT_SUB: _strict(lambda a, b: a - b),
     Op.SQL_FLOAT_MUL: _strict(lambda a, b: a * b),
+    Op.SQL_FLOAT_DIV: _strict(_nonzero(lambda a, b: a / b)),
+    Op.SQL_INT_TO_FLOAT: _strict(_int_to_float),
     Op.SQL_INT_ADD: _strict(lambda a, b: a + b),
     Op.SQL_INT_SUB: _strict(lambda a, b: a - b),
     Op.SQL_INT_MUL: _strict(lambda a, b: a * b),

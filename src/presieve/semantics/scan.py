@@ -27,7 +27,7 @@ from presieve.ir.sorts import DATE, FLOAT, TIMESTAMP, Option, strip
 from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import subterms
 
-_ARITHMETIC = {Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL}
+_ARITHMETIC = {Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL, Op.SQL_FLOAT_DIV}
 
 _GREGORIAN = -141427
 """1582-10-15, the first day that both calendars call by the same name, in days from 1970."""

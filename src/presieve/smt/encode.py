@@ -53,7 +53,9 @@ _SQL_FLOATS = {
     Op.SQL_FLOAT_ADD: Op.FLOAT_ADD,
     Op.SQL_FLOAT_SUB: Op.FLOAT_SUB,
     Op.SQL_FLOAT_MUL: Op.FLOAT_MUL,
+    Op.SQL_FLOAT_DIV: Op.FLOAT_DIV,
 }
+_FROM_INT = (Op.INT_TO_FLOAT, Op.SQL_INT_TO_FLOAT)
 _SQL_INTS = {Op.SQL_INT_ADD: "+", Op.SQL_INT_SUB: "-", Op.SQL_INT_MUL: "*"}
 
 
@@ -245,10 +247,7 @@ class Encoder:
                 assert isinstance(digits, Lit)
                 return f"(* {s_int(10 ** int(digits.value or 0))} {a})"
             case Op.INT_TO_FLOAT, [str() as a]:
-                value, facts = floats.of_int(a)
-                for text in facts:
-                    self.fact(text)
-                return value
+                return self._of_int(a)
             case Op.IS_NAN, [FloatEnc(nan, _, _)]:
                 return nan
             case Op.SEQ_EMPTY, []:
@@ -261,6 +260,12 @@ class Encoder:
                     self.fact(text)
                 return value
         raise AssertionError(f"no encoding of {op} to {sort}")
+
+    def _of_int(self, a: str) -> FloatEnc:
+        value, facts = floats.of_int(self.name(a, "Int"))
+        for text in facts:
+            self.fact(text)
+        return value
 
     def _float(self, op: Op, encs: list[FloatEnc]) -> FloatEnc:
         named = [FloatEnc(self.name(e.nan), self.name(e.value, "Real"), e.negzero) for e in encs]
@@ -282,6 +287,8 @@ class Encoder:
             numbers = [v for v in values if isinstance(v, FloatEnc)]
             return OptionEnc(there, self._float(_SQL_FLOATS[op], numbers))
         texts = [v if isinstance(v, str) else FALSE for v in values]
+        if op is Op.SQL_INT_TO_FLOAT:
+            return OptionEnc(there, self._of_int(texts[0]))
         match op:
             case Op.SQL_AND:
                 return kleene(pairs, absorbing=False)
@@ -320,5 +327,5 @@ def _is(literal: Lit, *sorts: Sort) -> bool:
 
 def _is_float_arithmetic(node: Term) -> bool:
     return isinstance(node, App) and (
-        node.op in floats.ARITHMETIC or node.op in _SQL_FLOATS or node.op is Op.INT_TO_FLOAT
+        node.op in floats.ARITHMETIC or node.op in _SQL_FLOATS or node.op in _FROM_INT
     )

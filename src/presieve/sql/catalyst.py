@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
-from presieve.ir.sorts import INT, strip
+from presieve.ir.sorts import strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.semantics.types import decimal_type, sort_of
@@ -33,7 +33,7 @@ from presieve.sql.choice import Choice
 from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, cast, decimal
-from presieve.sql.operands import NULL, AsDecimal, AsDouble, AsInstant, Constant, Operand
+from presieve.sql.operands import NULL, AsDecimal, AsInstant, Constant, Operand
 from presieve.sql.temporal import parse_date, parse_timestamp
 
 WIDTHS = ("tinyint", "smallint", "int", "bigint")
@@ -170,6 +170,8 @@ def _arithmetic(op: Op) -> Rule:
         left, right = (_convert(child, context) for child in node.children)
         if left.type == right.type == "double":
             return Typed(arithmetic(op, left.operand, right.operand, context.timezone), "double")
+        if op is Op.SQL_FLOAT_DIV:
+            raise DeclineSignal("sql-unsupported", "only doubles are divided")
         if not isinstance(left.operand, AsDecimal) and not isinstance(right.operand, AsDecimal):
             raise DeclineSignal(
                 "sql-unsupported",
@@ -179,6 +181,11 @@ def _arithmetic(op: Op) -> Rule:
         return Typed(result, f"decimal({result.digits},0)")
 
     return 2, convert
+
+
+def _negative(node: Node, context: Context) -> Typed:
+    value = _convert(node.children[0], context)
+    return Typed(coerce.negative(value.operand), value.type)
 
 
 def _logic(op: Op, arity: int) -> Rule:
@@ -224,7 +231,7 @@ def _cast(node: Node, context: Context) -> Typed:
     if isinstance(operand, Constant):
         zone = node.fields.get("timeZoneId")
         return Typed(cast(operand, target, zone if isinstance(zone, str) else ""), target)
-    if isinstance(operand, AsDouble | AsInstant):
+    if isinstance(operand, AsInstant):
         raise DeclineSignal("sql-unsupported", f"a cast to {target} of a cast to {inner.type}")
     if isinstance(operand, AsDecimal):
         return Typed(exact.widened(operand, target), target)
@@ -237,8 +244,8 @@ def _cast(node: Node, context: Context) -> Typed:
     if inner.type in WIDTHS:
         if target in WIDTHS and WIDTHS.index(inner.type) < WIDTHS.index(target):
             return Typed(operand, target)
-        if target == "double" and not isinstance(operand, Choice) and strip(operand.sort) == INT:
-            return Typed(AsDouble(operand), "double")
+        if target == "double" and not isinstance(operand, Choice):
+            return Typed(coerce.as_double(operand), "double")
         if wanted:
             return Typed(exact.widened(operand, target, inner.type), target)
     raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
@@ -344,5 +351,7 @@ RULES: dict[str, Rule] = {
     "Add": _arithmetic(Op.SQL_FLOAT_ADD),
     "Subtract": _arithmetic(Op.SQL_FLOAT_SUB),
     "Multiply": _arithmetic(Op.SQL_FLOAT_MUL),
+    "Divide": _arithmetic(Op.SQL_FLOAT_DIV),
+    "UnaryMinus": (1, _negative),
 }
 """Every class of Catalyst that is understood."""

@@ -25,7 +25,7 @@ from presieve.ir.sorts import (
     Sort,
     strip,
 )
-from presieve.ir.terms import App, Lit, Op, Term, lit, none_lit
+from presieve.ir.terms import App, Lit, Op, Term, Var, lit, literal_value, none_lit
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES, text_of, units_of
 from presieve.sql import exact
@@ -33,7 +33,6 @@ from presieve.sql.choice import Choice, each
 from presieve.sql.operands import (
     KIND_SORTS,
     AsDecimal,
-    AsDouble,
     AsInstant,
     Constant,
     Operand,
@@ -150,7 +149,6 @@ def settle(constant: Constant) -> Lit:
     return lit(sort, constant.value)
 
 
-_ROUNDS = "an integer column is compared as a double, which rounds; cast it in a projection below"
 _TWO_CLOCKS = "timestamp_ntz and timestamp columns are compared; cast one in a projection below"
 
 
@@ -163,10 +161,11 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
             return _constants(a, b)
         right, left = pair(b, a, timezone)
         return left, right
-    if isinstance(a, AsDouble):
-        if isinstance(b, Constant):
-            return a.term, _rounded(b)
-        raise DeclineSignal("sql-types", _ROUNDS)
+    if isinstance(a, Var) and strip(a.sort) == INT and isinstance(b, Constant):
+        if b.kind == "double":
+            a = as_double(a)  # as Spark does
+    if _is_cast(a) or _is_cast(b):
+        return _rounded(a, b)
     if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
         return exact.whole(a), exact.whole(b)
     if isinstance(a, AsInstant) and isinstance(b, Constant):
@@ -175,8 +174,6 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
         raise DeclineSignal("sql-types", _TWO_CLOCKS)
     if isinstance(b, Constant):
         return a, fit(b, a.sort, timezone)
-    if isinstance(b, AsDouble):
-        raise DeclineSignal("sql-types", _ROUNDS)
     if strip(a.sort) != strip(b.sort):
         raise DeclineSignal(
             "sql-types",
@@ -186,11 +183,24 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
     return a, b
 
 
-def _rounded(constant: Constant) -> Lit:
-    """The partner of an integer cast to double. It must be a double that no rounding reaches."""
-    if constant.kind not in ("double", "void"):
-        raise mismatch(constant, FLOAT)
-    return fit(constant, INT, "UTC")
+def _is_cast(operand: Operand) -> bool:
+    return isinstance(operand, App) and operand.op is Op.SQL_INT_TO_FLOAT
+
+
+def _rounded(a: Operand, b: Operand) -> tuple[Term, Term]:
+    """An integer cast to double and a constant: both as integers, where no rounding reaches that
+    one, and else as doubles.
+    """
+    if not isinstance(a, App) or not isinstance(b, Constant):
+        raise DeclineSignal("sql-types", _ROUNDS)
+    partner = fit(b, FLOAT, "UTC")
+    number = literal_value(partner)
+    if isinstance(number, float) and number.is_integer() and abs(number) < EXACT:
+        return a.args[0], lit(INT, int(number))
+    return a, partner
+
+
+_ROUNDS = "an integer column is compared as a double, which rounds; cast it in a projection below"
 
 
 def _constants(a: Constant, b: Constant) -> tuple[Term, Term]:
@@ -240,7 +250,7 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
     return flat(Op.SQL_OR, equalities)
 
 
-_NOT_YET = (Constant, AsDecimal, AsDouble, AsInstant)
+_NOT_YET = (Constant, AsDecimal, AsInstant)
 _BESIDE_BIGINT = MAX_DIGITS - exact.BIGINT_DIGITS
 """Digits after the point beside those before it of a bigint, which Spark takes to be 20."""
 
@@ -254,15 +264,63 @@ def arithmetic(op: Op, a: Operand, b: Operand, timezone: str) -> App | AsDecimal
     """``a op b`` on doubles, and on integers cast to decimals (``op`` is that of doubles). Integers
     decline: they overflow. Raises :class:`DeclineSignal`.
     """
+    if op is Op.SQL_FLOAT_DIV:
+        return _quotient(a, b)
     if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
         return exact.arithmetic(op, a, b)
-    left, right = pair(a, b, timezone)
+    left, right = _doubles(a, b) or pair(a, b, timezone)
     if strip(left.sort) != FLOAT:
         raise DeclineSignal(
             "sql-unsupported",
             f"arithmetic on {sort_name(left.sort)} is not supported, since it can raise or round",
         )
     return app(op, left, right)
+
+
+def _doubles(a: Operand, b: Operand) -> tuple[Term, Term] | None:
+    """An integer cast to double beside a number, or an integer beside a double, which Spark casts
+    then; None for other operands.
+    """
+    match a, b:
+        case Constant(), App(Op.SQL_INT_TO_FLOAT):
+            return fit(a, FLOAT, "UTC"), b
+        case App(Op.SQL_INT_TO_FLOAT), Constant():
+            return a, fit(b, FLOAT, "UTC")
+        case Constant("double"), Var(_, _, sort) if strip(sort) == INT:
+            return fit(a, FLOAT, "UTC"), as_double(b)
+        case Var(_, _, sort), Constant("double") if strip(sort) == INT:
+            return as_double(a), fit(b, FLOAT, "UTC")
+    return None
+
+
+def _quotient(a: Operand, b: Operand) -> App:
+    """``a / b`` of a double or an integer and a constant, which Spark casts to doubles."""
+    if not isinstance(b, Constant) or isinstance(a, Constant | Choice | AsDecimal | AsInstant):
+        raise DeclineSignal("sql-unsupported", "only doubles and integers are divided, by numbers")
+    if strip(a.sort) == INT and b.kind in ("int", "double"):
+        a = as_double(a)
+    if strip(a.sort) != FLOAT or b.kind not in ("int", "double", "decimal"):
+        raise DeclineSignal("sql-unsupported", f"{sort_name(a.sort)} is divided by {shown(b)}")
+    divisor = fit(b, FLOAT, "UTC")
+    if literal_value(divisor) == 0:
+        raise DeclineSignal("sql-unsupported", "a division by zero raises")
+    return app(Op.SQL_FLOAT_DIV, a, divisor)
+
+
+def as_double(operand: Operand) -> Term:
+    """``CAST(operand AS DOUBLE)`` of an integer or a double. Raises :class:`DeclineSignal`."""
+    if isinstance(operand, Var | App) and strip(operand.sort) == FLOAT:
+        return operand
+    if isinstance(operand, Var) and strip(operand.sort) == INT:
+        return app(Op.SQL_INT_TO_FLOAT, operand)
+    raise DeclineSignal("sql-unsupported", "CAST to double is supported on literals and integers")
+
+
+def negative(operand: Operand) -> App:
+    """``-operand`` of a double: the product with -1, bit for bit. Raises :class:`DeclineSignal`."""
+    if isinstance(operand, Var | App | Lit) and strip(operand.sort) == FLOAT:
+        return app(Op.SQL_FLOAT_MUL, operand, lit(FLOAT, -1.0))
+    raise DeclineSignal("sql-unsupported", "a sign is supported on numbers and doubles only")
 
 
 def truth(operand: Operand) -> Term:
@@ -272,7 +330,7 @@ def truth(operand: Operand) -> Term:
             return lit(BOOL, value)
         case Constant("void", _):
             return none_lit(BOOL)
-        case Constant() | AsDecimal() | AsDouble() | AsInstant():
+        case Constant() | AsDecimal() | AsInstant():
             raise DeclineSignal("sql-types", "a condition is expected where a value is written")
         case Choice():
             raise DeclineSignal("sql-types", f"{sort_name(operand.sort)} is used as a condition")
@@ -286,8 +344,6 @@ def expression(operand: Operand, what: str) -> Term:
     match operand:
         case AsDecimal():
             raise DeclineSignal("sql-types", f"{what} of an integer cast to a decimal")
-        case AsDouble():
-            raise DeclineSignal("sql-types", f"{what} of an integer cast to double")
         case AsInstant():
             raise DeclineSignal("sql-types", f"{what} of a timestamp_ntz cast to timestamp")
         case Choice():

@@ -19,7 +19,6 @@ from presieve.sql.operands import (
     KIND_SORTS,
     NULL,
     AsDecimal,
-    AsDouble,
     AsInstant,
     Constant,
     Operand,
@@ -104,7 +103,7 @@ def _value(operand: Operand) -> Value:
 
 def _common(operands: Sequence[Operand], timezone: str) -> list[Value]:
     """The operands in one sort, up to NULL, where Spark's common type changes none of them."""
-    if any(isinstance(o, AsDecimal | AsDouble | AsInstant) for o in operands):
+    if any(isinstance(o, AsDecimal | AsInstant) for o in operands):
         raise DeclineSignal("sql-types", "the branches of a CASE are cast to one type")
     sorts = {strip(_value(o).sort) for o in operands if not isinstance(o, Constant)}
     constants = [o for o in operands if isinstance(o, Constant) and o.kind != "void"]

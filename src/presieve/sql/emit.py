@@ -66,6 +66,7 @@ ARITHMETIC = {
     Op.SQL_FLOAT_ADD: ("+", Level.SUM),
     Op.SQL_FLOAT_SUB: ("-", Level.SUM),
     Op.SQL_FLOAT_MUL: ("*", Level.PRODUCT),
+    Op.SQL_FLOAT_DIV: ("/", Level.PRODUCT),
 }
 
 
@@ -135,6 +136,8 @@ def _text(term: Term) -> tuple[str, Level]:
             return f"{_inside(_text(value), Level.SUM)} IS NULL", Level.COMPARISON
         case App(Op.SQL_IS_NAN, (value,)):
             return f"isnan({_text(value)[0]})", Level.PRIMARY
+        case App(Op.SQL_INT_TO_FLOAT, (value,)) if isinstance(value, Var):
+            return f"CAST({quote(value.name)} AS DOUBLE)", Level.PRIMARY
         case App(op, _) if op in _INTEGERS:
             return _exact(term)[0]
         case App(op, (a, b)) if op in COMPARISONS:

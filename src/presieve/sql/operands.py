@@ -44,13 +44,6 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
-class AsDouble:
-    """An integer expression that Spark casts to double, which rounds beyond 2**53."""
-
-    term: Term
-
-
-@dataclass(frozen=True, slots=True)
 class AsInstant:
     """A timestamp_ntz expression that Spark casts to timestamp, in the session's time zone."""
 
@@ -67,7 +60,7 @@ class AsDecimal:
     digits: int
 
 
-Operand: TypeAlias = Term | Choice | Constant | AsDecimal | AsDouble | AsInstant
+Operand: TypeAlias = Term | Choice | Constant | AsDecimal | AsInstant
 
 NULL = Constant("void", None)
 KIND_SORTS: dict[str, Sort] = {

@@ -7,9 +7,9 @@ left, ``IS``, ``IN`` and ``BETWEEN`` take everything before them up to ``NOT``):
     condition   or of ands of [NOT | !] condition, or a predicate
     predicate   comparison [IS ..., [NOT] IN ..., [NOT] BETWEEN ...]
     comparison  sum (= | == | <=> | <> | != | < | <= | > | >=) sum ...
-    sum         product (+ | -) product ...      product: primary * primary ...
-    primary     (condition), column, literal, isnan(x), isnull(x), isnotnull(x), CAST(literal AS t),
-                CAST(integer AS DECIMAL(p, 0)),
+    sum         product (+ | -) product ...      product: primary (* | /) primary ...
+    primary     (condition), column, literal, -x, isnan(x), isnull(x), isnotnull(x),
+                CAST(literal AS t), CAST(integer AS DECIMAL(p, 0)), CAST(integer AS DOUBLE),
                 CASE [x] WHEN condition THEN condition ... [ELSE condition] END, and the functions
                 of :mod:`presieve.sql.conditional`
 """
@@ -23,7 +23,7 @@ from presieve.errors import Declined, DeclineSignal, meant
 from presieve.ir.ops import app
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
 from presieve.sql import conditional
-from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
+from presieve.sql.coerce import arithmetic, as_double, compare, flat, membership, negative, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, TYPED, cast, number
 from presieve.sql.exact import widened
@@ -233,9 +233,10 @@ class _Parser(Reader):
 
     def product(self) -> Operand:
         result = self.primary()
-        while self.here.is_operator("*"):
+        while self.here.is_operator("*", "/"):
             token = self.take()
-            result = self.computed(Op.SQL_FLOAT_MUL, result, self.primary(), token)
+            op = Op.SQL_FLOAT_MUL if token.text == "*" else Op.SQL_FLOAT_DIV
+            result = self.computed(op, result, self.primary(), token)
         return result
 
     def primary(self) -> Operand:
@@ -261,9 +262,20 @@ class _Parser(Reader):
         if token.text in ("+", "-"):
             if self.here.kind == "number":
                 return number(self.take().text, negative=token.text == "-")
-            raise DeclineSignal("sql-unsupported", "a sign is supported on number literals only")
+            return self.signed(token)
         self.position -= token.kind != "end"
         raise self.syntax("a column or a literal is expected")
+
+    def signed(self, token: Token) -> Operand:
+        """What follows a sign, which binds tighter than a product."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise DeclineSignal("sql-unsupported", "the expression is nested too deeply")
+        value = self.primary()
+        self.depth -= 1
+        if token.text == "-":
+            return negative(value)
+        raise DeclineSignal("sql-unsupported", "a plus is supported on number literals only")
 
     def more_strings(self) -> str:
         """Strings side by side are one string."""
@@ -391,7 +403,7 @@ class _Parser(Reader):
             raise DeclineSignal("sql-unsupported", "CAST to this type is not supported")
         self.expect(")")
         if not isinstance(operand, Constant):
-            return widened(operand, type_)
+            return as_double(operand) if type_ == "double" else widened(operand, type_)
         return cast(operand, type_, self.timezone)
 
     def type(self) -> str:

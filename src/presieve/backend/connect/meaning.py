@@ -26,7 +26,12 @@ from presieve.sql.exact import widened
 from presieve.sql.operands import NULL, Constant, Operand
 from presieve.sql.parse import COMPARISONS, parse_operand
 
-ARITHMETIC = {"+": Op.SQL_FLOAT_ADD, "-": Op.SQL_FLOAT_SUB, "*": Op.SQL_FLOAT_MUL}
+ARITHMETIC = {
+    "+": Op.SQL_FLOAT_ADD,
+    "-": Op.SQL_FLOAT_SUB,
+    "*": Op.SQL_FLOAT_MUL,
+    "/": Op.SQL_FLOAT_DIV,
+}
 MAX_DEPTH = 50
 
 
@@ -128,8 +133,9 @@ def _cast(message: Expression, scope: Scope, depth: int) -> Operand:
         from_ = scope.find(message.expr.unresolved_attribute).attribute.type
         if from_ == type_ or _fits(from_, type_):
             return inner
-        return widened(inner, type_, from_ if from_ in _WIDTHS else "bigint")
-    return widened(inner, type_)
+        if type_ != "double":
+            return widened(inner, type_, from_ if from_ in _WIDTHS else "bigint")
+    return coerce.as_double(inner) if type_ == "double" else widened(inner, type_)
 
 
 _WIDTHS = ("tinyint", "smallint", "int", "bigint")
@@ -167,6 +173,8 @@ def _function(message: Expression, scope: Scope, depth: int) -> Operand:
             return membership(value, inner[1:], zone)
         case _, [left, right] if name in ARITHMETIC:
             return arithmetic(ARITHMETIC[name], left, right, zone)
+        case "negative" | "-", [one]:
+            return coerce.negative(one)
         case _, [one] if name in FUNCTIONS:
             return FUNCTIONS[name](one)
         case "when", [_, _, *_]:

@@ -1,0 +1,216 @@
+"""Trusted. Conditions on what is computed from one value, as conditions on the value itself.
+
+``x - 40.0 > 2.5`` is ``x > 42.5``, with the same of three truth values for every x. The lemma: let
+``f`` be composed of steps that are monotone and never turn a number into NaN (plus or minus a
+finite constant, times or divided by a finite constant other than zero, an integer as a double;
+rounding to nearest is monotone). Then the numbers for which ``f(x) < c`` holds are an initial or a
+final part of all numbers in order, and so are those of ``<=``, ``>`` and ``>=``; those of ``=`` are
+what two such parts have in common. Such a part is known by the last number on one side and the
+first one on the other. They are neighbours in the order of all doubles, of which there are 2**64,
+so that 64 evaluations find them. NaN, which is no number, is evaluated by itself; NULL gives NULL
+on both sides. The values of ``f`` are those of the reference interpreter.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, INT, strip
+from presieve.ir.terms import App, Lit, Op, Term, Var, bits_float, float_lit, int_lit, literal_value
+from presieve.semantics.interpret import evaluate
+from presieve.semantics.operators import Undefined
+from presieve.semantics.values import INT_RANGES, Value
+
+MIRRORED = {
+    Op.SQL_EQ: Op.SQL_EQ,
+    Op.SQL_LT: Op.SQL_GT,
+    Op.SQL_LE: Op.SQL_GE,
+    Op.SQL_GT: Op.SQL_LT,
+    Op.SQL_GE: Op.SQL_LE,
+}
+"""The comparison with its sides exchanged."""
+
+
+def with_thresholds(condition: Term) -> Term:
+    """The condition in which every comparison of a computed value with a constant is one of the
+    value that it is computed from, wherever the lemma speaks of it; the others are as they were.
+    """
+    if not isinstance(condition, App):
+        return condition
+    direct = _direct(condition)
+    if direct is not None:
+        return direct
+    args = tuple(with_thresholds(a) for a in condition.args)
+    same = all(new is old for new, old in zip(args, condition.args, strict=True))
+    return condition if same else app(condition.op, *args)
+
+
+def _direct(comparison: App) -> Term | None:
+    """The comparison as one of the value itself, where the lemma speaks of it."""
+    if comparison.op not in MIRRORED:
+        return None
+    op, (computed, constant) = comparison.op, comparison.args
+    if isinstance(computed, Lit):
+        op, computed, constant = MIRRORED[op], constant, computed
+    if not isinstance(computed, App) or not isinstance(constant, Lit) or constant.value is None:
+        return None
+    found = _monotone(computed)
+    if found is None or _is_nan(literal_value(constant)):
+        return None
+    value, rising = found
+    order = DOUBLES if strip(value.sort) == FLOAT else INTEGERS
+    try:
+        if op is Op.SQL_EQ:
+            floor, ceiling = (
+                _part(o, computed, constant, value, rising) for o in (Op.SQL_GE, Op.SQL_LE)
+            )
+            return _between(value, *((floor, ceiling) if rising else (ceiling, floor)), order)
+        return _condition(value, _part(op, computed, constant, value, rising), op, order)
+    except Undefined:  # an integer beyond all doubles on the way
+        return None
+
+
+# --- the lemma ------------------------------------------------------------------------------------
+
+
+def _monotone(term: Term) -> tuple[Var, bool] | None:
+    """The variable that the term is computed from, and whether it rises with it (else it falls);
+    None where the lemma does not speak of it.
+    """
+    match term:
+        case Var(_, _, sort) if strip(sort) in (FLOAT, INT):
+            return term, True
+        case App(Op.SQL_INT_TO_FLOAT, (inner,)):
+            return _monotone(inner)
+        case App(Op.SQL_FLOAT_ADD | Op.SQL_INT_ADD, (inner, Lit() as c) | (Lit() as c, inner)):
+            return _monotone(inner) if _is_finite(c) else None
+        case App(Op.SQL_FLOAT_SUB | Op.SQL_INT_SUB, (inner, Lit() as c)):
+            return _monotone(inner) if _is_finite(c) else None
+        case App(Op.SQL_FLOAT_SUB | Op.SQL_INT_SUB, (Lit() as c, inner)):
+            return _turned(_monotone(inner)) if _is_finite(c) else None
+        case App(Op.SQL_FLOAT_MUL | Op.SQL_INT_MUL, (inner, Lit() as c) | (Lit() as c, inner)):
+            return _scaled(inner, c)
+        case App(Op.SQL_FLOAT_DIV, (inner, Lit() as c)):
+            return _scaled(inner, c)
+    return None
+
+
+def _scaled(inner: Term, factor: Lit) -> tuple[Var, bool] | None:
+    number = literal_value(factor)
+    if not _is_finite(factor) or number == 0:
+        return None
+    assert isinstance(number, int | float)
+    return _monotone(inner) if number > 0 else _turned(_monotone(inner))
+
+
+def _turned(found: tuple[Var, bool] | None) -> tuple[Var, bool] | None:
+    return found and (found[0], not found[1])
+
+
+def _is_finite(constant: Lit) -> bool:
+    number = literal_value(constant)
+    return isinstance(number, int) or (isinstance(number, float) and math.isfinite(number))
+
+
+def _is_nan(number: Value) -> bool:
+    return isinstance(number, float) and math.isnan(number)
+
+
+# --- the part of all numbers ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """The numbers of a sort by their place in order, the last of which is among ``ends``."""
+
+    number: Callable[[int], float | int]
+    ends: tuple[int, int]
+
+    def literal(self, place: int) -> Lit:
+        """The number as it is compared: the two zeros are equal."""
+        number = self.number(place)
+        return int_lit(number) if isinstance(number, int) else float_lit(number or 0.0)
+
+
+def _double(place: int) -> float:
+    """0.0 is at place 0, and -0.0 at -1."""
+    bits = place if place >= 0 else 0x8000000000000000 + ~place
+    return bits_float(bits)
+
+
+DOUBLES = _Order(_double, (-0x7FF0000000000001, 0x7FF0000000000000))
+"""From minus infinity to infinity: all but NaN."""
+
+INTEGERS = _Order(int, INT_RANGES["bigint"])
+"""Those of Spark's widest type."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The numbers from the place ``first`` on where ``upward``, else those before it. ``nan``:
+    whether NaN belongs to them.
+    """
+
+    upward: bool
+    first: int
+    nan: bool
+
+
+def _part(op: Op, computed: App, constant: Lit, value: Var, rising: bool) -> _Part:
+    """Where ``computed op constant`` holds, which is not about equality."""
+    condition = app(op, computed, constant)
+    order = DOUBLES if strip(value.sort) == FLOAT else INTEGERS
+
+    def holds(number: float | int) -> bool:
+        return evaluate(condition, {(value.scope, value.name): number}) is True
+
+    upward = (op in (Op.SQL_GT, Op.SQL_GE)) == rising
+    first, end = order.ends[0], order.ends[1] + 1
+    while first < end:
+        middle = (first + end) // 2
+        if holds(order.number(middle)) == upward:
+            end = middle
+        else:
+            first = middle + 1
+    return _Part(upward, first, order is DOUBLES and holds(math.nan))
+
+
+def _condition(value: Var, part: _Part, op: Op, order: _Order) -> Term:
+    """The condition that a value belongs to the part, in Spark's order, where NaN is greatest."""
+    bound = _bound(value, part, order, strict=op in (Op.SQL_GT, Op.SQL_LT))
+    if part.nan == part.upward or order is INTEGERS:
+        return bound
+    nan = app(Op.SQL_IS_NAN, value)
+    if part.nan:
+        return app(Op.SQL_OR, bound, nan)
+    return app(Op.SQL_AND, bound, app(Op.SQL_NOT, nan))
+
+
+def _bound(value: Var, part: _Part, order: _Order, *, strict: bool) -> Term:
+    """``value >= first`` or ``value > the one before``, whichever is shorter; downwards likewise.
+    Without a number in the part, or outside of it, the end itself.
+    """
+    low, high = order.ends
+    if part.upward:
+        loose, tight = (Op.SQL_GE, part.first), (Op.SQL_GT, part.first - 1)
+    else:
+        loose, tight = (Op.SQL_LE, part.first - 1), (Op.SQL_LT, part.first)
+    found = [(op, order.literal(p)) for op, p in (loose, tight) if low <= p <= high]
+    if strict:
+        found.reverse()
+    op, literal = min(found, key=lambda f: len(repr(literal_value(f[1]))))
+    return app(op, value, literal)
+
+
+def _between(value: Var, floor: _Part, ceiling: _Part, order: _Order) -> Term:
+    """The numbers that belong to a part upward and to one downward."""
+    first, last = floor.first, ceiling.first - 1
+    if first > last:
+        return _bound(value, _Part(False, order.ends[0], False), order, strict=True)
+    if order.number(first) == order.number(last):
+        return app(Op.SQL_EQ, value, order.literal(first))
+    bounds = (_bound(value, part, order, strict=False) for part in (floor, ceiling))
+    return app(Op.SQL_AND, *bounds)
