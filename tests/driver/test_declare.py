@@ -172,3 +172,45 @@ def test_a_fact_about_rows_leaves_a_pure_function_told() -> None:
 
 def is_ours(value: float) -> bool:
     raise NotImplementedError(value)
+
+
+class Several:
+    def zero(self) -> int:
+        return 0
+
+    def reduce(self, n: int, row: dict[str, float]) -> int:
+        return n + 1 if row["score"] > 100 else n
+
+    def finish(self, n: int) -> int:
+        return n
+
+
+def test_what_is_declared_is_not_said_again_below() -> None:
+    """Nothing stands beside the comparison, so that a scan can use it."""
+
+    def found(*declared: str) -> str:
+        schema, returns = "score double NOT NULL", "n bigint"
+        return synthesize(
+            Several, "n > 5", schema=schema, returns=returns, declare=declared
+        ).prefilter
+
+    assert found() == "score > 100.0D AND NOT isnan(score)"
+    assert found("NOT isnan(score)") == "score > 100.0D"
+    assert found("score <= 1000") == "score > 100.0D"
+
+
+def test_a_bound_that_a_scan_can_use_stays() -> None:
+    """Although it follows from the others."""
+    found = synthesize(
+        Worth,
+        "n > 5",
+        schema="price double NOT NULL, qty double NOT NULL",
+        returns="n bigint",
+        declare=["NOT isnan(price)", "price >= 0"],
+    )
+    assert "qty > 0.0D" in found.prefilter.split(" AND ")
+
+
+class Worth(Several):
+    def reduce(self, n: int, row: dict[str, float]) -> int:
+        return n + 1 if row["price"] * row["qty"] > 1000 else n

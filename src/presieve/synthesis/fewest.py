@@ -13,13 +13,13 @@ from dataclasses import replace
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
-from presieve.ir.terms import SQL_TRUE, App, Op
-from presieve.ir.walk import subterms
+from presieve.ir.terms import SQL_TRUE, App, Op, Term
 from presieve.synthesis import clock
 from presieve.synthesis.correlated import CORRELATED
 from presieve.synthesis.derived import derive
 from presieve.synthesis.engine import synthesize
 from presieve.synthesis.found import Found
+from presieve.synthesis.simpler import simpler
 from presieve.synthesis.singles import is_single, search_single
 from presieve.synthesis.story import Relaxed, Searched, Tell, Weaker, untold
 
@@ -32,8 +32,10 @@ def candidates(
     """What is found, the best first: over computed columns where the steps compute any and that
     pays, and over the columns as they are. Ask for the next one where one is not acceptable.
     """
+    if _asks(problem.where):
+        problem = _without_codes(problem, optional)
     for found in _candidates(problem, optional, budget, tell):
-        yield _earned(found)
+        yield _earned(simpler(found))
 
 
 def _earned(found: Found) -> Found:
@@ -45,8 +47,7 @@ def _earned(found: Found) -> Found:
     open_ = [a for a in found.problem.assumptions if a.code not in _GIVEN]
     reason = "no row can go, and that the filter is not needed rests on this"
     if found.pushdown is not None and found.pushdown.kind == "empty":
-        asks = any(isinstance(t, App) and t.op in _ASKS for t in subterms(found.problem.where))
-        open_ = [a for a in open_ if a.code == "no-null"] if asks else []
+        open_ = [a for a in open_ if a.code == "no-null"] if _asks(found.problem.where) else []
         reason = "the filter asks for NULL, and that there is none rests on this"
     if not open_:
         return found
@@ -54,7 +55,23 @@ def _earned(found: Found) -> Found:
     return replace(found, pushdown=None, declined=(*found.declined, told))
 
 
-_ASKS = (Op.SQL_IS_NULL, Op.SQL_IS_NAN, Op.SQL_EQ_NULLSAFE)
+def _asks(where: Term) -> bool:
+    """Whether the filter asks for results that are missing, as ``m IS NULL`` does. That they are
+    not, which ``m > 5`` says, too, is another question.
+    """
+    match where:
+        case App(Op.SQL_IS_NULL | Op.SQL_IS_NAN | Op.SQL_EQ_NULLSAFE, _):
+            return True
+        case App(Op.SQL_NOT, (App(Op.SQL_IS_NULL | Op.SQL_IS_NAN, _),)):
+            return False
+        case App(_, args):
+            return any(_asks(a) for a in args)
+    return False
+
+
+def _without_codes(problem: Problem, codes: Collection[str]) -> Problem:
+    kept = tuple(a for a in problem.assumptions if a.code not in codes)
+    return replace(problem, assumptions=kept)
 
 
 _GIVEN = ("declared", CORRELATED)
@@ -90,9 +107,9 @@ def _candidates(
 
 def _single(problem: Problem, optional: Collection[str], budget: float) -> Found:
     """Without the assumptions that can be done without, unless nothing is found so."""
-    strict = tuple(a for a in problem.assumptions if a.code not in optional)
-    found = search_single(replace(problem, assumptions=strict), budget)
-    if len(strict) == len(problem.assumptions) or found.pushdown is not None:
+    strict = _without_codes(problem, optional)
+    found = search_single(strict, budget)
+    if strict == problem or found.pushdown is not None:
         return found
     more = search_single(problem, budget)
     return found if _is_hollow(more) else more
@@ -139,8 +156,7 @@ def synthesize_fewest(
     best = synthesize(problem, budget, tell=tell)
     loose = [a for a in problem.assumptions if a.code in optional]
     if loose and _is_hollow(best):
-        kept = tuple(a for a in problem.assumptions if a not in loose)
-        bare, left = replace(problem, assumptions=kept), max(deadline - clock.now(), _LEAST)
+        bare, left = _without_codes(problem, optional), max(deadline - clock.now(), _LEAST)
         tell(Searched(bare, tuple(loose)))
         return synthesize(bare, left, tell=tell)
     attempts = [loose, *([a] for a in loose)] if len(loose) > 1 else [loose] if loose else []
