@@ -37,7 +37,11 @@ DOUBLES: list[tuple[str, str, float]] = [
 
 @pytest.mark.parametrize(("where", "op", "bound"), DOUBLES)
 def test_of_doubles(where: str, op: str, bound: float) -> None:
-    types = {"schema": "v double NOT NULL", "returns": "c double", "declare": "NOT isnan(v)"}
+    types: dict[str, Any] = {
+        "schema": "v double NOT NULL",
+        "returns": "c double",
+        "declare": "NOT isnan(v)",
+    }
     found = synthesize(Highest, where, **types)
     assert (found.kind, found.prefilter) == ("exact", f"v {op} {bound!r}D")
     assert (found.strength, found.assumptions) == ("optimal", [])
@@ -65,7 +69,7 @@ def test_of_doubles(where: str, op: str, bound: float) -> None:
     ],
 )
 def test_of_integers(where: str, prefilter: str, twin: str) -> None:
-    types = {"schema": "v bigint NOT NULL", "returns": "c bigint"}
+    types: dict[str, Any] = {"schema": "v bigint NOT NULL", "returns": "c bigint"}
     found = synthesize(Highest, where, **types)
     assert (found.kind, found.prefilter, found.strength) == ("exact", prefilter, "optimal")
     assert verify(Highest, where, prefilter=twin, **types).status == "refuted"
@@ -101,7 +105,7 @@ def test_the_filter_as_it_was_written_stays() -> None:
                 return (row["v"], row["v"])
             return (min(low, row["v"]), max(high, row["v"]))
 
-    types = {"schema": "v bigint NOT NULL", "returns": "low bigint, c bigint"}
+    types: dict[str, Any] = {"schema": "v bigint NOT NULL", "returns": "low bigint, c bigint"}
     found = synthesize(Ends, "c / 2 >= 3", **types)
     assert (found.kind, found.residual) == ("none", "c / 2 >= 3")
     found = synthesize(Ends, "c / 2 >= 3 AND low / 2 < 1", **types)

@@ -182,7 +182,7 @@ def lesser(term: App, steps: int) -> App:
     return app(term.op, value, float_lit(math.nextafter(number_, end)))
 
 
-PLAIN: list[tuple[Term, Term]] = [
+PLAIN: list[tuple[Term, tuple[Op, float]]] = [
     (app(Op.SQL_GT, app(Op.SQL_FLOAT_SUB, C, float_lit(40.0)), float_lit(2.5)), (Op.SQL_GT, 42.5)),
     (app(Op.SQL_LT, app(Op.SQL_FLOAT_MUL, C, float_lit(-1.0)), float_lit(2.5)), (Op.SQL_GT, -2.5)),
     (app(Op.SQL_GE, app(Op.SQL_FLOAT_MUL, C, float_lit(2.0)), float_lit(9.0)), (Op.SQL_GE, 4.5)),
@@ -199,7 +199,7 @@ PLAIN: list[tuple[Term, Term]] = [
     ),
     (app(Op.SQL_GE, app(Op.SQL_INT_SUB, M, int_lit(40)), int_lit(2)), (Op.SQL_GE, 42)),
     (app(Op.SQL_LT, app(Op.SQL_INT_MUL, M, int_lit(-3)), int_lit(7)), (Op.SQL_GT, -3)),
-]  # type: ignore[list-item]
+]
 
 
 @pytest.mark.parametrize(("condition", "wanted"), PLAIN)
