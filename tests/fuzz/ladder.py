@@ -1,75 +1,60 @@
-"""What the default policy makes of a solution: nothing rests on data that nobody checked.
+"""What the default policy makes of a solution, where there is no plan and there are no files.
 
-An assumption with a condition on rows can be guarded by the plan: groups that have a row which
-breaks it are given all their rows, others what the certificate proves, both under the filter as
-written. One about data without such a condition (its term is true) is refused. What is assumed of
-code is taken.
+It is the ladder of ``driver/ladder.py`` without its checks of data: a solution that assumes nothing
+of rows is used as it is; else a guard keeps groups with a row that may break an assumption from it,
+under the filter as written; else there may be a solution without the assumptions; else nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from tests.fuzz.execute import Row
+from tests.fuzz.execute import Row, keeps
 
-from presieve.driver.solve import Solution
-from presieve.ir.fold import PURE, Assumption, Mode
-from presieve.ir.terms import FALSE, Scope, Term
-from presieve.ir.walk import variables
-from presieve.semantics.interpret import evaluate
-from presieve.semantics.values import Value
+from presieve.driver.ladder import breaks, conditions
+from presieve.driver.solve import Solution, strictly
+from presieve.errors import Declined
+from presieve.ir.fold import Problem
+from presieve.ir.ops import sql_conjuncts
+from presieve.ir.terms import SQL_FALSE, Term
 
-OF_CODE = frozenset({PURE, "constant"})
-"""Codes of assumptions that speak of the program and not of data."""
-
-How = Literal["nothing", "plain", "guarded", "refused"]
+How = Literal["nothing", "plain", "guarded", "without", "refused"]
 
 
 @dataclass(frozen=True)
 class Treatment:
-    """How a solution is used. ``guard`` holds on the rows that the proof speaks of, ``why`` are the
-    codes of what is guarded or refused.
+    """How a solution is used: ``solution`` is the one that is. ``breaking`` is true on the rows
+    that keep their group from the pre-filter; ``why`` are the codes of what is guarded, done
+    without, or refused.
     """
 
     how: How
-    guard: tuple[Term, ...] = ()
+    solution: Solution
+    breaking: Term = SQL_FALSE
     why: tuple[str, ...] = ()
 
-    def guarded(self, rows: Sequence[Row], key: Row) -> bool:
-        """Whether a group of these rows has one that the proof does not speak of."""
-        return any(not obeys(self.guard, r, key) for r in rows)
+    def kept_from(self, row: Row, key: Row) -> bool:
+        """Whether the group of this row is given all its rows."""
+        return self.how == "guarded" and keeps(row, key, self.breaking)
 
 
-def obeys(guard: Sequence[Term], row: Row, key: Row) -> bool:
-    """Whether all the conditions hold on a row."""
-    env: dict[tuple[Scope, str], Value] = {(Scope.ROW, n): v for n, v in row.items()}
-    env |= {(Scope.KEY, n): v for n, v in key.items()}
-    return all(evaluate(term, env) is True for term in guard)
-
-
-def as_default(solution: Solution) -> Treatment:
-    """How the default policy would use a solution."""
+def as_default(solution: Solution, search: Callable[[Problem], Solution]) -> Treatment:
+    """How the default policy uses a solution; ``search`` solves another problem like it."""
     if solution.verified is None:
-        return Treatment("nothing")
-    open_ = [
-        a for a in solution.problem.assumptions if a not in solution.known and a.code not in OF_CODE
-    ]
-    refused = [a for a in open_ if not on_rows(a)]
-    if solution.problem.mode is Mode.GLOBAL:
-        refused = open_  # there is no key that tells bad groups apart
-    if refused:
-        return Treatment("refused", (FALSE,), _codes(refused))
-    if open_:
-        return Treatment("guarded", tuple(a.term for a in open_), _codes(open_))
-    return Treatment("plain")
-
-
-def on_rows(a: Assumption) -> bool:
-    """Whether an assumption is a condition that can be asked of a row."""
-    return bool(variables(a.term))
-
-
-def _codes(found: Sequence[Assumption]) -> tuple[str, ...]:
-    return tuple(sorted({a.code for a in found}))
+        return Treatment("nothing", solution)
+    open_ = conditions(solution)
+    if not open_:
+        return Treatment("plain", solution)
+    why = tuple(sorted({a.code for a in open_}))
+    if sql_conjuncts(solution.prefilter):
+        breaking = breaks(solution.problem, open_)
+        if not isinstance(breaking, Declined):
+            return Treatment("guarded", solution, breaking, why)
+    bare = strictly(solution.problem, solution.known)
+    if bare != solution.problem:
+        again = search(bare)
+        if again.verified is not None and not conditions(again):
+            return Treatment("without", again, SQL_FALSE, why)
+    return Treatment("refused", solution, SQL_FALSE, why)

@@ -7,7 +7,8 @@ import traceback
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 from types import MappingProxyType
 from typing import Any
@@ -168,16 +169,17 @@ class Fuzzer:
         solution, verdict.known = self.memory.solve(
             problem, self.budget, setting.policy, discharged
         )
+        treatment = as_default(solution, partial(self._again, setting.policy, discharged))
         verdict.kind = solution.kind
-        verdict.reasons = tuple(d.code for d in solution.declined)
-        treatment = as_default(solution)
         verdict.treatment, verdict.guards = treatment.how, treatment.why
+        solution = treatment.solution
+        verdict.reasons = tuple(d.code for d in solution.declined)
         random = Random(f"{self.seed}/{verdict.index}/tables")
         texts = shown(inputs, solution, where)
         if texts is None:
             verdict.kind, verdict.reasons = "declined", ("inexpressible",)
             return None
-        trial = Trial.of(runner, solution, where, texts, setting)
+        trial = replace(Trial.of(runner, solution, where, texts, setting), treatment=treatment)
         pushed = solution.verified is not None
         if pushed and setting.policy == "strict" and solution.assumptions:
             return trial.told("strict assumes", (), str(solution.assumptions))
@@ -195,6 +197,11 @@ class Fuzzer:
             if verdict.order == "independent":
                 failure = trial.permuted(random)
         return failure
+
+    def _again(
+        self, policy: Policy, discharged: Mapping[Assumption, str], problem: Problem
+    ) -> Solution:
+        return self.memory.solve(problem, self.budget, policy, discharged)[0]
 
     def _twins(
         self, verdict: Verdict, trial: Trial, solution: Solution, random: Random

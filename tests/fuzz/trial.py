@@ -8,7 +8,7 @@ from random import Random
 
 from tests.fuzz import tables
 from tests.fuzz.execute import Row, Runner, Untyped, accepts, keeps
-from tests.fuzz.ladder import on_rows
+from tests.fuzz.ladder import Treatment
 from tests.fuzz.programs import Program
 from tests.fuzz.settings import PLAIN, Setting
 
@@ -115,6 +115,7 @@ class Trial:
     setting: Setting = PLAIN
     may_erase: bool = True
     known: Collection[Assumption] = ()
+    treatment: Treatment | None = None
 
     @staticmethod
     def of(
@@ -138,9 +139,9 @@ class Trial:
         self.machine: Machine = compile_problem(self.problem)
         self._may_lose = app(Op.SOME, may_lose(self.prefilter))
         self._accepted: dict[str, bool] = {}
-        unguarded = tuple(a for a in self.problem.assumptions if not on_rows(a) or a in self.known)
-        self.unguarded = replace(self.problem, assumptions=unguarded)
-        guarded = len(unguarded) < len(self.problem.assumptions)
+        guarded = self.treatment is not None and self.treatment.how == "guarded"
+        kept = [a for a in self.problem.assumptions if a in self.known or not guarded]
+        self.unguarded = replace(self.problem, assumptions=tuple(kept))
         # Under a guard the filter stays as it is written, for all groups.
         codes = {a.code for a in self.problem.assumptions}
         self.told_constant = bool(self.runner.program.patch) and "constant" in codes
@@ -194,8 +195,14 @@ class Trial:
         kept = [keeps(r, key, self.prefilter) for r in rows]
         odd = [not tables.obeys(freed, r, key) for r in rows]
         bad = {i for i, r in enumerate(rows) if not tables.lawful(self.problem, r, key)}
-        guarded = [table for table in chosen if not bad.isdisjoint(table)]
-        chosen = [table for table in chosen if bad.isdisjoint(table)]
+        behind = {
+            i for i, r in enumerate(rows) if self.treatment and self.treatment.kept_from(r, key)
+        }
+        missed = [rows[i] for i in bad - behind]
+        if missed:
+            return self.told("guard misses a row", missed[:1], str(self.problem.assumptions))
+        guarded = [table for table in chosen if not behind.isdisjoint(table)]
+        chosen = [table for table in chosen if behind.isdisjoint(table)]
         if self.runner.program.form != "class":
             chosen = self._most_telling(rows, key, kept, chosen)
         for at, table in enumerate(chosen):
