@@ -131,7 +131,9 @@ def test_values_that_are_none(written: dict[str, object], text: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("options", [{"declare": iter(["a > 1"])}, {"pure": iter([len])}], ids=["declare", "pure"])
+@pytest.mark.parametrize(
+    "options", [{"declare": iter(["a > 1"])}, {"pure": iter([len])}], ids=["declare", "pure"]
+)
 def test_what_could_be_read_only_once_is_no_list(options: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=r"or a list of them|is a list of functions"):
         given(**options)

@@ -24,6 +24,7 @@ from presieve.backend.classic.guarded import guarded, java_class, java_constant
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.parts import Parts
 from presieve.backend.classic.prompt import prompt
+from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.classic.splitting import split
 from presieve.backend.gateway import Handle, Source
@@ -275,7 +276,7 @@ class ClassicGateway:
     @guarded
     def with_children(self, node: Java, children: Sequence[Java]) -> Java:
         """The same node over other children."""
-        return node.withNewChildren(self.seq(children))
+        return with_own_results(self, node.withNewChildren(self.seq(children)))
 
     @guarded
     def with_plan(self, with_cte: Java, plan: Java) -> Java:

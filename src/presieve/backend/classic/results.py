@@ -1,0 +1,42 @@
+"""Trusted. Aggregates whose results have numbers of their own.
+
+Copies of one ``Aggregate`` in a plan share the ``resultId`` of their aggregate functions. As
+written they are alike, so that it does not matter. With a pre-filter below one of them they are
+not; Spark's ``MergeSubplans`` computes aggregates without GROUP BY over one relation together, and
+tells their results apart by these numbers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from presieve.backend.boundary import AGGREGATE
+from presieve.backend.classic.guarded import java_class
+from presieve.backend.gateway import Handle
+from presieve.backend.native import AGGREGATE_EXPRESSION
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_NAMED = "org.apache.spark.sql.catalyst.expressions.NamedExpression"
+
+
+def with_own_results(gateway: ClassicGateway, plan: Handle) -> Handle:
+    """The plan, where it is an aggregate without GROUP BY with new numbers of its results."""
+    if plan.getClass().getName() != AGGREGATE or not plan.groupingExpressions().isEmpty():
+        return plan
+    outputs = plan.aggregateExpressions()
+    fresh = gateway.seq([_fresh(gateway, outputs.apply(i)) for i in range(outputs.size())])
+    return plan.copy(plan.groupingExpressions(), fresh, plan.child(), plan.hint())
+
+
+def _fresh(gateway: ClassicGateway, expression: Handle) -> Handle:
+    if expression.getClass().getName() == AGGREGATE_EXPRESSION:
+        number = java_class(gateway.spark._jvm, _NAMED).newExprId()
+        function, mode = expression.aggregateFunction(), expression.mode()
+        return expression.copy(function, mode, expression.isDistinct(), expression.filter(), number)
+    children = expression.children()
+    if children.isEmpty():
+        return expression
+    fresh = [_fresh(gateway, children.apply(i)) for i in range(children.size())]
+    return expression.withNewChildren(gateway.seq(fresh))
