@@ -1,0 +1,217 @@
+"""What workers import again is not what the driver has made of it: nothing rests on the latter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.backend.running import same_rows
+from tests.backend.shipped import Build, Change, changed, deleted, imported
+
+from presieve.driver.optimize import optimize
+from presieve.spark import group_fold
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+ROWS: list[tuple[str | None, float | None, str | None]] = [
+    *[("a", 500.0, "error"), ("a", 11.0, None), ("a", 5.0, "info"), ("a", 500.0, "error")],
+    *[("b", 15.0, "error"), ("b", None, "warn"), ("b", 15.0, ""), ("b", -0.0, "info")],
+    *[("c", math.nan, "error"), ("c", math.inf, "info"), ("c", -math.inf, None)],
+    *[("d", None, None), ("d", 9.0, "error"), (None, 12.0, "error"), (None, 2000.0, "info")],
+    *[("e", 10.0, "error"), ("f", 1e308, "warn"), ("f", 5e-324, "error")],
+]
+SCHEMA = "team string, score double, level string"
+
+
+@pytest.fixture(scope="module")
+def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    path = str(tmp_path_factory.mktemp("shipped") / "t")
+    spark.createDataFrame(ROWS, SCHEMA).write.parquet(path)
+    return spark.read.parquet(path)
+
+
+def aggregated(make: Callable[[Any], Any]) -> Build:
+    def build(module: Any, df: DataFrame) -> DataFrame:
+        best = group_fold(make(module), "double")
+        return df.groupBy("team").agg(best("score").alias("m")).filter("m > 10")
+
+    return build
+
+
+def series(name: str) -> Build:
+    def build(module: Any, df: DataFrame) -> DataFrame:
+        from pyspark.sql.functions import PandasUDFType, pandas_udf
+
+        made: Any = pandas_udf(getattr(module, name), "double", PandasUDFType.GROUPED_AGG)
+        kept = df.filter("score IS NOT NULL AND NOT isnan(score)")
+        return kept.groupBy("team").agg(made("score").alias("m")).filter("m > 10")
+
+    return build
+
+
+def scalar(name: str, column: str = "score", arrow: bool = True) -> Build:
+    def build(module: Any, df: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as F
+
+        made = F.udf(getattr(module, name), "double" if "lookup" in name else "int", useArrow=arrow)
+        return df.withColumn("n", made(column)).filter("n > 0")
+
+    return build
+
+
+def grouped(name: str) -> Build:
+    def build(module: Any, df: DataFrame) -> DataFrame:
+        by = df.filter("score IS NOT NULL AND NOT isnan(score)").groupBy("team")
+        function = getattr(module, name)
+        run = by.applyInArrow if name == "table" else by.applyInPandas
+        return run(function, "team string, m double").filter("m > 10")
+
+    return build
+
+
+def mapped(module: Any, df: DataFrame) -> DataFrame:
+    return df.mapInPandas(module.rows, SCHEMA).filter("score > 10")
+
+
+def partitions(module: Any, df: DataFrame) -> DataFrame:
+    from pyspark.sql.functions import udtf
+
+    made: Any = udtf(module.Partition, returnType="team string, m double").asDeterministic()
+    found: DataFrame = made(df.asTable().partitionBy("team"))
+    return found.filter("m > 10")
+
+
+def other_reduce(self: Any, acc: Any, row: Any) -> Any:
+    return row.score if row.score is not None and row.score > 1000.0 else acc
+
+
+def never(*_: Any) -> bool:
+    return False
+
+
+def high(value: Any) -> bool:
+    return value is not None and value > 1000.0
+
+
+def far(self: Any, value: Any) -> bool:
+    return value is not None and value > 1000.0
+
+
+CHANGES: dict[str, tuple[Change, Build]] = {
+    "class attribute": (changed("Alone.LIMIT", 1000.0), aggregated(lambda m: m.Alone())),
+    "class attribute of a base": (changed("Base.LIMIT", 1000.0), aggregated(lambda m: m.Best())),
+    "class attribute that hides one of a base": (
+        changed("Best.LIMIT", 1000.0),
+        aggregated(lambda m: m.Best()),
+    ),
+    "method": (changed("Alone.reduce", other_reduce), aggregated(lambda m: m.Alone())),
+    "method of a base": (changed("Base.passes", far), aggregated(lambda m: m.Best())),
+    "method that hides one of a base": (
+        changed("Best.passes", far),
+        aggregated(lambda m: m.Best()),
+    ),
+    "static method": (
+        changed("Base.better", staticmethod(never)),
+        aggregated(lambda m: m.Best()),
+    ),
+    "finish is deleted": (deleted("Alone.finish"), aggregated(lambda m: m.Alone())),
+    "finish is added": (changed("Outer.Inner.finish", far), aggregated(lambda m: m.Outer.Inner())),
+    "nested class": (changed("Outer.Inner.LIMIT", 1000.0), aggregated(lambda m: m.Outer.Inner())),
+    "default of a method": (
+        lambda m: setattr(m.Alone.__init__, "__defaults__", (1000.0,)),
+        aggregated(lambda m: m.Alone),
+    ),
+    "bases": (
+        lambda m: setattr(m.FromOutside, "__bases__", (m.Best,)),
+        aggregated(lambda m: m.FromOutside()),
+    ),
+    "global of a series": (changed("LIMIT", 1000.0), series("highest")),
+    "global of a frame": (changed("LIMIT", 1000.0), grouped("frame")),
+    "global of an Arrow table": (changed("LIMIT", 1000.0), grouped("table")),
+    "global of rows": (changed("LIMIT", 1000.0), mapped),
+    "global of a scalar": (changed("LIMIT", 1000.0), scalar("season")),
+    "global of a pickled scalar": (changed("LIMIT", 1000.0), scalar("season", arrow=False)),
+    "list": (lambda m: m.LEVELS.append("info"), scalar("season_by_list", "level")),
+    "dict": (lambda m: m.LOOKUP.clear(), scalar("season_by_lookup", "level")),
+    "dict, another one": (changed("LOOKUP", {"info": 1.0}), scalar("season_by_lookup", "level")),
+    "helper": (changed("is_high", high), series("highest_by_helper")),
+    "helper of a scalar": (changed("is_high", high), scalar("season_by_helper")),
+    "another function of the module": (
+        lambda m: setattr(m, "is_high", m.Plain.inside),
+        scalar("season_by_helper"),
+    ),
+    "the function itself": (
+        lambda m: setattr(m, "season", m.season_by_helper),
+        lambda m, df: scalar("season")(m, df),
+    ),
+    "code of a function": (
+        lambda m: setattr(m.is_high, "__code__", high.__code__),
+        scalar("season_by_helper"),
+    ),
+    "default": (
+        lambda m: setattr(m.highest_by_default, "__defaults__", (1000.0,)),
+        series("highest_by_default"),
+    ),
+    "default of a helper": (
+        lambda m: setattr(m.least, "__defaults__", (1000.0,)),
+        scalar("season_by_default"),
+    ),
+    "keyword default of a helper": (
+        lambda m: setattr(m.least, "__kwdefaults__", {"also": 1000.0}),
+        scalar("season_by_default"),
+    ),
+    "builtin that is hidden": (changed("float", never), scalar("season")),
+    "method of a dataclass": (changed("Pair.inside", far), scalar("season_by_dataclass")),
+    "default of a dataclass": (
+        lambda m: setattr(m.Pair.__init__, "__defaults__", (1000.0, 20.0)),
+        scalar("season_by_field"),
+    ),
+    "default of a named tuple": (
+        lambda m: setattr(m.Named.__new__, "__defaults__", (1000.0,)),
+        scalar("season_by_named_tuple"),
+    ),
+    "class that is replaced": (changed("Pair", imported), scalar("season_by_field")),
+    "method of a plain class": (changed("Plain.inside", far), scalar("season_by_object")),
+    "default of __init__": (
+        lambda m: setattr(m.Plain, "__init__", lambda self: setattr(self, "low", 1000.0)),
+        scalar("season_by_object"),
+    ),
+    "table function": (changed("Partition.LIMIT", 1000.0), partitions),
+    "table function's method": (
+        lambda m: setattr(m.Partition, "eval", lambda self, row: None),
+        partitions,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_the_driver_changes_before(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, name: str
+) -> None:
+    module = imported(tmp_path, spark=spark)
+    change, build = CHANGES[name]
+    change(module.found)
+    same(lambda: build(module, table))
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_the_driver_changes_after(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, name: str
+) -> None:
+    """The function is in the plan, and is pickled by then."""
+    module = imported(tmp_path, spark=spark)
+    change, build = CHANGES[name]
+    df = build(module, table)
+    change(module.found)
+    same(lambda: df)
+
+
+def same(build: Callable[[], DataFrame]) -> None:
+    df = build()
+    better = optimize(df, cost="always")
+    if better is not df:
+        same_rows(df, better)
