@@ -116,7 +116,7 @@ def fold_by_key(
         return fold.run("true", where, partitions)
     options = Options.of(mine, of_session(df.sparkSession))
     below = filters_below(
-        made, where, fold.schema, keys, fold.returns, options.budget, options.policy
+        fold.aggregator, where, fold.schema, keys, fold.returns, options.budget, options.policy
     )
     logger.info("fold_by_key, %s: %s", type(made).__name__, below)
     prefilter = fold.below(below.prefilter)

@@ -74,7 +74,8 @@ def table(key, table):
     for value in table["score"].to_pylist():
         if value is not None and value > LIMIT and (best is None or value > best):
             best = value
-    return pa.table({"team": [key[0].as_py()], "m": [best]})
+    names = pa.array([key[0].as_py()], pa.string())
+    return pa.table({"team": names, "m": pa.array([best], pa.float64())})
 
 
 def rows(batches):

@@ -11,8 +11,8 @@ import pytest
 from tests.backend.running import same_rows
 from tests.backend.shipped import Build, Change, changed, deleted, imported
 
-from presieve.driver.optimize import optimize
-from presieve.spark import group_fold
+from presieve.driver.optimize import explain, optimize
+from presieve.spark import fold_by_key, group_fold
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -44,7 +44,7 @@ def aggregated(make: Callable[[Any], Any]) -> Build:
 
 def series(name: str) -> Build:
     def build(module: Any, df: DataFrame) -> DataFrame:
-        from pyspark.sql.functions import PandasUDFType, pandas_udf
+        from pyspark.sql.pandas.functions import PandasUDFType, pandas_udf
 
         made: Any = pandas_udf(getattr(module, name), "double", PandasUDFType.GROUPED_AGG)
         kept = df.filter("score IS NOT NULL AND NOT isnan(score)")
@@ -80,8 +80,10 @@ def mapped(module: Any, df: DataFrame) -> DataFrame:
 def partitions(module: Any, df: DataFrame) -> DataFrame:
     from pyspark.sql.functions import udtf
 
-    made: Any = udtf(module.Partition, returnType="team string, m double").asDeterministic()
-    found: DataFrame = made(df.asTable().partitionBy("team"))
+    df.sparkSession.conf.set("spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", "true")
+
+    make: Any = udtf(module.Partition, returnType="team string, m double")
+    found: DataFrame = make.asDeterministic()(df.asTable().partitionBy("team"))
     return found.filter("m > 10")
 
 
@@ -215,3 +217,82 @@ def same(build: Callable[[], DataFrame]) -> None:
     better = optimize(df, cost="always")
     if better is not df:
         same_rows(df, better)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_what_nobody_has_changed(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, name: str
+) -> None:
+    module = imported(tmp_path, spark=spark)
+    df = CHANGES[name][1](module, table)
+    better = optimize(df, cost="always")
+    (boundary,) = explain(df, cost="always").boundaries
+    if name == "bases":  # of this class an attribute comes from the environment
+        assert boundary.declined[0].code == "by-reference"
+        return
+    assert better is not df, boundary.declined
+    same_rows(df, better)
+
+
+# --- by value: as it was when it was pickled ----------------------------------------------------
+
+
+def by_value() -> tuple[Any, list[float]]:
+    """A class that goes by value, with a list in a cell."""
+    limits = [10.0]
+
+    class Local:
+        LIMIT = 10.0
+
+        def zero(self) -> Any:
+            return None
+
+        def reduce(self, acc: Any, row: Any) -> Any:
+            if row.score is None or row.score <= self.LIMIT or row.score <= limits[0]:
+                return acc
+            return row.score if acc is None or row.score > acc else acc
+
+        def merge(self, a: Any, b: Any) -> Any:
+            if a is None or b is None:
+                return b if a is None else a
+            return a if a > b else b
+
+        def finish(self, acc: Any) -> Any:
+            return acc
+
+    return Local, limits
+
+
+LATER: dict[str, Callable[[Any, list[float]], object]] = {
+    "class attribute": lambda cls, _: setattr(cls, "LIMIT", 1000.0),
+    "method": lambda cls, _: setattr(cls, "reduce", other_reduce),
+    "list in a cell": lambda _, limits: limits.__setitem__(0, 1000.0),
+    "finish": lambda cls, _: delattr(cls, "finish"),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_what_is_pickled_by_value_stays(table: DataFrame, name: str) -> None:
+    cls, limits = by_value()
+    df = aggregated(lambda _: cls())(None, table)
+    before = df.collect()
+    LATER[name](cls, limits)
+    now = dict(vars(cls))
+    better = optimize(df, cost="always")
+    assert better is not df
+    assert {k: v for k, v in vars(cls).items() if k != "__slotnames__"} == {
+        k: v for k, v in now.items() if k != "__slotnames__"
+    }, "loading changes nothing of the user's"
+    assert sorted(map(str, better.collect())) == sorted(map(str, before))
+
+
+@pytest.mark.classic("Spark Connect has no RDDs")
+@pytest.mark.parametrize("name", LATER)
+def test_a_keyed_fold_is_as_it_was_when_it_was_built(table: DataFrame, name: str) -> None:
+    cls, limits = by_value()
+    rows = table.filter("score IS NOT NULL AND NOT isnan(score)")
+    asked: dict[str, Any] = {"key": "team", "where": "m > 10", "returns": "m double"}
+    expected = fold_by_key(rows, cls(), **asked).collect()
+    later = fold_by_key(rows, cls(), **asked)
+    LATER[name](cls, limits)
+    assert sorted(map(str, later.collect())) == sorted(map(str, expected))

@@ -1,7 +1,8 @@
-"""A constant that a worker may see differently is told; a size that explodes is declined."""
+"""A constant that a worker may see differently is declined, and so is a size that explodes."""
 
 from __future__ import annotations
 
+import datetime as dt
 import importlib.util
 import sys
 from collections.abc import Iterator
@@ -10,10 +11,10 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from tests.lift.lifting import declined, lifted, request
+from tests.lift.lifting import declined, request
 
 from presieve.errors import Declined
-from presieve.lift import SeriesFunction, lift
+from presieve.lift import Lifted, SeriesFunction, lift
 
 TEXT = """
 import datetime as dt
@@ -31,6 +32,9 @@ COMPUTED = len(os.name)
 TWICE = 1
 TWICE = 2
 OTHER = 7
+TWICE_LIMIT = 2 * LIMIT
+FIRST, SECOND = 10, -10
+FROM_OUTSIDE = int(os.environ.get("PRESIEVE_TEST_LIMIT", 5))
 
 def change():
     global OTHER
@@ -61,6 +65,27 @@ def price(p):
     k = 0
     for x in p:
         if OTHER_PRICE < x < PRICE:
+            k += 1
+    return k
+
+def twice_limit(n):
+    k = 0
+    for x in n:
+        if x > TWICE_LIMIT:
+            k += 1
+    return k
+
+def either(n):
+    k = 0
+    for x in n:
+        if x > FIRST or x < SECOND:
+            k += 1
+    return k
+
+def environment(n):
+    k = 0
+    for x in n:
+        if x > FROM_OUTSIDE:
             k += 1
     return k
 
@@ -122,38 +147,65 @@ def load(path: Path, text: str) -> ModuleType:
     return module
 
 
-def assumed(function: Any) -> list[str]:
+def read(function: Any) -> Lifted | Declined:
     name = function.__code__.co_varnames[0]
     kind = {"n": "bigint NOT NULL", "s": "string", "d": "date", "p": "decimal(5,2) NOT NULL"}[name]
-    found = lifted(function, request(f"{name} {kind}", "k bigint"), SeriesFunction((name,)))
-    return [a.text for a in found.assumptions if a.code == "constant"]
+    return lift(function, SeriesFunction((name,)), request(f"{name} {kind}", "k bigint"))
 
 
-def test_constants_written_in_the_module_are_certain(module: Any) -> None:
-    for function in (module.limit, module.names, module.day, module.price):
-        assert assumed(function) == []
+CERTAIN = ["limit", "names", "day", "price", "twice_limit", "either"]
 
 
-def test_constants_that_were_changed_are_told(module: Any) -> None:
-    module.LIMIT = 6
-    module.limit.__defaults__ = (4,)
-    texts = assumed(module.limit)
-    assert [t.split(" in the workers")[0] for t in texts] == [
-        "the global LIMIT is 6",
-        "the default of most in limit is 4",
-    ]
+@pytest.mark.parametrize("name", CERTAIN)
+def test_constants_written_in_the_module_are_certain(module: Any, name: str) -> None:
+    found = read(getattr(module, name))
+    assert isinstance(found, Lifted), found
+    assert found.assumptions == ()
 
 
-@pytest.mark.parametrize("name", ["computed", "twice", "other", "sum_of_prices"])
-def test_constants_that_are_not_plain_are_told(module: Any, name: str) -> None:
-    assert len(assumed(getattr(module, name))) == 1
+@pytest.mark.parametrize("change", ["LIMIT", "default", "NAMES", "DAY", "PRICE"])
+def test_constants_that_were_changed_are_declined(module: Any, change: str) -> None:
+    functions = {"LIMIT": "limit", "default": "limit", "NAMES": "names", "DAY": "day"}
+    function = getattr(module, functions.get(change, "price"))
+    if change == "default":
+        function.__defaults__ = (4,)
+    else:
+        other = {"LIMIT": True, "NAMES": {"a", "b"}, "DAY": dt.date(2020, 2, 1), "PRICE": 90.5}
+        setattr(module, change, other[change])
+    found = read(function)
+    assert isinstance(found, Declined)
+    assert found.code == "by-reference"
+    assert found.span is not None
+    assert "workers import lifted_constants again" in found.reason
+
+
+@pytest.mark.parametrize("name", ["computed", "twice", "other", "sum_of_prices", "environment"])
+def test_constants_that_are_not_plain_are_declined(module: Any, name: str) -> None:
+    found = read(getattr(module, name))
+    assert isinstance(found, Declined)
+    assert found.code == "by-reference"
 
 
 def test_what_is_pickled_by_value_is_certain(module: Any) -> None:
-    assert assumed(module.make()) == []
+    from pyspark import cloudpickle
+
+    from presieve.backend.pickled import loads
+
+    def shipped(function: Any) -> Any:
+        return loads(cloudpickle.dumps(function))  # type: ignore[no-untyped-call]
+
+    assert isinstance(read(shipped(module.make())), Lifted)
     module.LIMIT = 6
-    module.limit.__module__ = "__main__"
-    assert assumed(module.limit) == []
+    assert isinstance(read(shipped(module.limit)), Declined)
+    cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    try:
+        copy = shipped(module.limit)
+        assert copy is not module.limit
+        found = read(copy)
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
+    assert isinstance(found, Lifted)
+    assert "6" in str(found.fold)
 
 
 def test_terms_do_not_explode(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from presieve.lift.build import some
 from presieve.lift.forms import ArrayFunction, Form, Lifted, SeriesFunction
 from presieve.lift.groupfold import group_fold_under
 from presieve.lift.keycolumns import held_columns
-from presieve.lift.source import function_source
+from presieve.lift.shipped import function_source
 from presieve.semantics.types import column, decimal_type
 
 

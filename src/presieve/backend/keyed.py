@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from pyspark.sql.types import DataType, StructField, StructType
 
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
 from presieve.backend.gateway import GatewayError
+from presieve.backend.pickled import snapshot
 from presieve.backend.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.backend.sources import scanned
 from presieve.errors import DeclineSignal, UsageError
@@ -28,7 +30,9 @@ _PADDED = "__CHAR_VARCHAR_TYPE_STRING"
 
 @dataclass(frozen=True, slots=True)
 class KeyedFold:
-    """A DataFrame whose rows are folded by key. ``schema`` has the columns as lifting sees them."""
+    """A DataFrame whose rows are folded by key. ``schema`` has the columns as lifting sees them.
+    Spark pickles the aggregator when the result is asked for; here it is as it was before.
+    """
 
     df: DataFrame
     aggregator: Any
@@ -53,7 +57,7 @@ class KeyedFold:
         for names in ([*keys, *outputs.names], df.columns):
             if len({n.lower() for n in names}) != len(names):
                 raise UsageError(f"columns of the same name: {', '.join(names)}")
-        return cls(df, aggregator, keys, outputs)
+        return cls(df, _kept(aggregator), keys, outputs)
 
     @property
     def schema(self) -> tuple[SchemaColumn, ...]:
@@ -100,6 +104,14 @@ class KeyedFold:
         )
         found = self.df.sparkSession.createDataFrame(merged.map(result), kept)
         return found if residual == "true" else found.filter(residual)
+
+
+def _kept(aggregator: object) -> object:
+    try:
+        return snapshot(aggregator)
+    except (pickle.PickleError, DeclineSignal, TypeError, AttributeError, ValueError) as error:
+        name = type(aggregator).__name__
+        raise UsageError(f"{name} cannot be sent to workers: {error}") from error
 
 
 def _column(field: StructField, key: bool) -> SchemaColumn:

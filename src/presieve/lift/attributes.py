@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from types import FunctionType
 
 from presieve.errors import DeclineSignal
 from presieve.lift.names import constant
+from presieve.lift.shipped import attribute
 from presieve.lift.values import Known, Value
 from presieve.lift.zones import Zone
 
@@ -19,11 +19,11 @@ def instance_constant(owner: object, name: str, zone: Zone) -> Value:
     ``unsupported-constant`` for properties, methods and other objects.
     """
     cls = owner if isinstance(owner, type) else type(owner)
-    computes = inspect.getattr_static(cls, "__getattribute__")
+    computes = attribute(cls, "__getattribute__")
     if computes is not object.__getattribute__:
         raise DeclineSignal("unsupported-constant", f"{cls.__name__} computes its attributes")
     try:
-        found = inspect.getattr_static(owner, name)
+        found = attribute(owner, name)
     except AttributeError:
         raise DeclineSignal("unknown-name", f"self.{name} is not defined") from None
     value = constant(found, f"self.{name}", zone)
@@ -36,8 +36,7 @@ def instance_constant(owner: object, name: str, zone: Zone) -> Value:
 
 def needs_init(cls: type) -> bool:
     """Whether building the class runs an ``__init__`` or ``__new__`` of its own."""
-    init = inspect.getattr_static(cls, "__init__")
-    new = inspect.getattr_static(cls, "__new__")
+    init, new = attribute(cls, "__init__"), attribute(cls, "__new__")
     return isinstance(init, FunctionType) or not _is_builtin_new(new)
 
 

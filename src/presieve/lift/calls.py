@@ -35,11 +35,12 @@ from presieve.lift import (
 from presieve.lift.arithmetic import absolute
 from presieve.lift.build import and_, as_int, get, is_none, ite, or_
 from presieve.lift.compare import boolean, compare, truth
+from presieve.lift.constants import is_calendar
 from presieve.lift.decimals import decimal_of
 from presieve.lift.fields import rows_of
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.merge import merge
-from presieve.lift.names import is_calendar, is_function, module, scalar_constant
+from presieve.lift.names import is_function, module, scalar_constant
 from presieve.lift.values import (
     LITERAL,
     ArrayV,

@@ -12,6 +12,7 @@ CODES: Final[dict[str, str]] = {
     "unsupported-form": "this kind of UDF is not supported yet",
     "native-aggregate": "this aggregate of Spark's has no fold that gives the same to the last bit",
     "unknown-columns": "it is not clear which column each parameter is",
+    "by-reference": "workers import it again, and its source may not say what the driver has",
     "needs-instance": "the class needs arguments to be built: pass an instance",
     "no-returns": "the declared output columns are not known",
     # columns

@@ -1,8 +1,7 @@
-"""Trusted. Whether a global constant is the same where the function runs.
+"""Trusted. Constants that a module's source computes, without running anything of the user's.
 
-A function that stands in a module of its own is pickled by name: a worker imports the module
-again and sees what its source says, not what the driver has assigned since (cloudpickle,
-``_should_pickle_by_reference``). Every other function takes the values of its globals along.
+Literals, displays of constants, arithmetic on numbers, and calls of a few functions and classes
+whose result depends on their arguments alone.
 """
 
 from __future__ import annotations
@@ -11,166 +10,181 @@ import ast
 import datetime as dt
 import decimal
 import sys
-from collections.abc import Mapping, Sequence
-from types import FunctionType
+from collections.abc import Callable, Sequence
 
-from presieve.ir.fold import Assumption
-from presieve.ir.terms import TRUE
-from presieve.lift.names import is_calendar
-from presieve.lift.source import module_tree
+from presieve.lift.bindings import UndecidedSignal
 
-_COLLECTIONS = {"frozenset": frozenset, "set": set, "tuple": tuple, "list": list}
+Look = Callable[[str], object]
+"""What a global name of the module is: a constant, or what it imports from a library. A name that
+it does not bind is a builtin.
+"""
 
-
-def constant_assumptions(
-    function: FunctionType, node: ast.FunctionDef, names: set[str]
-) -> tuple[Assumption, ...]:
-    """An assumption for each global or default whose value in a worker is not certain.
-
-    ``names`` are the globals that the function has asked for, ``node`` is its definition.
-    """
-    if not _by_reference(function):
-        return ()
-    tree, namespace = module_tree(function), function.__globals__
-    found = [
-        _assumption(f"global {n}", namespace[n])
-        for n in sorted(names)
-        if not _is_certain(n, tree, namespace)
-    ]
-    for name, (expression, value) in _defaults(function, node).items():
-        if not _same(_constant(expression, namespace), value):
-            found.append(_assumption(f"default of {name} in {function.__name__}", value))
-    return tuple(found)
+_MOST = 2**128
+_LONGEST = 10_000
+_NUMBERS = (bool, int, float)
+_BUILTINS: tuple[Callable[..., object], ...] = (
+    *(frozenset, set, tuple, list, float, int, bool),
+    *(abs, round, min, max, sum, len),
+)
+NUMBERS = {
+    "inf": float("inf"),
+    "nan": float("nan"),
+    "pi": 3.141592653589793,
+    "e": 2.718281828459045,
+    "tau": 6.283185307179586,
+    "MINYEAR": 1,
+    "MAXYEAR": 9999,
+}
+"""The constants of modules of libraries, which a driver may have changed in its own copy."""
+_MATH = ("math", "numpy")
 
 
-def helper_assumptions(
-    name: str, function: FunctionType, namespace: Mapping[str, object]
-) -> tuple[Assumption, ...]:
-    """An assumption where a function that is called by its global name may be another one in a
-    worker, which imports the module of the caller again.
-    """
-    module = namespace.get("__name__")
-    if namespace.get(name) is not function or module == "__main__":
-        return ()
-    if getattr(sys.modules.get(str(module)), "__dict__", None) is not namespace:
-        return ()
-    if function.__name__ == name and _by_reference(function):
-        return ()
-    text = f"the function {name} of the module {module} is the same in the workers"
-    return (Assumption("constant", text, TRUE),)
-
-
-def _assumption(what: str, value: object) -> Assumption:
-    text = f"the {what} is {value!r} in the workers, too: pass it by a closure to be sure"
-    return Assumption("constant", text, TRUE)
-
-
-def _defaults(
-    function: FunctionType, node: ast.FunctionDef
-) -> Mapping[str, tuple[ast.expr, object]]:
-    """Each default as written and as it is."""
-    positional = [*node.args.posonlyargs, *node.args.args]
-    written = node.args.defaults
-    values = function.__defaults__ or ()
-    names = [a.arg for a in positional[len(positional) - len(written) :]]
-    found = dict(zip(names, zip(written, values, strict=False), strict=False))
-    for argument, expression in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True):
-        if expression is not None:
-            values_by_name = function.__kwdefaults__ or {}
-            found[argument.arg] = (expression, values_by_name.get(argument.arg))
-    return found
-
-
-def _by_reference(function: FunctionType) -> bool:
-    if function.__module__ in (None, "__main__"):
-        return False
-    found: object = sys.modules.get(function.__module__)
-    for part in function.__qualname__.split("."):
-        found = getattr(found, part, None)
-    return found is function
-
-
-def _is_certain(name: str, tree: ast.Module, namespace: dict[str, object]) -> bool:
-    """Whether the module assigns the name once, at its top level, from a constant of this value."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Global) and name in node.names:
-            return False
-    stores = [
-        n
-        for n in ast.walk(tree)
-        if isinstance(n, ast.Name) and n.id == name and not isinstance(n.ctx, ast.Load)
-    ]
-    for statement in tree.body:
-        match statement:
-            case ast.Assign([ast.Name(found)], value) if found == name:
-                pass
-            case ast.AnnAssign(ast.Name(found), _, ast.expr() as value) if found == name:
-                pass
-            case _:
-                continue
-        own = [s for s in stores if s.lineno == statement.lineno]
-        elsewhere = len(stores) - len(own)
-        return elsewhere == 0 and _same(_constant(value, namespace), namespace[name])
-    return False
-
-
-def _same(a: object, b: object) -> bool:
-    if isinstance(a, set | frozenset) and type(a) is type(b):
-        assert isinstance(b, set | frozenset)
-        return sorted(map(repr, a)) == sorted(map(repr, b))
-    return type(a) is type(b) and repr(a) == repr(b)
-
-
-class _Unknown:
-    """Not a constant that can be read from the source."""
-
-
-def _constant(node: ast.expr, namespace: dict[str, object]) -> object:
-    """The value of a display of literals, of a collection of one, or of a date or decimal of
-    literals.
-    """
+def computed(node: ast.expr, look: Look) -> object:
+    """The constant. Raises :class:`UndecidedSignal` where the source does not say what it is."""
     try:
-        return ast.literal_eval(node)
-    except (ValueError, TypeError):
-        pass
+        return _computed(node, look)
+    except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
+        raise _unknown(node) from error
+
+
+def same(a: object, b: object) -> bool:
+    """Whether two constants are the same in everything but identity."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(same(x, y) for x, y in zip(a, b, strict=True))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return same(list(a.items()), list(b.items()))
+    if isinstance(a, set | frozenset) and isinstance(b, set | frozenset):
+        return _members(a) == _members(b)
+    return repr(a) == repr(b)
+
+
+def is_calendar(value: object) -> bool:
+    """Whether this is a class of dates or times that are constants: the very class, no other."""
+    timestamp = getattr(sys.modules.get("pandas"), "Timestamp", None)
+    known = (dt.date, dt.datetime, *((timestamp,) if timestamp is not None else ()))
+    return any(value is k for k in known)
+
+
+def is_mutable(value: object) -> bool:
+    """Whether the constant can be changed in place."""
+    return isinstance(value, list | dict | set)
+
+
+def holds_mutable(value: object) -> bool:
+    """Whether something that the constant holds can be changed in place."""
+    match value:
+        case list() | tuple():
+            inside = list(value)
+        case dict():
+            inside = list(value.values())
+        case _:
+            return False
+    return any(is_mutable(v) or holds_mutable(v) for v in inside)
+
+
+def _members(values: set[object] | frozenset[object]) -> list[tuple[str, str]]:
+    return sorted((repr(v), type(v).__name__) for v in values)
+
+
+def _unknown(node: ast.expr) -> UndecidedSignal:
+    return UndecidedSignal(f"it is {ast.unparse(node)}, which is no constant expression")
+
+
+def _computed(node: ast.expr, look: Look) -> object:
     match node:
-        case ast.Call(ast.Name(name), [argument], []) if name in _COLLECTIONS:
-            inner = _constant(argument, namespace)
-            if name not in namespace and isinstance(inner, list | tuple | set):
-                return _COLLECTIONS[name](inner)
-        case ast.Call(ast.Name("float"), [ast.Constant(str() as text)], []):
-            if "float" not in namespace and text.lstrip("+-") in ("inf", "nan"):
-                return float(text)
+        case ast.Constant(value):
+            return value
+        case ast.Name(name):
+            return look(name)
+        case ast.Tuple(items):
+            return tuple(_computed(i, look) for i in items)
+        case ast.List(items):
+            return [_computed(i, look) for i in items]
+        case ast.Set(items):
+            return {_computed(i, look) for i in items}
+        case ast.Dict(keys, items):
+            pairs = zip(keys, items, strict=True)
+            known = [(k, i) for k, i in pairs if k is not None]
+            if len(known) == len(keys):
+                return {_computed(k, look): _computed(i, look) for k, i in known}
+        case ast.UnaryOp(op, operand):
+            return _negated(node, op, _computed(operand, look))
+        case ast.BinOp(left, op, right):
+            return _combined(node, op, _computed(left, look), _computed(right, look))
+        case ast.Attribute(owner, name) if name in NUMBERS:
+            if getattr(look_at(owner, look), "__name__", None) in _MATH:
+                return NUMBERS[name]
         case ast.Call(function, arguments, []):
-            make = _maker(function, namespace)
-            literals = [a.value for a in arguments if isinstance(a, ast.Constant)]
-            if make is not None and len(literals) == len(arguments):
-                return _made(make, literals)
-    return _Unknown()
+            return _called(node, look_at(function, look), [_computed(a, look) for a in arguments])
+    raise _unknown(node)
 
 
-def _maker(node: ast.expr, namespace: dict[str, object]) -> type | None:
-    found: object = None
+def look_at(node: ast.expr, look: Look) -> object:
+    """A module, class or function that a library holds."""
     match node:
         case ast.Name(name):
-            found = namespace.get(name)
-        case ast.Attribute(ast.Name(name), attribute) if namespace.get(name) is dt:
-            found = getattr(dt, attribute, None)
-        case ast.Attribute(ast.Name(name), "Decimal") if namespace.get(name) is decimal:
-            found = decimal.Decimal
-        case ast.Attribute(ast.Name(name), "Timestamp"):
-            found = getattr(namespace.get(name), "Timestamp", None)
-    known = found is decimal.Decimal or is_calendar(found)
-    return found if isinstance(found, type) and known else None
+            return look(name)
+        case ast.Attribute(ast.Name(name), attribute):
+            module = look(name)
+            if module is dt or module is decimal or getattr(module, "__name__", "") == "pandas":
+                return getattr(module, attribute, None)
+    raise _unknown(node)
 
 
-def _made(make: type, arguments: Sequence[object]) -> object:
-    # A text may mean "now"; numbers, and texts that start like a date, do not.
-    texts = [a for a in arguments if isinstance(a, str)]
-    if make is not decimal.Decimal and not all(a[:4].isdigit() for a in texts):
-        return _Unknown()
-    try:
-        made: object = make(*arguments)
-    except (TypeError, ValueError, ArithmeticError):
-        return _Unknown()
-    return made
+def _negated(node: ast.expr, op: ast.unaryop, value: object) -> object:
+    if type(value) in _NUMBERS and isinstance(value, bool | int | float):
+        match op:
+            case ast.USub():
+                return -value
+            case ast.UAdd():
+                return +value
+            case ast.Not():
+                return not value
+    raise _unknown(node)
+
+
+def _combined(node: ast.expr, op: ast.operator, a: object, b: object) -> object:
+    if type(a) in (str, tuple, list) and type(a) is type(b) and isinstance(op, ast.Add):
+        assert isinstance(a, str | tuple | list)
+        return a + b  # type: ignore[operator]
+    if type(a) is str and type(b) is int and isinstance(op, ast.Mult) and len(a) * b <= _LONGEST:
+        return a * b
+    if type(a) not in _NUMBERS or type(b) not in _NUMBERS:
+        raise _unknown(node)
+    assert isinstance(a, int | float)
+    assert isinstance(b, int | float)
+    if not -_MOST < a < _MOST or not -_MOST < b < _MOST:  # nor NaN
+        raise _unknown(node)
+    match op:
+        case ast.Add():
+            return a + b
+        case ast.Sub():
+            return a - b
+        case ast.Mult():
+            return a * b
+        case ast.Div():
+            return a / b
+        case ast.FloorDiv():
+            return a // b
+        case ast.Mod():
+            return a % b
+        case ast.Pow() if abs(b) <= 64:
+            power: object = a**b
+            return power
+    raise _unknown(node)
+
+
+def _called(node: ast.expr, function: object, arguments: Sequence[object]) -> object:
+    for builtin in _BUILTINS:
+        if function is builtin:
+            return builtin(*arguments)
+    if function is decimal.Decimal or is_calendar(function):
+        assert isinstance(function, type)
+        # A text may mean "now"; numbers, and texts that start like a date, do not.
+        texts = [a for a in arguments if isinstance(a, str)]
+        if function is decimal.Decimal or all(a[:4].isdigit() for a in texts):
+            made: object = function(*arguments)
+            return made
+    raise _unknown(node)

@@ -11,7 +11,6 @@ from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.batchloop import rows_loop
 from presieve.lift.build import default, ite, or_
 from presieve.lift.columns import Columns
-from presieve.lift.constants import constant_assumptions
 from presieve.lift.iteration import element
 from presieve.lift.loop import Loop, count_rows, live_fields, merge_exits, run_loop, settled
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
@@ -53,9 +52,7 @@ def lift_function(
     after = Flow(env, (), flow.facts, heap=dict(flow.heap))
     boxed_variables(m, after)
     execute(m, body[at + 1 :] if loops else body, after)
-    fold = _finish(m, after, loop, before, returns)
-    columns.add_assumptions(constant_assumptions(function, source.node, m.names.used))
-    return fold
+    return _finish(m, after, loop, before, returns)
 
 
 def _parameters(

@@ -20,6 +20,7 @@ from presieve.ir.fold import Assumption, Fold, Output
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite
 from presieve.lift.forms import Lifted, Request
+from presieve.lift.shipped import attribute
 from presieve.lift.source import same_code
 
 
@@ -103,12 +104,12 @@ def check_methods(aggregator: object) -> None:
     called, and lifting would not see it.
     """
     missing = object()
-    found = inspect.getattr_static(aggregator, "finish", missing)
+    found = attribute(aggregator, "finish", missing)
     if found is not missing and not isinstance(found, FunctionType | staticmethod | classmethod):
         raise DeclineSignal("not-a-function", "finish is not a method written with def")
     kind = type(aggregator)
-    hidden = inspect.getattr_static(kind, "__getattr__", missing) is not missing
-    if hidden or kind.__getattribute__ is not object.__getattribute__:
+    hidden = attribute(kind, "__getattr__", missing) is not missing
+    if hidden or attribute(kind, "__getattribute__") is not object.__getattribute__:
         raise DeclineSignal("not-a-function", f"{kind.__name__} finds its attributes by itself")
 
 

@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import ast
 import inspect
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
 from typing import TypeAlias
 
 from presieve.lift.build import and_
-from presieve.lift.constants import constant_assumptions, helper_assumptions
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_heaps, path_conditions
 from presieve.lift.merge import merge
 from presieve.lift.names import constant, names_of, own_names, parameters
 from presieve.lift.objects import boxed, frozen, numbers_in
-from presieve.lift.source import function_source
+from presieve.lift.shipped import attribute, function_source
+from presieve.lift.shipping import is_own_module
 from presieve.lift.values import NONE, Known, SelfV, Unbound, Value
 
 Evaluate: TypeAlias = Callable[[Machine, ast.expr, Flow], Value]
@@ -29,17 +28,10 @@ Evaluate: TypeAlias = Callable[[Machine, ast.expr, Flow], Value]
 _DEEPEST = 12
 """Calls inside calls."""
 
-_FOREIGN = {*sys.stdlib_module_names, "numpy", "pandas", "pyspark", "pyarrow"} - {"__main__"}
-
 
 def is_own(function: object) -> bool:
     """Whether this is a function of the user's that may be executed where it is called."""
     return isinstance(function, FunctionType) and is_own_module(function.__module__)
-
-
-def is_own_module(name: str | None) -> bool:
-    """Whether a module is none of Python's own and none of the libraries around."""
-    return (name or "").partition(".")[0] not in _FOREIGN
 
 
 def call(m: Machine, flow: Flow, function: Known, node: ast.Call, evaluate: Evaluate) -> Value:
@@ -47,9 +39,6 @@ def call(m: Machine, flow: Flow, function: Known, node: ast.Call, evaluate: Eval
     found = function.target
     assert isinstance(found, FunctionType)
     args, named = arguments(m, flow, node, evaluate)
-    if isinstance(node.func, ast.Name):
-        known = helper_assumptions(node.func.id, found, m.names.globals)
-        m.columns.add_assumptions(known)
     return inlined(m, flow, found, args, named, node)
 
 
@@ -86,7 +75,7 @@ def arguments(
 def _method_of(owner: SelfV, name: str) -> tuple[FunctionType, tuple[Value, ...]] | None:
     """The method that ``owner.name`` is, and the value of its ``self``, if it has one."""
     cls = owner.target if isinstance(owner.target, type) else type(owner.target)
-    if inspect.getattr_static(cls, "__getattribute__") is not object.__getattribute__:
+    if attribute(cls, "__getattribute__") is not object.__getattribute__:
         return None
     if cls is not owner.target and name in getattr(owner.target, "__dict__", {}):
         return None
@@ -95,7 +84,7 @@ def _method_of(owner: SelfV, name: str) -> tuple[FunctionType, tuple[Value, ...]
 
 def bound(cls: type, name: str, owner: Value) -> tuple[FunctionType, tuple[Value, ...]] | None:
     """The method of a class by its name, and what is passed before the arguments."""
-    found = inspect.getattr_static(cls, name, None)
+    found = attribute(cls, name, None)
     match found:
         case FunctionType():
             return found, (owner,)
@@ -131,7 +120,6 @@ def inlined(
     m.objects = inner.objects
     if not here.ended:
         inner.exits.append(Exit(ExitKind.RETURN, here, NONE, source.node.body[-1]))
-    m.columns.add_assumptions(constant_assumptions(function, source.node, inner.names.used))
     return _result(m, flow, inner, node)
 
 

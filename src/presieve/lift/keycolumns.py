@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from types import FunctionType
 
 from presieve.errors import DeclineSignal
-from presieve.lift.names import parameters
-from presieve.lift.source import function_source
+from presieve.lift.names import names_of, parameters
+from presieve.lift.shipped import function_source
 from presieve.lift.tablevalues import (
     Env,
     Flat,
@@ -29,6 +29,7 @@ from presieve.lift.tablevalues import (
     is_flat,
     join,
 )
+from presieve.lift.zones import Zone
 
 
 def held_columns(
@@ -113,9 +114,9 @@ class _Walk:
         return True
 
     def _is_error(self, name: str) -> bool:
-        found = getattr(builtins, name, None)
-        own = name not in self.reader.function.__globals__
-        return own and isinstance(found, type) and issubclass(found, Exception)
+        found = names_of(self.reader.function, Zone("UTC")).found(name)
+        builtin = found is getattr(builtins, name, None)
+        return builtin and isinstance(found, type) and issubclass(found, Exception)
 
     def _loop(self, target: ast.expr, element: TableValue, body: list[ast.stmt], env: Env) -> None:
         outer = self.jumps

@@ -31,7 +31,8 @@ from presieve.lift.returns import Returns
 from presieve.lift.rowclass import is_row_class, lift_class
 from presieve.lift.rowvalue import check_row_columns
 from presieve.lift.sets import UntrackedSignal
-from presieve.lift.source import Source, function_source
+from presieve.lift.shipped import BY_REFERENCE, function_source, opened
+from presieve.lift.source import Source
 from presieve.lift.stateclass import lift_state_class
 from presieve.lift.tested import assumed_whole, tested_columns, without_tested
 from presieve.lift.values import (
@@ -67,8 +68,18 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     """Lift a class, function or grouped-aggregate pandas UDF; ``form`` None means: find out.
 
     Nothing of the user's is run. Whatever is not understood exactly is a :class:`Declined` with
-    one of the codes of :mod:`presieve.lift.codes`.
+    one of the codes of :mod:`presieve.lift.codes`; what cannot be understood anyway is told first.
     """
+    found = _attempt(obj, form, request)
+    if isinstance(found, Declined) and found.code == BY_REFERENCE:
+        with opened():
+            other = _attempt(obj, form, request)
+        if isinstance(other, Declined):
+            return other
+    return found
+
+
+def _attempt(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     try:
         form = form or _form_of(obj)
         return _with_gaps(_unwrap(obj, form), form, request)

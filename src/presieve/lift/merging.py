@@ -15,7 +15,6 @@ from presieve.ir.fold import Assumption, Fold
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.lift.columns import Columns
-from presieve.lift.constants import constant_assumptions
 from presieve.lift.forms import Request
 from presieve.lift.loop import merge_values
 from presieve.lift.machine import Stage
@@ -30,7 +29,9 @@ _OTHER = "merged:"
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The merged state, a term for each field of the fold in order, and when ``merge`` raises."""
+    """The merged state, a term for each field of the fold in order, when ``merge`` raises, and what
+    its meaning rests on besides that of the fold.
+    """
 
     fields: tuple[Term, ...]
     raises: Term
@@ -62,6 +63,7 @@ def has_merge(obj: object) -> bool:
 def _lifted(obj: object, request: Request, fold: Fold) -> Merge:
     columns = Columns(request, False, Zone(request.timezone))
     _, _, _, loop = state_loop(obj, columns)
+    known = set(columns.assumptions)
     method = Method(obj, "merge", columns)
     m = method.machine
     here = {f.name: f for f in loop.fields}
@@ -80,7 +82,7 @@ def _lifted(obj: object, request: Request, fold: Fold) -> Merge:
     terms = {n: _twin(t) for n, t in zip(names, flatten(value, shape), strict=True)}
     merged, raises = tuple(terms[f.name] for f in fold.fields), _twin(m.raised())
     _check_variables(method, fold, (*merged, raises))
-    facts = constant_assumptions(method.function, m.source.node, m.names.used)
+    facts = (a for key, a in columns.assumptions.items() if key not in known)
     return Merge(merged, raises, tuple(facts))
 
 

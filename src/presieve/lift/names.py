@@ -6,19 +6,19 @@ with the ones that are known, so that shadowing a builtin cannot deceive.
 
 from __future__ import annotations
 
-import builtins
 import datetime as dt
 import decimal
 import inspect
 import math
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import FunctionType, ModuleType
+from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, ModuleType
 
-from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BINARY, BOOL, DATE, TIMESTAMP_NTZ, Decimal
 from presieve.ir.terms import Lit, float_lit, int_lit, string_lit
+from presieve.lift.constants import NUMBERS, same
+from presieve.lift.shipped import global_of
 from presieve.lift.values import (
     EXACT_INT,
     LITERAL,
@@ -48,18 +48,16 @@ class Names:
     closure: Mapping[str, object]
     globals: Mapping[str, object]
     zone: Zone
-    used: set[str] = field(default_factory=set)
-    """The globals that are no modules or functions and have been asked for."""
 
     def resolve(self, name: str) -> Value:
         """What the name means. Declines ``unknown-name`` where it is not defined."""
-        for scope in (self.closure, self.globals, vars(builtins)):
-            if name in scope:
-                value = scope[name]
-                if scope is self.globals and not (isinstance(value, ModuleType) or callable(value)):
-                    self.used.add(name)
-                return constant(value, name, self.zone)
-        raise DeclineSignal("unknown-name", f"{name} is not defined")
+        return constant(self.found(name), name, self.zone)
+
+    def found(self, name: str, *, read: bool = True) -> object:
+        """The object that the name means; ``read`` as in :func:`global_of`."""
+        if name in self.closure:
+            return self.closure[name]
+        return global_of(self.globals, name, read=read)
 
 
 def names_of(function: FunctionType, zone: Zone) -> Names:
@@ -146,13 +144,6 @@ def _instant(value: dt.datetime, zone: Zone) -> Scalar | None:
     return Scalar(Lit(TIMESTAMP_NTZ, microseconds_of(plain)), Traits(ahead=zone.fixed()))
 
 
-def is_calendar(value: object) -> bool:
-    """Whether this is a class of dates or times that are constants: the very class, no other."""
-    timestamp = getattr(module("pandas"), "Timestamp", None)
-    known = (dt.date, dt.datetime, *((timestamp,) if timestamp is not None else ()))
-    return any(value is k for k in known)
-
-
 def module(name: str) -> ModuleType | None:
     """A module if somebody has imported it: what is not imported, no function can use."""
     return sys.modules.get(name)
@@ -161,7 +152,7 @@ def module(name: str) -> ModuleType | None:
 def member(owner: Known, name: str, zone: Zone) -> Value | None:
     """``owner.name`` for a known module or class; None where it is not one."""
     if owner.target is sys:
-        return constant(sys.maxsize, "sys.maxsize", zone) if name == "maxsize" else _limits(name)
+        return constant(2**63 - 1, "sys.maxsize", zone) if name == "maxsize" else _limits(name)
     if owner.target is sys.float_info and name in ("max", "min", "epsilon"):
         return constant(getattr(sys.float_info, name), f"sys.float_info.{name}", zone)
     loaded = (*(module(m) for m in MODULES), dt.date, dt.datetime)
@@ -170,7 +161,20 @@ def member(owner: Known, name: str, zone: Zone) -> Value | None:
         return None
     if not hasattr(owner.target, name):
         return None
-    return constant(getattr(owner.target, name), f"{owner.name}.{name}", zone)
+    found = getattr(owner.target, name)
+    value = constant(found, f"{owner.name}.{name}", zone)
+    if isinstance(owner.target, ModuleType) and not _is_genuine(found, name, value):
+        return None
+    return value
+
+
+def _is_genuine(found: object, name: str, value: Value) -> bool:
+    """Whether a module of a library has this by itself: workers import it again, and do not see
+    what a driver has put there.
+    """
+    if isinstance(value, Known):
+        return not isinstance(found, BuiltinFunctionType) or found.__name__ == name
+    return name in NUMBERS and same(NUMBERS[name], found)
 
 
 def _limits(name: str) -> Value | None:
@@ -183,7 +187,8 @@ def is_function(value: Known, *paths: str) -> bool:
     for path in paths:
         owner, _, name = path.rpartition(".")
         found = getattr(module(owner), name, None)
-        if found is not None and value.target is found:
+        renamed = isinstance(found, BuiltinFunctionType) and found.__name__ != name
+        if found is not None and value.target is found and not renamed:
             # What somebody has put in its place comes from another package.
             return str(getattr(found, "__module__", owner)).split(".")[0] == owner.split(".")[0]
     return False

@@ -68,8 +68,7 @@ def _is_in(source: Source, place: Span) -> bool:
 def _target(m: Machine, node: ast.expr, flow: Flow) -> object | None:
     match node:
         case ast.Name(name) if name not in flow.env:
-            names = m.names
-            return names.closure.get(name) if name in names.closure else names.globals.get(name)
+            return m.names.found(name, read=False)
         case ast.Attribute(owner, name):
             module = _target(m, owner, flow)
             return vars(module).get(name) if type(module) is ModuleType else None

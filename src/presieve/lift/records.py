@@ -19,6 +19,9 @@ from presieve.lift import inline, outside, sets
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.names import constant, is_function
 from presieve.lift.objects import boxed
+from presieve.lift.shipped import attribute as class_attribute
+from presieve.lift.shipped import checked_class
+from presieve.lift.shipping import is_generated, is_own_module
 from presieve.lift.values import (
     DictV,
     Known,
@@ -31,7 +34,6 @@ from presieve.lift.values import (
     TupleV,
     Value,
     describe,
-    is_generated,
 )
 
 Kind = Literal["tuple", "dataclass", "plain"]
@@ -62,14 +64,15 @@ def kind_of(cls: object) -> Kind | None:
         return None
     special = {n for n in vars(cls) if n.startswith("__") and n.endswith("__")}
     if cls.__bases__ == (tuple,):
-        named = hasattr(cls, "_fields") and is_generated(cls.__new__)
+        named = hasattr(checked_class(cls), "_fields") and is_generated(cls.__new__)
         return "tuple" if named and special <= _TUPLE else None
     data = "__dataclass_fields__" in special
     plain = cls.__bases__ == (object,)
     # The fields of a dataclass are those of its base, which must be one, and its own.
     based = data and len(cls.__bases__) == 1 and kind_of(cls.__bases__[0]) == "dataclass"
-    if not (plain or based) or not inline.is_own_module(cls.__module__):
+    if not (plain or based) or not is_own_module(cls.__module__):
         return None
+    checked_class(cls)
     if data:
         made = special <= _DATACLASS and is_generated(vars(cls).get("__init__"))
         made = made and not hasattr(cls, "__post_init__") and _has_plain_fields(cls)
@@ -98,7 +101,7 @@ def construct(
     kind = kind_of(cls)
     if kind == "plain":
         made = _new(m, flow, TupleV((TagV(cls, (), fixed=False),)))
-        init = inspect.getattr_static(cls, "__init__")
+        init = class_attribute(cls, "__init__")
         if isinstance(init, FunctionType):
             inline.inlined(m, flow, init, [made, *args], named, node)
         elif args or named:
@@ -177,7 +180,7 @@ def attribute(m: Machine, record: TupleV, name: str, node: ast.AST) -> Value:
     tag = _tag(record)
     if name in tag.names:
         return record.items[1 + tag.names.index(name)]
-    found = inspect.getattr_static(tag.cls, name, None)
+    found = class_attribute(tag.cls, name, None)
     value = constant(found, f"{tag.cls.__name__}.{name}", m.columns.zone)
     if name in vars(tag.cls) and (not isinstance(value, Known) or outside.is_container(value)):
         return value
@@ -190,7 +193,7 @@ def store(m: Machine, flow: Flow, owner: Value, name: str, value: Value, node: a
     if record is None or not isinstance(owner, RefV):
         raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
     tag = _tag(record)
-    of_class = inspect.getattr_static(tag.cls, name, None)
+    of_class = class_attribute(tag.cls, name, None)
     plain = not isinstance(constant(of_class, name, m.columns.zone), Known)
     if not plain and not isinstance(of_class, MemberDescriptorType):
         raise m.decline("mutation", f"{name} is no plain field of {tag.cls.__name__}", node)

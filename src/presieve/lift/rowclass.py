@@ -13,7 +13,6 @@ from presieve.ir.fold import Fold
 from presieve.ir.terms import FALSE, Term
 from presieve.lift.attributes import needs_init
 from presieve.lift.columns import Columns
-from presieve.lift.constants import constant_assumptions
 from presieve.lift.functions import build_fold, component_names
 from presieve.lift.loop import Loop, merge_values, run_loop
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
@@ -21,7 +20,8 @@ from presieve.lift.names import constant, names_of, own_names, parameters
 from presieve.lift.objects import boxed_variables
 from presieve.lift.ranges import field_ranges
 from presieve.lift.returns import Returns
-from presieve.lift.source import Source, function_source
+from presieve.lift.shipped import attribute, checked_class, function_source
+from presieve.lift.source import Source
 from presieve.lift.statements import execute
 from presieve.lift.tables import row_attributes
 from presieve.lift.values import NONE, RowV, SelfV, Unbound, Value
@@ -48,9 +48,6 @@ def lift_class(obj: object, columns: Columns, returns: Returns) -> tuple[Fold, s
     fold = build_fold(last.machine, exits, loop, FALSE, returns)
     cls = obj if isinstance(obj, type) else type(obj)
     methods = [x for x in (zero, reduce, finish) if x is not None]
-    for x in methods:
-        m = x.machine
-        columns.add_assumptions(constant_assumptions(x.function, m.source.node, m.names.used))
     text = "\n".join(x.machine.source.text for x in methods)
     fold = replace(fold, name=cls.__name__, span=_class_span(reduce.machine.source))
     return fold, text
@@ -89,7 +86,7 @@ def _class_span(source: Source) -> Span:
 
 
 def _has(obj: object, name: str) -> bool:
-    found = inspect.getattr_static(obj, name, None)
+    found = attribute(obj, name, None)
     if isinstance(found, FunctionType) and found.__module__ == "presieve.aggregator":
         return False  # the base class's finish gives the accumulator back
     return isinstance(found, FunctionType | staticmethod | classmethod)
@@ -115,7 +112,7 @@ class Method:
         cls = obj if isinstance(obj, type) else type(obj)
         if cls is not obj and name in getattr(obj, "__dict__", {}):
             raise DeclineSignal("not-a-function", f"{name} is set on the instance")
-        found = inspect.getattr_static(cls, name, None)
+        found = attribute(cls, name, None)
         function = getattr(found, "__func__", found)
         if not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{name} is not a method written with def")
@@ -167,9 +164,9 @@ def _built(cls: type) -> object:
 
     Declines ``needs-instance`` for an ``__init__`` that does more than assign constants.
     """
-    init = inspect.getattr_static(cls, "__init__")
+    init = attribute(checked_class(cls), "__init__")
     reason = f"{cls.__name__}.__init__ does more than keep constants: pass an instance"
-    new = inspect.getattr_static(cls, "__new__")
+    new = attribute(cls, "__new__")
     plain = new is object.__new__ or getattr(new, "__func__", None) is object.__new__
     if not plain or not isinstance(init, FunctionType) or inspect.isabstract(cls):
         raise DeclineSignal("needs-instance", reason)

@@ -30,12 +30,11 @@ from presieve.lift import vectors
 from presieve.lift.arrow import array
 from presieve.lift.build import get, ite, some
 from presieve.lift.columns import Columns, Gaps
-from presieve.lift.constants import constant_assumptions
 from presieve.lift.forms import Lifted, Request, RowsFunction
 from presieve.lift.machine import Flow, Machine, Stage
 from presieve.lift.names import names_of, own_names, parameters
 from presieve.lift.positions import definition_of
-from presieve.lift.source import function_source
+from presieve.lift.shipped import function_source
 from presieve.lift.statements import bind, execute
 from presieve.lift.tested import tested_columns, without_tested
 from presieve.lift.values import (
@@ -95,7 +94,6 @@ def _lift(function: object, form: RowsFunction, request: Request, gaps: Gaps) ->
     if any(v.scope is not Scope.KEY for v in variables(*roots)):
         reason = "rows are compared with a value of the whole table, which is not one row's"
         raise m.decline("two-passes", reason, place)
-    columns.add_assumptions(constant_assumptions(function, source.node, m.names.used))
     fold = Fold(
         name=source.node.name,
         columns=(),

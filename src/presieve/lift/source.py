@@ -11,6 +11,7 @@ import __future__
 import ast
 import copy
 import inspect
+import os
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -43,10 +44,16 @@ class Source:
         """Where the node stands in the user's file."""
         return span_of(node if hasattr(node, "lineno") else self.node, self.file, self.lines)
 
+    def stands_at(self, node: ast.FunctionDef | ast.Lambda, file: str) -> bool:
+        """Whether the definition is the one of that node of that file."""
+        here, there = os.path.realpath(self.file), os.path.realpath(file)
+        place = (node.lineno, node.col_offset)
+        return here == there and place == (self.node.lineno, self.node.col_offset)
 
-def function_source(function: FunctionType, *, generator: bool = False) -> Source:
-    """The function's syntax tree. Declines ``no-source``, ``source-mismatch``, ``not-a-function``.
-    ``generator``: one with ``yield`` is expected.
+
+def written(function: FunctionType, *, generator: bool = False) -> Source:
+    """The function's syntax tree, as the driver has it. Declines ``no-source``,
+    ``source-mismatch``, ``not-a-function``. ``generator``: one with ``yield`` is expected.
 
     Decorators are not followed: it is the code object of ``function`` itself that counts.
     """
@@ -125,13 +132,6 @@ class _Private(ast.NodeTransformer):
             setattr(node, self._FIELDS[type(node)], f"_{self.owner}{name}")
         self.generic_visit(node)
         return node
-
-
-def module_tree(function: FunctionType) -> ast.Module:
-    """The tree of the file in which the function stands; its source has been found before."""
-    code = function.__code__
-    lines, _ = inspect.findsource(code)
-    return _compiled("".join(lines), code.co_filename, code.co_flags & _FUTURE).tree
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from types import FunctionType
@@ -22,7 +21,6 @@ from presieve.errors import DeclineSignal
 from presieve.ir.fold import Fold
 from presieve.ir.terms import FALSE, Term
 from presieve.lift.columns import Columns
-from presieve.lift.constants import constant_assumptions
 from presieve.lift.functions import build_fold
 from presieve.lift.loop import count_rows, merge_exits, run_loop
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, Stage
@@ -30,7 +28,8 @@ from presieve.lift.names import names_of, own_names, parameters
 from presieve.lift.objects import boxed_variables, frozen_variables
 from presieve.lift.ranges import field_ranges
 from presieve.lift.returns import Returns
-from presieve.lift.source import Source, function_source
+from presieve.lift.shipped import attribute, checked_class, function_source
+from presieve.lift.source import Source
 from presieve.lift.statements import execute
 from presieve.lift.tables import row_attributes
 from presieve.lift.values import NoneV, RowV, SelfV, TupleV, Unbound, Value, is_tagged
@@ -55,7 +54,7 @@ def lift_state_class(cls: object, columns: Columns, returns: Returns) -> tuple[F
     methods = (init, evaluate, terminate)
     state = frozenset(name for x in methods for name in x.assigned())
     for name in state:
-        if inspect.getattr_static(checked, name, methods) is not methods:
+        if attribute(checked, name, methods) is not methods:
             raise _refused(checked, f"self.{name} is an attribute of the class, too")
     for x in methods:
         x.rename(state)
@@ -81,9 +80,6 @@ def lift_state_class(cls: object, columns: Columns, returns: Returns) -> tuple[F
         raise m.decline("return-shape", "terminate yields no row on some path", terminate.node)
     exits = [_yielded(m, e, returns) for e in m.exits]
     fold = build_fold(m, exits, loop, FALSE, returns)
-    for x in methods:
-        used = x.machine.names.used
-        columns.add_assumptions(constant_assumptions(x.function, x.node, used))
     text = "\n".join(x.source.text for x in methods)
     span = evaluate.source.span(evaluate.node)
     return replace(fold, name=checked.__name__, span=span), text
@@ -97,12 +93,13 @@ def _checked(cls: object) -> type:
     """The class, if its objects keep attributes as plain objects do, and it has no other hooks."""
     if not isinstance(cls, type) or type(cls) is not type or cls.__mro__ != (cls, object):
         raise DeclineSignal("not-a-function", "a table function is a class of no other base")
+    checked_class(cls)
     special = {n for n in vars(cls) if n.startswith("__") and n.endswith("__")}
     odd = sorted((special - _PLAIN) | (_HOOKS & set(vars(cls))))
     if odd:
         raise _refused(cls, f"{odd[0]} of a table function is not supported")
     for name in _METHODS:
-        if not isinstance(vars(cls).get(name), FunctionType):
+        if not isinstance(attribute(cls, name, None), FunctionType):
             raise _refused(cls, f"a fold of a partition needs {', '.join(_METHODS)}")
     return cls
 
@@ -150,7 +147,9 @@ class _Method:
 
     def __init__(self, cls: type, name: str, columns: Columns) -> None:
         self.cls = cls
-        self.function: FunctionType = vars(cls)[name]
+        function = attribute(cls, name)
+        assert isinstance(function, FunctionType)
+        self.function = function
         last = name == "terminate"
         found = function_source(self.function, generator=last)
         self.node = copy.deepcopy(found.node)
@@ -227,7 +226,7 @@ class _Renamer(ast.NodeTransformer):
             case ast.Name(name) if name == self._method.owner:
                 if node.attr in self._state:
                     return ast.copy_location(ast.Name(_variable(node.attr), node.ctx), node)
-                if type(inspect.getattr_static(self._method.cls, node.attr, self)) in _CONSTANTS:
+                if type(attribute(self._method.cls, node.attr, self)) in _CONSTANTS:
                     return node
                 raise self._method._decline(f"self.{node.attr} is no plain attribute", node)
         return self.generic_visit(node)

@@ -31,6 +31,7 @@ from presieve.lift.invocations import own_method
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
 from presieve.lift.objects import boxed, change, frozen, store, unite
 from presieve.lift.openkeys import OpenKeySignal
+from presieve.lift.shipped import checked_class
 from presieve.lift.values import (
     NONE,
     ColumnV,
@@ -327,7 +328,7 @@ def _is_plain_error(cls: object) -> bool:
     """Whether it is a class of errors, and making one does nothing of its own."""
     if type(cls) is not type or not issubclass(cls, BaseException):
         return False
-    own = [c for c in cls.__mro__ if c.__module__ != "builtins"]
+    own = [c for c in checked_class(cls).__mro__ if c.__module__ != "builtins"]
     if any(c.__module__.partition(".")[0] == "pyspark" for c in own):
         return False  # some of them say something to Spark
     return not any({"__init__", "__new__", "__init_subclass__"} & set(vars(c)) for c in own)

@@ -6,7 +6,6 @@ only. A tuple that may be None carries the condition "it is there" beside the co
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import dataclass
 from itertools import count
 from typing import TypeAlias
@@ -33,6 +32,8 @@ from presieve.lift.contents import Missing as Missing
 from presieve.lift.contents import PerhapsV as PerhapsV
 from presieve.lift.contents import RefV as RefV
 from presieve.lift.contents import SetV as SetV
+from presieve.lift.shipped import attribute
+from presieve.lift.shipping import is_generated
 from presieve.lift.wholes import GIVEN as GIVEN
 from presieve.lift.wholes import TABLE as TABLE
 from presieve.lift.wholes import UNKNOWN as UNKNOWN
@@ -302,15 +303,8 @@ def has_own_equality(value: Value) -> bool:
     assert isinstance(value, TupleV | OptTupleV)
     tag = value.items[0]
     assert isinstance(tag, TagV)
-    found = inspect.getattr_static(tag.cls, "__eq__")
+    found = attribute(tag.cls, "__eq__")
     return found is not object.__eq__ and not is_generated(found)
-
-
-def is_generated(function: object) -> bool:
-    """Whether Python has written the function, for a dataclass or a named tuple."""
-    code = getattr(function, "__code__", None)
-    written = ("<string>", "<namedtuple", "namedtuple_")
-    return code is not None and code.co_filename.startswith(written)
 
 
 def holds_objects(value: Value) -> bool:

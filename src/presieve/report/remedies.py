@@ -13,7 +13,6 @@ _ADVICE = {
     "may-erase-error": 'policy="strict" leaves alone whatever may do so',
     "key-form": "nothing, unless you tell equal keys apart",
     "zero-sign": "nothing, unless you tell -0.0 from 0.0",
-    "constant": "a value that a closure carries needs no such assumption",
 }
 _STRICT = 'policy="strict" moves nothing that rests on it'
 

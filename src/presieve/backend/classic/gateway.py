@@ -11,7 +11,6 @@ import json
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
@@ -28,6 +27,7 @@ from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.classic.splitting import split
 from presieve.backend.gateway import Handle, Source
+from presieve.backend.pickled import loads
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
 
@@ -361,8 +361,7 @@ class ClassicGateway:
         """
         with prompt(self.spark._jvm):
             data = bytes(python_function.command().toArray(self._byte))
-        command: object = CloudPickleSerializer().loads(data)  # type: ignore[no-untyped-call]
-        return command
+        return loads(data)
 
     @guarded
     def conf(self, key: str, default: str) -> str:

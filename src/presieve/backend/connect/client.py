@@ -13,7 +13,6 @@ from typing import Any, ParamSpec, TypeVar
 import pyspark.sql.connect.proto as messages
 from google.protobuf.message import Error as MessageError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
-from pyspark.serializers import CloudPickleSerializer
 from pyspark.sql.connect.dataframe import DataFrame as ConnectDataFrame
 from pyspark.sql.connect.plan import LogicalPlan
 from pyspark.sql.dataframe import DataFrame
@@ -22,6 +21,7 @@ from pyspark.sql.session import SparkSession
 from presieve.backend.connect.operators import FieldJson, Relation
 from presieve.backend.gateway import GatewayError
 from presieve.backend.guarding import guarding
+from presieve.backend.pickled import loads
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -198,8 +198,7 @@ def message(kind: str) -> Any:
 @_guarded
 def loaded(command: bytes) -> object:
     """What a pickled command of a function holds."""
-    found: object = CloudPickleSerializer().loads(command)  # type: ignore[no-untyped-call]
-    return found
+    return loads(command)
 
 
 def same(one: Relation, other: Relation) -> bool:
