@@ -23,11 +23,19 @@ def codes(df: DataFrame) -> set[str]:
 
 
 def test_nothing_below_can_raise(tables: Tables) -> None:
-    """Here strict may push: ``level`` is a string, of which nothing is assumed."""
-    named = tables.plain.selectExpr("upper(team) AS team", "level").filter("team IS NOT NULL")
+    """Here strict may push: ``level`` is a string, and nothing is assumed of it."""
+    named = tables.plain.selectExpr("upper(team) AS team", "level")
+    named = named.filter("team IS NOT NULL AND is_valid_utf8(level)")
     df = agg(named, "errors", "bigint", "level").filter("m >= 1")
     assert ERASES not in codes(df)
     assert optimize(df, policy="strict") is not df
+
+
+def test_texts_that_may_be_no_utf8(tables: Tables) -> None:
+    df = agg(tables.plain, "errors", "bigint", "level").filter("m >= 1")
+    assert ERASES in codes(df)
+    assert optimize(df, policy="strict") is df
+    assert optimize(df, policy="strict", declare="is_valid_utf8(level)") is not df
 
 
 def test_an_error_below_may_vanish(tables: Tables) -> None:

@@ -186,7 +186,7 @@ def test_bytes(spark: SparkSession, tmp_path: Path) -> None:
     wide = table.groupBy("team").applyInPandas(widest_row, "team string, best binary, n bigint")
     boundary = rewritten(wide.filter("n >= 1"))
     assert boundary.prefilter == "b >= unhex('7FFF')"
-    assert not boundary.assumptions
+    assert {a["code"] for a in boundary.assumptions} == {"may-erase-error"}  # team may be no UTF-8
     safe(wide.filter("best < unhex('FF') OR best IS NULL"))
 
 

@@ -107,6 +107,12 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
             "asDeterministic(); store what it gives first"
         )
         raise DeclineSignal("nondeterministic", reason)
+    found = _problem(gateway, site, plan, setting)
+    _check_decoded(gateway, plan, found)
+    return found
+
+
+def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
     node = gateway.node(plan, site.boundary.path)
     read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)
     boundary, names, lifted, why = read.boundary, read.names, read.folds, read.why
@@ -135,7 +141,6 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     )
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem)
-    _check_decoded(gateway, site, boundary, plan, names, problem)
     sent = sent_to_python(gateway, site, boundary, plan)
     opaque = why is not None or others_raise(site.boundary, boundary)
     return SiteProblem(
@@ -154,13 +159,15 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     )
 
 
-def _check_decoded(
-    gateway: Gateway, site: Site, boundary: Boundary, plan: Handle, names: Names, problem: Problem
-) -> None:
+def _check_decoded(gateway: Gateway, plan: Handle, read: SiteProblem) -> None:
     """Decline ``text-encoding`` where Python may see another text than Spark compares."""
-    sent = {i for c in boundary.calls if c.native is None and not c.arrow for i in c.arguments}
-    texts = {i: v for i, v in input_vars(names).items() if i in sent and strip(v.sort) == STRING}
-    if boundary.kind != "Project" or not reads_bytes(problem.fold, problem.where, texts.values()):
+    site, problem, calls = read.site, read.problem, read.boundary.calls
+    sent = {i for c in calls if c.native is None and not c.arrow for i in c.arguments}
+    columns = input_vars(read.names).items()
+    texts = {i: v for i, v in columns if i in sent and strip(v.sort) == STRING}
+    if read.boundary.kind != "Project" or not reads_bytes(
+        problem.fold, problem.where, texts.values()
+    ):
         return
     valid = valid_utf8(gateway, plan, site.root, site.input, texts)
     rest = [v for i, v in texts.items() if i not in valid]
