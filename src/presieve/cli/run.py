@@ -47,6 +47,7 @@ def command(
     finally:
         if not quiet:
             sys.stdout.flush()
-            for line in (*heard.lines(), *warned.lines):
+            looked = () if warned.lines and not heard.looks else heard.lines()
+            for line in (*looked, *warned.lines):
                 print("presieve:", " ".join(line.split()), file=sys.stderr)
     raise typer.Exit(code)
