@@ -257,10 +257,6 @@ FIRST = (
     "the first time is an output, too: only rows without a time can go. With the last time alone "
     "the corpus is right."
 )
-UNFOUND = (
-    "the corpus is right: rows without a value change nothing, and `verify` proves it; the search "
-    "does not find it."
-)
 NULLS = "ours: rows without a number are counted nowhere."
 OWN = "the pre-filter depends on the filter: its constant is one of the function's own, too."
 
@@ -364,11 +360,7 @@ ENTRIES = [
         lift="hard",
         variant="loop",
         filters=(
-            Filter(
-                "best >= 3",
-                "☆",
-                UNFOUND,
-            ),
+            Filter("best >= 3", "☆"),
             Filter("best = 0", "○"),
             Filter("best < 2", "○"),
         ),
