@@ -22,9 +22,10 @@ from presieve.ir.fold import CONSTANT, PURE, Assumption, Problem
 from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
 from presieve.ir.terms import SQL_TRUE, TRUE, Op, Scope, Term
 from presieve.ir.walk import variables
+from presieve.semantics.scan import may_lose
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Unsat
-from presieve.smt.text import s_not
+from presieve.smt.text import s_not, s_or
 
 if TYPE_CHECKING:
     from presieve.backend.facts import Fact
@@ -124,7 +125,12 @@ def discharged(problem: Problem, facts: Sequence[Fact]) -> dict[Assumption, str]
 def _breaking(solution: Solution, open_: Collection[Assumption]) -> Term | Declined:
     if not sql_conjuncts(solution.prefilter):
         return refused(open_)  # nothing is pushed that would be worth a check or a guard
-    return breaks(solution.problem, open_)
+    found = breaks(solution.problem, open_)
+    if isinstance(found, Declined):
+        return found
+    # Of scalar functions the scan is handed both.
+    both = app(Op.SQL_OR, solution.prefilter, found)
+    return found if covers(solution.problem, open_, both) else refused(open_)
 
 
 def _guarded(
@@ -166,20 +172,23 @@ def breaks(problem: Problem, assumptions: Collection[Assumption]) -> Term | Decl
             return refused([a])
         parts.append(implied(a.term, False))
     found = sql_disjunction(parts)
-    if found == SQL_TRUE or not _covers(problem, assumptions, found):
+    if found == SQL_TRUE or not covers(problem, assumptions, found):
         return refused(assumptions)
     return found
 
 
-def _covers(problem: Problem, assumptions: Iterable[Assumption], found: Term) -> bool:
-    """Whether every row whatever that breaks an assumption satisfies the predicate."""
+def covers(problem: Problem, assumptions: Iterable[Assumption], found: Term) -> bool:
+    """Whether every row whatever that breaks an assumption satisfies the predicate, and comes out
+    of a file scan that is handed it.
+    """
     bare = replace(problem, assumptions=())
     terms = [a.term for a in assumptions]
-    runs = Runs(bare, [found, *terms])
+    runs = Runs(bare, [found, may_lose(found), *terms])
     row = runs.row("r")
     obeys = runs.encoder.boolean(app(Op.AND, *terms), row)
     runs.encoder.fact(s_not(obeys))
-    runs.encoder.fact(s_not(runs.is_true(found, row)))
+    lost = runs.encoder.boolean(may_lose(found), row)
+    runs.encoder.fact(s_or([s_not(runs.is_true(found, row)), lost]))
     solver = make_solver("z3")
     solver.add(runs.encoder.take())
     return isinstance(solver.check([], Effort(seconds=2.0)), Unsat)
