@@ -146,9 +146,12 @@ class _Walk:
             case ast.Subscript(ast.Name(name), ast.Constant(str(column))) if isinstance(
                 env.get(name), Frame
             ):
-                for other, table in list(env.items()):  # it may have other names
+                before = dict(env)
+                for other, table in before.items():
                     if isinstance(table, Frame):
-                        env[other] = self.reader.written(table, column, node, name, env)
+                        made = self.reader.written(table, column, node, name, before)
+                        # Another variable may be the same table, or another one.
+                        env[other] = made if other == name else join(table, made)
                     elif table in {Held(k, many=True) for k in self.reader.keys}:
                         env[other] = Flat()
             case ast.Subscript(

@@ -13,15 +13,21 @@ BUILTINS = SCALARS | frozenset(
 )
 MATRICES = frozenset(("corrcoef", "ones", "polyfit", "zeros"))
 """They may give more than one dimension."""
-NUMPY = MATRICES | frozenset(
-    (
-        *("abs", "arange", "argmax", "argmin", "argsort", "array", "asarray"),
-        *("average", "ceil", "clip", "cumsum", "diff", "exp", "floor", "isfinite"),
-        *("isnan", "log", "log10", "log1p", "maximum", "mean", "median", "minimum"),
-        *("percentile", "polyval", "quantile", "round", "sign", "sqrt", "std", "sum"),
-        *("var", "where"),
-    )
-)
+_BY_ARGUMENTS = {
+    1: (
+        *("abs", "argsort", "array", "asarray", "ceil", "exp", "floor", "isfinite", "isnan"),
+        *("log", "log10", "log1p", "ones", "sign", "sqrt", "zeros"),
+    ),
+    2: (
+        *("argmax", "argmin", "corrcoef", "cumsum", "maximum", "mean", "median", "minimum"),
+        *("percentile", "polyval", "quantile", "round", "std", "sum", "var"),
+    ),
+    3: ("arange", "average", "clip", "diff", "polyfit", "where"),
+}
+NUMPY = {name: most for most, names in _BY_ARGUMENTS.items() for name in names}
+"""Each with the arguments by position that it reads, at most: what comes after them may be ``out``,
+to which it writes.
+"""
 KEYWORDS = frozenset(("axis", "ddof", "weights"))
 PANDAS = frozenset(("isna", "isnull", "notna", "notnull"))
 REDUCING = frozenset(

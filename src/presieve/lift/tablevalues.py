@@ -228,6 +228,9 @@ class Reader:
                 if (library, name) == ("pandas", "DataFrame"):
                     return self._made(node, env)
                 known = {"pandas": PANDAS, "numpy": NUMPY, "math": dir(module("math"))}[library]
+                if library == "numpy" and len(node.args) > NUMPY.get(name, len(node.args)):
+                    reason = f"{ast.unparse(node)} may write to its last argument"
+                    raise self.decline("mutation", reason, node)
                 if name in known and not keywords - KEYWORDS:
                     parts = self._arguments(node, env)
                     return Other() if name in MATRICES else _combined(parts)
