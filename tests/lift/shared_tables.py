@@ -388,6 +388,35 @@ def map_view_in_list(batches):
         yield pdf
 
 
+def map_before_the_view(batches):
+    """The second value is a view, which is assigned after the write."""
+    for pdf in batches:
+        pdf.loc[pdf.x > 1, "x"], s = 0.0, pdf.x
+        pdf["x"] = s
+        yield pdf
+
+
+def map_rounds_of_views(batches):
+    for pdf in batches:
+        total = pdf.y * 0.0
+        for s in (pdf.x, pdf.x):
+            total = total + s
+            s = 0
+            pdf.loc[pdf.x > 1, "x"] = 0.0
+        pdf["x"] = total
+        yield pdf
+
+
+def map_round_after_round(batches):
+    for pdf in batches:
+        mask = pdf.x > 1
+        for part in (mask, mask):
+            other = part
+            mask = 0
+            other &= pdf.y > 1
+        yield pdf[other]
+
+
 def map_emptied(batches):
     for pdf in batches:
         emptied(pdf)
@@ -646,6 +675,39 @@ def map_operator(batches):
         yield pdf
 
 
+# --- columns that hold the key: y is the key, x and w are not -------------------------------------
+
+
+def key_in_another_table(pdf):
+    middle = pdf["x"].quantile(0.5)
+    other = pdf.copy()
+    pdf["w"] = pdf["y"]
+    return other[other["x"] > middle - 100]
+
+
+def key_is_written(pdf):
+    np.abs(pdf["w"], pdf["y"])
+    return pdf[pdf["x"] > pdf["x"].quantile(0.5) - 100]
+
+
+def key_is_least(pdf):
+    np.minimum(pdf["w"], 1, pdf["y"])
+    return pdf[pdf["x"] > pdf["x"].quantile(0.5) - 100]
+
+
+def key_more(pdf):
+    s = pdf["y"]
+    s += 1
+    return pdf[pdf["x"] > pdf["x"].quantile(0.5) - 100]
+
+
+def key_by_other_name(pdf):
+    other = pdf
+    other["y"] = pdf["w"]
+    return pdf[pdf["x"] > pdf["x"].quantile(0.5) - 100]
+
+
+KEYED = [f for n, f in globals().items() if n.startswith("key_")]
 _MAPS = [f for n, f in globals().items() if n.startswith("map_")]
 _SEEN, _OTHER = _MAPS.index(map_of_table), _MAPS.index(map_inplace)
 MAPS, MAPS_SEEN, MAPS_OTHER = _MAPS[:_SEEN], _MAPS[_SEEN:_OTHER], _MAPS[_OTHER:]

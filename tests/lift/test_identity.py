@@ -22,10 +22,11 @@ from tests.lift.lifting import (
     series_of,
 )
 
-from presieve.errors import Declined
+from presieve.errors import Declined, DeclineSignal
 from presieve.lift import FrameFunction, Lifted, Request, SeriesFunction
 from presieve.lift.forms import RowsFunction
 from presieve.lift.identity import FUNCTIONS, METHODS
+from presieve.lift.keycolumns import held_columns
 from presieve.lift.rowwise import lift_rows
 from presieve.semantics.interpret import Raised, evaluate, key_env, run_fold
 from presieve.semantics.values import Value, same
@@ -148,6 +149,21 @@ def test_groups_that_something_else_sees(function: Any, form: Any) -> None:
     found = declined(function, GROUP, form)
     assert found.code in ("mutation", "mixed-types"), str(found)
     assert found.span is not None
+
+
+@pytest.mark.parametrize("function", shared_tables.KEYED, ids=_names(shared_tables.KEYED))
+def test_columns_that_hold_the_key(function: Any) -> None:
+    """A claim that a column holds the group's key is true of what the function gives."""
+    try:
+        held = held_columns(function, False, ("y", "w", "x"), ("y",))
+    except DeclineSignal:
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = function(pd.DataFrame({"y": [3, 3], "w": [-7, 9], "x": [1.0, 2.0]}))
+    assert len(found) > 0
+    for column in held:
+        assert list(found[column]) == [3] * len(found)
 
 
 def test_the_batches_of_a_column() -> None:

@@ -19,7 +19,8 @@ other get Python's numbers and texts, so that no function sees what another one 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,7 @@ from presieve.lift.values import (
     NoneV,
     OptTupleV,
     PartV,
+    PerhapsV,
     RefV,
     RowV,
     Scalar,
@@ -117,6 +119,8 @@ def wholes(value: Value) -> Iterator[Whole]:
             yield from _all(items)
         case GrowingV(items, _, pending):
             yield from _all((*items, *pending))
+        case PerhapsV(_, item):
+            yield from wholes(item)
         case AccessV(of) | TopV(of) | FrequencyV(of) | CalendarV(of) | CountsV(of):
             yield from wholes(of)
         case LabelledV(columns, _):
@@ -137,6 +141,17 @@ def either(a: Value, b: Value) -> Value:
     if [v.own for v in wholes(a)] != [v.own for v in wholes(b)]:
         raise mixed("a table or column is now one object, now another")
     return a
+
+
+@contextmanager
+def waiting(flow: Flow, values: Sequence[Value]) -> Iterator[None]:
+    """Values that Python has computed and assigns later: what they are made of counts as held."""
+    held = tuple(v for value in values for v in wholes(value))
+    name = f"$waiting {len(flow.env)}"
+    if held:
+        flow.env[name] = TupleV(held)
+    yield
+    flow.env.pop(name, None)
 
 
 def changes_in_place(value: Value) -> bool:

@@ -26,7 +26,7 @@ from presieve.lift.expressions import (
     item_at,
     returned,
 )
-from presieve.lift.identity import changes_in_place, check_sole, fresh
+from presieve.lift.identity import changes_in_place, check_sole, fresh, waiting
 from presieve.lift.invocations import own_method
 from presieve.lift.machine import Exit, ExitKind, Flow, Machine, join_flows
 from presieve.lift.objects import boxed, change, frozen, store, unite
@@ -87,8 +87,9 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
             found = boxed(m, flow, _bounded(m, evaluate(m, value, flow), node))
             if isinstance(value, ast.Name) and _is_spent(m, value.id):
                 flow.env[value.id] = Unbound()  # its parts have no other name than their own now
-            for target in targets:
-                bind(m, target, found, flow)
+            for number, target in enumerate(targets, 1):
+                with waiting(flow, [found] * (len(targets) - number)):
+                    bind(m, target, found, flow)
         case ast.AnnAssign(target, _, value):
             if value is not None:
                 bind(m, target, boxed(m, flow, evaluate(m, value, flow)), flow)
@@ -283,8 +284,9 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
             if len(targets) != len(items):
                 reason = f"{len(items)} values are unpacked into {len(targets)} variables"
                 raise m.decline("always-raises", reason, target)
-            for inner, item in zip(targets, items, strict=True):
-                bind(m, inner, item, flow)
+            for number, (inner, item) in enumerate(zip(targets, items, strict=True), 1):
+                with waiting(flow, items[number:]):
+                    bind(m, inner, item, flow)
         case ast.Attribute(owner, name):
             records.store(m, flow, evaluate(m, owner, flow), name, value, target)
         case _:

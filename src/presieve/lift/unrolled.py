@@ -14,6 +14,7 @@ from presieve.ir.sorts import INT
 from presieve.ir.terms import TRUE, Lit, int_lit, string_lit
 from presieve.lift import growing, outside
 from presieve.lift.build import and_, or_
+from presieve.lift.identity import waiting
 from presieve.lift.inline import Evaluate
 from presieve.lift.machine import (
     Exit,
@@ -195,8 +196,9 @@ def loop(
             there = here.decided(item.there)
             skipped = [here.branch(negate(there))] if there != TRUE else []
             here, item = here.branch(there), item.item
-        bind(m, node.target, boxed(m, here, item), here)
-        execute(m, node.body, here)
+        with waiting(here, items[number:]):
+            bind(m, node.target, boxed(m, here, item), here)
+            execute(m, node.body, here)
         going = [e.flow for e in m.exits if e.kind is ExitKind.CONTINUE] + skipped
         broken += [e.flow for e in m.exits if e.kind is ExitKind.BREAK]
         left += [e for e in m.exits if e.kind is ExitKind.RETURN]
