@@ -29,7 +29,7 @@ NAMES = {name: Var(Scope.OUT, name, Option(sort)) for name, sort in SORTS}
         ("best >= 1 AND best < #", "sql-syntax", (1, 22)),
         ("best >= 1 -- high", "sql-unsupported", (1, 11)),
         ("best >= 1\n  AND round(best) > 3", "sql-unsupported", (2, 7)),
-        ("best / 2 >= 90", "sql-unsupported", (1, 6)),
+        ("best / best >= 90", "sql-unsupported", (1, 6)),
         ("best > 1 OR best IN (SELECT 1)", "sql-unsupported", (1, 22)),
         ("best > 1 AND best % 2 = 1", "sql-unsupported", (1, 19)),
         ("NOT best", "sql-types", (1, 5)),
