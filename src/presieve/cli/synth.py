@@ -1,4 +1,4 @@
-"""Untrusted. ``presieve synth``: the best pushdown of a filter through one fold."""
+"""Untrusted. ``presieve synth``: a proven pushdown of a filter through one fold."""
 
 from __future__ import annotations
 

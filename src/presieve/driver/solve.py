@@ -30,7 +30,7 @@ _NONE: Mapping[Assumption, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The best proven pushdown of a problem.
+    """A proven pushdown of a problem.
 
     ``prefilter`` is three-valued over ROW and KEY, ``residual`` three-valued over OUT and KEY. With
     kind ``none`` they are true and ``problem.where``, ``verified`` is None, and nothing may be

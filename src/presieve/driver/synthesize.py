@@ -130,8 +130,8 @@ def synthesize(
     pure: PureFunctions = (),
     trace: bool = False,
 ) -> Synthesis:
-    """Find and prove a filter on input rows, as strong as can be proved, and the weakest that stays
-    on the output.
+    """Find and prove a filter on input rows, as strong as can be shown, and one on the output, as
+    weak as can be shown, that stays.
 
     ``schema`` and ``returns`` are Spark DDL, ``where`` Spark SQL over keys and output columns.
     ``budget`` is in seconds that the search computes. ``declare`` are conditions that hold on every

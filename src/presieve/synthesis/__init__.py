@@ -1,1 +1,1 @@
-"""Untrusted. The search for a strong pre-filter, its invariant and the weakest residual."""
+"""Untrusted. The search for a strong pre-filter, its invariant and a weak residual."""
