@@ -17,10 +17,10 @@ from tests.certificate.mutants import Data, certificate_of, is_true, with_key_co
 
 from presieve.certificate import Certificate, Rejected, Verified, check, load, parse
 from presieve.errors import PresieveError, UsageError
-from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT
 from presieve.ir.terms import FALSE, SQL_FALSE, Op, Scope, Var, float_lit
+from presieve.semantics.assumptions import assumed
 from presieve.smt.solver import Effort
 
 ROOT = Path(__file__).parents[2]
@@ -290,7 +290,7 @@ def test_contradictory_assumptions_prove_nothing() -> None:
     score = Var(Scope.ROW, "score", FLOAT)
     high = app(Op.PY_GT, score, float_lit(5.0))
     for impossible in ((FALSE,), (high, negate(high)), (app(Op.PY_LT, score, score),)):
-        more = tuple(Assumption("x", "x", t) for t in impossible)
+        more = tuple(assumed("declared", t) for t in impossible)
         problem = replace(certificate.problem, assumptions=more)
         wrong = replace(
             certificate, problem=problem, witnesses=(), strength="universe", kind="empty"

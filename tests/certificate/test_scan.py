@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from presieve.certificate import Certificate, Rejected, Verified, check
-from presieve.ir.fold import Assumption, Column, Field, Fold, Mode, Output, Problem
+from presieve.ir.fold import Column, Field, Fold, Mode, Output, Problem
 from presieve.ir.ops import app, disjunction, negate, sql_disjunction
 from presieve.ir.sorts import BOOL, DATE, FLOAT, TIMESTAMP, Option
 from presieve.ir.terms import (
@@ -23,6 +23,7 @@ from presieve.ir.terms import (
     float_lit,
     lit,
 )
+from presieve.semantics.assumptions import assumed
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.scan import may_lose
 
@@ -149,7 +150,7 @@ def test_a_claim_with_the_wrong_zero_is_refused() -> None:
     out = Output("seen", BOOL, "boolean", SEEN)
     field = Field("seen", BOOL, FALSE, disjunction([SEEN, here]))
     fold = Fold("any", (Column("x", FLOAT, "double"),), (), (field,), (out,))
-    no_nan = Assumption("no-nan", "x is not NaN", negate(NAN))
+    no_nan = assumed("no-nan", negate(NAN))
     problem = Problem(fold, Var(Scope.OUT, "seen", BOOL), Mode.GROUPED, (no_nan,))
 
     def verdict(zero: float) -> Verified | Rejected:

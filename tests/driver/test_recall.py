@@ -31,6 +31,7 @@ from presieve.driver.store import CACHE, Store
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.terms import TRUE
+from presieve.semantics.assumptions import SUM_IN_RANGE
 
 Data = dict[str, Any]
 
@@ -379,7 +380,7 @@ def test_what_the_meaning_rests_on_cannot_be_kept_silent(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     asked = ask("m > 3")
-    told = Assumption("exact-int", "integers are below 2^53", TRUE)
+    told = SUM_IN_RANGE.of(what="m")
     asked = replace(asked, problem=replace(asked.problem, assumptions=(told,)))
     found = kept(store, asked)
     assert found.assumptions == ({"code": told.code, "text": told.text},)

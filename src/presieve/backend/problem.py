@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from presieve.backend.boundary import Boundary
+from presieve.backend.called import Called, called
 from presieve.backend.catalyst_plan import Site
 from presieve.backend.errors import (
     Sent,
@@ -33,13 +34,14 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.sorts import STRING, strip
-from presieve.ir.terms import TRUE, Scope, Term, Var
+from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
 from presieve.lift.forms import Lifted
 from presieve.plan.algebra import attribute_id
 from presieve.plan.liveness import live, visible
 from presieve.plan.product import Part, product
 from presieve.plan.pushdown import Moved
+from presieve.semantics.assumptions import KEY_FORM
 from presieve.semantics.decoded import NOT_UTF8, reads_bytes
 from presieve.semantics.thresholds import with_thresholds
 
@@ -55,7 +57,8 @@ class SiteProblem:
     read there, and ``arrives`` whether Python
     can hold every value that it is sent. ``opaque``: the fold has not all outputs, only those that
     hold the group's key, or of a projection those that lift; the others are functions of the group
-    and may raise.
+    and may raise, or it is not sure that they are called. What solves the problem must solve the
+    ``others``, too.
     """
 
     site: Site
@@ -70,6 +73,7 @@ class SiteProblem:
     scans: Callable[[], Sources]
     sent: Sent
     opaque: bool = False
+    others: tuple[Problem, ...] = ()
 
     @property
     def source(self) -> str:
@@ -121,7 +125,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(whole, names)
     try:
-        moved, stuck = _conjuncts(site, inside, unknown)
+        moved, stuck, beside = _conjuncts(site, inside, unknown)
     except DeclineSignal as signal:
         # Not on keys: that the function does not lift is what says most.
         told = why or signal.declined
@@ -133,16 +137,20 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     read_above = _read(site, boundary, numbers)
     for number in unknown.keys() & read_above:
         raise _signal(unknown[number])
-    fold = product(parts, _needed(names, read_above, where))
+    needed = _needed(names, read_above, where)
+    fold = product(parts, needed)
     shown = _shown_keys(boundary, read_above)
     assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
-    problem = Problem(
-        _with_keys(fold, names), where, boundary.mode, tuple(assumptions), is_on_demand(boundary)
-    )
+    problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
+    asked = Called(problem)
+    if is_on_demand(boundary):
+        problem = replace(problem, on_demand=True)
+        asked = called(problem, parts, needed, beside, boundary.single)
+        problem = asked.problem
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem)
     sent = sent_to_python(gateway, site, boundary, plan)
-    opaque = why is not None or others_raise(site.boundary, boundary)
+    opaque = why is not None or asked.open or others_raise(site.boundary, boundary)
     return SiteProblem(
         site,
         boundary,
@@ -156,6 +164,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
         cache(partial(read_sources, gateway, plan, site.root, boundary)),
         sent,
         opaque,
+        asked.others,
     )
 
 
@@ -223,21 +232,25 @@ def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
 
 def _conjuncts(
     site: Site, inside: dict[int, Var], unknown: dict[int, Declined]
-) -> tuple[tuple[tuple[Moved, Term], ...], tuple[Declined, ...]]:
+) -> tuple[tuple[tuple[Moved, Term], ...], tuple[Declined, ...], tuple[Term, ...]]:
+    """What moves, why something does not, and what stays as it reads keys alone."""
     moved: list[tuple[Moved, Term]] = []
     stuck: list[Declined] = []
+    beside: list[Term] = []
     for conjunct in site.arriving:
         term = _over_outputs(conjunct.term, inside, unknown)
         if isinstance(term, Declined):
             stuck.append(term)
-        elif not _over_keys(term):
+        elif _over_keys(term):
+            beside.append(term)
+        else:
             moved.append((conjunct, term))
     if not moved:
         raise _signal(stuck[0] if stuck else KEYS_ONLY)
     if sum(size(term) for _, term in moved) > MAX_WHERE:
         reason = f"the filter has more than {MAX_WHERE} operators; say the same with fewer"
         raise DeclineSignal("filter-size", reason)
-    return tuple(moved), tuple(stuck)
+    return tuple(moved), tuple(stuck), tuple(beside)
 
 
 MAX_WHERE = 500
@@ -294,7 +307,7 @@ def _shown_keys(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, .
         return ()
     computed = {i for call in boundary.calls for i in call.outputs}
     return tuple(
-        Assumption("key-form", f"any of the equal values of {a.name} may stand for a group", TRUE)
+        KEY_FORM.of(name=a.name)
         for a in boundary.outputs
         if a.id in read and a.id not in computed and not is_key_type(a.type)
     )

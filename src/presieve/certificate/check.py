@@ -22,6 +22,7 @@ from presieve.ir.wellformed import (
     check_prefilter,
     check_problem,
 )
+from presieve.semantics.assumptions import check_words
 from presieve.semantics.types import sort_of
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
 
@@ -128,6 +129,7 @@ def _check_form(certificate: Certificate) -> None:
     """The kind must be what the predicates say, and every term over its own variables."""
     problem = certificate.problem
     check_problem(problem)
+    check_words(problem)
     _check_types(problem)
     check_prefilter(problem, certificate.prefilter)
     check_post(problem, certificate.residual)

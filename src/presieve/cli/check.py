@@ -13,6 +13,7 @@ from presieve.cli import output
 
 if TYPE_CHECKING:
     from presieve.certificate.check import Rejected, Verified
+    from presieve.ir.fold import Assumption
 
 
 class SolverOption(StrEnum):
@@ -59,11 +60,28 @@ def _verified(result: Verified) -> dict[str, object]:
         "where": emit(claim.problem.where, "UTC"),
         "prefilter": emit(claim.prefilter, "UTC"),
         "residual": emit(claim.residual, "UTC"),
-        "assumptions": [{"code": a.code, "text": a.text} for a in claim.problem.assumptions],
+        "assumptions": [_assumption(a) for a in claim.problem.assumptions],
         "may_erase_error": result.may_erase_error,
         "conditions": result.seconds,
         "seconds": sum(result.seconds.values()),
+        "not_checked": list(NOT_CHECKED),
     }
+
+
+NOT_CHECKED = (
+    "that the function which it names means what the problem says",
+    "that the assumptions hold on the data",
+    "how the predicates get into a plan",
+)
+"""What a certificate says nothing of, or cannot prove."""
+
+
+def _assumption(assumption: Assumption) -> dict[str, str]:
+    """The words come of the term, as the checker has seen; a term that is true adds nothing."""
+    from presieve.ir.text import print_term
+
+    term = print_term(assumption.term)
+    return {"code": assumption.code, "text": assumption.text, "term": term}
 
 
 def _rejected(result: Rejected, solver: SolverOption) -> dict[str, object]:
@@ -88,6 +106,13 @@ def _text(value: object) -> str:
         case dict():
             return ", ".join(f"{name} {_text(part)} s" for name, part in value.items())
         case list():
-            return "; ".join(f"{a['text']} [{a['code']}]" for a in value) or "none"
+            return "; ".join(_item(item) for item in value) or "none"
         case _:
             return str(value)
+
+
+def _item(item: object) -> str:
+    if not isinstance(item, dict):
+        return str(item)
+    told = f"{item['text']} [{item['code']}]"
+    return told if item["term"] == "true:Bool" else f"{told}: {item['term']}"

@@ -14,6 +14,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app
 from presieve.ir.terms import TRUE, Op, Scope, Term, Var
 from presieve.ir.walk import variables
+from presieve.semantics.assumptions import assumed
 from presieve.semantics.types import column
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Unsat
@@ -94,7 +95,7 @@ def with_declared(
     facts themselves, and every assumption that follows from them. One whose condition is TRUE says
     in words what no condition on rows can; it follows from nothing.
     """
-    facts = tuple(Assumption("declared", f"{text} on every row", term) for text, term in declared)
+    facts = tuple(assumed("declared", term) for _, term in declared)
     if not facts:
         return problem, {}
     bare = replace(problem, assumptions=facts)

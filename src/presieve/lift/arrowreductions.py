@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 
-from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
@@ -19,8 +18,8 @@ from presieve.lift.arrowvalues import ArrayV, CellV
 from presieve.lift.build import and_, as_float, get, is_none, ite, or_, some
 from presieve.lift.fields import field, rows_of
 from presieve.lift.machine import Flow, Machine
-from presieve.lift.reductions import ZERO_SIGN
 from presieve.lift.values import EXACT_INT, Scalar, Value
+from presieve.semantics.assumptions import SUM_WITHIN, ZERO_OF_EXTREMES
 
 NAN = float_lit(float("nan"))
 
@@ -52,7 +51,7 @@ def _extreme(op: Op) -> Model:
         better = and_(number, or_(is_none(acc), app(op, element, get(acc))))
         best: Term = field(m, name, none_lit(base), ite(better, some(element), acc), node)
         if base == FLOAT:
-            m.columns.add_assumptions([ZERO_SIGN])
+            m.columns.add_assumptions([ZERO_OF_EXTREMES.of()])
             best = ite(and_(is_none(best), _seen(m, rows, node)), some(NAN), best)
         return CellV(best, a.type)
 
@@ -97,21 +96,20 @@ def _sum(m: Machine, a: ArrayV, node: ast.AST) -> Term:
     return field(m, name, int_lit(0), step, node)
 
 
-def _within(m: Machine, flow: Flow, term: Term, limit: int, how: str, node: ast.AST) -> None:
+def _within(m: Machine, flow: Flow, term: Term, limit: int, node: ast.AST) -> None:
     """The sum is assumed to stay within bounds, unless it is known to."""
     bound = m.ranges.magnitude(term)
     if bound is None or bound >= limit:
         outside = or_(app(Op.PY_LT, term, int_lit(-limit)), app(Op.PY_GE, term, int_lit(limit)))
         m.fail(flow, outside)
-        text = f"{ast.unparse(node)} over a group {how}"
-        m.columns.add_assumptions([Assumption("int-range", text, TRUE)])
+        m.columns.add_assumptions([SUM_WITHIN[limit].of(what=ast.unparse(node))])
 
 
 def _total(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     arity(m, args, 1, node)
     a = array_of(m, args[0], node)
     total = _sum(m, a, node)
-    _within(m, flow, total, 2**63, "fits in 64 bits", node)
+    _within(m, flow, total, 2**63, node)
     return CellV(ite(_seen(m, _there(a), node), some(total), none_lit(INT)), "bigint")
 
 
@@ -119,7 +117,7 @@ def _mean(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     arity(m, args, 1, node)
     a = array_of(m, args[0], node)
     top = _sum(m, a, node)
-    _within(m, flow, top, EXACT_INT, "and of its magnitudes is at most 2^53", node)
+    _within(m, flow, top, EXACT_INT, node)
     count = m.force(rows_of(m, flow, _there(a), node), flow)
     if not isinstance(count, Scalar):
         raise m.decline("group-size", "the number of rows is not known here", node)

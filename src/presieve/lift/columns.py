@@ -22,6 +22,7 @@ from presieve.lift.forms import HiddenCall, Request
 from presieve.lift.values import EXACT_INT, GapV, Scalar, Traits
 from presieve.lift.zones import Zone
 from presieve.semantics import types
+from presieve.semantics.assumptions import assumed
 
 NUMBERS = none_lit(FLOAT)
 """Among the tracked constants: doubles of columns are taken to be numbers: they are sorted."""
@@ -108,11 +109,8 @@ class Columns:
         var = self._variable(column)
         inner = app(Op.GET, var) if nullable else var
         low, high = (app(o, inner, int_lit(n)) for o, n in _EXACT)
-        text = (
-            f"column {name} holds no integer of 2^53 or more: beside a NULL pandas would round it"
-        )
         none = [app(Op.IS_NONE, var)] if nullable else []
-        self._assume("exact-int", name, text, disjunction([*none, conjunction([low, high])]))
+        self._assume("exact-int", name, disjunction([*none, conjunction([low, high])]))
 
     def type_of(self, name: str) -> str:
         """The Spark type of a column."""
@@ -162,12 +160,8 @@ class Columns:
         """An element that may be missing. A key is NULL in all rows of its group or in none."""
         if var.scope is Scope.ROW:
             self.assume_small(column.name)
-            self._assume("no-nan", column.name, self._no_null(column), negate(app(Op.IS_NONE, var)))
+            self._assume("no-nan", column.name, negate(app(Op.IS_NONE, var)))
         return GapV(var)
-
-    def _no_null(self, column: Column) -> str:
-        what = "NaN" if strip(column.sort) == INT else "NaT"
-        return f"column {column.name} holds no NULL, which pandas turns into {what}"
 
     def _view(self, column: Column, var: Var) -> Term:
         base = strip(column.sort)
@@ -179,31 +173,25 @@ class Columns:
             nan = float_lit(float("nan"))
             return app(Op.ITE, app(Op.IS_NONE, var), nan, app(Op.GET, var))
         if self._becomes_nan(column):
-            there = negate(app(Op.IS_NONE, var))
-            self._assume("no-null", column.name, self._no_null(column), there)
+            self._assume("no-null", column.name, negate(app(Op.IS_NONE, var)))
             return app(Op.GET, var)
         return var
 
     def _assume_no_nan(self, column: Column, var: Var) -> None:
-        text = f"column {column.name} holds no NaN"
         if not isinstance(column.sort, Option):
             term = negate(app(Op.IS_NAN, var))
         elif self.pandas:
-            text += ", and no NULL, which pandas turns into NaN"
             term = conjunction(
                 [negate(app(Op.IS_NONE, var)), negate(app(Op.IS_NAN, app(Op.GET, var)))]
             )
         else:
             is_number = negate(app(Op.IS_NAN, app(Op.GET, var)))
             term = disjunction([app(Op.IS_NONE, var), is_number])
-        if NUMBERS in self.tracked:
-            text = f"{text}: what is sorted with NaN is in no order"
-            self._assume("nan-sorted", column.name, text, term)
-        else:
-            self._assume("no-nan", column.name, text, term)
+        code = "nan-sorted" if NUMBERS in self.tracked else "no-nan"
+        self._assume(code, column.name, term)
 
-    def _assume(self, code: str, name: str, text: str, term: Term) -> None:
-        self.assumptions[code, name] = Assumption(code, text, term)
+    def _assume(self, code: str, name: str, term: Term) -> None:
+        self.assumptions[code, name] = assumed(code, term)
 
     def add_assumptions(self, assumptions: Iterable[Assumption]) -> None:
         """What else the fold rests on, each once."""

@@ -12,7 +12,6 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
-from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sort, strip
 from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, none_lit
@@ -20,9 +19,9 @@ from presieve.lift import texts
 from presieve.lift.build import and_, as_float, get, is_none, ite, or_, some
 from presieve.lift.machine import Machine
 from presieve.lift.ranges import Ranges
-from presieve.lift.reductions import ZERO_SIGN
 from presieve.lift.values import Scalar, TupleV, Value, VectorV, describe
 from presieve.lift.vectors import as_double, missing, scalar_operand, small, vector
+from presieve.semantics.assumptions import ZERO_OF_EXTREMES, assumed
 from presieve.semantics.values import INT_RANGES
 
 _CHOSEN: tuple[Sort, ...] = (FLOAT, INT, BOOL, *TEXTS, DATE)
@@ -147,7 +146,7 @@ def bounded(m: Machine, op: Op, a: Value, b: Value, node: ast.AST) -> VectorV:
     assert right is not None
     if left.sort != FLOAT or right.sort != FLOAT:
         raise m.decline("unsupported-operation", "the greater of other columns than doubles", node)
-    m.columns.add_assumptions([ZERO_SIGN])
+    m.columns.add_assumptions([ZERO_OF_EXTREMES.of()])
     first = or_(app(Op.IS_NAN, left), app(op, left, right))
     term = ite(first, left, right)
     return VectorV(term, of.rows, None, False, of.ordered)
@@ -166,8 +165,7 @@ def absolute(m: Machine, v: VectorV, node: ast.AST) -> VectorV:
     small(m, v)
     least = INT_RANGES[m.columns.type_of(v.name)][0]
     term = or_(is_none(v.term), negate(app(Op.PY_EQ, element, int_lit(least))))
-    text = f"column {v.name} is nowhere the least integer, which has no absolute value"
-    m.columns.add_assumptions([Assumption("int-range", text, term)])
+    m.columns.add_assumptions([assumed("int-range", term)])
     positive = ite(app(Op.PY_LT, element, int_lit(0)), app(Op.INT_NEG, element), element)
     if isinstance(v.term.sort, Option):
         positive = ite(is_none(v.term), none_lit(INT), some(positive))

@@ -16,12 +16,13 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from presieve.errors import DeclineSignal
-from presieve.ir.fold import Assumption, Fold, Output
+from presieve.ir.fold import Fold, Output
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite
 from presieve.lift.forms import Lifted, Request
 from presieve.lift.shipped import attribute
 from presieve.lift.source import same_code
+from presieve.semantics.assumptions import restated
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,5 +152,5 @@ def of_columns(fold: GroupFold, columns: tuple[str, ...], lifted: Lifted) -> Lif
         step_raises=term(old.step_raises),
         finish_raises=term(old.finish_raises),
     )
-    facts = tuple(Assumption(a.code, a.text, term(a.term)) for a in lifted.assumptions)
+    facts = tuple(restated(a, term) for a in lifted.assumptions)
     return replace(lifted, fold=renamed, assumptions=facts)

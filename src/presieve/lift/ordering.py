@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import FunctionType
 
-from presieve.ir.fold import Assumption
 from presieve.ir.sorts import FLOAT
 from presieve.ir.terms import TRUE, Term
 from presieve.ir.walk import size
@@ -52,17 +51,12 @@ from presieve.lift.values import (
     Value,
     describe,
 )
+from presieve.semantics.assumptions import ZERO_IN_HEAPS
 
 _LARGEST = 3000
 """Nodes of the trees of an item's terms."""
 
 Key = Callable[[Flow, Value], Value]
-
-ZERO_SIGN = Assumption(
-    "zero-sign",
-    "where several zeros are in a heap, their signs do not matter: which comes first is open",
-    TRUE,
-)
 
 
 def ordered(
@@ -196,7 +190,7 @@ def on_heap(
         raise m.decline("unknown-call", f"heapq.{name} with these arguments", node)
     x = checked(m.force(args[0], flow))
     if _holds_doubles(x):
-        m.columns.add_assumptions([ZERO_SIGN])
+        m.columns.add_assumptions([ZERO_IN_HEAPS.of()])
     value = NONE
     items = found.items
     if name == "heapreplace":

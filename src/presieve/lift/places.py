@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_lit
@@ -18,12 +17,7 @@ from presieve.lift.fields import any_row, field, rows_of
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.values import Scalar, TopV, VectorV
 from presieve.lift.vectors import missing, present_rows, small, there
-
-SORTED_ZEROS = Assumption(
-    "zero-sign",
-    "where doubles are sorted, the sign of zeros does not matter: NumPy leaves their order open",
-    TRUE,
-)
+from presieve.semantics.assumptions import ZERO_SORTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +42,7 @@ def places_of(m: Machine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = 
     small(m, of)
     small(m, top.by.key)
     if strip(top.by.key.term.sort) == FLOAT and not top.by.stable:
-        m.columns.add_assumptions([SORTED_ZEROS])
+        m.columns.add_assumptions([ZERO_SORTED.of()])
     if of.term == top.by.key.term:
         return _of_keys(m, flow, of, top, node, full=full)
     if not top.among:

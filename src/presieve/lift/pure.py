@@ -15,16 +15,17 @@ from types import FunctionType, ModuleType
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal, Span
-from presieve.ir.fold import PURE, Assumption, Fold
+from presieve.ir.fold import Assumption, Fold
 from presieve.ir.ops import app, disjunction, negate
 from presieve.ir.sorts import FLOAT, Option, strip
-from presieve.ir.terms import TRUE, App, Op, Scope, Term, Var
+from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import substitute, variables
 from presieve.lift.calls import advice
 from presieve.lift.forms import HiddenCall, Lifted, Pure
 from presieve.lift.machine import Flow, Machine, Stage
 from presieve.lift.source import Source, same_code
 from presieve.lift.values import Known, NoneV, Scalar, Traits, Value, describe
+from presieve.semantics.assumptions import IS_PURE, assumed, restated
 
 _DEEP = 3
 """How far functions in closures of functions are compared."""
@@ -161,18 +162,14 @@ def _free(m: Machine, name: str) -> str:
 
 def _assumptions(made: HiddenCall) -> tuple[Assumption, ...]:
     pure, column = made.pure, made.variable
-    text = (
-        f"{pure.name} changes nothing, never raises, and gives the same {pure.returns} "
-        "whenever its arguments are the same"
-    )
-    found = Assumption(PURE, text, TRUE)
+    found = IS_PURE.of(name=pure.name, returns=pure.returns)
     if strip(pure.sort) != FLOAT:
         return (found,)
     optional = isinstance(pure.sort, Option)
     number = negate(app(Op.IS_NAN, app(Op.GET, column) if optional else column))
     if optional:
         number = disjunction([app(Op.IS_NONE, column), number])
-    return found, Assumption("no-nan", f"{made.name} is NaN on no row", number)
+    return found, assumed("no-nan", number)
 
 
 def apart(parts: tuple[Lifted, ...]) -> tuple[Lifted, ...]:
@@ -206,6 +203,6 @@ def _renamed(part: Lifted, names: dict[str, str]) -> Lifted:
         fields=tuple(fields),
         step_raises=substitute(fold.step_raises, back),
     )
-    assumptions = (replace(a, term=substitute(a.term, back)) for a in part.assumptions)
+    assumptions = (restated(a, lambda t: substitute(t, back)) for a in part.assumptions)
     calls = (replace(c, name=names[c.name]) for c in part.calls)
     return replace(part, fold=renamed, assumptions=tuple(assumptions), calls=tuple(calls))

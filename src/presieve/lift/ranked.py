@@ -26,7 +26,7 @@ from presieve.ir.terms import (
 from presieve.lift.build import and_, as_float, get, is_none, ite, or_, some
 from presieve.lift.fields import NUMPY, any_row
 from presieve.lift.machine import Flow, Machine
-from presieve.lift.places import SORTED_ZEROS, Places, places_of
+from presieve.lift.places import Places, places_of
 from presieve.lift.reductions import element_value, within
 from presieve.lift.values import (
     GapV,
@@ -40,6 +40,7 @@ from presieve.lift.values import (
     VectorV,
 )
 from presieve.lift.vectors import NAN, as_double, column_of, constant_of, missing
+from presieve.semantics.assumptions import ZERO_SORTED
 
 MOST = 8
 """Places, at most."""
@@ -272,7 +273,7 @@ def _extreme(m: Machine, flow: Flow, top: TopV, op: Op, node: ast.AST) -> Value:
             break
     there_ = of.rows == TRUE and (sort == FLOAT or missing(of.term) == FALSE)
     if sort == FLOAT:
-        m.columns.add_assumptions([SORTED_ZEROS])
+        m.columns.add_assumptions([ZERO_SORTED.of()])
     return GapV(best, there_, wide=there_ and not of.narrow)
 
 
@@ -306,9 +307,9 @@ def _total(
     for present, value in zip(places.present(), places.values, strict=True):
         whole = app(Op.INT_ADD, whole, ite(present, get(value), int_lit(0)))
     if count is None and not isinstance(of.term.sort, Option):
-        within(m, flow, whole, 2**63, "fits in 64 bits", of, node)
+        within(m, flow, whole, 2**63, of, node)
         return Scalar(whole, NUMPY)
-    within(m, flow, whole, 2**53, "and of its magnitudes is at most 2^53", of, node)
+    within(m, flow, whole, 2**53, of, node)
     if count is None:
         return GapV(some(whole))
     none = and_(*(negate(p) for p in places.present()))

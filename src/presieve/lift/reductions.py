@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ast
 
-from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, Decimal, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
@@ -30,6 +29,7 @@ from presieve.lift.values import (
     VectorV,
 )
 from presieve.lift.vectors import NAN, column_of, missing, present_rows, small
+from presieve.semantics.assumptions import SUM_WITHIN, ZERO_OF_EXTREMES
 
 _OBJECTS: tuple[Sort, ...] = (*TEXTS, DATE)
 _EXACT = 2**53
@@ -96,16 +96,9 @@ def extreme(m: Machine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
         nothing = any_row(m, and_(v.rows, missing(v.term)), node)
         m.fail(flow, and_(nothing, negate(is_none(best))))
     if base == FLOAT:
-        m.columns.add_assumptions([ZERO_SIGN])
+        m.columns.add_assumptions([ZERO_OF_EXTREMES.of()])
     there = v.rows == TRUE and (base == FLOAT or missing(v.term) == FALSE)
     return GapV(best, there, wide=there and not v.narrow)
-
-
-ZERO_SIGN = Assumption(
-    "zero-sign",
-    "where the least or greatest double is a zero, its sign does not matter: NumPy leaves it open",
-    TRUE,
-)
 
 
 def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
@@ -119,10 +112,10 @@ def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
         raise m.decline("unsupported-operation", "the sum of this type of column", node)
     acc = _sum(m, v, node)
     if v.term.sort == INT:
-        within(m, flow, acc, 2**63, "fits in 64 bits", v, node)
+        within(m, flow, acc, 2**63, v, node)
         return Scalar(acc, NUMPY)
     small(m, v)
-    within(m, flow, acc, _EXACT, "and of its magnitudes is at most 2^53", v, node)
+    within(m, flow, acc, _EXACT, v, node)
     return GapV(some(acc))
 
 
@@ -133,9 +126,7 @@ def _sum(m: Machine, v: VectorV, node: ast.AST) -> Term:
     return field(m, name, int_lit(0), step, node)
 
 
-def within(
-    m: Machine, flow: Flow, term: Term, limit: int, how: str, v: VectorV, node: ast.AST
-) -> None:
+def within(m: Machine, flow: Flow, term: Term, limit: int, v: VectorV, node: ast.AST) -> None:
     """The sum is assumed to stay within bounds, unless it is known to."""
     bound = m.ranges.magnitude(term)
     if bound is not None and bound < limit:
@@ -144,8 +135,8 @@ def within(
         flow,
         or_(app(Op.PY_LT, term, int_lit(-limit)), app(Op.PY_GE, term, int_lit(limit))),
     )
-    text = f"the sum of {v.name or ast.unparse(node)} over a group {how}"
-    m.columns.add_assumptions([Assumption("int-range", text, TRUE)])
+    what = f"the sum of {v.name or ast.unparse(node)}"
+    m.columns.add_assumptions([SUM_WITHIN[limit].of(what=what)])
 
 
 def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
@@ -158,7 +149,7 @@ def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     elif base == INT:
         small(m, v)
         top = _sum(m, v, node)
-        within(m, flow, top, _EXACT, "and of its magnitudes is at most 2^53", v, node)
+        within(m, flow, top, _EXACT, v, node)
     elif base == FLOAT:
         return sequences.mean(m, flow, v, node)
     else:

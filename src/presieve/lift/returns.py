@@ -57,6 +57,7 @@ from presieve.lift.values import (
     is_tagged,
     without_tag,
 )
+from presieve.semantics.assumptions import RESULT_FITS
 from presieve.semantics.types import SchemaColumn, shown_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
@@ -236,11 +237,7 @@ def _misfit(term: Term, type_: str) -> Term:
 
 
 def _fits(column: SchemaColumn) -> Assumption:
-    text = (
-        f"the result {column.name} fits in {column.type}: Spark fails or silently wraps around "
-        "where it does not"
-    )
-    return Assumption("int-range", text, TRUE)
+    return RESULT_FITS.of(name=column.name, type=column.type)
 
 
 def _nan_to_null(term: Term) -> Term:

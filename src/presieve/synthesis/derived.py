@@ -26,8 +26,8 @@ from presieve.ir.pushdown import Pushdown, Witness
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import SQL_FALSE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import substitute, subterms, variables
+from presieve.semantics.assumptions import assumed
 from presieve.semantics.compile import State
-from presieve.semantics.infix import words
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.bounds import with_bounds
@@ -128,10 +128,10 @@ class Derivation:
 def _number(computed: Computed) -> Assumption:
     """The assumption, over the original columns."""
     assert computed.number is not None
-    term = computed.number.term
-    if isinstance(computed.variable.sort, Option):
-        return replace(computed.number, term=substitute(term, {computed.variable: computed.sql}))
-    return replace(computed.number, term=substitute(term, {computed.variable: computed.python}))
+    optional = isinstance(computed.variable.sort, Option)
+    meaning = computed.sql if optional else computed.python
+    term = substitute(computed.number.term, {computed.variable: meaning})
+    return assumed(computed.number.code, term)
 
 
 def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation | None:
@@ -224,14 +224,12 @@ def _computed(number: int, python: Term, code: str) -> Computed | None:
         return None
     nullable = any(isinstance(v.sort, Option) for v in variables(python))
     v = Var(Scope.ROW, f"${number}", Option(FLOAT) if nullable else FLOAT)
-    text = f"{words(sql)} is NaN on no row"
     if nullable:
         there = negate(app(Op.IS_NONE, v))
         term = conjunction([there, negate(app(Op.IS_NAN, app(Op.GET, v)))])
-        text = f"{words(sql)} is neither NaN nor NULL on any row"
     else:
         term = negate(app(Op.IS_NAN, v))
-    return Computed(v, python, sql, Assumption(code, text, term))
+    return Computed(v, python, sql, assumed(code, term))
 
 
 def _condition(number: int, python: Term) -> Computed | None:

@@ -1,0 +1,189 @@
+"""Trusted. What a proof assumes, in words that come of the condition on a row and of nothing else.
+
+Some assumptions are no condition on a row: of a function that is not read, of a constant, of a
+sum. Their term is TRUE, so that no proof rests on them, but the function's meaning does. What they
+say comes from a closed table of sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from presieve.errors import PresieveError
+from presieve.ir.fold import PURE, Assumption, Problem
+from presieve.ir.sorts import TIMESTAMP, TIMESTAMP_NTZ, strip
+from presieve.ir.terms import TRUE, App, Lit, Op, Term, Var, literal_value
+from presieve.semantics.infix import words
+
+EXACT = 2**53
+"""Doubles hold every integer of a lesser magnitude, and no other becomes one of these."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """An assumption that is no condition on a row: its code, and its words with gaps."""
+
+    code: str
+    pattern: str
+
+    def of(self, **gaps: object) -> Assumption:
+        """The assumption with its gaps filled."""
+        return Assumption(self.code, self.pattern.format(**gaps), TRUE)
+
+    def says(self, assumption: Assumption) -> bool:
+        """Whether an assumption is this one, whatever stands in its gaps."""
+        parts = re.split(r"\{\w+\}", self.pattern)
+        form = "(?s:.+)".join(map(re.escape, parts))
+        return self.code == assumption.code and bool(re.fullmatch(form, assumption.text))
+
+
+SUM_IN_RANGE = Sentence("int-range", "{what} over a group fits in 64 bits")
+SUM_EXACT = Sentence("int-range", "{what} over a group and of its magnitudes is at most 2^53")
+SUM_WITHIN = {2**63: SUM_IN_RANGE, EXACT: SUM_EXACT}
+"""By the number that the magnitude of a sum is assumed to stay below."""
+RESULT_FITS = Sentence(
+    "int-range",
+    "the result {name} fits in {type}: Spark fails or silently wraps around where it does not",
+)
+ZERO_OF_EXTREMES = Sentence(
+    "zero-sign",
+    "where the least or greatest double is a zero, its sign does not matter: NumPy leaves it open",
+)
+ZERO_SORTED = Sentence(
+    "zero-sign",
+    "where doubles are sorted, the sign of zeros does not matter: NumPy leaves their order open",
+)
+ZERO_IN_HEAPS = Sentence(
+    "zero-sign",
+    "where several zeros are in a heap, their signs do not matter: which comes first is open",
+)
+KEY_FORM = Sentence("key-form", "any of the equal values of {name} may stand for a group")
+SAME_FUNCTION = Sentence(
+    "constant", "the function {name} of the module {module} is the same in the workers"
+)
+SAME_VALUE = Sentence(
+    "constant", "the {what} is {value} in the workers, too: pass it by a closure to be sure"
+)
+IS_PURE = Sentence(
+    PURE,
+    "{name} changes nothing, never raises, and gives the same {returns} whenever its arguments are"
+    " the same",
+)
+SENTENCES = (
+    *(SUM_IN_RANGE, SUM_EXACT, RESULT_FITS, ZERO_OF_EXTREMES, ZERO_SORTED, ZERO_IN_HEAPS),
+    *(KEY_FORM, SAME_FUNCTION, SAME_VALUE, IS_PURE),
+)
+"""All that is assumed without a condition on rows."""
+
+CONDITIONS: Mapping[str, str] = {
+    "no-nan": "",
+    "no-null": "",
+    "nan-sorted": ": what is sorted with NaN is in no order",
+    "exact-int": ": beside a NULL pandas would round it",
+    "int-range": ", which has no absolute value",
+    "declared": "",
+    "computed": "",
+}
+"""The codes of conditions on rows, and why each is assumed."""
+
+
+def assumed(code: str, term: Term) -> Assumption:
+    """The assumption that a condition holds on every row."""
+    return Assumption(code, _condition(term) + CONDITIONS[code], term)
+
+
+def restated(assumption: Assumption, meaning: Callable[[Term], Term]) -> Assumption:
+    """The same of other columns: ``meaning`` rewrites its condition, if it has one."""
+    if assumption.term == TRUE:
+        return assumption
+    return assumed(assumption.code, meaning(assumption.term))
+
+
+def check_words(problem: Problem) -> None:
+    """Raises :class:`PresieveError` unless each assumption of a problem says what its condition is,
+    or is one of the sentences that are known.
+    """
+    for a in problem.assumptions:
+        if a.term == TRUE:
+            if not any(s.says(a) for s in SENTENCES):
+                raise PresieveError(f"[{a.code}] {a.text!r} is no assumption without a condition")
+        elif a.code not in CONDITIONS:
+            raise PresieveError(f"no assumption has the code {a.code!r}")
+        elif a != assumed(a.code, a.term):
+            told = assumed(a.code, a.term).text
+            raise PresieveError(f"an assumption is told as {a.text!r}, and it is {told!r}")
+
+
+def _condition(term: Term) -> str:
+    match term:
+        case App(Op.NOT, (App(Op.IS_NONE, (x,)),)):
+            return f"{_holds(x)} no NULL, {_BECOMES} {_missing(x)}"
+        case App(Op.AND, (App(Op.NOT, (App(Op.IS_NONE, (x,)),)), number)) if _number(number) == x:
+            return f"{_holds(x)} no NaN, and no NULL, {_BECOMES} NaN"
+        case App(Op.OR, (App(Op.IS_NONE, (x,)), rest)):
+            found = _of_value(rest)
+            if found is not None and found[0] == x:
+                return found[1]
+        case _:
+            found = _of_value(term)
+            if found is not None:
+                return found[1]
+    return f"{words(_plain(term))} on every row"
+
+
+_BECOMES = "which pandas turns into"
+
+
+def _of_value(term: Term) -> tuple[Term, str] | None:
+    """What is said of something where it has a value, and of what."""
+    x = _number(term)
+    if x is not None:
+        return x, f"{_holds(x)} no NaN"
+    match term:
+        case App(
+            Op.AND, (App(Op.PY_GT, (low, Lit() as least)), App(Op.PY_LT, (high, Lit() as most)))
+        ):
+            ends = literal_value(least), literal_value(most)
+            if low == high and ends == (-EXACT, EXACT):
+                return _value(low), f"{_holds(_value(low))} no integer of 2^53 or more"
+        case App(Op.NOT, (App(Op.PY_EQ, (x, Lit() as n)),)):
+            return _value(x), f"{_name(_value(x))} is nowhere {words(n)}"
+    return None
+
+
+def _number(term: Term) -> Term | None:
+    """Of what a condition says that it is not NaN, be it there or not."""
+    match term:
+        case App(Op.NOT, (App(Op.IS_NAN, (x,)),)):
+            return _value(x)
+    return None
+
+
+def _value(term: Term) -> Term:
+    return term.args[0] if isinstance(term, App) and term.op is Op.GET else term
+
+
+def _holds(term: Term) -> str:
+    return f"{_name(term)} holds" if isinstance(term, Var) else f"{_name(term)} gives"
+
+
+def _name(term: Term) -> str:
+    return f"column {term.name}" if isinstance(term, Var) else words(_plain(term))
+
+
+def _missing(term: Term) -> str:
+    return "NaT" if strip(term.sort) in (TIMESTAMP, TIMESTAMP_NTZ) else "NaN"
+
+
+def _plain(term: Term) -> Term:
+    """What Python sees of a nullable column of doubles, as the column."""
+    match term:
+        case App(Op.ITE, (App(Op.IS_NONE, (Var() as v,)), Lit() as nan, App(Op.GET, (w,)))):
+            value = literal_value(nan)
+            if v == w and isinstance(value, float) and value != value:
+                return v
+    if isinstance(term, App):
+        return App(term.op, tuple(_plain(a) for a in term.args), term.sort)
+    return term
