@@ -125,3 +125,36 @@ def test_a_call_in_the_filter(
         return table.withColumn("c", function(column)).filter(F.expr(where)).select("d", "k")
 
     agrees(build, days)
+
+
+SEVERAL = [
+    # Which of the two are read by the filter; and what is shown.
+    ("a = 1", ("d",)),
+    ("a = 1", ("d", "b")),
+    ("a = 0", ("d",)),
+    ("b >= 0", ("d", "a")),
+    ("a = 1 AND b >= 0", ("d",)),
+    ("a = 0 AND b >= 0", ("d",)),
+    ("a = 1 OR b >= 0", ("d", "a")),
+    # Spark finds these true, or true where the rest is, and calls nothing.
+    ("b >= 0 OR 1 = 1", ("d",)),
+    ("b <=> b", ("d",)),
+    ("b IS NULL OR b IS NOT NULL", ("d",)),
+    ("a = 1 AND (a > 0 OR b >= 0)", ("d",)),
+    ("k = 0 AND (k = 0 OR b >= 0)", ("d",)),
+]
+
+
+@ARROW
+@pytest.mark.parametrize(("where", "shown"), SEVERAL)
+def test_one_of_several_columns(
+    days: DataFrame, where: str, shown: tuple[str, ...], arrow: bool
+) -> None:
+    """The second raises where the day is missing, if somebody reads it."""
+
+    def build(table: DataFrame) -> DataFrame:
+        calls = (made("missing", "int")("d"), made("season", "int", arrow)("d"))
+        columns = ("d", "k", calls[0].alias("a"), calls[1].alias("b"))
+        return table.select(*columns).filter(where).select(*shown)
+
+    agrees(build, days)

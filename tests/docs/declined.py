@@ -54,6 +54,7 @@ GROUPS: dict[str, set[str]] = {
         "sql-text",
         "streaming",
         "text-encoding",
+        "unread-raises",
         "view",
     },
     "SQL: what a filter says": {

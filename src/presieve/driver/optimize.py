@@ -28,7 +28,7 @@ from presieve.driver.options import UNSET, Cost, Options, given, of_session, sho
 from presieve.driver.order import order_of
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.rounds import Decided, in_rounds
-from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, solve
+from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, not_of_all, solve
 from presieve.driver.solved import solved
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
@@ -262,6 +262,9 @@ def _solve_problem(
         told = replace(told, order=order_of(solution, max(deadline - time.perf_counter(), _LEAST)))
     if solution.verified is None or solution.kind == "none":
         return Decided(told, None, traced)
+    unsolved = not_of_all(solution, problem.others, options.budget)
+    if unsolved is not None:
+        return Decided(replace(told, declined=(*told.declined, unsolved)), None, traced)
     told, edit = _edited(opened, problem, solution, told, options, guard)
     if for_report and told.kind != "none":
         from presieve.report.details import Found, of_assumptions, of_proof

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, get_args
@@ -12,7 +12,7 @@ from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.errors import Declined
 from presieve.ir.fold import PURE, Assumption, Problem
 from presieve.ir.pushdown import Kind, Strength
-from presieve.ir.terms import SQL_TRUE, Term
+from presieve.ir.terms import NONEMPTY, SQL_TRUE, Scope, Term
 from presieve.ir.walk import depth, variables
 from presieve.smt.solver import Effort
 
@@ -181,7 +181,36 @@ def _searched(
         else:
             tell(Checked(found.problem, found.pushdown))
             return proved(checked, found.declined, started, calls)
-    return nothing(problem, declined, started, calls)
+    return nothing(problem, tuple(dict.fromkeys(declined)), started, calls)
+
+
+def not_of_all(solution: Solution, others: Sequence[Problem], budget: float) -> Declined | None:
+    """Why a solution may not be used that must solve these problems, too: the same with a part of
+    the state, and of the outputs.
+    """
+    assert solution.verified is not None
+    own = solution.verified.certificate
+    for problem in others:
+        state = {f.name for f in problem.fold.fields} | {NONEMPTY}
+        runs = (Scope.ACC, Scope.TWIN)
+        invariant = tuple(
+            t
+            for t in own.invariant
+            if all(v.name in state for v in variables(t) if v.scope in runs)
+        )
+        same = replace(problem, assumptions=own.problem.assumptions)
+        claim = replace(own, problem=same, invariant=invariant, strength="universe")
+        claim = replace(claim, witnesses=(), residual_witnesses=())
+        if isinstance(check(claim, effort=check_effort(budget)), Rejected):
+            return UNREAD
+    return None
+
+
+UNREAD = Declined(
+    "unread-raises",
+    "a function may raise of which the filter need not read anything, so that nobody knows whether"
+    " it is called; compute it in a step of its own",
+)
 
 
 def check_calls(certificate: Certificate) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from presieve.ir.fold import Field, Fold, Output
 from presieve.ir.ops import disjunction
-from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.terms import FALSE, Scope, Term, Var
 from presieve.ir.walk import rewrite
 
 
@@ -37,6 +37,24 @@ def product(parts: tuple[Part, ...], live: Set[str]) -> Fold:
         finish_raises=disjunction(f.finish_raises for f in named),
         span=parts[0].fold.span,
     )
+
+
+def called_alone(parts: tuple[Part, ...], live: Set[str], called: Set[int]) -> Fold:
+    """The product where only the parts of these numbers are evaluated: what the others give is not
+    read, and their errors do not occur.
+    """
+    idle = [i for i in range(len(parts)) if i not in called]
+    unread = {name for i in idle for name in parts[i].outputs}
+    fold = product(
+        tuple(p if i in called else quiet(p) for i, p in enumerate(parts)), live - unread
+    )
+    gone = tuple(f"u{i}." for i in idle)
+    return replace(fold, fields=tuple(f for f in fold.fields if not f.name.startswith(gone)))
+
+
+def quiet(part: Part) -> Part:
+    """The part without its errors."""
+    return replace(part, fold=replace(part.fold, step_raises=FALSE, finish_raises=FALSE))
 
 
 def _renamed(part: Part, prefix: str) -> Fold:

@@ -152,6 +152,14 @@ class Runs:
             env[Scope.OUT, o.name] = self.encoder.term(o.term, run.env)
         return env
 
+    def any_outputs(self, prefix: str) -> EncEnv:
+        """Any values of the output columns' types, whether or not a run gives them."""
+        env: EncEnv = dict(self.keys)
+        for i, o in enumerate(self.fold.outputs):
+            column = Column(o.name, o.sort, o.type)
+            env[Scope.OUT, o.name] = self._column(f"{prefix}.{i}", column)
+        return env
+
     # --- predicates -----------------------------------------------------------------------
 
     def is_true(self, predicate: Term, env: EncEnv) -> str:

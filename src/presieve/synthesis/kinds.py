@@ -6,9 +6,9 @@ from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.ir.sorts import Option
-from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Term
 from presieve.smt.encodings import same_encoding
-from presieve.smt.runs import EncEnv, Runs
+from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.text import s_not
 
@@ -35,9 +35,7 @@ def _equivalent(problem: Problem, residual: Term, solver: Solver) -> bool:
     false < NULL < true: ``x < 5`` is weaker than ``x IS NOT NULL AND x < 5``.
     """
     runs = Runs(problem, [residual])
-    env: EncEnv = dict(runs.keys)
-    for i, o in enumerate(problem.fold.outputs):
-        env[Scope.OUT, o.name] = runs.encoder.declare(f"o.{i}", o.sort)
+    env = runs.any_outputs("o")
     values = [runs.encoder.term(_three_valued(p), env) for p in (problem.where, residual)]
     runs.encoder.fact(s_not(same_encoding(*values)))
     solver.add(runs.encoder.take())
