@@ -124,7 +124,7 @@ def run(found: Page, folder: Path, **given: Any) -> dict[str, Any]:
     file = folder / f"{stem}.py"
     text = _as_file(found)
     file.write_text(text, encoding="utf-8")
-    module = ModuleType(f"page_{stem}")
+    module = ModuleType("__main__")  # as of a script or notebook, whose functions go by value
     module.__file__ = str(file)
     out = io.StringIO()
 
@@ -133,12 +133,10 @@ def run(found: Page, folder: Path, **given: Any) -> dict[str, Any]:
         out.truncate(out.seek(0))
 
     vars(module).update(given, **{_COMPARE: compare})
-    sys.modules[module.__name__] = module
     with contextlib.ExitStack() as undo:
-        undo.callback(sys.modules.pop, module.__name__, None)
+        undo.callback(sys.modules.__setitem__, "__main__", sys.modules["__main__"])
+        sys.modules["__main__"] = module
         undo.enter_context(contextlib.redirect_stdout(out))
-        if given:
-            undo.enter_context(_pickled_by_value(module))
         try:
             exec(compile(text, str(file), "exec", dont_inherit=True), vars(module))
         except (Exception, SystemExit) as error:
@@ -186,15 +184,3 @@ def _compare(found: Page, block: Block, printed: str) -> None:
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     if not doctest.OutputChecker().check_output(block.text, printed, flags):
         raise PageFails(f"{found.name}:{block.line}: the page shows other output than\n{printed}")
-
-
-@contextlib.contextmanager
-def _pickled_by_value(module: ModuleType) -> Any:
-    """Workers of Spark do not find the module of a page."""
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]

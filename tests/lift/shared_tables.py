@@ -639,12 +639,6 @@ def map_at(batches):
         yield pdf
 
 
-def map_setattr(batches):
-    for pdf in batches:
-        setattr(pdf, "x", 0)  # noqa: B010
-        yield pdf
-
-
 def map_setitem(batches):
     for pdf in batches:
         pdf.__setitem__("x", 0)

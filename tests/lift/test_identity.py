@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.lift import shared_tables
+from tests.lift import shared_setattr, shared_tables
 from tests.lift.lifting import (
     assumed,
     declined,
@@ -135,6 +135,10 @@ def test_other_ways_to_change_a_table(function: Any) -> None:
     found = lift_rows(function, BATCHES, ROWS)
     assert isinstance(found, Declined), "it was lifted"
     assert found.code in ("mutation", "unknown-call", "unsupported-expression", "not-a-fold")
+
+
+def test_setattr() -> None:
+    assert isinstance(lift_rows(shared_setattr.map_setattr, BATCHES, ROWS), Declined)
 
 
 SEEN: list[tuple[Any, Any]] = [
