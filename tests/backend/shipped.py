@@ -243,14 +243,18 @@ def imported(folder: Path, text: str = TEXT, spark: SparkSession | None = None) 
         found = importlib.import_module(name)
     finally:
         sys.path.remove(str(folder))
+    made = Module(found, file)
     if spark is not None:
-        add = getattr(spark, "addArtifacts", None)
-        if type(spark).__module__.startswith("pyspark.sql.connect"):
-            assert add is not None
-            add(str(file), pyfile=True)
-        else:
-            spark.sparkContext.addPyFile(str(file))
-    return Module(found, file)
+        spark_finds(spark, made)
+    return made
+
+
+def spark_finds(spark: SparkSession, module: Module) -> None:
+    """Have the workers find the module as its file is now."""
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        spark.addArtifacts(str(module.file), pyfile=True)
+    else:
+        spark.sparkContext.addPyFile(str(module.file))
 
 
 Change = Callable[[ModuleType], object]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.backend.running import same_rows
-from tests.backend.shipped import Build, Change, changed, deleted, imported
+from tests.backend.shipped import (
+    TEXT,
+    Build,
+    Change,
+    Module,
+    changed,
+    deleted,
+    imported,
+    spark_finds,
+)
+from tests.backend.shipped_forms import FORMS, OTHER
 
 from presieve.driver.optimize import explain, optimize
 from presieve.spark import fold_by_key, group_fold
@@ -232,6 +243,95 @@ def test_what_nobody_has_changed(
         return
     assert better is not df, boundary.declined
     same_rows(df, better)
+
+
+# --- other sources, and what the driver's surroundings make of them ------------------------------
+
+
+def two_modules(folder: Path, spark: SparkSession, name: str) -> Module:
+    other = imported(folder, OTHER, spark)
+    text, patch = (t.replace("{other}", other.__name__) for t in FORMS[name])
+    module = imported(folder, text, spark)
+    exec(patch, vars(module.found))
+    return module
+
+
+@pytest.fixture
+def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What workers do not have: they were started before."""
+    monkeypatch.setenv("PRESIEVE_TEST_LIMIT", "1000")
+    for name in ("pi", "floor"):
+        monkeypatch.setattr(math, name, getattr(math, name))
+
+
+@pytest.mark.usefixtures("surroundings")
+@pytest.mark.parametrize("arrow", [True, False], ids=["arrow", "pickled"])
+@pytest.mark.parametrize("name", FORMS)
+def test_what_the_import_makes(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, name: str, arrow: bool
+) -> None:
+    module = two_modules(tmp_path, spark, name)
+    df = table.filter("NOT isnan(score) AND abs(score) < 1e300")
+    same(lambda: scalar("season", arrow=arrow)(module, df))
+
+
+def test_a_module_that_goes_by_value(spark: SparkSession, table: DataFrame, tmp_path: Path) -> None:
+    """What it is when it is pickled counts: that it goes by value, and what it holds."""
+    from pyspark import cloudpickle
+
+    module = imported(tmp_path, spark=spark)
+    later = scalar("season")(module, table)
+    cloudpickle.register_pickle_by_value(module.found)  # type: ignore[no-untyped-call]
+    try:
+        module.found.LIMIT = 400.0
+        df = scalar("season")(module, table)
+        better = optimize(df, cost="always")
+        assert better is not df
+        same_rows(df, better)
+        same(lambda: later)
+    finally:
+        cloudpickle.unregister_pickle_by_value(module.found)  # type: ignore[no-untyped-call]
+    module.found.LIMIT = 1000.0
+    better = optimize(df, cost="always")
+    assert better is not df
+    same_rows(df, better)
+
+
+def test_a_helper_whose_module_goes_by_value(
+    spark: SparkSession, table: DataFrame, tmp_path: Path
+) -> None:
+    """A function that goes by its name imports it all the same."""
+    from pyspark import cloudpickle
+
+    other = imported(tmp_path, OTHER, spark)
+    text = FORMS["imported function"][0].replace("{other}", other.__name__)
+    module = imported(tmp_path, text, spark)
+    cloudpickle.register_pickle_by_value(other.found)  # type: ignore[no-untyped-call]
+    try:
+        other.found.LIMIT = 1000.0
+        same(lambda: scalar("season")(module, table))
+    finally:
+        cloudpickle.unregister_pickle_by_value(other.found)  # type: ignore[no-untyped-call]
+
+
+def test_a_module_that_is_loaded_again(
+    spark: SparkSession, table: DataFrame, tmp_path: Path
+) -> None:
+    module = imported(tmp_path, spark=spark)
+    df, old = scalar("season")(module, table), module.season
+    importlib.reload(module.found)
+    same(lambda: df)
+    module.found.season = old
+    same(lambda: scalar("season")(module, table))
+
+
+def test_a_file_that_has_changed(spark: SparkSession, table: DataFrame, tmp_path: Path) -> None:
+    """The driver has the old one, and workers that start now have the new one."""
+    module = imported(tmp_path)
+    assert optimize(scalar("season")(module, table), cost="always") is not None
+    module.file.write_text(TEXT.replace("LIMIT = 10.0", "LIMIT = 1000.0"))
+    spark_finds(spark, module)
+    same(lambda: scalar("season")(module, table))
 
 
 # --- by value: as it was when it was pickled ----------------------------------------------------

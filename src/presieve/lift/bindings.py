@@ -93,14 +93,15 @@ def _read(name: str, file: str, text: str) -> ModuleText:
             for declared in node.names:
                 scope[declared] = [*scope.get(declared, []), *_twice(node)]
     stored = frozenset(_stored(tree, None))
-    inside = frozenset(n for n in ast.walk(tree) if isinstance(n, ast.Attribute))
+    written = [n for n in ast.walk(tree) if isinstance(n, ast.Attribute) and not _is_load(n)]
+    selves = _selves(tree)
     return ModuleText(
         name,
         file,
         tree,
         scope,
         stored,
-        frozenset(n.attr for n in inside if not isinstance(n.ctx, ast.Load)) - stored,
+        frozenset(n.attr for n in written if id(n.value) not in selves) - stored,
         frozenset(_used(tree, _reading(tree))),
         frozenset(_used(tree, _closed(tree))),
         frozenset(_used(tree, _naming(tree))),
@@ -206,6 +207,7 @@ def _dynamic(tree: ast.Module) -> Iterator[str]:
     """
     read = {id(n) for n in _reading(tree)}
     own = {id(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call) and _is_own(n, read)}
+    own |= {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Subscript) and _is_other(n)}
     for n in ast.walk(tree):
         match n:
             case ast.Name(name) if name in _DYNAMIC and id(n) not in own:
@@ -226,6 +228,12 @@ def _is_own(call: ast.Call, read: set[int]) -> bool:
     return False
 
 
+def _is_other(item: ast.Subscript) -> bool:
+    """Whether an entry of ``sys.modules`` is set that is not this module."""
+    here = isinstance(item.slice, ast.Name) and item.slice.id == "__name__"
+    return not here and not isinstance(item.ctx, ast.Load)
+
+
 def _is_self(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "self"
 
@@ -238,11 +246,27 @@ def _stored(node: ast.AST, variables: frozenset[str] | None) -> Iterator[str]:
                 inner = frozenset(_variables(n)) - {"cls"}
                 yield from _stored(n, inner | (variables or frozenset()))
                 continue
-            case ast.Attribute(owner, name, ast.Store() | ast.Del()):
+            case ast.Attribute(owner, name) if not _is_load(n):
                 own = isinstance(owner, ast.Name) and owner.id in (variables or ())
                 if not own:
                     yield name
         yield from _stored(n, variables)
+
+
+def _is_load(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Load)
+
+
+def _selves(tree: ast.Module) -> set[int]:
+    """Where methods name the object that they are called with, whose attributes are its own."""
+    found: set[int] = set()
+    for cls in (n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)):
+        for method in (n for n in cls.body if isinstance(n, ast.FunctionDef)):
+            first = [*method.args.posonlyargs, *method.args.args][:1]
+            if first and not method.decorator_list:
+                named = (n for n in ast.walk(method) if isinstance(n, ast.Name))
+                found |= {id(n) for n in named if n.id == first[0].arg}
+    return found
 
 
 def _variables(node: ast.AST) -> Iterator[str]:

@@ -34,9 +34,10 @@ NUMBERS = {
     "tau": 6.283185307179586,
     "MINYEAR": 1,
     "MAXYEAR": 9999,
+    "maxsize": 2**63 - 1,
 }
 """The constants of modules of libraries, which a driver may have changed in its own copy."""
-_MATH = ("math", "numpy")
+_MODULES = ("math", "numpy", "sys", "datetime")
 
 
 def computed(node: ast.expr, look: Look) -> object:
@@ -114,7 +115,7 @@ def _computed(node: ast.expr, look: Look) -> object:
         case ast.BinOp(left, op, right):
             return _combined(node, op, _computed(left, look), _computed(right, look))
         case ast.Attribute(owner, name) if name in NUMBERS:
-            if getattr(look_at(owner, look), "__name__", None) in _MATH:
+            if getattr(look_at(owner, look), "__name__", None) in _MODULES:
                 return NUMBERS[name]
         case ast.Call(function, arguments, []):
             return _called(node, look_at(function, look), [_computed(a, look) for a in arguments])

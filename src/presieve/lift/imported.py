@@ -197,8 +197,8 @@ def _check_import_from(
         raise UndecidedSignal(f"{relative} is not found") from error
     aliases = [a.name for a in statement.names if (a.asname or a.name) == name]
     original, module = aliases[-1] if aliases else name, sys.modules.get(source)
-    if not isinstance(module, ModuleType):
-        raise UndecidedSignal(f"{source} is not imported now")
+    if not isinstance(module, ModuleType) or source == "__main__":
+        raise UndecidedSignal(f"workers do not import {source} as it is here")
     if is_own_module(source) and not isinstance(value, ModuleType):
         check_name(scope_of(module), original, value, read=read)
         return

@@ -152,7 +152,7 @@ def module(name: str) -> ModuleType | None:
 def member(owner: Known, name: str, zone: Zone) -> Value | None:
     """``owner.name`` for a known module or class; None where it is not one."""
     if owner.target is sys:
-        return constant(2**63 - 1, "sys.maxsize", zone) if name == "maxsize" else _limits(name)
+        return constant(NUMBERS[name], "sys.maxsize", zone) if name == "maxsize" else _limits(name)
     if owner.target is sys.float_info and name in ("max", "min", "epsilon"):
         return constant(getattr(sys.float_info, name), f"sys.float_info.{name}", zone)
     loaded = (*(module(m) for m in MODULES), dt.date, dt.datetime)

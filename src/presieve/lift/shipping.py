@@ -7,6 +7,10 @@ What goes by its name is imported again by a worker, from the source of its modu
 driver has changed since its own import is seen there. What goes by value is as it was when it was
 pickled, with the globals that it names, its cells and its defaults; whatever of these has a name
 goes by that.
+
+A module that the user has registered to go by value is not told apart. What came from it by value
+is no longer the module's own object once it is loaded again; and what is, may have come with a
+function that goes by its name, whatever is registered.
 """
 
 from __future__ import annotations
@@ -111,11 +115,4 @@ all that it holds; of bound methods these are the function and the object.
 
 
 def _is_imported(module: str) -> bool:
-    return module != "__main__" and module in sys.modules and not _is_registered(module)
-
-
-def _is_registered(module: str) -> bool:
-    """Whether the user has had the module, or a package around it, go by value."""
-    cloudpickle = sys.modules.get("pyspark.cloudpickle.cloudpickle")
-    registered = getattr(cloudpickle, "_PICKLE_BY_VALUE_MODULES", ())
-    return any(module == name or module.startswith(f"{name}.") for name in registered)
+    return module != "__main__" and module in sys.modules
