@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import pandas as pd
+import pyarrow as pa
+
 MONTHS = {"jan": 1, "feb": 2, "mar": 3}
 
 
@@ -52,13 +55,95 @@ def raising_last(d):
     return 0 if d is None else d
 
 
-def total(d):
-    return 0 if d is None else d
-
-
 def missing(d):
     return 1 if d is None else 0
 
 
-def next_day(x):
-    return x + 1
+def top_of(score: pd.Series) -> float:
+    """Raises on scores that are too high to be."""
+    best = 0.0
+    for s in score:
+        if s > 1000.0:
+            raise ValueError(s)
+        if s > best:
+            best = s
+    return best
+
+
+def best_of(pdf):
+    best = 0.0
+    for s in pdf.score:
+        if s > 1000.0:
+            raise ValueError(s)
+        if s > best:
+            best = s
+    return pd.DataFrame({"team": [pdf.team.iloc[0]], "best": [best]})
+
+
+def arrow_best(table):
+    best = 0.0
+    for s in table.column("score").to_pylist():
+        if s > 1000.0:
+            raise ValueError(s)
+        if s > best:
+            best = s
+    return pa.table({"best": pa.array([best], pa.float64())})
+
+
+def at_the_end(score: pd.Series) -> float:
+    """Raises of the greatest one, when all are seen."""
+    best = 0.0
+    for s in score:
+        if s > best:
+            best = s
+    if best > 1000.0:
+        raise ValueError(best)
+    return best
+
+
+def fair(score: pd.Series) -> int:
+    """Counts, and raises on scores that the others take."""
+    found = 0
+    for s in score:
+        if s > 1000.0:
+            raise ValueError(s)
+        if s > 50.0:
+            found += 1
+    return found
+
+
+def high(score: pd.Series) -> float:
+    """The greatest one, without an error."""
+    best = 0.0
+    for s in score:
+        if s > best:
+            best = s
+    return best
+
+
+def graded(batches):
+    for pdf in batches:
+        rows = []
+        for row in pdf.itertuples():
+            if row.score > 1000.0:
+                raise ValueError(row.score)
+            rows.append((row.team, row.score * 0.5))
+        yield pd.DataFrame(rows, columns=["team", "best"])
+
+
+class BestOf:
+    """A table function that raises on scores that are too high to be."""
+
+    def __init__(self):
+        self.team = None
+        self.best = 0.0
+
+    def eval(self, row):
+        if row["score"] > 1000.0:
+            raise ValueError("score")
+        self.team = row["team"]
+        if row["score"] > self.best:
+            self.best = row["score"]
+
+    def terminate(self):
+        yield self.team, self.best

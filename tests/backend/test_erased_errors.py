@@ -158,3 +158,92 @@ def test_one_of_several_columns(
         return table.select(*columns).filter(where).select(*shown)
 
     agrees(build, days)
+
+
+@pytest.fixture(scope="module")
+def games(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    """Of ``b`` one row raises that pushdowns keep; of ``c`` nothing is high, of ``d`` one is 0."""
+    rows = [("a", 91.0), ("a", 40.0), ("b", 2000.0), ("b", 1.0), ("c", 3.0), ("d", -0.0)]
+    path = str(tmp_path_factory.mktemp("games") / "t")
+    spark.createDataFrame(rows, "team string, score double").write.parquet(path)
+    return spark.read.parquet(path)
+
+
+def aggregated(table: DataFrame, *calls: tuple[str, str, str]) -> DataFrame:
+    from pyspark.sql.functions import pandas_udf
+
+    make: Any = pandas_udf
+    columns = [make(getattr(erring_udfs, f), t)("score").alias(o) for f, t, o in calls]
+    return table.groupBy("team").agg(*columns)
+
+
+def loaded(name: str) -> Any:
+    return getattr(erring_udfs, name)
+
+
+def table_function(table: DataFrame) -> DataFrame:
+    from pyspark.sql.functions import udtf
+
+    made: Any = udtf(loaded("BestOf"), returnType="team string, best double")
+    found: DataFrame = made.asDeterministic()(table.asTable().partitionBy("team"))
+    return found
+
+
+BEST = "team string, best double"
+GROUPS: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "pandas_udf": lambda t: aggregated(t, ("top_of", "double", "best")),
+    "at the end": lambda t: aggregated(t, ("at_the_end", "double", "best")),
+    "two": lambda t: aggregated(t, ("high", "double", "best"), ("fair", "bigint", "n")),
+    "two, and it reads both": lambda t: aggregated(
+        t, ("high", "double", "best"), ("fair", "bigint", "n")
+    ).filter("n >= 0"),
+    "applyInPandas": lambda t: t.groupBy("team").applyInPandas(loaded("best_of"), BEST),
+    "applyInArrow": lambda t: t.groupBy("team").applyInArrow(loaded("arrow_best"), "best double"),
+    "mapInPandas": lambda t: t.mapInPandas(loaded("graded"), BEST),
+    "table function": table_function,
+}
+
+
+@pytest.mark.parametrize("shown", ["*", "1 AS one", "count(*)"])
+@pytest.mark.parametrize("where", ["best >= 20", "best > 0"])
+@pytest.mark.parametrize("form", GROUPS)
+def test_functions_of_groups(games: DataFrame, form: str, where: str, shown: str) -> None:
+    def build(table: DataFrame) -> DataFrame:
+        return GROUPS[form](table).filter(where)
+
+    def later(df: DataFrame) -> DataFrame:
+        return df if shown == "*" else df.selectExpr(shown)
+
+    for table in (games, games.filter("score < 1000")):
+        df = build(table)
+        (boundary,) = explain(df, cost="always").boundaries
+        found = outcome(later(optimize(df, cost="always")))
+        assert found == outcome(later(build(table.filter(boundary.prefilter)))), boundary
+        assert outcome(later(df)) in (found, RAISED), boundary
+
+
+HAVING = [
+    "sum(CASE WHEN v > 10 THEN v ELSE 0 END) > 0",
+    "sum(CASE WHEN v > 10 THEN v ELSE 0 END) > 0 AND max(v) > 10",
+    "max(v) > 10",
+    "sum(int(v > 10)) > 0",
+    "sum(v) > 10",
+    "count_if(v > 10) > 0 AND sum(CASE WHEN v > 10 THEN v END) IS NOT NULL",
+]
+
+
+@pytest.mark.parametrize("having", HAVING)
+@pytest.mark.parametrize("shown", ["k", "k, sum(v) AS s", "count(*) AS n"])
+def test_sums_that_overflow(spark: SparkSession, having: str, shown: str) -> None:
+    """Spark's own aggregates raise, too, and are not evaluated where nobody reads them."""
+    top = 2**63 - 1
+    rows = [(1, top), (1, top), (1, 3), (2, 11), (2, -5), (3, 4), (4, None)]
+    made = spark.createDataFrame(rows, "k int, v bigint")
+    made.createOrReplaceTempView("erased_sums")
+    text = "SELECT {} FROM erased_sums {} GROUP BY k HAVING {}"
+    df = spark.sql(text.format(shown, "", having))
+    for b in explain(df, cost="always").boundaries:
+        found = outcome(optimize(df, cost="always"))
+        by_hand = spark.sql(text.format(shown, f"WHERE {b.prefilter}", having))
+        assert found == outcome(by_hand), b
+        assert outcome(df) in (found, RAISED), b

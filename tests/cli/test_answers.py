@@ -148,6 +148,61 @@ def test_a_forged_certificate_is_rejected(
     assert found["reason"]
 
 
+WORDS = '"column score holds no NaN"'
+TERM = "(not (is-nan row.score:Float))"
+"""What the certificate assumes, in words and as it is."""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (WORDS, '"column v holds no NaN"'),
+        (WORDS, '""'),
+        (WORDS, '"nothing"'),
+        ('"no-nan"', '"no-null"'),
+        ('"no-nan"', '"pure"'),
+        ('"no-nan"', '"known"'),
+        (TERM, "true:Bool"),
+        (TERM, f"(and {TERM} (py> row.score:Float 0x4024000000000000:Float))"),
+        (TERM, f"(or {TERM} (py> row.score:Float 0x4024000000000000:Float))"),
+        (TERM, f"(not {TERM})"),
+    ],
+)
+def test_what_is_assumed_is_told(
+    old: str, new: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Other words than those of the condition are no certificate."""
+    path = tmp_path / "c.json"
+    assert main(["synth", *TOP_TWO, "--save", str(path)]) == 0
+    capsys.readouterr()
+    good = json.loads(path.read_text())
+    lines = [line.replace(old, new) for line in good["problem"] if "(assume" in line]
+    assert lines != [line for line in good["problem"] if "(assume" in line]
+    rest = [line for line in good["problem"] if "(assume" not in line]
+    path.write_text(json.dumps({**good, "problem": [*rest, *lines]}))
+    assert main(["check", str(path), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["verified"], found["condition"]) == (False, "form")
+
+
+def test_a_check_tells_its_conditions_and_its_limits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "c.json"
+    assert main(["synth", *TOP_TWO, "--save", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["check", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["assumptions"] == [
+        {"code": "no-nan", "text": "column score holds no NaN", "term": TERM}
+    ]
+    assert any("function" in line for line in found["not_checked"])
+    assert main(["check", str(path)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"column score holds no NaN [no-nan]: {TERM}" in out
+    assert "not checked" in out
+
+
 @pytest.mark.parametrize(
     ("predicates", "code", "status"),
     [
