@@ -153,3 +153,28 @@ def test_the_first_row_of_a_batch_is_not_every_row(table: DataFrame) -> None:
             yield pdf[pdf["w"] == pdf["w"].iloc[0]]
 
     assert not same(rows.mapInPandas(marked, "k string, w double").filter("w > 5"))
+
+
+ZEROS = [0.0, -0.0, *(float(-i % 7) - 6 for i in range(40)), -0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        ("greatest", "m >= 0"),
+        ("greatest", "m > -2"),
+        ("greatest", "m IS NOT NULL"),
+        ("greatest", "m > 0"),
+        ("least", "m <= 0"),
+        ("least", "m < 0"),
+    ],
+)
+def test_signs_of_zeros(spark: SparkSession, name: str, where: str) -> None:
+    """Where NumPy finds several zeros, the one it takes hangs on what stands between them."""
+    rows = [(str(k), v) for k in range(12) for v in ZEROS[k:] + ZEROS[:k] if k % 2 or v <= 0]
+    table = spark.createDataFrame(rows, "k string, d double").coalesce(1)
+    df = of_groups(table, "d", getattr(udfs, name), "double").filter(where)
+    better = optimize(df, policy="strict", cost="always")
+    shown = [sorted((r.k, str(r.m)) for r in x.collect()) for x in (df, better)]
+    assert shown[0] == shown[1]
+    assert (better is not df) == (where in ("m > 0", "m < 0"))

@@ -135,6 +135,7 @@ def _choices(draw: st.DrawFn, sort: Sort) -> list[Choice]:
     elif sort == TIMESTAMP:
         found.append(((Op.INSTANT,), (TIMESTAMP_NTZ, INT)))
     elif sort == Option(FLOAT):
+        found += [((Op.OPEN_ZERO,), (sort, BOOL))]
         found += [(SQL_FLOAT, (_nullable(draw, FLOAT), _nullable(draw, FLOAT)))]
     elif sort == Option(INT):
         found += [(SQL_INT, (_nullable(draw, INT), _nullable(draw, INT)))]

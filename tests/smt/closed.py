@@ -100,6 +100,7 @@ _FIXED: dict[Op, tuple[Sort, ...]] = {
     Op.FLOAT_NEG: (FLOAT,),
     Op.INT_TO_FLOAT: (INT,),
     Op.IS_NAN: (FLOAT,),
+    Op.OPEN_ZERO: (FLOAT, BOOL),
     Op.INSTANT: (TIMESTAMP_NTZ, INT),
     Op.SEQ_EMPTY: (),
     Op.SEQ_ADD: (SEQUENCE, FLOAT),
@@ -190,7 +191,7 @@ ARITHMETIC = (
     Op.FLOAT_DIV,
     Op.INT_TO_FLOAT,
     *_SQL_FLOAT,
-    *(Op.SQL_FLOAT_DIV, Op.SQL_INT_TO_FLOAT),
+    *(Op.SQL_FLOAT_DIV, Op.SQL_INT_TO_FLOAT, Op.OPEN_ZERO),
     *(Op.SEQ_SUM, Op.SEQ_VAR, Op.SEQ_STD, Op.SEQ_MEDIAN),
 )
 """Operators of which the encoding knows facts only, not the value."""
@@ -202,7 +203,7 @@ _PRODUCERS: dict[Sort, list[Op]] = {
     ],
     INT: [Op.INT_ADD, Op.INT_SUB, Op.INT_MUL, Op.INT_NEG, Op.INT_FLOORDIV, Op.INT_MOD],
     FLOAT: [
-        Op.FLOAT_NEG,
+        *(Op.FLOAT_NEG, Op.OPEN_ZERO),
         *(Op.FLOAT_ADD, Op.FLOAT_SUB, Op.FLOAT_MUL, Op.FLOAT_DIV, Op.INT_TO_FLOAT),
         *(Op.SEQ_SUM, Op.SEQ_VAR, Op.SEQ_STD, Op.SEQ_MEDIAN),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -9,7 +11,7 @@ from tests.smt.closed import ARITHMETIC, STRINGS, VALUES, constant, opened, root
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, STRING
-from presieve.ir.terms import Lit, Op, Scope, Term, Var
+from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit
 from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operators import Undefined
@@ -157,3 +159,20 @@ def test_every_value_is_possible_for_a_variable(sort: object, data: st.DataObjec
     text = script(app(Op.SAME, term, term), True, variables=True, differs=False)
     assert isinstance(ask(text, Z3Solver()), Sat)
     assert app(Op.SAME, term, term).sort == BOOL
+
+
+@pytest.mark.parametrize("number", [0.0, -0.0, 1.5, -1.5, float("nan"), float("inf")])
+@pytest.mark.parametrize("is_open", [False, True])
+@pytest.mark.parametrize("sign", [0.0, -0.0])
+def test_the_sign_of_an_open_zero_is_either(number: float, is_open: bool, sign: float) -> None:
+    """Of no other number, and of no zero that is not open; two runs need not agree in it."""
+    term = app(Op.OPEN_ZERO, float_lit(number), Lit(BOOL, is_open))
+    encoder = Encoder([term, float_lit(sign)])
+    one, other = (encoder.term(term, env) for env in ({}, {(Scope.ROW, "x"): "true"}))
+    encoder.fact(same_encoding(one, encoder.term(float_lit(sign), {})))
+    alike = encoder.take()
+    possible = number == 0 and (is_open or math.copysign(1, number) == math.copysign(1, sign))
+    assert isinstance(ask(alike, Z3Solver()), Sat) == possible
+    encoder.fact(s_not(same_encoding(one, other)))
+    apart = isinstance(ask(alike + encoder.take(), Z3Solver()), Sat)
+    assert apart == (number == 0 and is_open)

@@ -225,7 +225,7 @@ def check_effort(budget: float) -> Effort:
     return Effort(seconds=max(budget, 1.0))
 
 
-OPTIONAL = frozenset({"no-nan"})
+OPTIONAL = frozenset({"no-nan", "open-zero"})
 """Codes of assumptions that make a proof easier but are no part of what the fold means."""
 
 

@@ -168,7 +168,9 @@ class Asked:
             # Proved with all assumptions; those that the proof can do without need not be told.
             again = handwritten.judge(fewer, prefilter, residual, self.budget, real)
             if isinstance(again, handwritten.Invariant):
-                problem, found = fewer, again
+                proved = self._proved(fewer, again.clauses)
+                if proved.status == "proved":
+                    return proved
         return self._proved(problem, found.clauses)
 
     def _proved(self, problem: Problem, invariant: tuple[Term, ...]) -> Verdict:

@@ -75,6 +75,10 @@ def _py_order(s: Sorts) -> Sort | None:
     return BOOL if len(s) == 2 and s[0] == s[1] and is_ordered(s[0]) else None
 
 
+def _open_zero(s: Sorts) -> Sort | None:
+    return s[0] if len(s) == 2 and strip(s[0]) == FLOAT and s[1] == BOOL else None
+
+
 def _instant(s: Sorts) -> Sort | None:
     return TIMESTAMP if s == (TIMESTAMP_NTZ, INT) else None
 
@@ -150,6 +154,7 @@ RULES: dict[Op, Rule] = {
     Op.FLOAT_NEG: _all(FLOAT, FLOAT, 1),
     Op.INT_TO_FLOAT: _all(INT, FLOAT, 1),
     Op.IS_NAN: _all(FLOAT, BOOL, 1),
+    Op.OPEN_ZERO: _open_zero,
     Op.INSTANT: _instant,
     Op.SEQ_EMPTY: _all(SEQUENCE, SEQUENCE, 0),
     Op.SEQ_ADD: _seq_add,

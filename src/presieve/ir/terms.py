@@ -103,6 +103,7 @@ class Op(Enum):
     FLOAT_NEG = "float-neg"
     INT_TO_FLOAT = "int->float"
     IS_NAN = "nan?"
+    OPEN_ZERO = "open-zero"  # the number; where the second holds, of a zero with either sign
     INSTANT = "instant"  # when a clock so many microseconds ahead of UTC shows the time
     # decimals: the same number with k more digits after the point (k is a literal)
     DECIMAL_WIDEN = "decimal-widen"

@@ -19,7 +19,8 @@ from presieve.lift.build import and_, as_float, get, is_none, ite, or_, some
 from presieve.lift.fields import field, rows_of
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.values import EXACT_INT, Scalar, Value
-from presieve.semantics.assumptions import SUM_WITHIN, ZERO_OF_EXTREMES
+from presieve.lift.zeros import either_zero
+from presieve.semantics.assumptions import SUM_WITHIN
 
 NAN = float_lit(float("nan"))
 
@@ -51,7 +52,7 @@ def _extreme(op: Op) -> Model:
         better = and_(number, or_(is_none(acc), app(op, element, get(acc))))
         best: Term = field(m, name, none_lit(base), ite(better, some(element), acc), node)
         if base == FLOAT:
-            m.columns.add_assumptions([ZERO_OF_EXTREMES.of()])
+            best = either_zero(m, best, a.term, rows, node)
             best = ite(and_(is_none(best), _seen(m, rows, node)), some(NAN), best)
         return CellV(best, a.type)
 

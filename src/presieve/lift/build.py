@@ -123,6 +123,8 @@ def is_none(term: Term) -> Term:
         return TRUE if term.value is None else FALSE
     if isinstance(term, App) and term.op is Op.SOME:
         return FALSE
+    if isinstance(term, App) and term.op is Op.OPEN_ZERO:
+        return is_none(term.args[0])
     if isinstance(term, App) and term.op is Op.ITE:
         condition, then, other = term.args
         a, b = is_none(then), is_none(other)
@@ -139,6 +141,8 @@ def get(term: Term) -> Term:
         return Lit(term.sort.of, term.value)
     if isinstance(term, App) and term.op is Op.SOME:
         return term.args[0]
+    if isinstance(term, App) and term.op is Op.OPEN_ZERO:
+        return app(Op.OPEN_ZERO, get(term.args[0]), term.args[1])
     if isinstance(term, App) and term.op is Op.ITE:
         condition, then, other = term.args
         presence = is_none(then), is_none(other)

@@ -21,7 +21,8 @@ from presieve.lift.machine import Machine
 from presieve.lift.ranges import Ranges
 from presieve.lift.values import Scalar, TupleV, Value, VectorV, describe
 from presieve.lift.vectors import as_double, missing, scalar_operand, small, vector
-from presieve.semantics.assumptions import ZERO_OF_EXTREMES, assumed
+from presieve.lift.zeros import one_zero
+from presieve.semantics.assumptions import assumed
 from presieve.semantics.values import INT_RANGES
 
 _CHOSEN: tuple[Sort, ...] = (FLOAT, INT, BOOL, *TEXTS, DATE)
@@ -146,7 +147,7 @@ def bounded(m: Machine, op: Op, a: Value, b: Value, node: ast.AST) -> VectorV:
     assert right is not None
     if left.sort != FLOAT or right.sort != FLOAT:
         raise m.decline("unsupported-operation", "the greater of other columns than doubles", node)
-    m.columns.add_assumptions([ZERO_OF_EXTREMES.of()])
+    one_zero(m, left, right)
     first = or_(app(Op.IS_NAN, left), app(op, left, right))
     term = ite(first, left, right)
     return VectorV(term, of.rows, None, False, of.ordered)

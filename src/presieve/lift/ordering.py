@@ -12,7 +12,7 @@ Equal ones are the same, but for the signs of zeros.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import FunctionType
 
@@ -51,7 +51,7 @@ from presieve.lift.values import (
     Value,
     describe,
 )
-from presieve.semantics.assumptions import ZERO_IN_HEAPS
+from presieve.lift.zeros import one_zero
 
 _LARGEST = 3000
 """Nodes of the trees of an item's terms."""
@@ -189,8 +189,7 @@ def on_heap(
     if len(args) != 1:
         raise m.decline("unknown-call", f"heapq.{name} with these arguments", node)
     x = checked(m.force(args[0], flow))
-    if _holds_doubles(x):
-        m.columns.add_assumptions([ZERO_IN_HEAPS.of()])
+    one_zero(m, *_doubles(x))
     value = NONE
     items = found.items
     if name == "heapreplace":
@@ -204,13 +203,13 @@ def on_heap(
     return value, made
 
 
-def _holds_doubles(value: Value) -> bool:
+def _doubles(value: Value) -> Iterator[Term]:
     match value:
-        case Scalar():
-            return value.base == FLOAT
+        case Scalar() if value.base == FLOAT:
+            yield value.term
         case TupleV(items):
-            return any(_holds_doubles(i) for i in items)
-    return False
+            for i in items:
+                yield from _doubles(i)
 
 
 def heap_function(function: Known) -> str | None:

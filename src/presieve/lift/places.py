@@ -17,7 +17,7 @@ from presieve.lift.fields import any_row, field, rows_of
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.values import Scalar, TopV, VectorV
 from presieve.lift.vectors import missing, present_rows, small, there
-from presieve.semantics.assumptions import ZERO_SORTED
+from presieve.lift.zeros import one_zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def places_of(m: Machine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = 
     small(m, of)
     small(m, top.by.key)
     if strip(top.by.key.term.sort) == FLOAT and not top.by.stable:
-        m.columns.add_assumptions([ZERO_SORTED.of()])
+        one_zero(m, top.by.key.term)
     if of.term == top.by.key.term:
         return _of_keys(m, flow, of, top, node, full=full)
     if not top.among:

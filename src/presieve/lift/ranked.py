@@ -40,7 +40,7 @@ from presieve.lift.values import (
     VectorV,
 )
 from presieve.lift.vectors import NAN, as_double, column_of, constant_of, missing
-from presieve.semantics.assumptions import ZERO_SORTED
+from presieve.lift.zeros import one_zero
 
 MOST = 8
 """Places, at most."""
@@ -273,7 +273,7 @@ def _extreme(m: Machine, flow: Flow, top: TopV, op: Op, node: ast.AST) -> Value:
             break
     there_ = of.rows == TRUE and (sort == FLOAT or missing(of.term) == FALSE)
     if sort == FLOAT:
-        m.columns.add_assumptions([ZERO_SORTED.of()])
+        one_zero(m, of.term)
     return GapV(best, there_, wide=there_ and not of.narrow)
 
 

@@ -29,7 +29,8 @@ from presieve.lift.values import (
     VectorV,
 )
 from presieve.lift.vectors import NAN, column_of, missing, present_rows, small
-from presieve.semantics.assumptions import SUM_WITHIN, ZERO_OF_EXTREMES
+from presieve.lift.zeros import either_zero
+from presieve.semantics.assumptions import SUM_WITHIN
 
 _OBJECTS: tuple[Sort, ...] = (*TEXTS, DATE)
 _EXACT = 2**53
@@ -95,10 +96,11 @@ def extreme(m: Machine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
     if base in _OBJECTS:
         nothing = any_row(m, and_(v.rows, missing(v.term)), node)
         m.fail(flow, and_(nothing, negate(is_none(best))))
+    found: Term = best
     if base == FLOAT:
-        m.columns.add_assumptions([ZERO_OF_EXTREMES.of()])
+        found = either_zero(m, best, v.term, v.rows, node)
     there = v.rows == TRUE and (base == FLOAT or missing(v.term) == FALSE)
-    return GapV(best, there, wide=there and not v.narrow)
+    return GapV(found, there, wide=there and not v.narrow)
 
 
 def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:

@@ -12,7 +12,8 @@ _ADVICE = {
     PURE: "you have said so by pure=",
     "may-erase-error": 'policy="strict" leaves alone whatever may do so',
     "key-form": "nothing, unless you tell equal keys apart",
-    "zero-sign": "nothing, unless you tell -0.0 from 0.0",
+    "zero-sign": "declare= a condition that excludes zeros, unless you do not tell them apart",
+    "open-zero": "declare= a condition that excludes zeros, unless you do not tell them apart",
 }
 _STRICT = 'policy="strict" moves nothing that rests on it'
 

@@ -47,14 +47,6 @@ RESULT_FITS = Sentence(
     "int-range",
     "the result {name} fits in {type}: Spark fails or silently wraps around where it does not",
 )
-ZERO_OF_EXTREMES = Sentence(
-    "zero-sign",
-    "where the least or greatest double is a zero, its sign does not matter: NumPy leaves it open",
-)
-ZERO_SORTED = Sentence(
-    "zero-sign",
-    "where doubles are sorted, the sign of zeros does not matter: NumPy leaves their order open",
-)
 ZERO_IN_HEAPS = Sentence(
     "zero-sign",
     "where several zeros are in a heap, their signs do not matter: which comes first is open",
@@ -72,7 +64,7 @@ IS_PURE = Sentence(
     " the same",
 )
 SENTENCES = (
-    *(SUM_IN_RANGE, SUM_EXACT, RESULT_FITS, ZERO_OF_EXTREMES, ZERO_SORTED, ZERO_IN_HEAPS),
+    *(SUM_IN_RANGE, SUM_EXACT, RESULT_FITS, ZERO_IN_HEAPS),
     *(KEY_FORM, SAME_FUNCTION, SAME_VALUE, IS_PURE),
 )
 """All that is assumed without a condition on rows."""
@@ -83,6 +75,8 @@ CONDITIONS: Mapping[str, str] = {
     "nan-sorted": ": what is sorted with NaN is in no order",
     "exact-int": ": beside a NULL pandas would round it",
     "int-range": ", which has no absolute value",
+    "zero-sign": ": which of two zeros comes first is open",
+    "open-zero": ": which of two zeros comes first is open",
     "declared": "",
     "computed": "",
 }
@@ -148,7 +142,7 @@ def _of_value(term: Term) -> tuple[Term, str] | None:
             ends = literal_value(least), literal_value(most)
             if low == high and ends == (-EXACT, EXACT):
                 return _value(low), f"{_holds(_value(low))} no integer of 2^53 or more"
-        case App(Op.NOT, (App(Op.PY_EQ, (x, Lit() as n)),)):
+        case App(Op.NOT, (App(Op.PY_EQ | Op.SAME, (x, Lit() as n)),)):
             return _value(x), f"{_name(_value(x))} is nowhere {words(n)}"
     return None
 

@@ -124,7 +124,10 @@ def _got(term: Term) -> list[Term]:
 
 def _application(op: Op, args: tuple[Term, ...]) -> str:
     match op, args:
-        case ((Op.GET | Op.SOME | Op.SQL_IS_TRUE), (inner,)) | (Op.DECIMAL_WIDEN, (inner, _)):
+        case ((Op.GET | Op.SOME | Op.SQL_IS_TRUE), (inner,)) | (
+            (Op.DECIMAL_WIDEN | Op.OPEN_ZERO),
+            (inner, _),
+        ):
             return words(inner)
         case Op.NOT, (App(Op.IS_NONE, (inner,)),):
             return f"{_inner(inner)} is there"

@@ -107,6 +107,7 @@ MEANINGS: dict[Op, Meaning] = {
     Op.FLOAT_NEG: lambda a: -a,
     Op.INT_TO_FLOAT: _int_to_float,
     Op.IS_NAN: math.isnan,
+    Op.OPEN_ZERO: lambda x, is_open: 0.0 if is_open and x == 0 else x,
     Op.INSTANT: lambda local, ahead: local - ahead,
     Op.DECIMAL_WIDEN: lambda a, k: a * 10**k,
     Op.SEQ_EMPTY: lambda: (),

@@ -250,6 +250,10 @@ class Encoder:
                 return self._of_int(a)
             case Op.IS_NAN, [FloatEnc(nan, _, _)]:
                 return nan
+            case Op.OPEN_ZERO, [OptionEnc(present, FloatEnc() as x), str() as is_open]:
+                return OptionEnc(present, self._open_zero(x, is_open))
+            case Op.OPEN_ZERO, [FloatEnc() as x, str() as is_open]:
+                return self._open_zero(x, is_open)
             case Op.SEQ_EMPTY, []:
                 return sequences.EMPTY
             case Op.SEQ_ADD, [str() as a, FloatEnc() as x]:
@@ -266,6 +270,19 @@ class Encoder:
         for text in facts:
             self.fact(text)
         return value
+
+    def _open_zero(self, x: FloatEnc, is_open: str) -> FloatEnc:
+        """The number, and where it is a zero and its sign open, any of both: proofs hold for each,
+        and for one in one run and the other in the other.
+        """
+        self._names += 1
+        sign = f"z{self._names}"
+        self.lines.append(f"(declare-const {sign} Bool)")
+        zero = s_and([s_not(x.nan), f"(= {x.value} 0.0)"])
+        either = s_and([is_open, zero, sign])
+        return FloatEnc(
+            x.nan, x.value, self.name(s_or([either, s_and([s_not(is_open), x.negzero])]))
+        )
 
     def _float(self, op: Op, encs: list[FloatEnc]) -> FloatEnc:
         named = [FloatEnc(self.name(e.nan), self.name(e.value, "Real"), e.negzero) for e in encs]

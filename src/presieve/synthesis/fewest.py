@@ -14,7 +14,7 @@ from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_TRUE, App, Op, Term
-from presieve.synthesis import clock
+from presieve.synthesis import clock, zeros
 from presieve.synthesis.correlated import CORRELATED
 from presieve.synthesis.derived import derive
 from presieve.synthesis.engine import synthesize
@@ -33,9 +33,14 @@ def candidates(
     pays, and over the columns as they are. Ask for the next one where one is not acceptable.
     """
     if _asks(problem.where):
-        problem = _without_codes(problem, optional)
-    for found in _candidates(problem, optional, budget, tell):
-        yield _earned(simpler(found))
+        problem = _without_codes(problem, [COMPUTED])
+    if not zeros.has_open(problem):
+        for found in _candidates(problem, optional, budget, tell):
+            yield _earned(simpler(found))
+        return
+    for found in _candidates(zeros.settled(problem), optional, budget, tell):
+        for claim in zeros.claims(found, problem):
+            yield _earned(simpler(claim))
 
 
 def _earned(found: Found) -> Found:
@@ -155,10 +160,11 @@ def synthesize_fewest(
     deadline = clock.now() + budget
     best = synthesize(problem, budget, tell=tell)
     loose = [a for a in problem.assumptions if a.code in optional]
-    if loose and _is_hollow(best):
+    if loose and (best.pushdown is None or _is_hollow(best)):
         bare, left = _without_codes(problem, optional), max(deadline - clock.now(), _LEAST)
         tell(Searched(bare, tuple(loose)))
-        return synthesize(bare, left, tell=tell)
+        found = synthesize(bare, left, tell=tell)
+        return replace(found, solver_calls=best.solver_calls + found.solver_calls)
     attempts = [loose, *([a] for a in loose)] if len(loose) > 1 else [loose] if loose else []
     for dropped in attempts:
         left = deadline - clock.now()

@@ -12,7 +12,7 @@ from presieve.ir.terms import Term
 from presieve.semantics.compile import State
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis import bmc, clock, walks
+from presieve.synthesis import bmc, clock, walks, zeros
 from presieve.synthesis.candidate import (
     Evidence,
     Wrong,
@@ -75,7 +75,9 @@ def judge(
 
     Where the problem has hidden columns, what is refuted is refuted by a ``real`` table.
     """
-    found = _judge(problem, prefilter, residual, budget, real)
+    found = _judge(zeros.settled(problem), prefilter, residual, budget, real)
+    if zeros.has_open(problem):
+        found = _of_open_signs(problem, prefilter, residual, found)
     if real is None or not problem.fold.hidden or not isinstance(found, Counterexample):
         return found
     space = Space(problem, (prefilter, residual))
@@ -83,6 +85,23 @@ def judge(
     if rows is not None and refute(space, prefilter, residual, [(rows, found.key)]):
         return Counterexample(rows, found.key)
     return Undecided(NOT_REAL)
+
+
+def _of_open_signs(
+    problem: Problem,
+    prefilter: Term,
+    residual: Term,
+    found: Counterexample | Invariant | Undecided,
+) -> Counterexample | Invariant | Undecided:
+    """What was found with zeros as they come, said of the problem where their signs are open."""
+    match found:
+        case Invariant(clauses):
+            return Invariant((*clauses, *zeros.closed_signs(problem)))
+        case Counterexample(table, key):
+            space = Space(problem, (prefilter, residual))
+            real = refute(space, prefilter, residual, [(table, key)])
+            return found if real else Undecided("the signs of two zeros tell, which are open")
+    return found
 
 
 def _judge(

@@ -1,0 +1,51 @@
+"""Trusted. Which of two zeros, where NumPy and heaps leave it open.
+
+The greatest of 0.0 and -0.0 is either, and which one it is hangs on where they stand among the
+others, so that it may change with rows that are left out. Where the group has no -0.0 there is one
+zero only.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import app, negate
+from presieve.ir.terms import Op, Scope, Term, float_lit
+from presieve.ir.walk import variables
+from presieve.lift.build import and_, get, is_none, or_
+from presieve.lift.fields import any_row
+from presieve.lift.machine import Machine
+from presieve.semantics.assumptions import ZERO_IN_HEAPS, assumed
+
+CODE, OPTIONAL = "zero-sign", "open-zero"
+"""The codes of the assumption that there is one zero only; where the terms say which zeros are open
+a proof can do without it.
+"""
+
+
+def either_zero(m: Machine, best: Term, element: Term, rows: Term, node: ast.AST) -> Term:
+    """A double that was chosen among the elements of these rows: a zero with any of both signs, if
+    there is a -0.0 among them.
+    """
+    mixed = any_row(m, and_(rows, _is_negative(element)), node)
+    _assume(m, element, OPTIONAL)
+    return app(Op.OPEN_ZERO, best, mixed)
+
+
+def one_zero(m: Machine, *elements: Term) -> None:
+    """No -0.0 is among what is compared."""
+    for element in elements:
+        _assume(m, element, CODE)
+
+
+def _is_negative(element: Term) -> Term:
+    return and_(negate(is_none(element)), app(Op.SAME, get(element), float_lit(-0.0)))
+
+
+def _assume(m: Machine, element: Term, code: str) -> None:
+    term = or_(is_none(element), negate(app(Op.SAME, get(element), float_lit(-0.0))))
+    read = variables(term)
+    if read and all(v.scope in (Scope.ROW, Scope.KEY) for v in read):
+        m.columns.add_assumptions([assumed(code, term)])
+    else:
+        m.columns.add_assumptions([ZERO_IN_HEAPS.of()])
