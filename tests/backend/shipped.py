@@ -225,7 +225,7 @@ _numbers = itertools.count()
 class Module:
     """A module in a folder of its own. Its name is new, so that no worker has it already."""
 
-    found: ModuleType
+    found: Any  # a module, of which a test sets names
     file: Path
 
     def __getattr__(self, name: str) -> Any:

@@ -170,7 +170,7 @@ def games(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Data
 
 
 def aggregated(table: DataFrame, *calls: tuple[str, str, str]) -> DataFrame:
-    from pyspark.sql.functions import pandas_udf
+    from pyspark.sql.pandas.functions import pandas_udf
 
     make: Any = pandas_udf
     columns = [make(getattr(erring_udfs, f), t)("score").alias(o) for f, t, o in calls]

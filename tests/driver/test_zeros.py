@@ -12,11 +12,11 @@ SCHEMA = "k string, v double"
 
 
 def greatest(v: pd.Series) -> float:
-    return v.max()
+    return float(v.max())
 
 
 def least(v: pd.Series) -> float:
-    return v.min()
+    return float(v.min())
 
 
 def ends(pdf: pd.DataFrame) -> pd.DataFrame:
