@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from tests.lift.lifting import declined, request
 
+import presieve
 from presieve.errors import Declined
 from presieve.lift import Lifted, SeriesFunction, lift
 
@@ -206,6 +207,38 @@ def test_what_is_pickled_by_value_is_certain(module: Any) -> None:
         cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
     assert isinstance(found, Lifted)
     assert "6" in str(found.fold)
+
+
+def test_what_is_declared_pure_is_what_workers_call(tmp_path: Path) -> None:
+    """They call the function of the module, whatever the driver has put in its place."""
+    text = "\n".join(
+        (
+            "def weigh(v: float) -> float:",
+            "    return float(str(v))",
+            "def heaviest(v):",
+            "    best = 0.0",
+            "    for x in v:",
+            "        if weigh(x) > best:",
+            "            best = weigh(x)",
+            "    return best",
+            "",
+        )
+    )
+    found = load(tmp_path / "lifted_pure.py", text)
+    sys.modules[found.__name__] = found
+
+    def other(v: float) -> float:
+        return float(repr(v))
+
+    asked: dict[str, Any] = {"schema": "v double NOT NULL", "returns": "best double"}
+    try:
+        kept = presieve.synthesize(found.heaviest, "best > 9", pure=[found.weigh], **asked)
+        assert kept.declined == []
+        found.weigh = other
+        refused = presieve.synthesize(found.heaviest, "best > 9", pure=[other], **asked)
+    finally:
+        del sys.modules[found.__name__]
+    assert refused.declined[0]["code"] == "by-reference"
 
 
 def test_terms_do_not_explode(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from presieve.ir.walk import substitute, variables
 from presieve.lift.calls import advice
 from presieve.lift.forms import HiddenCall, Lifted, Pure
 from presieve.lift.machine import Flow, Machine, Stage
+from presieve.lift.shipped import member_of
 from presieve.lift.source import Source, same_code
 from presieve.lift.values import Known, NoneV, Scalar, Traits, Value, describe
 from presieve.semantics.assumptions import IS_PURE, assumed, restated
@@ -72,7 +73,7 @@ def _target(m: Machine, node: ast.expr, flow: Flow) -> object | None:
             return m.names.found(name, read=False)
         case ast.Attribute(owner, name):
             module = _target(m, owner, flow)
-            return vars(module).get(name) if type(module) is ModuleType else None
+            return member_of(module, name) if type(module) is ModuleType else None
     return None
 
 

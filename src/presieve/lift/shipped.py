@@ -16,13 +16,13 @@ import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 from presieve.errors import DeclineSignal, Span
 from presieve.lift.bindings import UndecidedSignal
 from presieve.lift.classes import check_class, check_member, check_path, check_state
 from presieve.lift.imported import MISSING, check_name, scope_of
-from presieve.lift.shipping import home_of, path_of
+from presieve.lift.shipping import home_of, is_own_module, path_of
 from presieve.lift.source import Source, written
 
 BY_REFERENCE = "by-reference"
@@ -43,6 +43,17 @@ def global_of(namespace: Mapping[str, object], name: str, *, read: bool = True) 
         found = vars(builtins).get(name, MISSING)
     if found is MISSING:
         raise DeclineSignal("unknown-name", f"{name} is not defined")
+    return found
+
+
+def member_of(module: ModuleType, name: str) -> object | None:
+    """A function by the module that has it, not to be read; None where there is none. Declines
+    where workers may have another one there.
+    """
+    found = vars(module).get(name)
+    if is_own_module(module.__name__) and isinstance(found, FunctionType) and not _open.get():
+        with _telling(module.__name__, name):
+            check_name(scope_of(module), name, found, read=False)
     return found
 
 

@@ -1,0 +1,54 @@
+"""Lifting reads the user's objects through its gate, ``lift/shipped.py``, and where it is known why
+it need not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+LIFT = Path(__file__).parent.parent.parent / "src/presieve/lift"
+GATE = {"shipped", "shipping", "imported", "classes", "bindings"}
+READS = {"__globals__", "__closure__", "__defaults__", "__kwdefaults__", "cell_contents"}
+CALLS = {"getattr_static", "vars", "getclosurevars"}
+ALLOWED = {
+    "names.names_of": "cells go by value; globals are handed to the gate",
+    "groupfold.group_fold_under": "cells go by value",
+    "pure._parts": "compared with what was declared, which is not read",
+    "source.written": "asks for a mark that declines",
+    "records.kind_of": "of a class that has passed",
+    "records._has_plain_fields": "of a class that has passed",
+    "records.attribute": "of a class that has passed",
+    "statements._is_plain_error": "of a class that has passed",
+    "stateclass._checked": "of a class that has passed",
+    "rowclass.is_row_class": "only says as what it is lifted",
+    "merging.has_merge": "only says whether it can be lifted",
+    "lift._function_under": "only for telling",
+    "positions._unwrapped": "only for telling",
+    "positions.definition_of": "only for telling",
+}
+
+
+def test_every_read_passes_the_gate() -> None:
+    found = {place for file in LIFT.glob("*.py") if file.stem not in GATE for place in reads(file)}
+    assert found - ALLOWED.keys() == set()
+
+
+def test_a_read_is_seen(tmp_path: Path) -> None:
+    file = tmp_path / "new.py"
+    file.write_text("def read(f):\n    return f.__globals__\n\ndef also(c):\n    return vars(c)\n")
+    assert set(reads(file)) == {"new.read", "new.also"}
+
+
+def reads(file: Path) -> Iterator[str]:
+    """The functions of the file that read what the gate is for."""
+    for outer in ast.walk(ast.parse(file.read_text())):
+        if not isinstance(outer, ast.FunctionDef):
+            continue
+        for n in ast.walk(outer):
+            match n:
+                case ast.Attribute(_, name) if name in READS:
+                    yield f"{file.stem}.{outer.name}"
+                case ast.Call(ast.Name(name) | ast.Attribute(_, name)) if name in CALLS:
+                    yield f"{file.stem}.{outer.name}"
