@@ -258,7 +258,7 @@ def _fold(spark: SparkSession, seed: int, fold: int, tally: Tally, one: Fold) ->
         for j, (df, now) in enumerate(zip(written, better, strict=True)):
             report = explain(df, **one.options)
             _count(tally, made, now is not df, report)
-            if made.patch and CONSTANT in {
+            if made.module and CONSTANT in {
                 a["code"] for b in report.boundaries for a in b.assumptions
             }:
                 constant.add(j)

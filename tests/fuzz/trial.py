@@ -144,7 +144,7 @@ class Trial:
         self.unguarded = replace(self.problem, assumptions=tuple(kept))
         # Under a guard the filter stays as it is written, for all groups.
         codes = {a.code for a in self.problem.assumptions}
-        self.told_constant = bool(self.runner.program.patch) and "constant" in codes
+        self.told_constant = self.runner.program.module and "constant" in codes
         self.zeros, self.ranges = ZEROS in codes, RANGES in codes
         self.posts = (self.residual, self.problem.where) if guarded else (self.residual,)
 
