@@ -224,7 +224,7 @@ def test_what_is_declared_pure_is_what_workers_call(tmp_path: Path) -> None:
             "",
         )
     )
-    found = load(tmp_path / "lifted_pure.py", text)
+    found: Any = load(tmp_path / "lifted_pure.py", text)
     sys.modules[found.__name__] = found
 
     def other(v: float) -> float:
