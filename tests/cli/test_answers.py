@@ -149,7 +149,7 @@ def test_a_forged_certificate_is_rejected(
 
 
 WORDS = '"column score holds no NaN"'
-TERM = "(not (is-nan row.score:Float))"
+TERM = "(not (nan? row.score:Float))"
 """What the certificate assumes, in words and as it is."""
 
 
