@@ -57,7 +57,8 @@ class SiteProblem:
     read there, and ``arrives`` whether Python
     can hold every value that it is sent. ``opaque``: the fold has not all outputs, only those that
     hold the group's key, or of a projection those that lift; the others are functions of the group
-    and may raise, or it is not sure that they are called. What solves the problem must solve the
+    and may raise, or it is not sure that they are called (``unsure``): then the filters stay as they
+    are, so that Spark calls what it called before. What solves the problem must solve the
     ``others``, too.
     """
 
@@ -73,6 +74,7 @@ class SiteProblem:
     scans: Callable[[], Sources]
     sent: Sent
     opaque: bool = False
+    unsure: bool = False
     others: tuple[Problem, ...] = ()
 
     @property
@@ -164,6 +166,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
         cache(partial(read_sources, gateway, plan, site.root, boundary)),
         sent,
         opaque,
+        asked.open,
         asked.others,
     )
 

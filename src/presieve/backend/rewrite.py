@@ -82,8 +82,12 @@ class _Edits:
 
 
 def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> SiteEdit:
-    """What :func:`_edit` says, of both inputs where there are two."""
-    found = _edit(site, prefilter, residual, timezone)
+    """What :func:`_edit` says, of both inputs where there are two. Where it is not sure that a
+    function is called which may raise, the filters stay: no row that is kept loses its error.
+    """
+    found = _edit(site, prefilter, site.taken if site.unsure else residual, timezone)
+    stays = site.unsure and normalized(residual) != normalized(site.taken)
+    found = replace(found, stays=found.stays or stays)
     return _for_sources(site, replace(found, beside=_beside(site, prefilter, timezone)))
 
 

@@ -9,6 +9,7 @@ from presieve.ir.fold import Field, Fold, Output
 from presieve.ir.ops import disjunction
 from presieve.ir.terms import FALSE, Scope, Term, Var
 from presieve.ir.walk import rewrite
+from presieve.lift.build import default, ite
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,17 @@ def called_alone(parts: tuple[Part, ...], live: Set[str], called: Set[int]) -> F
 
 
 def quiet(part: Part) -> Part:
-    """The part without its errors."""
-    return replace(part, fold=replace(part.fold, step_raises=FALSE, finish_raises=FALSE))
+    """The part without its errors: where it raises it gives some value, which nobody reads then."""
+    fold = part.fold
+    fields = tuple(
+        replace(f, step=ite(fold.step_raises, Var(Scope.ACC, f.name, f.sort), f.step))
+        for f in fold.fields
+    )
+    outputs = tuple(
+        replace(o, term=ite(fold.finish_raises, default(o.sort), o.term)) for o in fold.outputs
+    )
+    calm = replace(fold, fields=fields, outputs=outputs, step_raises=FALSE, finish_raises=FALSE)
+    return replace(part, fold=calm)
 
 
 def _renamed(part: Part, prefix: str) -> Fold:
