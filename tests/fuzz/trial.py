@@ -17,7 +17,8 @@ from presieve.driver.solve import Solution
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Mode, Problem
 from presieve.ir.ops import app
-from presieve.ir.terms import Op, Term
+from presieve.ir.terms import TRUE, App, Op, Term
+from presieve.ir.walk import subterms
 from presieve.semantics import interpret
 from presieve.semantics.compile import RAISED, Machine, compile_problem
 from presieve.semantics.interpret import Nothing, Outcome, Raised, Result
@@ -145,7 +146,10 @@ class Trial:
         # Under a guard the filter stays as it is written, for all groups.
         codes = {a.code for a in self.problem.assumptions}
         self.told_constant = self.runner.program.module and "constant" in codes
-        self.zeros, self.ranges = ZEROS in codes, RANGES in codes
+        self.zeros = any(a.code == ZEROS and a.term == TRUE for a in self.problem.assumptions)
+        self.ranges = RANGES in codes
+        terms = subterms(*tables.terms_of(self.problem))
+        self.open_zeros = any(isinstance(t, App) and t.op is Op.OPEN_ZERO for t in terms)
         self.posts = (self.residual, self.problem.where) if guarded else (self.residual,)
 
     def with_pushdown(self, prefilter: str, residual: str) -> Trial:
@@ -367,8 +371,8 @@ class Trial:
         return [tuple(r[n] for n in names) for r in rows], tuple(key[c.name] for c in fold.keys)
 
     def _equal(self, a: Outcome, b: Outcome) -> bool:
-        """The same outcome, but for what is assumed of zeros."""
-        if self.zeros:
+        """The same outcome, but for zeros of which the model leaves open which one they are."""
+        if self.zeros or self.open_zeros:
             a, b = unsigned(a), unsigned(b)
         return same_outcome(a, b)
 
