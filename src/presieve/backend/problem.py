@@ -57,8 +57,8 @@ class SiteProblem:
     read there, and ``arrives`` whether Python
     can hold every value that it is sent. ``opaque``: the fold has not all outputs, only those that
     hold the group's key, or of a projection those that lift; the others are functions of the group
-    and may raise, or it is not sure that they are called (``unsure``): then the filters stay as they
-    are, so that Spark calls what it called before. What solves the problem must solve the
+    and may raise. ``unsure``: it is not sure that they are called. Then the filters stay as they
+    are, so that Spark calls what it called before, and what solves the problem must solve the
     ``others``, too.
     """
 
