@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from tests.backend.running import plan_text, safe, same_rows
+from tests.backend.running import is_connect, plan_text, safe, same_rows
 
 from presieve.driver.optimize import explain, optimize
 from presieve.report.model import BoundaryReport
@@ -76,7 +76,7 @@ def counted(df: DataFrame) -> DataFrame:
 def aside(df: DataFrame) -> BoundaryReport:
     """The pipeline is rewritten, its rows are the same, and the source gets no filter of ours."""
     better = optimize(df, cost="always")
-    assert better is not df, explain(df, cost="always")
+    assert better is not df, explain(df, cost="always").boundaries
     same_rows(df, better)
     assert "array_contains(array(" in plan_text(better)
     assert optimize(better, cost="always") is better
@@ -106,11 +106,15 @@ def test_rows_of_tables(sly: DataFrame) -> None:
 @pytest.mark.parametrize("arrow", [False, True])
 def test_a_scalar_function(sly: DataFrame, arrow: bool) -> None:
     call = functions().udf(is_abc, "boolean", useArrow=arrow)
-    aside(sly.withColumn("is", call("k")).filter("is"))
+    aside(sly.withColumn("r", call("k")).filter("r"))
 
 
 def test_an_aggregate_of_sparks_own(sly: DataFrame) -> None:
-    aside(sly.groupBy("g").agg(functions().max("v").alias("m")).filter("m > 8"))
+    df = sly.groupBy("g").agg(functions().max("v").alias("m")).filter("m > 8")
+    if is_connect(df):  # from here it is not seen whether the source computes aggregates itself
+        assert optimize(df, cost="always") is df
+    else:
+        aside(df)
 
 
 def test_below_what_passes_rows_on(sly: DataFrame) -> None:
