@@ -43,7 +43,7 @@ CLASSIC = pytest.mark.classic("Spark Connect has no RDDs")
 
 
 def below(aggregator: object, where: str, returns: tuple[SchemaColumn, ...]) -> Below:
-    return filters_below(aggregator, where, SCHEMA, ("team",), returns)
+    return filters_below(aggregator, where, SCHEMA, ("team",), returns, policy="assume")
 
 
 # --- what goes below -------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_keys_go_below_any_merge() -> None:
 def test_a_conjunct_that_may_raise_stays_behind_its_guard() -> None:
     schema = (SchemaColumn("k", "bigint"), *SCHEMA)
     where = "best > 90 AND k * k > 4"
-    found = filters_below(FirstOfMerged(), where, schema, ("k",), BEST)
+    found = filters_below(FirstOfMerged(), where, schema, ("k",), BEST, policy="assume")
     assert (found.prefilter, found.residual) == ("true", where)
 
 
@@ -211,7 +211,7 @@ def both_ways(df: DataFrame, aggregator: Any, where: str, returns: str) -> list[
     for switch in ("false", "true"):
         spark.conf.set("spark.presieve.enabled", switch)
         try:
-            found = fold_by_key(df, made, key="team", where=where, returns=returns)
+            found = fold_by_key(df, made, key="team", where=where, returns=returns, policy="assume")
         finally:
             spark.conf.unset("spark.presieve.enabled")
         results.append(sorted(map(repr, found.collect())))
@@ -237,9 +237,13 @@ def test_results_are_the_same(scores: DataFrame, aggregator: Any, where: str, re
 @CLASSIC
 def test_what_goes_below_is_logged(scores: DataFrame, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "presieve")
-    fold_by_key(scores, Highest, key="team", where="best > 90", returns="best double")
+    fold_by_key(
+        scores, Highest, key="team", where="best > 90", returns="best double", policy="assume"
+    )
     assert "below goes score > 90.0D, above stays true, if column score holds no NaN" in caplog.text
-    fold_by_key(scores, FirstOfMerged, key="team", where="best > 90", returns="best double")
+    fold_by_key(
+        scores, FirstOfMerged, key="team", where="best > 90", returns="best double", policy="assume"
+    )
     assert "below goes nothing: [merge] it is not proved that merge(a, b)" in caplog.text
 
 
@@ -257,7 +261,9 @@ def test_values_that_rows_have_otherwise_stay_unread(scores: DataFrame) -> None:
     fold = KeyedFold.of(df, Highest(), ("team",), "best timestamp")
     types = [c.type for c in fold.schema]
     assert types == ["string", UNSUPPORTED + "timestamp", UNSUPPORTED + "binary"]
-    found = filters_below(Highest(), "best > '2020'", fold.schema, ("team",), fold.returns)
+    found = filters_below(
+        Highest(), "best > '2020'", fold.schema, ("team",), fold.returns, policy="assume"
+    )
     assert found.prefilter == "true"
     assert found.declined is not None
 
@@ -281,4 +287,6 @@ def test_mistakes(scores: DataFrame, arguments: Any, said: str) -> None:
 def test_there_are_no_rdds_on_connect(spark: SparkSession, connect: bool) -> None:
     rows: Any = spark.range(3) if connect else [("a", 1.0)]
     with pytest.raises(UsageError, match="Spark Connect has no RDDs"):
-        fold_by_key(rows, Highest, key="id", where="best > 90", returns="best double")
+        fold_by_key(
+            rows, Highest, key="id", where="best > 90", returns="best double", policy="assume"
+        )
