@@ -396,3 +396,35 @@ def test_a_keyed_fold_is_as_it_was_when_it_was_built(table: DataFrame, name: str
     later = fold_by_key(rows, cls(), **asked)
     LATER[name](cls, limits)
     assert sorted(map(str, later.collect())) == sorted(map(str, expected))
+
+
+@pytest.mark.parametrize("where", ["m > 10", "n > 10", "m > 10 AND n > 10"])
+def test_one_class_as_it_was_at_two_times(table: DataFrame, where: str) -> None:
+    """A worker makes one class of both, as cloudpickle knows that it is one."""
+    cls, _ = by_value()
+    first = group_fold(cls(), "double")("score").alias("m")
+    cls.LIMIT = 400.0
+    second = group_fold(cls(), "double")("score").alias("n")
+    df = table.filter("NOT isnan(score)").groupBy("team").agg(first, second).filter(where)
+    same(lambda: df)
+
+
+@pytest.mark.parametrize("where", ["m > 0", "n > 0", "m > 0 AND n > 0"])
+def test_one_class_as_it_was_at_two_times_in_rows(table: DataFrame, where: str) -> None:
+    from pyspark.sql import functions as F
+
+    class Local:
+        LIMIT = 10.0
+
+        def high(self, value: Any) -> Any:
+            return 1 if value is not None and value > self.LIMIT else 0
+
+    def season(value: Any) -> Any:
+        return Local().high(value)
+
+    first: Any = F.udf(season, "int")
+    m = first("score")
+    Local.LIMIT = 400.0
+    second: Any = F.udf(season, "int")
+    df = table.select("*", m.alias("m"), second("score").alias("n")).filter(where)
+    same(lambda: df)

@@ -9,6 +9,7 @@ from types import FunctionType
 from presieve.backend.boundary import Boundary, Call, Side
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import Names, key_columns
+from presieve.backend.pickled import together
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Fold, Output
 from presieve.ir.terms import Scope, Var
@@ -91,6 +92,15 @@ def load(gateway: Gateway, handle: Handle, call: Call) -> object:
     if not isinstance(found, tuple) or len(found) != 2 or not callable(found[0]):
         raise DeclineSignal("no-function", f"the command of {call.name} holds no plain function")
     return found[0]
+
+
+def check_together(gateway: Gateway, node: Handle, boundary: Boundary) -> None:
+    """Decline where functions that one worker runs were sent with one class in two states."""
+    calls = [c for c in boundary.calls if c.native is None]
+    if len(calls) > 1:
+        with together():
+            for call in calls:
+                command(gateway, handle(gateway, node, boundary, call), call)
 
 
 def command(gateway: Gateway, handle: Handle, call: Call) -> object:

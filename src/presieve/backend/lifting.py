@@ -6,7 +6,14 @@ from dataclasses import dataclass, field, replace
 
 from presieve.backend.arrays import FOLD_OF_A_LIST, lift_list_fold
 from presieve.backend.boundary import MAPS, TABLE_FUNCTION, Boundary, Call
-from presieve.backend.functions import aggregate_form, handle, load, only_keys, takes_key
+from presieve.backend.functions import (
+    aggregate_form,
+    check_together,
+    handle,
+    load,
+    only_keys,
+    takes_key,
+)
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import Names, input_vars, read_names, schema_column
 from presieve.backend.native import lift_native
@@ -74,6 +81,7 @@ def read_lifted(
     holds the key, whichever it is first. Raises :class:`DeclineSignal`.
     """
     names = read_names(boundary)
+    check_together(gateway, node, boundary)
     if boundary.kind == "Project":
         found, why = _lifted_rows(gateway, node, boundary, names, setting)
         return LiftedBoundary(boundary, names, found, why)

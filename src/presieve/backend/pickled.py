@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FunctionType
 from typing import Any
 
@@ -26,7 +28,40 @@ def loads(data: bytes) -> object:
     """The object. Raises what unpickling raises, and declines ``by-reference`` where a name leads
     to another object now than it did when it was pickled.
     """
-    return _Loader(io.BytesIO(data)).load()
+    loader = _Loader(io.BytesIO(data))
+    found: object = loader.load()
+    states = _states.get()
+    for cls, tracker in loader.classes if states is not None else ():
+        assert states is not None
+        if states.setdefault(tracker, state := _state(cls, loader.classes)) != state:
+            reason = f"{cls.__name__} is sent in two states, of which a worker keeps the last"
+            raise DeclineSignal("by-reference", reason)
+    return found
+
+
+@contextmanager
+def together() -> Iterator[None]:
+    """What is loaded in here is loaded by one worker: a class that goes by value becomes one there,
+    with the attributes that it had when it was pickled last. Loading declines ``by-reference``
+    where it had others before.
+    """
+    token = _states.set({})
+    try:
+        yield
+    finally:
+        _states.reset(token)
+
+
+_states: ContextVar[dict[str, bytes] | None] = ContextVar("_states", default=None)
+
+
+def _state(cls: type, classes: list[tuple[type, str]]) -> bytes:
+    """A text of all that the class has, the same for the same."""
+    text: bytes = cloudpickle.dumps(cls)  # type: ignore[no-untyped-call]
+    for made, tracker in classes:
+        number = cloudpickle._get_or_create_tracker_id(made)  # type: ignore[no-untyped-call]
+        text = text.replace(number.encode(), tracker.encode())
+    return text
 
 
 def snapshot(obj: object) -> object:
@@ -37,24 +72,31 @@ def snapshot(obj: object) -> object:
 
 
 class _Loader(pickle.Unpickler):
+    """``classes``: those that went by value, with the number under which cloudpickle knows each."""
+
+    def __init__(self, file: io.BytesIO) -> None:
+        super().__init__(file)
+        self.classes: list[tuple[type, str]] = []
+
     def find_class(self, module: str, name: str) -> Any:
         found: object = super().find_class(module, name)
         if module == cloudpickle.__name__ and name in _MAKERS:
-            return _untracked(found)
+            return self._untracked(found)
         if isinstance(found, FunctionType | type) and is_own_module(module):
             if path_of(found) != Path(module, tuple(name.split("."))):
                 reason = f"workers import {module} again, and {module}.{name} is another object now"
                 raise DeclineSignal("by-reference", reason)
         return found
 
+    def _untracked(self, make: Any) -> Callable[..., object]:
+        """The same, told that nobody keeps track of the object."""
+        arguments = make.__code__.co_varnames[: make.__code__.co_argcount]
+        place = arguments.index("class_tracker_id")
 
-def _untracked(make: Any) -> Callable[..., object]:
-    """The same, told that nobody keeps track of the object."""
-    arguments = make.__code__.co_varnames[: make.__code__.co_argcount]
-    place = arguments.index("class_tracker_id")
+        def made(*given: object) -> object:
+            found: object = make(*given[:place], None, *given[place + 1 :])
+            if isinstance(found, type):
+                self.classes.append((found, str(given[place])))
+            return found
 
-    def made(*given: object) -> object:
-        found: object = make(*given[:place], None, *given[place + 1 :])
-        return found
-
-    return made
+        return made
