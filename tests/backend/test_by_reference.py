@@ -265,7 +265,9 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("surroundings")
-@pytest.mark.parametrize("arrow", [True, False], ids=["arrow", "pickled"])
+@pytest.mark.parametrize(
+    "arrow", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["arrow", "pickled"]
+)
 @pytest.mark.parametrize("name", FORMS)
 def test_what_the_import_makes(
     spark: SparkSession, table: DataFrame, tmp_path: Path, name: str, arrow: bool
