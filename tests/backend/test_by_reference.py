@@ -232,12 +232,15 @@ def same(build: Callable[[], DataFrame]) -> None:
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_what_nobody_has_changed(
-    spark: SparkSession, table: DataFrame, tmp_path: Path, name: str
+    spark: SparkSession, table: DataFrame, tmp_path: Path, name: str, connect: bool
 ) -> None:
     module = imported(tmp_path, spark=spark)
     df = CHANGES[name][1](module, table)
     better = optimize(df, cost="always")
-    (boundary,) = explain(df, cost="always").boundaries
+    boundaries = explain(df, cost="always").boundaries
+    if connect and not boundaries:
+        pytest.skip("table functions are not read on Spark Connect")
+    (boundary,) = boundaries
     if name == "bases":  # of this class an attribute comes from the environment
         assert boundary.declined[0].code == "by-reference"
         return
@@ -277,7 +280,9 @@ def test_what_the_import_makes(
     same(lambda: scalar("season", arrow=arrow)(module, df))
 
 
-def test_a_module_that_goes_by_value(spark: SparkSession, table: DataFrame, tmp_path: Path) -> None:
+def test_a_module_that_goes_by_value(
+    spark: SparkSession, table: DataFrame, tmp_path: Path, connect: bool
+) -> None:
     """What it is when it is pickled counts: that it goes by value, and what it holds."""
     from pyspark import cloudpickle
 
@@ -285,7 +290,7 @@ def test_a_module_that_goes_by_value(spark: SparkSession, table: DataFrame, tmp_
     later = scalar("season")(module, table)
     cloudpickle.register_pickle_by_value(module.found)  # type: ignore[no-untyped-call]
     try:
-        module.found.LIMIT = 400.0
+        changed("LIMIT", 400.0)(module.found)
         df = scalar("season")(module, table)
         better = optimize(df, cost="always")
         assert better is not df
@@ -293,10 +298,10 @@ def test_a_module_that_goes_by_value(spark: SparkSession, table: DataFrame, tmp_
         same(lambda: later)
     finally:
         cloudpickle.unregister_pickle_by_value(module.found)  # type: ignore[no-untyped-call]
-    module.found.LIMIT = 1000.0
-    better = optimize(df, cost="always")
-    assert better is not df
-    same_rows(df, better)
+    changed("LIMIT", 1000.0)(module.found)
+    again = optimize(df, cost="always")
+    assert connect or again is not df
+    same(lambda: df)
 
 
 def test_a_helper_whose_module_goes_by_value(
@@ -310,20 +315,21 @@ def test_a_helper_whose_module_goes_by_value(
     module = imported(tmp_path, text, spark)
     cloudpickle.register_pickle_by_value(other.found)  # type: ignore[no-untyped-call]
     try:
-        other.found.LIMIT = 1000.0
+        changed("LIMIT", 1000.0)(other.found)
         same(lambda: scalar("season")(module, table))
     finally:
         cloudpickle.unregister_pickle_by_value(other.found)  # type: ignore[no-untyped-call]
 
 
 def test_a_module_that_is_loaded_again(
-    spark: SparkSession, table: DataFrame, tmp_path: Path
+    spark: SparkSession, table: DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
     module = imported(tmp_path, spark=spark)
     df, old = scalar("season")(module, table), module.season
     importlib.reload(module.found)
     same(lambda: df)
-    module.found.season = old
+    changed("season", old)(module.found)
     same(lambda: scalar("season")(module, table))
 
 
@@ -374,18 +380,29 @@ LATER: dict[str, Callable[[Any, list[float]], object]] = {
 
 
 @pytest.mark.parametrize("name", LATER)
-def test_what_is_pickled_by_value_stays(table: DataFrame, name: str) -> None:
+def test_what_is_pickled_by_value_stays(table: DataFrame, connect: bool, name: str) -> None:
+    """In a classic session it is pickled as the DataFrame is built, else as it is run; what is
+    optimized stays as it was then.
+    """
     cls, limits = by_value()
     df = aggregated(lambda _: cls())(None, table)
-    before = df.collect()
+    before, earlier = texts(df), optimize(df, cost="always")
+    assert earlier is not df
     LATER[name](cls, limits)
-    now = dict(vars(cls))
+    now = attributes(cls)
     better = optimize(df, cost="always")
-    assert better is not df
-    assert {k: v for k, v in vars(cls).items() if k != "__slotnames__"} == {
-        k: v for k, v in now.items() if k != "__slotnames__"
-    }, "loading changes nothing of the user's"
-    assert sorted(map(str, better.collect())) == sorted(map(str, before))
+    assert attributes(cls) == now, "loading changes nothing of the user's"
+    assert texts(earlier) == before
+    assert texts(better) == texts(df)
+    assert connect or texts(df) == before
+
+
+def texts(df: DataFrame) -> list[str]:
+    return sorted(map(str, df.collect()))
+
+
+def attributes(cls: Any) -> dict[str, object]:
+    return {k: v for k, v in vars(cls).items() if k != "__slotnames__"}
 
 
 @pytest.mark.classic("Spark Connect has no RDDs")

@@ -223,6 +223,8 @@ def _is_own(call: ast.Call, read: set[int]) -> bool:
             return True
         case ast.Call(ast.Name("globals" | "locals" | "vars")) if id(call) in read:
             return True
+        case ast.Call(ast.Name("setattr" | "delattr"), [_, ast.Constant(str()), *_]):
+            return True  # an assignment to an attribute of that name
         case ast.Call(_, [first, *_]):
             return _is_self(first)
     return False
@@ -249,6 +251,9 @@ def _stored(node: ast.AST, variables: frozenset[str] | None) -> Iterator[str]:
             case ast.Attribute(owner, name) if not _is_load(n):
                 own = isinstance(owner, ast.Name) and owner.id in (variables or ())
                 if not own:
+                    yield name
+            case ast.Call(ast.Name("setattr" | "delattr"), [owner, ast.Constant(str(name)), *_]):
+                if not _is_self(owner):
                     yield name
         yield from _stored(n, variables)
 
