@@ -7,6 +7,7 @@ pre-filter keeps: an error where one of these raises, and the same rows where no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -35,6 +36,16 @@ def by_value_too() -> Iterator[None]:
     cloudpickle.register_pickle_by_value(erring_udfs)  # type: ignore[no-untyped-call]
     yield
     cloudpickle.unregister_pickle_by_value(erring_udfs)  # type: ignore[no-untyped-call]
+
+
+@pytest.fixture(autouse=True)
+def table_functions_are_read(spark: SparkSession) -> Iterator[None]:
+    spark.conf.set(CACHED, "true")
+    yield
+    spark.conf.unset(CACHED)
+
+
+CACHED = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +210,6 @@ GROUPS: dict[str, Callable[[DataFrame], DataFrame]] = {
     ).filter("n >= 0"),
     "applyInPandas": lambda t: t.groupBy("team").applyInPandas(loaded("best_of"), BEST),
     "applyInArrow": lambda t: t.groupBy("team").applyInArrow(loaded("arrow_best"), "best double"),
-    "mapInPandas": lambda t: t.mapInPandas(loaded("graded"), BEST),
     "table function": table_function,
 }
 
@@ -247,3 +257,92 @@ def test_sums_that_overflow(spark: SparkSession, having: str, shown: str) -> Non
         by_hand = spark.sql(text.format(shown, f"WHERE {b.prefilter}", having))
         assert found == outcome(by_hand), b
         assert outcome(df) in (found, RAISED), b
+
+
+ON_THE_WAY = {
+    # What the function is sent besides, and how it is written into the file.
+    "division": "10 div (k - 1) AS x",
+    "cast": "int(name) AS x",
+    "index": "array(1, 2)[k * 2] AS x",
+}
+
+
+@ARROW
+@pytest.mark.parametrize("inside", [False, True], ids=["column", "filter"])
+@pytest.mark.parametrize("below", ON_THE_WAY)
+def test_arguments_that_raise(days: DataFrame, below: str, inside: bool, arrow: bool) -> None:
+    """The function does not look at what raises, nor does the pre-filter."""
+
+    def build(table: DataFrame) -> DataFrame:
+        computed = table.selectExpr("d", "k", ON_THE_WAY[below])
+        call = made("second", "int", arrow)("x", "d")
+        if inside:
+            return computed.filter(call >= 60).select("d")
+        return computed.withColumn("c", call).filter("c >= 60").select("d", "k")
+
+    agrees(build, days)
+
+
+def test_arguments_of_aggregates_that_raise(games: DataFrame) -> None:
+    computed = games.selectExpr("team", "score", "10 div int(score - 91) AS x")
+
+    def build(table: DataFrame) -> DataFrame:
+        groups = table.groupBy("team").agg({"x": "count", "score": "max"})
+        return groups.filter("`max(score)` > 20 AND `count(x)` > 0").select("team")
+
+    agrees(build, computed)
+
+
+@ARROW
+def test_values_that_python_has_not(spark: SparkSession, tmp_path: Path, arrow: bool) -> None:
+    """Days after the year 9999 fail on their way to Python."""
+    path = str(tmp_path / "t")
+    text = "SELECT id AS d, make_date(9998 + int(id), 1, 1) AS x FROM range(4)"
+    spark.sql(text).write.parquet(path)
+
+    def build(table: DataFrame) -> DataFrame:
+        call = made("second", "bigint", arrow)("x", "d")
+        return table.withColumn("c", call).filter("c >= 2").select("d")
+
+    agrees(build, spark.read.parquet(path))
+
+
+def test_texts_that_are_none(spark: SparkSession, tmp_path: Path) -> None:
+    """A text that is no UTF-8 fails on its way to Arrow."""
+    path = str(tmp_path / "t")
+    text = "SELECT id AS d, CAST(IF(id = 3, X'E9', X'41') AS STRING) AS x FROM range(4)"
+    spark.sql(text).write.parquet(path)
+
+    def build(table: DataFrame) -> DataFrame:
+        call = made("second", "bigint", arrow=True)("x", "d")
+        return table.withColumn("c", call).filter("c >= 2").select("d")
+
+    agrees(build, spark.read.parquet(path))
+
+
+def test_a_function_of_a_function(days: DataFrame) -> None:
+    """The inner one raises where the outer one is not needed any more."""
+
+    def build(table: DataFrame) -> DataFrame:
+        inner = table.withColumn("x", made("season", "int")("d"))
+        outer = inner.withColumn("c", made("total", "int")("x"))
+        return outer.filter("c >= 0").select("d")
+
+    df = build(days)
+    assert outcome(df) == RAISED
+    found = outcome(optimize(df, cost="always"))
+    assert found == RAISED or "None" not in str(found)
+
+
+def test_they_are_pushed(days: DataFrame, games: DataFrame) -> None:
+    """Where no error is in the way the filter goes, and where one is it stays."""
+    for where, kind in (("c = 1", "exact"), ("c >= 0", "exact"), ("c > 5", "empty")):
+        df = days.withColumn("c", made("season", "int")("d")).filter(where)
+        assert explain(df, cost="always").boundaries[0].kind == kind
+    kinds = {
+        form: explain(GROUPS[form](games).filter("best >= 20"), cost="always").boundaries[0].kind
+        for form in GROUPS
+    }
+    assert kinds.pop("two") == "none"
+    assert kinds.pop("at the end") == "partial"
+    assert set(kinds.values()) == {"exact"}, kinds

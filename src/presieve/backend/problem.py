@@ -100,9 +100,21 @@ class SiteProblem:
         grouping = self.site.boundary.fields.get("groupingExpressions", [])
         raises = self.below.may_raise or any(can_raise(t) for t in grouping)
         raises = raises or any(trees_raise(n) for n in self.site.nodes)
-        raises = raises or self.opaque
-        unsure = {name.lower() for name in self.sent.texts} - set(valid)
-        return raises or not self.sent.arrives or bool(unsure)
+        return raises or self.opaque or self.unsure or not self._arrives(valid)
+
+    def _arrives(self, valid: Collection[str]) -> bool:
+        """Whether every value gets to a worker."""
+        return self.sent.arrives and {name.lower() for name in self.sent.texts} <= set(valid)
+
+    def has_quiet_arguments(self, valid: Collection[str] = ()) -> bool:
+        """Whether nothing raises on the way to the functions: their arguments need not be computed
+        where Spark does not call them, which the checker knows nothing of. ``valid`` as above.
+        """
+        if not self.problem.on_demand:
+            return True
+        computed = self.below.computed
+        arguments = {i for call in self.boundary.calls for i in call.arguments}
+        return computed is not None and computed.isdisjoint(arguments) and self._arrives(valid)
 
 
 def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
@@ -126,12 +138,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     parts = tuple(Part(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(whole, names)
-    try:
-        moved, stuck, beside = _conjuncts(site, inside, unknown)
-    except DeclineSignal as signal:
-        # Not on keys: that the function does not lift is what says most.
-        told = why or signal.declined
-        raise _signal(told) from signal
+    moved, stuck, beside = _conjuncts(site, inside, unknown, why)
     kept = () if read.kept is None else (read.kept,)
     where = sql_conjunction([*_said(moved), *kept])
     taken = [(m, term) for m, term in moved if not m.copied]
@@ -152,7 +159,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     if boundary.kind != "Project" and boundary.single:
         problem = _of_read_columns(problem)
     sent = sent_to_python(gateway, site, boundary, plan)
-    opaque = why is not None or asked.open or others_raise(site.boundary, boundary)
+    opaque = why is not None or others_raise(site.boundary, boundary)
     return SiteProblem(
         site,
         boundary,
@@ -195,7 +202,7 @@ def _look(site: Site, boundary: Boundary, moved: tuple[tuple[Moved, Term], ...])
     if boundary.beside is None:
         return below
     other = look_below(site.boundary.children[1].children[0], site.root, guarded)
-    return Below(below.may_raise or other.may_raise, below.exposed | other.exposed)
+    return below.both(other)
 
 
 def _of_read_columns(problem: Problem) -> Problem:
@@ -234,9 +241,11 @@ def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
 
 
 def _conjuncts(
-    site: Site, inside: dict[int, Var], unknown: dict[int, Declined]
+    site: Site, inside: dict[int, Var], unknown: dict[int, Declined], why: Declined | None
 ) -> tuple[tuple[tuple[Moved, Term], ...], tuple[Declined, ...], tuple[Term, ...]]:
-    """What moves, why something does not, and what stays as it reads keys alone."""
+    """What moves, why something does not, and what stays as it reads keys alone. ``why`` a function
+    does not lift says most where nothing moves.
+    """
     moved: list[tuple[Moved, Term]] = []
     stuck: list[Declined] = []
     beside: list[Term] = []
@@ -249,7 +258,7 @@ def _conjuncts(
         else:
             moved.append((conjunct, term))
     if not moved:
-        raise _signal(stuck[0] if stuck else KEYS_ONLY)
+        raise _signal(why or (stuck[0] if stuck else KEYS_ONLY))
     if sum(size(term) for _, term in moved) > MAX_WHERE:
         reason = f"the filter has more than {MAX_WHERE} operators; say the same with fewer"
         raise DeclineSignal("filter-size", reason)

@@ -67,6 +67,9 @@ all. Joins, generators and set operations are the others.
 """
 
 
+_NAMED = (_KEEPING - {LOGICAL + "Union"}) | {LOGICAL + "Join"}
+"""Operators whose results are attributes of their inputs, or have expressions of their own."""
+
 _WINDOW = LOGICAL + "Window"
 """Its results are never computed anew elsewhere: Spark moves no filter on them."""
 
@@ -80,11 +83,21 @@ _PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 @dataclass(frozen=True, slots=True)
 class Below:
     """``may_raise``: whether an expression below can raise. ``exposed``: the attributes that a
-    pre-filter must not read.
+    pre-filter must not read. ``computed``: those that are computed of something that can raise;
+    None where that may be any of them.
     """
 
     may_raise: bool
     exposed: frozenset[int]
+    computed: frozenset[int] | None
+
+    def both(self, other: Below) -> Below:
+        """Of two relations."""
+        computed = None
+        if self.computed is not None and other.computed is not None:
+            computed = self.computed | other.computed
+        raises = self.may_raise or other.may_raise
+        return Below(raises, self.exposed | other.exposed, computed)
 
 
 def look_below(input_: Node, root: Node, guarded: bool) -> Below:
@@ -101,7 +114,9 @@ def look_below(input_: Node, root: Node, guarded: bool) -> Below:
     exposed = found.exposed
     if any(s.exposed for s in shared):
         exposed |= {expr_id(t[0]) for n in references_ for t in trees(n)}
-    return Below(found.may_raise or any(s.may_raise for s in shared), exposed)
+    plain = all(s.computed == frozenset() for s in shared)
+    raises = found.may_raise or any(s.may_raise for s in shared)
+    return Below(raises, exposed, found.computed if plain else None)
 
 
 def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bool]) -> bool:
@@ -119,6 +134,7 @@ def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bo
 def _look(input_: Node, guarded: bool) -> Below:
     may_raise = False
     exposed: set[int] = set()
+    computed: set[int] = set()
     reads: dict[int, frozenset[int]] = {}
     keeping: dict[tuple[int, ...], bool] = {}
     for node in reversed(list(walk(input_))):
@@ -131,11 +147,15 @@ def _look(input_: Node, guarded: bool) -> Below:
             may_raise = may_raise or raises
             if tree[0]["class"] == ALIAS:
                 reads[expr_id(tree[0])] = references(tree)
+                if raises:
+                    computed.add(expr_id(tree[0]))
                 # Spark moves no filter on a result below its aggregate.
                 kept = safe and (window or not guarded or _is_aggregated(tree))
                 if (raises and not kept) or any(n["class"] == _PYTHON_UDF for n in tree):
                     exposed.add(expr_id(tree[0]))
-    return Below(may_raise, _closed(exposed, reads))
+    named = all(n.kind in _NAMED or not n.children for n in walk(input_))
+    found = _closed(computed, reads) if named or not computed else None
+    return Below(may_raise, _closed(exposed, reads), found)
 
 
 def _is_aggregated(tree: Tree) -> bool:

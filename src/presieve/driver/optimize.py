@@ -334,14 +334,18 @@ def _edited(
 ) -> tuple[BoundaryReport, SiteEdit | None]:
     from presieve.backend.plans import plan_edit
 
-    edit = guard or plan_edit(opened, site, solution.prefilter, solution.residual)
+    valid = valid_texts(options.declare)
+    # Where a row that is kept may raise on its way to a function, the function must be called.
+    called = solution.kind != "empty" and not site.has_quiet_arguments(valid)
+    residual = site.taken if called else solution.residual
+    edit = guard or plan_edit(opened, site, solution.prefilter, residual)
     if isinstance(edit, Declined):
         return replace(report, declined=(*report.declined, edit)), None
-    erases = site.may_erase_error(valid_texts(options.declare))
+    erases = site.may_erase_error(valid)
     if options.policy == "strict" and erases:
         return replace(report, declined=(*report.declined, Declined(ERASES, ERASED_TEXT))), None
     # A filter on fields of a struct stays as it is, although less of it would do.
-    stays = edit.stays or (solution.kind == "split" and not edit.removed)
+    stays = called or edit.stays or (solution.kind == "split" and not edit.removed)
     told = replace(
         report,
         kind=_kind(solution, stays=stays),
