@@ -64,10 +64,11 @@ def test_a_condition(tables: Tables, arrow: bool) -> None:
     alarming = made("alarming", "boolean", arrow)
     df = tables.strange.filter(alarming("level", "v"))
     boundary = rewritten(df)
-    assert boundary.kind == "exact"
     assert boundary.where == "`alarming(level, v)`"
     assert any("EqualTo(level,error)" in p for p in boundary.pushed_to_scan)
-    without_python(df)
+    # A text that is no UTF-8 fails on its way to Arrow: the function is called for what is kept.
+    assert boundary.kind == ("partial" if arrow else "exact")
+    assert has_python(optimize(df)) == arrow
 
 
 @ARROW

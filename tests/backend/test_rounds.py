@@ -48,7 +48,8 @@ def test_filters_over_both(tables: Tables) -> None:
     inner = agg(tables.plain, "top", "double", "score").filter("m >= 90 OR team = 'c'")
     df = agg(inner.withColumnRenamed("m", "score"), "top", "double", "score").filter("m >= 91")
     settled(df)
-    assert [b.kind for b in explain(df).boundaries] == ["exact", "exact"]
+    # What the outer function is sent comes of one that may raise: it is called as before.
+    assert [b.kind for b in explain(df).boundaries] == ["partial", "exact"]
 
 
 @pytest.mark.classic("a used up filter stays as true")

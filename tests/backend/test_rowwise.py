@@ -70,7 +70,8 @@ def test_native_predicates_below(
     df = with_c(table, name, returns, *columns, arrow=arrow).filter(where)
     boundary = rewritten(df)
     assert boundary.operator == "Project"
-    assert boundary.kind in ("exact", "empty")
+    stays = arrow and "level" in columns and where != "c = 7"  # some text may be no UTF-8
+    assert boundary.kind in (("partial",) if stays else ("exact", "empty"))
     assert not scan or any(scan in p for p in boundary.pushed_to_scan)
     codes = [a["code"] for a in boundary.assumptions]
     # Without Arrow, an integer beyond 64 bits is NULL, and a text may come as another one.
@@ -147,7 +148,8 @@ def test_dates_times_and_decimals(
     typed: DataFrame, name: str, returns: str, column: str, where: str, scan: str, arrow: bool
 ) -> None:
     boundary = rewritten(with_c(typed, name, returns, column, arrow=arrow).filter(where))
-    assert boundary.kind == "exact"
+    # Of days nothing shows that Python has them all.
+    assert boundary.kind == ("partial" if column == "d" else "exact")
     assert not scan or any(scan in p for p in boundary.pushed_to_scan)
 
 

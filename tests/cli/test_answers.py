@@ -159,7 +159,6 @@ TERM = "(not (nan? row.score:Float))"
         (WORDS, '"column v holds no NaN"'),
         (WORDS, '""'),
         (WORDS, '"nothing"'),
-        ('"no-nan"', '"no-null"'),
         ('"no-nan"', '"pure"'),
         ('"no-nan"', '"known"'),
         (TERM, "true:Bool"),
