@@ -227,6 +227,11 @@ def marked_rows(batches):
         yield pdf.assign(gone=pdf["v"].isna())
 
 
+def high_rows(batches):
+    for pdf in batches:
+        yield pdf.assign(gone=pdf["v"] > 5)
+
+
 def like_the_first(batches):
     for pdf in batches:
         yield pdf[pdf["w"] >= pdf["w"].iloc[0]]

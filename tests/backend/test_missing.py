@@ -139,6 +139,13 @@ def test_rows_of_batches(table: DataFrame) -> None:
         schema = "k string, v bigint, w int, d double, gone boolean"
         rows = columns.mapInPandas(udfs.marked_rows, schema)
         assert same(rows.filter("gone"))
+        high = columns.mapInPandas(udfs.high_rows, schema)
+        for where in ("gone", "NOT gone", "gone IS NULL"):
+            assert not same(high.filter(where)), "NULL, where a text is sent along"
+        narrow = columns.select("w", "v", "d")
+        high = narrow.mapInPandas(udfs.high_rows, "w int, v bigint, d double, gone boolean")
+        for where in ("gone", "NOT gone", "gone IS NULL"):
+            same(high.filter(where))
         same(rows.filter("NOT gone AND v > 5"))
     finally:
         spark.conf.unset(conf)

@@ -12,11 +12,13 @@ SCHEMA = "k string, v double"
 
 
 def greatest(v: pd.Series) -> float:
-    return float(v.max())
+    best: float = v.max()
+    return best
 
 
 def least(v: pd.Series) -> float:
-    return float(v.min())
+    best: float = v.min()
+    return best
 
 
 def ends(pdf: pd.DataFrame) -> pd.DataFrame:

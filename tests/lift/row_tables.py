@@ -79,6 +79,27 @@ def map_assign(batches):
         yield kept
 
 
+def map_larger(batches):
+    for pdf in batches:
+        yield pdf.assign(high=pdf["n"] > 2)
+
+
+def map_other(batches):
+    for pdf in batches:
+        pdf["high"] = ~(pdf["n"] != 1)
+        yield pdf
+
+
+def map_filled(batches):
+    for pdf in batches:
+        yield pdf[pdf["n"].isin([1, 2])].assign(high=True)
+
+
+def map_missing(batches):
+    for pdf in batches:
+        yield pdf.assign(gone=pdf["n"].isna())
+
+
 def arrow_same(batches):
     for batch in batches:  # noqa: UP028
         yield batch

@@ -22,6 +22,7 @@ from presieve.semantics.values import Value
 
 TABLES = 700
 COLUMNS = "score double, n bigint, level string, d date"
+NUMBERS = "score double, n bigint, d date"
 REQUIRED = "score double NOT NULL, n bigint NOT NULL, level string NOT NULL, d date"
 
 CASES = [
@@ -39,6 +40,10 @@ CASES = [
     ("map_from", COLUMNS, COLUMNS),
     ("map_filter", COLUMNS, COLUMNS),
     ("map_assign", COLUMNS, f"{COLUMNS}, w double"),
+    ("map_larger", NUMBERS, f"{NUMBERS}, high boolean"),
+    ("map_larger", REQUIRED, f"{COLUMNS}, high boolean"),
+    ("map_missing", COLUMNS, f"{COLUMNS}, gone boolean"),
+    ("map_missing", NUMBERS, f"{NUMBERS}, gone boolean"),
     ("arrow_same", COLUMNS, COLUMNS),
     ("arrow_filter", COLUMNS, COLUMNS),
 ]
@@ -82,10 +87,15 @@ def _run(name: str, asked_: Request, batches: list[list[dict[str, Value]]]) -> l
     tables = [arrays_of(asked_, rows).combine_chunks().to_batches()[0] for rows in batches]
     if form.arrow:
         return [r for b in function(iter(tables)) for r in _rows(b, asked_)]
-    series = [ArrowBatchTransformer.to_pandas(t, timezone="UTC") for t in tables]
     import pandas as pd
 
-    frames = [pd.concat(s, axis=1) for s in series]
+    def frame(table: Any) -> Any:
+        if not form.batches:
+            return pd.concat(ArrowBatchTransformer.to_pandas(table, timezone="UTC"), axis=1)
+        batch = pa.RecordBatch.from_arrays([table.to_struct_array()], ["_0"])
+        return ArrowBatchTransformer.to_pandas(batch, timezone="UTC", df_for_struct=True)[0]
+
+    frames = [frame(t) for t in tables]
     fields = [StructField(c.name, _parse(c.type), True) for c in asked_.returns]
     schema = StructType([StructField("_0", StructType(fields))])
     results = function(iter(frames)) if form.batches else _by_group(function, form, frames)
@@ -160,6 +170,19 @@ def _model(found: Lifted, asked_: Request, row: dict[str, Value]) -> list[Any]:
     assert not isinstance(result, Raised)
     by_name = dict(zip((o.name for o in found.fold.outputs), result, strict=True))
     return [tuple(repr(by_name[c.name]) for c in asked_.returns)]
+
+
+@pytest.mark.parametrize("name", ["map_larger", "map_other", "map_filled"])
+def test_integers_beside_null_and_a_text_compare_as_null(name: str) -> None:
+    """Where pyspark sends a text or a decimal along."""
+    function = getattr(row_tables, name)
+    for extra in ("level string", "price decimal(10,2)"):
+        schema = f"n int, {extra}"
+        found = lift_rows(function, form_of(name), asked(schema, f"{schema}, high boolean"))
+        assert isinstance(found, Declined), "it was lifted"
+        assert found.code == "column-type", str(found)
+    given = asked("n int NOT NULL, level string", "n int, level string, high boolean")
+    assert isinstance(lift_rows(row_tables.map_larger, form_of("map_larger"), given), Lifted)
 
 
 @pytest.mark.parametrize(("name", "code"), row_tables.REFUSED)

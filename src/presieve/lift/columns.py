@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Column
@@ -30,6 +30,9 @@ NUMBERS = none_lit(FLOAT)
 
 NARROW = frozenset({"tinyint", "smallint", "int", "timestamp", "timestamp_ntz"})
 """Types with the same values beside a NULL, where pandas has integers as doubles."""
+
+
+BesideNull = Literal["doubles", "extension", "unknown"]
 
 
 @dataclass(slots=True)
@@ -66,6 +69,8 @@ class Columns:
     single: bool = False
     """The keys are those of single rows, so that no value of theirs stands for an equal one."""
     gaps: Gaps = field(default_factory=Gaps)
+    beside_null: BesideNull = "doubles"
+    """What integers are to pandas where one of the column is NULL; see ``rowwise``."""
 
     def value(self, name: str, *, numpy: bool = False) -> Scalar | GapV:
         """The value of a column in the current row, or of a grouping column, as Python sees it.
@@ -104,13 +109,29 @@ class Columns:
         """
         column = self._column(name)
         nullable = isinstance(column.sort, Option)
-        if column.type != "bigint" or not (nullable or beside):
+        if self.beside_null != "doubles" and nullable:
+            reason = (
+                f"beside a NULL, integers of column {name} are of a type of pandas' own here, whose"
+                " comparisons are NULL: read it with coalesce, or take no texts and decimals along"
+            )
+            _decline("column-type", reason)
+        self._assume_exact(column, nullable or beside)
+
+    def assume_sent(self, name: str) -> None:
+        """Integers of a column come back as they were sent, beside a NULL, too."""
+        column = self._column(name)
+        if self.beside_null != "extension":
+            self._assume_exact(column, isinstance(column.sort, Option))
+
+    def _assume_exact(self, column: Column, as_doubles: bool) -> None:
+        if column.type != "bigint" or not as_doubles:
             return
         var = self._variable(column)
+        nullable = isinstance(column.sort, Option)
         inner = app(Op.GET, var) if nullable else var
         low, high = (app(o, inner, int_lit(n)) for o, n in _EXACT)
         none = [app(Op.IS_NONE, var)] if nullable else []
-        self._assume("exact-int", name, disjunction([*none, conjunction([low, high])]))
+        self._assume("exact-int", column.name, disjunction([*none, conjunction([low, high])]))
 
     def type_of(self, name: str) -> str:
         """The Spark type of a column."""

@@ -9,7 +9,11 @@ row alone give the same for all. Each row is lifted as a group of one row, whose
 That ``out`` is a function of the row needs that no value of it hangs on the other rows of a batch:
 the code must reduce nothing, and the types that pandas chooses for a whole batch must not matter.
 Integers with a NULL among them become doubles, so that a nullable ``bigint`` is assumed to be exact
-as a double; columns of arrays, maps and structs, in which the same may happen, are declined.
+as a double; columns of arrays, maps and structs, in which the same may happen, are declined. The
+batches of ``mapInPandas`` are structs, which pyspark converts as a whole: where one of their fields
+is a text or a decimal, integers with a NULL among them become those of pandas' extension types
+(``Int64``). These are exact, but what is compared with ``pandas.NA`` is neither true nor false, so
+that such columns may only be passed on, and asked for what is missing.
 
 Sources, pyspark 4.3.0: ``worker.py``, ``SQL_MAP_PANDAS_ITER_UDF``, ``SQL_GROUPED_MAP_PANDAS_UDF``
 and its iterator form: None and NaN both become NULL; ``SQL_MAP_ARROW_ITER_UDF``: batches come back
@@ -29,7 +33,7 @@ from presieve.ir.walk import variables
 from presieve.lift import vectors
 from presieve.lift.arrow import array
 from presieve.lift.build import get, ite, some
-from presieve.lift.columns import Columns, Gaps
+from presieve.lift.columns import BesideNull, Columns, Gaps
 from presieve.lift.forms import Lifted, Request, RowsFunction
 from presieve.lift.machine import Flow, Machine, Stage
 from presieve.lift.names import names_of, own_names, parameters
@@ -52,6 +56,23 @@ from presieve.lift.vectors import missing
 from presieve.lift.words import advised
 from presieve.lift.zones import Zone
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn, shown_type, sort_of
+
+_AS_DOUBLES = {
+    *("boolean", "tinyint", "smallint", "int", "bigint", UNSUPPORTED + "float", "double"),
+    *("binary", "date", "timestamp", "timestamp_ntz"),
+}
+"""Types of the fields of a struct that ``_prefer_convert_numpy`` names in ``sql/conversion.py``: of
+these alone integers beside NULL become doubles.
+"""
+
+
+def _beside_null(form: RowsFunction, request: Request) -> BesideNull:
+    types = [c.type for c in request.schema]
+    if not form.batches or form.arrow or _AS_DOUBLES.issuperset(types):
+        return "doubles"
+    known = any(t == "string" or t.startswith("decimal(") for t in types)
+    return "extension" if known else "unknown"
+
 
 _PASSED = (UNSUPPORTED + "float",)
 """Types of which nothing is known here, and whose values come back one by one."""
@@ -76,7 +97,14 @@ def _lift(function: object, form: RowsFunction, request: Request, gaps: Gaps) ->
     if not isinstance(function, FunctionType):
         raise DeclineSignal("not-a-function", "a function written with def is expected")
     source = function_source(function, generator=form.batches)
-    columns = Columns(request, not form.arrow, Zone(request.timezone), single=True, gaps=gaps)
+    columns = Columns(
+        request,
+        not form.arrow,
+        Zone(request.timezone),
+        single=True,
+        gaps=gaps,
+        beside_null=_beside_null(form, request),
+    )
     m = Machine(source, names_of(function, columns.zone), columns)
     m.stage = Stage.AFTER
     names = tuple(c.name for c in request.schema)
@@ -226,7 +254,7 @@ def _pandas_cell(m: Machine, table: PartV, column: SchemaColumn) -> Term | None:
             if v.name is None:
                 reason = f"output column {column.name} holds integers beside missing values"
                 raise DeclineSignal("return-type", reason)
-            vectors.small(m, v)
+            m.columns.assume_sent(v.name)
         if not m.ranges.fits(v.term, column.type):
             reason = f"output column {column.name} may not fit in {column.type}: use bigint"
             raise DeclineSignal("return-type", reason)

@@ -75,6 +75,8 @@ def implied(condition: Term, wanted: bool = True) -> Term:
             return implied(inner, wanted)
         case App(op, args) if op in _PYTHON or op in _SPARK or op is Op.IS_NAN:
             return _atom(op, args, wanted)
+        case App(Op.SAME, (number, Lit() as zero)) if wanted and literal_value(zero) == 0:
+            return implied(app(Op.PY_EQ, number, zero))  # Spark has one zero
     return SQL_TRUE
 
 
