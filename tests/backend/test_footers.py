@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from tests.backend.running import safe, same_rows
 
+from presieve.backend import footers
 from presieve.driver.optimize import explain, optimize
 
 pytestmark = pytest.mark.classic("files of a server are not read")
@@ -206,3 +207,14 @@ def test_metadata_of_files(spark: SparkSession, tmp_path: Path) -> None:
     df = spark.read.parquet(str(tmp_path)).selectExpr("g", "_metadata.row_index AS k")
     safe(pipeline(df))
     assert not by_footers(pipeline(df))
+
+
+@pytest.mark.parametrize(("type_", "fits"), [("integer", True), ("short", True), ("byte", False)])
+def test_extremes_that_the_type_does_not_have(tmp_path: Path, type_: str, fits: bool) -> None:
+    """Spark reads the 300 of a file as a tinyint of 44, of which its extremes say nothing."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    write(tmp_path, k=pa.array([300, None], pa.int32()))
+    column = pq.read_metadata(tmp_path / "part.parquet").row_group(0).column(0)
+    assert footers._ranged([], column.statistics, type_) is fits

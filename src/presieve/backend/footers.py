@@ -20,6 +20,8 @@ from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, Node, Tree, expr_id
 from presieve.backend.catalyst_operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.gateway import Gateway, Handle
 from presieve.semantics.types import decimal_type
+from presieve.semantics.values import INT_RANGES
+from presieve.sql.catalyst_tree import JSON_TYPES
 
 if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData, Statistics
@@ -52,14 +54,14 @@ def ranges(
 
 
 def _ranged(met: list[int], statistics: Statistics, type_: str) -> bool:
-    if type_ not in _INTEGERS or not statistics.has_min_max:
+    """Whether the extremes are values of the type: Spark reads 300 as a tinyint of 44."""
+    fits = INT_RANGES.get(JSON_TYPES.get(type_, type_))
+    if fits is None or not statistics.has_min_max:
         return False
     extremes = statistics.min, statistics.max
     met += [e for e in extremes if isinstance(e, int)]
-    return all(isinstance(e, int) for e in extremes)
+    return all(isinstance(e, int) and fits[0] <= e <= fits[1] for e in extremes)
 
-
-_INTEGERS = frozenset(("byte", "short", "integer", "long"))
 
 Test = Callable[["Statistics", str], bool]
 """Of a column in a row group, which Spark reads as a type, as Catalyst writes it."""
