@@ -309,12 +309,14 @@ def _opposites(terms: list[Term]) -> set[Term]:
 
 
 def _not_null(term: Term) -> tuple[Var, ...]:
-    """The columns that are not NULL where a comparison is true."""
+    """The columns that are not NULL where a comparison, or a test for NaN, is true."""
     match term:
         case App(Op.SQL_NOT, (App(op, args),)) | App(op, args) if (
             op in _PYTHON.values() and op is not Op.SQL_EQ_NULLSAFE
         ):
             return tuple(variables(*args))
+        case App(Op.SQL_IS_NAN, (Var() as v,)):
+            return (v,)
     return ()
 
 
