@@ -7,18 +7,19 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from presieve.driver.optimize import explain, optimize
+from presieve.driver.solve import Policy
 from presieve.report.model import BoundaryReport
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def rewritten(df: DataFrame) -> BoundaryReport:
+def rewritten(df: DataFrame, *, policy: Policy = "default") -> BoundaryReport:
     """The report of the one boundary, after the rewritten pipeline gave the same rows."""
-    better = optimize(df, cost="always")
-    assert better is not df, explain(df)
+    better = optimize(df, cost="always", policy=policy)
+    assert better is not df, explain(df, policy=policy)
     same_rows(df, better)
-    (boundary,) = explain(df, cost="always").boundaries
+    (boundary,) = explain(df, cost="always", policy=policy).boundaries
     assert boundary.kind != "none"
     return boundary
 

@@ -36,7 +36,6 @@ FOLDS = [
 
 
 @pytest.mark.parametrize(("fold", "where"), FOLDS)
-@pytest.mark.xfail(reason="what is expected was written for policy assume")
 def test_filters_go_below(tables: Tables, fold: str, where: str) -> None:
     found = rewritten(kept(tables.strange, fold, where))
     assert found.function == "aggregate"
