@@ -55,11 +55,12 @@ class Place:
 
     opened: Opened
     site: SiteProblem
-    search: Callable[[Problem, Known], Solution | Declined]
+    search: Search
     look: bool
 
 
 Known = Mapping[Assumption, str]
+Search = Callable[[Problem, Known], Solution | Declined]
 
 
 def grounded(place: Place, solution: Solution) -> Grounded:
@@ -72,7 +73,7 @@ def grounded(place: Place, solution: Solution) -> Grounded:
         return Grounded(solution)
     breaking = _breaking(solution, open_)
     if isinstance(breaking, Declined):
-        return _without(place, solution, breaking)
+        return Grounded(without_conditions(solution, place.search, breaking))
     from presieve.backend.plans import FEW, data_check
 
     check = data_check(place.opened, place.site, breaking) if place.look else None
@@ -83,18 +84,23 @@ def grounded(place: Place, solution: Solution) -> Grounded:
     if found is not None and found.rows > FEW:
         why = refused(open_)
         many = f"{why.reason}; more than {FEW:,} rows break that ({found.by})"
-        return _without(place, solution, replace(why, reason=many))
+        why = replace(why, reason=many)
+        return Grounded(without_conditions(solution, place.search, why))
     guarded = _guarded(place, solution, open_, breaking)
-    return guarded if isinstance(guarded, Grounded) else _without(place, solution, guarded)
+    if isinstance(guarded, Grounded):
+        return guarded
+    return Grounded(without_conditions(solution, place.search, guarded))
 
 
-def _without(place: Place, solution: Solution, why: Declined) -> Grounded:
-    """What is found without the conditions that nobody knows to hold."""
+def without_conditions(solution: Solution, search: Search, why: Declined) -> Solution:
+    """What the search finds without the conditions that nobody knows to hold, which ``why`` names;
+    a solution that is not used, where it finds nothing.
+    """
     bare = strictly(solution.problem, solution.known)
-    again = place.search(bare, solution.known) if bare != solution.problem else why
+    again = search(bare, solution.known) if bare != solution.problem else why
     if isinstance(again, Solution) and not conditions(again):
-        return Grounded(replace(again, declined=(why, *again.declined)))
-    return Grounded(unused(solution, why))
+        return replace(again, declined=(why, *again.declined))
+    return unused(solution, why)
 
 
 def conditions(solution: Solution) -> tuple[Assumption, ...]:

@@ -8,13 +8,13 @@ aggregator does with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from presieve.certificate.merges import merge_agrees
 from presieve.driver import ladder
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, with_keys, zone_note
-from presieve.driver.solve import Policy, Solution, no_text, not_assumed, strictly
+from presieve.driver.solve import Policy, Solution, no_text, not_assumed
 from presieve.driver.solved import solved
 from presieve.errors import Declined, DeclineSignal, PresieveError, UsageError
 from presieve.ir.fold import Assumption, Mode, Problem
@@ -118,12 +118,14 @@ def _proved(problem: Problem, policy: Policy, budget: float) -> Solution | Decli
     """A proved solution. Where the policy is ``default`` it rests on no condition on data: there is
     no plan here that could guard one.
     """
-    solution = solved(problem, policy, {}, budget, budget)
+
+    def search(problem: Problem, known: Mapping[Assumption, str]) -> Solution:
+        return solved(problem, policy, known, budget, budget)
+
+    solution = search(problem, {})
     open_ = ladder.conditions(solution) if policy == "default" else ()
     if open_:
-        solution = solved(strictly(problem), policy, {}, budget, budget)
-        if ladder.conditions(solution):
-            return ladder.refused(open_)
+        solution = ladder.without_conditions(solution, search, ladder.refused(open_))
     if solution.verified is None:
         return solution.declined[0] if solution.declined else _nothing()
     return solution
