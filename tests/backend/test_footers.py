@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import importlib
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -218,3 +219,104 @@ def test_extremes_that_the_type_does_not_have(tmp_path: Path, type_: str, fits: 
     write(tmp_path, k=pa.array([300, None], pa.int32()))
     column = pq.read_metadata(tmp_path / "part.parquet").row_group(0).column(0)
     assert footers._ranged([], column.statistics, type_) is fits
+
+
+def total(k: pd.Series) -> int:
+    return int(k.sum())
+
+
+def how_many(k: pd.Series) -> int:
+    n = 0
+    for v in k:
+        if v >= 3:
+            n += 1
+    return n
+
+
+SUMS = [
+    (total, "bigint", [1, 2, 300], True),
+    (total, "bigint", [1, 2, 2**51], True),
+    (total, "bigint", [1, 2, 2**52], False),
+    (total, "int", [1, 2, 2**29], True),
+    (total, "int", [1, 2, 2**30], False),
+    (total, "int", [1, 2, -(2**30)], False),
+    (how_many, "int", [1, 2, 2**62], True),
+]
+
+
+@pytest.mark.parametrize(("function", "type_", "values", "fits"), SUMS)
+def test_sums_and_counts_that_fit(
+    spark: SparkSession, tmp_path: Path, function: Any, type_: str, values: list[int], fits: bool
+) -> None:
+    """Of so many rows with such values: the file has three."""
+    pandas_udf: Any = importlib.import_module("pyspark.sql.functions").pandas_udf
+    write(tmp_path, g=longs(1, 1, 2), k=longs(*values))
+    df = spark.read.parquet(str(tmp_path))
+    df = df.groupBy("g").agg(pandas_udf(function, type_)("k").alias("m")).filter("m > 0")
+    same_rows(df, optimize(df, cost="always"))
+    (boundary,) = explain(df, cost="always").boundaries
+    assert (boundary.kind != "none") is fits
+    assert not fits or any(d["code"] == "int-range" for d in boundary.discharged)
+
+
+def test_more_rows_than_the_files_have(spark: SparkSession, tmp_path: Path) -> None:
+    """A generator or a join may give a row many times: the files say nothing of that."""
+    pandas_udf: Any = importlib.import_module("pyspark.sql.functions").pandas_udf
+    write(tmp_path, g=longs(1, 1, 2), k=longs(1, 2, 2**40))
+    table = spark.read.parquet(str(tmp_path))
+    for df in (
+        table.selectExpr("g", "k", "explode(array(1, 2, 3)) AS x"),
+        table.join(spark.range(3).withColumnRenamed("id", "g"), "g"),
+        table.unionAll(table),
+    ):
+        found = df.groupBy("g").agg(pandas_udf(total, "bigint")("k").alias("m")).filter("m > 0")
+        (boundary,) = explain(found, cost="always").boundaries
+        assert not any(d["code"] == "int-range" for d in boundary.discharged)
+        safe(found)
+
+
+def top(k: pd.Series) -> float:
+    best = 0.0
+    for v in k:
+        if not v <= best:
+            best = v
+    return best
+
+
+@pytest.mark.parametrize(
+    ("column", "shown"),
+    [
+        ("CAST(k AS double)", True),
+        ("CAST(CAST(k AS decimal(20,0)) AS double)", False),
+        ("CAST(CAST(k AS string) AS double)", False),
+        ("CAST(k AS double) / 0.5D", False),
+        ("CAST(d AS double)", False),
+        ("d", False),
+    ],
+)
+def test_doubles_that_are_cast(
+    spark: SparkSession, tmp_path: Path, column: str, shown: bool
+) -> None:
+    """What is cast from integers is never NaN, and NULL where they are."""
+    pandas_udf: Any = importlib.import_module("pyspark.sql.functions").pandas_udf
+    write(tmp_path, g=longs(1, 1, 2), k=longs(1, 2, 300), d=[1.0, float("nan"), 3.0])
+    df = spark.read.parquet(str(tmp_path)).selectExpr("g", f"{column} AS k")
+    df = df.groupBy("g").agg(pandas_udf(top, "double")("k").alias("m")).filter("m > 2")
+    same_rows(df, optimize(df, cost="always"))
+    (boundary,) = explain(df, cost="always").boundaries
+    assert any("a cast below" in d["by"] for d in boundary.discharged) is shown
+
+
+@pytest.mark.parametrize(("cell", "shown"), [("12345.00", True), (None, False)])
+def test_decimals(spark: SparkSession, tmp_path: Path, cell: str | None, shown: bool) -> None:
+    """Where no decimal has more digits than its type, none is read as NULL."""
+    import pyarrow as pa
+
+    pandas_udf: Any = importlib.import_module("pyspark.sql.functions").pandas_udf
+    cells = [Decimal("1.00"), Decimal(cell) if cell else None]
+    write(tmp_path, g=longs(1, 1), k=pa.array(cells, pa.decimal128(10, 2)))
+    df = spark.read.parquet(str(tmp_path)).selectExpr("g", "CAST(k AS double) AS k")
+    df = df.groupBy("g").agg(pandas_udf(top, "double")("k").alias("m")).filter("m > 2")
+    same_rows(df, optimize(df, cost="always"))
+    (boundary,) = explain(df, cost="always").boundaries
+    assert any("Parquet footers" in d["by"] for d in boundary.discharged) is shown

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from importlib import import_module
 from random import Random
 
+import pytest
 from tests.synthesis.running import RAISES, Pipeline, Row, equal, pipeline
 
 from presieve.certificate import Verified, check
@@ -150,3 +152,10 @@ def assert_twins_refuted(case: Case) -> None:
     assert case.twins
     for prefilter, residual in case.twins:
         assert_refuted(case, prefilter, residual)
+
+
+def stand_in(
+    monkeypatch: pytest.MonkeyPatch, function: Callable[..., object], other: object
+) -> None:
+    """Puts another function where a module has one."""
+    monkeypatch.setattr(import_module(function.__module__), function.__name__, other)

@@ -247,7 +247,7 @@ def test_results_are_the_same_whatever_the_functions_give(
     accepted = dropped = 0
     for seed in range(100):
         for f in case.pure:
-            monkeypatch.setitem(globals(), f.__name__, any_function(seed, f))
+            checks.stand_in(monkeypatch, f, any_function(seed, f))
         for n in range(100):
             same = {"g": random.choice(case.pools.get("g", ["a"]))}
             rows = [
@@ -357,25 +357,23 @@ def made(threshold: int) -> Callable[[int], bool]:
     return over
 
 
-OVER_5, OVER_7 = made(5), made(7)
-
-
-class Over:
-    def zero(self) -> Any:
-        return 0
-
-    def reduce(self, acc: Any, row: Any) -> Any:
-        return acc + 1 if OVER_5(row["x"]) and row["y"] else acc
-
-
 def test_another_function_of_that_name_is_another_function() -> None:
+    over_5, over_7 = made(5), made(7)
+
+    class Over:
+        def zero(self) -> Any:
+            return 0
+
+        def reduce(self, acc: Any, row: Any) -> Any:
+            return acc + 1 if over_5(row["x"]) and row["y"] else acc
+
     def asked(pure: Any) -> Any:
         schema, returns = "x bigint NOT NULL, y boolean NOT NULL", "n bigint"
         return synthesize(Over, "n >= 1", schema=schema, returns=returns, pure=[pure])
 
-    assert asked(OVER_5).prefilter == "y"
+    assert asked(over_5).prefilter == "y"
     assert asked(made(5)).prefilter == "y"  # as the copies that are sent to workers are
-    assert asked(OVER_7).declined[0]["code"] == "unknown-call"
+    assert asked(over_7).declined[0]["code"] == "unknown-call"
     assert asked(made(7)).declined[0]["code"] == "unknown-call"
 
 

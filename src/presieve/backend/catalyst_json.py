@@ -23,6 +23,7 @@ EXPRESSIONS = "org.apache.spark.sql.catalyst.expressions."
 AND = EXPRESSIONS + "And"
 ATTRIBUTE = EXPRESSIONS + "AttributeReference"
 ALIAS = EXPRESSIONS + "Alias"
+CAST = EXPRESSIONS + "Cast"
 
 MAX_DEPTH = 300
 TOO_DEEP = f"the plan has more than {MAX_DEPTH} operators in a row; cut it with localCheckpoint()"

@@ -17,7 +17,7 @@ from presieve.backend.catalyst_json import (
     split_conjuncts,
 )
 from presieve.backend.catalyst_operators import FILTER, SUBQUERY_ALIAS, VIEW
-from presieve.backend.footers import ranges, without_null
+from presieve.backend.footers import itself, number, ranges, rows, without_null
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import input_vars
 from presieve.backend.problem import SiteProblem
@@ -45,7 +45,7 @@ class Fact:
     by: str
 
 
-BY_FILTER, BY_FOOTERS = "a filter below", "Parquet footers"
+BY_FILTER, BY_CAST, BY_FOOTERS = "a filter below", "a cast below", "Parquet footers"
 
 
 def known_facts(gateway: Gateway, root: Handle, site: SiteProblem) -> tuple[Fact, ...]:
@@ -66,11 +66,39 @@ def known_facts(gateway: Gateway, root: Handle, site: SiteProblem) -> tuple[Fact
     between = ranges(gateway, root, node, wide)
     found = [Fact(_not_none(asked[i]), BY_FILTER) for i in sorted(filtered)]
     found += [Fact(_not_none(asked[i]), BY_FOOTERS) for i in sorted(counted)]
+    found += [Fact(_no_nan(asked[i]), BY_CAST) for i in sorted(_cast(node, asked))]
     return (*found, *(Fact(_within(asked[i], *ends), BY_FOOTERS) for i, ends in between.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """At most how many rows the input has, and between which values integer columns lie, by
+    attribute.
+    """
+
+    rows: int
+    values: dict[int, tuple[int, int]]
+
+
+def extent(gateway: Gateway, root: Handle, site: SiteProblem) -> Extent | None:
+    """What files say of how many rows there are, and of the extremes of integers."""
+    inputs = input_vars(site.names)
+    node = site.site.input
+    count = rows(gateway, root, node, inputs)
+    if count is None:
+        return None
+    wide = {n for n, v in inputs.items() if strip(v.sort) == INT}
+    return Extent(count, ranges(gateway, root, node, wide))
 
 
 def _not_none(var: Var) -> Term:
     return negate(app(Op.IS_NONE, var))
+
+
+def _no_nan(var: Var) -> Term:
+    value = app(Op.GET, var) if isinstance(var.sort, Option) else var
+    none = [app(Op.IS_NONE, var)] if isinstance(var.sort, Option) else []
+    return disjunction([*none, negate(app(Op.IS_NAN, value))])
 
 
 def _within(var: Var, low: int, high: int) -> Term:
@@ -98,6 +126,21 @@ def _filtered(node: Node, ids: Iterable[int]) -> set[int]:
                 for number in _not_null(conjunct.tree):
                     found |= here.get(number, set())
         elif node.kind == PROJECT:
+            here = _below(node.fields["projectList"], here)
+        (node,) = node.children
+    return found
+
+
+def _cast(node: Node, ids: Iterable[int]) -> set[int]:
+    """Which of these output attributes a projection below casts from integers or decimals."""
+    here = {i: {i} for i in ids}
+    found: set[int] = set()
+    while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
+        if node.kind == PROJECT:
+            for tree in node.fields["projectList"]:
+                value = tree[1:] if tree[0]["class"] == ALIAS else tree
+                if itself(value) is None and number(value) is not None:
+                    found |= here.get(expr_id(tree[0]), set())
             here = _below(node.fields["projectList"], here)
         (node,) = node.children
     return found

@@ -9,14 +9,14 @@ pass its values on and add no rows: projections of the plain attribute, filters,
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 from presieve.backend.boundary import PROJECT
-from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, Node, Tree, expr_id
+from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, CAST, JsonNode, Node, Tree, expr_id
 from presieve.backend.catalyst_operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.gateway import Gateway, Handle
 from presieve.semantics.types import decimal_type
@@ -33,7 +33,7 @@ MAX_FILES = 2000
 
 def without_null(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> frozenset[int]:
     """Which of these output attributes of ``node`` hold no NULL in any file of the scan below."""
-    return _good(gateway, root, node, ids, _counts_none)
+    return _good(gateway, root, node, ids, _counts_none, through=number)
 
 
 def within_python(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> frozenset[int]:
@@ -51,6 +51,16 @@ def ranges(
         if _good(gateway, root, node, [number], partial(_ranged, met)) and met:
             found[number] = min(met), max(met)
     return found
+
+
+def rows(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> int | None:
+    """How many rows the files of the scan below hold, where these attributes come out of one."""
+    below = stored_below(gateway, root, node, ids)
+    footers = list(_read(gateway, below)) if below is not None else []
+    if not footers or None in footers:
+        return None
+    count_answer()
+    return sum(int(footer.num_rows) for footer in footers if footer is not None)
 
 
 def _ranged(met: list[int], statistics: Statistics, type_: str) -> bool:
@@ -92,14 +102,42 @@ class Below:
     columns: dict[int, Stored]
 
 
-def stored_below(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> Below | None:
+def itself(value: Tree) -> JsonNode | None:
+    """The attribute that a projected column is, if it is one."""
+    return value[0] if len(value) == 1 and value[0]["class"] == ATTRIBUTE else None
+
+
+def number(value: Tree) -> JsonNode | None:
+    """The attribute that a projected column is, or is cast from such that the one is NULL where the
+    other is and nothing is NaN: from integers and decimals to doubles (``Cast.scala``).
+    """
+    if value[0]["class"] == CAST and value[0]["dataType"] == "double":
+        found = itself(value[1:])
+        exact = found is not None and str(found["dataType"]).startswith(_EXACT)
+        return found if exact else None
+    return itself(value)
+
+
+_EXACT = ("byte", "short", "integer", "long", "decimal")
+
+Through = Callable[[Tree], "JsonNode | None"]
+"""The attribute below that a projected column is the same as, in what is asked of it."""
+
+
+def stored_below(
+    gateway: Gateway,
+    root: Handle,
+    node: Node,
+    ids: Iterable[int],
+    through: Through = itself,
+) -> Below | None:
     """The settled file scan below an operator, where nothing in between adds rows or changes
     values, and the attributes that are columns of its files.
     """
     wanted = {i: i for i in ids}  # from the attribute here to the one that was asked about
     while node.kind != RELATION:
         if node.kind == PROJECT:
-            wanted = _through(node.fields["projectList"], wanted)
+            wanted = _through(node.fields["projectList"], wanted, through)
         elif node.kind not in (FILTER, SUBQUERY_ALIAS, VIEW):
             return None
         if not wanted:
@@ -118,14 +156,20 @@ def stored_below(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int])
 
 
 def _good(
-    gateway: Gateway, root: Handle, node: Node, ids: Iterable[int], test: Test
+    gateway: Gateway,
+    root: Handle,
+    node: Node,
+    ids: Iterable[int],
+    test: Test,
+    *,
+    through: Through = itself,
 ) -> frozenset[int]:
     """The attributes whose column passes the test in every row group of every file below."""
-    below = stored_below(gateway, root, node, ids)
-    files = gateway.parquet_files(below.relation) if below is not None else []
-    if below is None or not files or len(files) > MAX_FILES:
+    below = stored_below(gateway, root, node, ids, through)
+    if below is None:
         return frozenset()
-    found = _passing(files, {c.name: c.type for c in below.columns.values()}, test)
+    types = {c.name: c.type for c in below.columns.values()}
+    found = _passing(_read(gateway, below), types, test)
     if found:
         count_answer()
     return frozenset(i for i, c in below.columns.items() if c.name in found)
@@ -137,36 +181,50 @@ def count_answer() -> None:
     _answers += 1
 
 
-def _through(columns: list[Tree], wanted: dict[int, int]) -> dict[int, int]:
-    """The attributes below a projection that its plain columns pass on."""
+def _through(columns: list[Tree], wanted: dict[int, int], through: Through) -> dict[int, int]:
+    """The attributes below a projection that its columns pass on."""
     found: dict[int, int] = {}
     for tree in columns:
         value = tree[1:] if tree[0]["class"] == ALIAS else tree
         asked = wanted.get(expr_id(tree[0]))
-        if asked is not None and len(value) == 1 and value[0]["class"] == ATTRIBUTE:
+        below = through(value) if asked is not None else None
+        if asked is not None and below is not None:
             # Two columns of one attribute: following one of them is enough to be right.
-            found.setdefault(expr_id(value[0]), asked)
+            found.setdefault(expr_id(below), asked)
     return found
 
 
-def _passing(files: Iterable[str], types: Mapping[str, str], test: Test) -> tuple[str, ...]:
-    """The columns, of these types, that pass the test in every row group of every file."""
+def _read(gateway: Gateway, below: Below) -> Iterator[FileMetaData | None]:
+    """The footers of the files of a scan, as they are read; None for one that cannot be."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    left = dict(types)
-    for uri in files:
+    files = gateway.parquet_files(below.relation)
+    for uri in files if len(files) <= MAX_FILES else []:
         parsed = urlparse(uri)
         if parsed.scheme not in ("", "file") or parsed.netloc:
-            return ()  # a remote file system would have to be asked with its own credentials
+            yield None  # a remote file system would have to be asked with its own credentials
+            return
         try:
-            footer = pq.read_metadata(unquote(parsed.path))
+            yield pq.read_metadata(unquote(parsed.path))
         except (OSError, pa.ArrowException):
+            yield None
+            return
+
+
+def _passing(
+    footers: Iterable[FileMetaData | None], types: Mapping[str, str], test: Test
+) -> tuple[str, ...]:
+    """The columns, of these types, that pass the test in every row group of every file."""
+    left: dict[str, str] | None = None
+    for footer in footers:
+        if footer is None:
             return ()
-        left = {n: t for n, t in left.items() if _passes(footer, n, partial(_of_type, test, t))}
+        asked = types if left is None else left
+        left = {n: t for n, t in asked.items() if _passes(footer, n, partial(_of_type, test, t))}
         if not left:
             break
-    return tuple(left)
+    return tuple(left or ())
 
 
 def _of_type(test: Test, type_: str, statistics: Statistics) -> bool:
@@ -199,10 +257,9 @@ def _place(footer: FileMetaData, name: str) -> int | None:
 
 
 def _counts_none(statistics: Statistics, type_: str) -> bool:
-    """A decimal with more digits than its type has may become NULL on the way."""
-    if type_.startswith("decimal"):
-        return False
-    return bool(statistics.has_null_count and statistics.null_count == 0)
+    """Without NULL. A decimal with more digits than its type has may become NULL on the way."""
+    counted = bool(statistics.has_null_count and statistics.null_count == 0)
+    return counted and (not type_.startswith("decimal") or _holds(statistics, type_))
 
 
 _MICROSECONDS = (2**63 - 1) // 1000 - 1

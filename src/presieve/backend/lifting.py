@@ -17,6 +17,7 @@ from presieve.backend.functions import (
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import Names, input_vars, read_names, schema_column
 from presieve.backend.native import lift_native
+from presieve.backend.setting import Setting
 from presieve.backend.tablefunctions import lifted_table_function
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Output
@@ -28,7 +29,6 @@ from presieve.lift.forms import (
     Form,
     FrameFunction,
     Lifted,
-    Pure,
     Request,
     RowFunction,
     RowsFunction,
@@ -39,16 +39,6 @@ from presieve.lift.pure import apart
 from presieve.lift.rowwise import lift_rows
 from presieve.plan.algebra import Attribute
 from presieve.semantics.types import SchemaColumn
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What holds for all functions of a plan: the session's time zone, and which functions that
-    they call need not be read.
-    """
-
-    timezone: str
-    pure: tuple[Pure, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +76,7 @@ def read_lifted(
         found, why = _lifted_rows(gateway, node, boundary, names, setting)
         return LiftedBoundary(boundary, names, found, why)
     if boundary.kind == TABLE_FUNCTION:
-        fold = lifted_table_function(gateway, node, boundary, names, setting.timezone)
+        fold = lifted_table_function(gateway, node, boundary, names, setting)
         return LiftedBoundary(boundary, names, (fold,))
     if boundary.kind in MAPS:
         return _row_by_row(gateway, node, boundary, setting)
@@ -125,6 +115,7 @@ def _row_by_row(
         keys=tuple(k.name for k in names.keys),
         returns=tuple(schema_column(a) for a in boundary.outputs),
         timezone=setting.timezone,
+        extent=setting.extent(boundary.inputs),
     )
     lifted = lift_rows(function, form, request)
     if isinstance(lifted, Declined):
@@ -227,6 +218,7 @@ def _lift(
         returns=_returns([outputs[i] for i in call.outputs], call),
         timezone=setting.timezone,
         pure=setting.pure,
+        extent=setting.extent(boundary.inputs),
     )
     result = lift(function, form, request)
     if isinstance(result, Declined):

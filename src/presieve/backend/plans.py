@@ -13,18 +13,19 @@ from presieve.backend.catalyst_json import JsonNode, Node
 from presieve.backend.catalyst_plan import Site, boundaries, candidates, find_sites
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
 from presieve.backend.datacheck import FEW, Check, check_of
-from presieve.backend.facts import Fact, known_facts
+from presieve.backend.facts import BY_FOOTERS, Fact, extent, known_facts
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 from presieve.backend.guard import classes
-from presieve.backend.lifting import Setting
 from presieve.backend.native import AGGREGATE_EXPRESSION, native_call
 from presieve.backend.notes import notes
 from presieve.backend.problem import SiteProblem, read_problem
 from presieve.backend.rewrite import SiteEdit, edit, guarded_edit, rewrite_plan
 from presieve.backend.scan import Scans, scans_below
+from presieve.backend.setting import Setting
 from presieve.backend.sizes import Size, sizes
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.terms import Term, Var
+from presieve.ir.fold import Assumption
+from presieve.ir.terms import TRUE, Term, Var
 from presieve.lift.forms import Pure
 
 __all__ = [
@@ -280,6 +281,27 @@ def facts(opened: Opened, site: SiteProblem) -> tuple[Fact, ...]:
         return known_facts(opened.gateway, opened.plan, site)
     except GatewayError:
         return ()
+
+
+def bounded(opened: Opened, site: SiteProblem) -> dict[Assumption, str]:
+    """Which results and sums fit their types, as the files have so few rows and such values: what
+    the functions do not rest on when they are lifted once more, knowing that.
+    """
+    asked = [a for a in site.problem.assumptions if a.code == "int-range" and a.term == TRUE]
+    if not asked:
+        return {}
+    try:
+        known = extent(opened.gateway, opened.plan, site)
+        if known is None:
+            return {}
+        setting = Setting(opened.timezone, opened.pure, known.rows, known.values)
+        again = read_problem(opened.gateway, site.site, opened.plan, setting).problem
+    except (DeclineSignal, GatewayError):
+        return {}
+    fold, other = site.problem.fold, again.fold
+    if (fold.fields, fold.outputs) != (other.fields, other.outputs):
+        return {}  # it was read in another way
+    return {a: BY_FOOTERS for a in asked if a not in again.assumptions}
 
 
 def plan_edit(

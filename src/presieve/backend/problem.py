@@ -18,7 +18,7 @@ from presieve.backend.errors import (
 )
 from presieve.backend.fields import with_all_fields
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.lifting import Setting, read_lifted
+from presieve.backend.lifting import read_lifted
 from presieve.backend.names import (
     Names,
     input_vars,
@@ -27,6 +27,7 @@ from presieve.backend.names import (
     output_vars,
 )
 from presieve.backend.raising import Below, can_raise, look_below, trees_raise
+from presieve.backend.setting import Setting
 from presieve.backend.sources import Sources, read_sources
 from presieve.backend.tableops import read_boundary
 from presieve.backend.utf8 import valid_utf8

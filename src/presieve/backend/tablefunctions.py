@@ -32,6 +32,7 @@ from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, 
 from presieve.backend.functions import command
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import Names, distinct, schema_column
+from presieve.backend.setting import Setting
 from presieve.errors import Declined, DeclineSignal
 from presieve.lift.forms import Lifted, Request, StateClass
 from presieve.lift.lift import lift
@@ -100,7 +101,7 @@ def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
 
 
 def lifted_table_function(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, timezone: str
+    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, setting: Setting
 ) -> Lifted:
     """The class as a fold. Raises :class:`DeclineSignal`."""
     (call,) = boundary.calls
@@ -108,7 +109,8 @@ def lifted_table_function(
         schema=tuple(schema_column(a) for a in boundary.inputs),
         keys=tuple(k.name for k in names.keys),
         returns=tuple(schema_column(a) for a in boundary.outputs),
-        timezone=timezone,
+        timezone=setting.timezone,
+        extent=setting.extent(boundary.inputs),
     )
     found = lift(command(gateway, gateway.table_function(node), call), StateClass(), request)
     if isinstance(found, Declined):

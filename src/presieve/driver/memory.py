@@ -64,9 +64,9 @@ class Memory:
                 self._solutions.popitem(last=False)
 
 
-_Key: TypeAlias = tuple[str, Policy, frozenset[tuple[str, str, str]]]
+_Key: TypeAlias = tuple[str, Policy, frozenset[tuple[str, str, str, str]]]
 
 
 def _key(problem: Problem, policy: Policy, known: Mapping[Assumption, str]) -> _Key:
-    facts = frozenset((a.code, print_term(a.term), by) for a, by in known.items())
+    facts = frozenset((a.code, a.text, print_term(a.term), by) for a, by in known.items())
     return print_problem(problem), policy, facts

@@ -238,12 +238,13 @@ def _solve_problem(
     *,
     for_report: bool,
 ) -> Decided:
-    from presieve.backend.plans import facts, input_names
+    from presieve.backend.plans import bounded, facts, input_names
 
     names = input_names(problem)
     declared = read_declared(options.declare, names, opened.timezone, partly=True)
     widened, known = with_declared(problem.problem, declared)
-    known = {**ladder.discharged(problem.problem, facts(opened, problem)), **known}
+    shown = ladder.discharged(problem.problem, facts(opened, problem))
+    known = {**bounded(opened, problem), **shown, **known}
     solution = _solved(widened, known, options, deadline)
     if isinstance(solution, Declined):
         return Decided(replace(report, declined=(solution,)), None)

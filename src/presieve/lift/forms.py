@@ -8,6 +8,7 @@ from typing import TypeAlias
 from presieve.ir.fold import Assumption, Column, Fold
 from presieve.ir.sorts import Sort
 from presieve.ir.terms import TRUE, Scope, Term, Var
+from presieve.lift.ranges import EVERYTHING, Extent
 from presieve.semantics.types import SchemaColumn
 
 
@@ -147,7 +148,8 @@ class Request:
 
     ``schema`` are the input columns in order, keys included where the rows hold them; ``keys`` the
     names of the grouping columns; ``returns`` the declared output columns in order; ``timezone``
-    the session's time zone (an IANA name); ``pure`` functions that need not be read.
+    the session's time zone (an IANA name); ``pure`` functions that need not be read; ``extent``
+    what is known of the data beyond the types.
     """
 
     schema: tuple[SchemaColumn, ...]
@@ -155,6 +157,7 @@ class Request:
     returns: tuple[SchemaColumn, ...]
     timezone: str = "UTC"
     pure: tuple[Pure, ...] = ()
+    extent: Extent = EVERYTHING
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         """Before the loop is known, only columns have bounds."""
-        self.ranges = column_ranges(self.columns.request.schema)
+        self.ranges = column_ranges(self.columns.request.schema, self.columns.request.extent)
 
     def decline(self, code: str, reason: str, node: ast.AST) -> DeclineSignal:
         """What to raise in order to stop the whole lifting here."""

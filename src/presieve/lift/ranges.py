@@ -1,14 +1,15 @@
 """Trusted. How large the integers of a fold can get, so that a result is known to fit its type.
 Decimals count as the integers that they are in units of their last digit.
 
-A group is held by one process of 64 bits, whose address space of 2^47 bytes bounds its rows. A
-field that grows by at most k with each row stays within its other values plus k * 2^47.
+A group is held by one process of 64 bits, whose address space of 2^47 bytes bounds its rows; the
+footers of files may say that there are fewer. A field that grows by at most k with each of n rows
+stays within its other values plus k * n.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from presieve.ir.fold import Field
@@ -23,11 +24,24 @@ Interval: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class Extent:
+    """How many rows the input has at most, and between which values integer columns lie."""
+
+    rows: int = MOST_ROWS
+    values: Mapping[str, Interval] = field(default_factory=dict)
+
+
+EVERYTHING = Extent()
+"""Any data whatever."""
+
+
+@dataclass(frozen=True, slots=True)
 class Ranges:
     """Least and greatest values: of columns by their types, of fields by how they grow."""
 
     columns: Mapping[str, Interval]
     fields: Mapping[str, Interval] = field(default_factory=dict)
+    rows: int = MOST_ROWS
 
     def fits(self, term: Term, type_: str) -> bool:
         """Whether the Int or Decimal term is certainly within the Spark type."""
@@ -79,10 +93,11 @@ def _combine(op: Op, x: Interval, y: Interval) -> Interval:
     return min(products), max(products)
 
 
-def column_ranges(schema: Sequence[SchemaColumn]) -> Ranges:
-    """Bounds for the columns, by their types."""
-    found = ((c.name, bounds(c.type)) for c in schema)
-    return Ranges({name: limits for name, limits in found if limits is not None})
+def column_ranges(schema: Sequence[SchemaColumn], extent: Extent = EVERYTHING) -> Ranges:
+    """Bounds for the columns, by their types and by what is known of the data."""
+    found = ((c.name, extent.values.get(c.name) or bounds(c.type)) for c in schema)
+    columns = {name: limits for name, limits in found if limits is not None}
+    return Ranges(columns, rows=min(extent.rows, MOST_ROWS))
 
 
 def field_ranges(fields: Sequence[Field], columns: Ranges) -> Ranges:
@@ -93,10 +108,10 @@ def field_ranges(fields: Sequence[Field], columns: Ranges) -> Ranges:
     for _ in ints:
         for f in ints:
             if f.name not in known:
-                bound = _field_bound(f, Ranges(columns.columns, known))
+                bound = _field_bound(f, replace(columns, fields=known))
                 if bound is not None:
                     known[f.name] = bound
-    return Ranges(columns.columns, known)
+    return replace(columns, fields=known)
 
 
 def _field_bound(f: Field, known: Ranges) -> Interval | None:
@@ -106,7 +121,7 @@ def _field_bound(f: Field, known: Ranges) -> Interval | None:
         return None
     growth, other = step
     whole = start if other is None else (min(start[0], other[0]), max(start[1], other[1]))
-    return whole[0] + MOST_ROWS * min(growth[0], 0), whole[1] + MOST_ROWS * max(growth[1], 0)
+    return whole[0] + known.rows * min(growth[0], 0), whole[1] + known.rows * max(growth[1], 0)
 
 
 def _growth(term: Term, name: str, known: Ranges) -> tuple[Interval, Interval | None] | None:
