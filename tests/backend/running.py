@@ -24,6 +24,11 @@ def rewritten(df: DataFrame, *, policy: Policy = "default") -> BoundaryReport:
     return boundary
 
 
+def rewritings(df: DataFrame) -> tuple[BoundaryReport, BoundaryReport]:
+    """The reports by default, and where what is not known is assumed. The rows are the same."""
+    return rewritten(df), rewritten(df, policy="assume")
+
+
 def untouched(df: DataFrame) -> BoundaryReport:
     """The report of the one boundary, where the very same DataFrame came back."""
     assert optimize(df, cost="always") is df

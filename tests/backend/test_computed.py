@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from tests.backend.running import rewritten
+from tests.backend.running import rewritten, untouched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,9 +40,11 @@ def test_a_product_goes_below(spark: SparkSession, by_value: None, tmp_path: Pat
     spark.createDataFrame(ROWS, SCHEMA).write.parquet(str(tmp_path / "t"))
     sales = spark.read.parquet(str(tmp_path / "t"))
     groups = sales.groupBy("shop").applyInPandas(best_sale, "shop string, revenue double")
-    boundary = rewritten(groups.filter("revenue > 1000"))
+    df = groups.filter("revenue > 1000")
+    untouched(df)  # a product with NaN in it breaks what is assumed, and no scan is asked for that
+    boundary = rewritten(df, policy="assume")
     assert (boundary.kind, boundary.prefilter) == ("exact", "price * qty > 1000.0D")
-    assert [a["code"] for a in boundary.assumptions] == ["no-nan"]
+    assert [a["code"] for a in boundary.assumptions] == ["no-nan", "may-erase-error"]
 
 
 ENDS = (-(2**63), -1, 0, 1, 2, 2**62, 2**63 - 2, 2**63 - 1)

@@ -34,7 +34,7 @@ def top_two(table: DataFrame) -> DataFrame:
 
 
 def test_source_conjuncts_scan_and_search(scores: DataFrame) -> None:
-    report = explain(top_two(scores), cost="always")
+    report = explain(top_two(scores), cost="always", policy="assume")
     (found,) = report.boundaries
     (listing,) = found.listings
     assert Path(listing.file).name == "udfs.py"
@@ -46,9 +46,11 @@ def test_source_conjuncts_scan_and_search(scores: DataFrame) -> None:
     ]
     assert any("both runs agree on `second`" in s for s in found.sentences)
     assert [(r.text, r.reached) for r in found.reaches] == [("score >= 90.0D", True)]
-    assert [r.declare for r in found.remedies] == ["score IS NOT NULL AND NOT isnan(score)"]
+    declares = [r.declare for r in found.remedies]  # of erased errors nothing can be declared
+    assert declares == ["score IS NOT NULL AND NOT isnan(score)", ""]
     declared = explain(top_two(scores), cost="always", declare=found.remedies[0].declare)
-    assert declared.boundaries[0].assumptions == ()
+    codes = [a["code"] for a in declared.boundaries[0].assumptions]
+    assert codes == ["may-erase-error"]
     assert "trace" not in report.to_json()["boundaries"][0]
     assert str(report.trace()).startswith("1 search  top_two, by group")
     plain = report.to_json()

@@ -21,9 +21,10 @@ def test_t01_groups_without_such_rows_vanish(tables: Tables) -> None:
     untouched(agg(tables.plain, "errors", "bigint", "level").filter("m <= 5"))
 
 
-def test_t01_but_at_least_one_is_exact(tables: Tables) -> None:
-    boundary = rewritten(agg(tables.plain, "errors", "bigint", "level").filter("m >= 1"))
-    assert boundary.kind == "exact"
+def test_t01_but_at_least_one_moves(tables: Tables) -> None:
+    df = agg(tables.plain, "errors", "bigint", "level").filter("m >= 1")
+    boundary = rewritten(df)
+    assert boundary.kind == "partial"  # a text that is no UTF-8 raises on its way to the function
     assert boundary.prefilter == "level = 'error'"
 
 
@@ -126,7 +127,9 @@ def test_t17_collations(spark: SparkSession, tables: Tables) -> None:
     untouched(agg(folded, "errors", "bigint", "level").filter("m >= 1"))
     keyed = tables.plain.selectExpr("team COLLATE UTF8_LCASE AS team", "score")
     df = agg(keyed, "top", "double", "score")
-    assert rewritten(df.filter("m >= 90 AND team = 'A'")).prefilter == SCORE
+    df = df.filter("m >= 90 AND team = 'A'")
+    untouched(df)  # which spelling of a team is shown would be open
+    assert rewritten(df, policy="assume").prefilter == SCORE
 
 
 def test_a_group_minus_its_mean(tables: Tables) -> None:

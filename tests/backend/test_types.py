@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
-from tests.backend.running import is_connect, rewritten, safe, untouched
+from tests.backend.running import is_connect, rewritings, rewritten, safe, untouched
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -88,8 +88,9 @@ def test_times_without_zone(spark: SparkSession, zone: str, tmp_path: Path) -> N
     table = stored(spark, tmp_path, "team string, ts timestamp_ntz", TIMES)
     best = agg(table, latest_after, "timestamp_ntz", "ts")
     boundary = rewritten(best.filter("m >= TIMESTAMP_NTZ '2021-03-28 02:30:00'"))
+    # A moment that pandas cannot hold raises on its way to the function, which is called as before.
     assert (boundary.kind, boundary.prefilter) == (
-        "exact",
+        "partial",
         "ts >= TIMESTAMP_NTZ '2021-03-28 02:30:00'",
     )
     assert any("2021-03-28T02:30" in p for p in boundary.pushed_to_scan)
@@ -120,7 +121,7 @@ def test_a_null_among_times_without_zone(spark: SparkSession, tmp_path: Path) ->
     rows = [*TIMES, ("a", None), ("e", None)]
     table = stored(spark, tmp_path, "team string, ts timestamp_ntz", rows)
     best = agg(table, latest_after, "timestamp_ntz", "ts").filter("m > DATE '2021-01-01'")
-    assert "no-null" in {a["code"] for a in rewritten(best).assumptions}
+    assert rewritten(best).prefilter == "ts > TIMESTAMP_NTZ '2021-01-01 00:00:00'"
 
 
 def test_keys_without_zone(spark: SparkSession, zone: str, tmp_path: Path) -> None:
@@ -328,10 +329,11 @@ def test_fields_of_a_struct_as_columns(odd: DataFrame) -> None:
     declined = untouched(agg(odd, most, "bigint", "struct").filter("m > 10")).declined[-1]
     assert "select the fields" in declined.reason
     flat = odd.selectExpr("team", "struct.f AS f")
-    boundary = rewritten(agg(flat, most, "bigint", "f").filter("m > 10"))
-    assert boundary.prefilter == "f > 10"
+    df = agg(flat, most, "bigint", "f").filter("m > 10")
+    for boundary, assumed in zip(rewritings(df), ([], ["no-null"]), strict=True):
+        assert boundary.prefilter == "f > 10"
+        assert [a["code"] for a in boundary.assumptions] == assumed
     assert any("struct.f" in p for p in boundary.pushed_to_scan)
-    assert [a["code"] for a in boundary.assumptions] == ["no-null"]
 
 
 def test_timestamps_where_clocks_are_changed(

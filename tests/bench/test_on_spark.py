@@ -33,7 +33,6 @@ CASES: dict[str, tuple[Any, str]] = {
 ALWAYS: dict[str, tuple[Any, str, str]] = {
     "TPCHUDAF_3": (udfs.pressing_orders, "2-HIGH", ""),
     "20Nov_1": (udfs.any_awarded, "Adjudicada", "won IN (0, 1)"),
-    "KeepRowWithMaxAge_1": (udfs.oldest, "", "NOT age < 0"),
 }
 """The function, a text, and a filter that always holds, where it is not the published one."""
 

@@ -57,10 +57,12 @@ def test_page_on_spark(found: Page, folder: Path, spark: SparkSession) -> None:
     before = files.getWorkingDirectory()
     path = spark.sparkContext._jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr]
     files.setWorkingDirectory(path(str(folder / "work")))
+    zone = str(spark.conf.get("spark.sql.session.timeZone"))
     try:
         run(found, folder, spark=spark)
     finally:
         files.setWorkingDirectory(before)
+        spark.conf.set("spark.sql.session.timeZone", zone)
         spark.catalog.clearCache()
         for view in spark.catalog.listTables():
             if view.isTemporary:

@@ -166,8 +166,8 @@ def test_other_questions(spark: SparkSession, scripts: dict[str, Any], tmp_path:
     quiet = presieve.synthesize(
         sensors.alarms, "alarms = 0", schema="celsius double", returns="alarms bigint"
     )
-    assert third.kind == quiet.kind == "none"
-    assert not third.declined
+    assert third.prefilter == "points IS NOT NULL AND NOT isnan(points)"
+    assert quiet.kind == "none"
     assert not quiet.declined
     other = presieve.synthesize(
         log.verdict,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import presieve
 from presieve.driver.optimize import explain, optimize
+from presieve.driver.solve import Policy
 from presieve.driver.verify import Verdict
 from presieve.report.model import BoundaryReport
 
@@ -57,27 +58,29 @@ def logged() -> Iterator[list[str]]:
         logger.setLevel(level)
 
 
-def left_alone(df: DataFrame, naive: DataFrame, why: str) -> None:
+def left_alone(df: DataFrame, naive: DataFrame, why: str, *, policy: Policy = "default") -> None:
     """The very same object comes back, the log says why, and the tempting rewrite is wrong."""
     with logged() as lines:
-        assert optimize(df) is df
+        assert optimize(df, policy=policy) is df
     assert any(why in line for line in lines), lines
     tempting(df, naive)
 
 
-def kept(df: DataFrame, naive: DataFrame) -> tuple[BoundaryReport, ...]:
+def kept(
+    df: DataFrame, naive: DataFrame, *, policy: Policy = "default"
+) -> tuple[BoundaryReport, ...]:
     """Rewritten or left alone, the result is the same, and the tempting rewrite is wrong."""
     right = tempting(df, naive)
-    better = optimize(df)
-    if better is not df:
-        assert better.schema == df.schema
-        assert outcome(better) == right
-    return explain(df).boundaries
+    for better in (optimize(df), optimize(df, policy=policy)):
+        if better is not df:
+            assert better.schema == df.schema
+            assert outcome(better) == right
+    return explain(df, policy=policy).boundaries
 
 
-def moved(df: DataFrame, naive: DataFrame) -> BoundaryReport:
+def moved(df: DataFrame, naive: DataFrame, *, policy: Policy = "default") -> BoundaryReport:
     """As :func:`kept`, of a pipeline with one boundary, which is rewritten."""
-    (boundary,) = kept(df, naive)
+    (boundary,) = kept(df, naive, policy=policy)
     assert boundary.kind != "none", boundary.declined
     return boundary
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 ABOUT_CODE = frozenset((PURE, CONSTANT))
 """Codes of assumptions about functions. No data can break them."""
 
+BY_ITSELF = "what the function does"
+"""How a condition is known that holds of any row whatever."""
 BY_GUARD = "the guarded plan"
 """How a condition is known of the rows that a guarded pre-filter drops."""
 
@@ -116,15 +118,13 @@ def conditions(solution: Solution) -> tuple[Assumption, ...]:
 
 def discharged(problem: Problem, facts: Sequence[Fact]) -> dict[Assumption, str]:
     """The assumptions that follow from what is known of every row, and by what it is known."""
-    if not facts:
-        return {}
     bare = replace(problem, assumptions=tuple(Assumption("known", f.by, f.term) for f in facts))
     found: dict[Assumption, str] = {}
     for a in problem.assumptions:
         if a.term != TRUE and follows_from(bare, a):
             read = set(variables(a.term))
             about = (f.by for f in facts if not read.isdisjoint(variables(f.term)))
-            found[a] = " and ".join(dict.fromkeys(about))
+            found[a] = " and ".join(dict.fromkeys(about)) or BY_ITSELF
     return found
 
 

@@ -7,7 +7,7 @@ in a place moves this and all that follow down by one.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
@@ -17,7 +17,7 @@ from presieve.lift.fields import any_row, field, rows_of
 from presieve.lift.machine import Flow, Machine
 from presieve.lift.values import Scalar, TopV, VectorV
 from presieve.lift.vectors import missing, present_rows, small, there
-from presieve.lift.zeros import one_zero
+from presieve.lift.zeros import either_zero, one_zero
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,16 @@ def places_of(m: Machine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = 
     assert isinstance(of, VectorV)
     small(m, of)
     small(m, top.by.key)
-    if strip(top.by.key.term.sort) == FLOAT and not top.by.stable:
-        one_zero(m, top.by.key.term)
+    zeros = strip(top.by.key.term.sort) == FLOAT and not top.by.stable
     if of.term == top.by.key.term:
-        return _of_keys(m, flow, of, top, node, full=full)
+        found = _of_keys(m, flow, of, top, node, full=full)
+        if not zeros:
+            return found
+        rows = present_rows(of)
+        either = (either_zero(m, v, of.term, rows, node) for v in found.values)
+        return replace(found, values=tuple(either))
+    if zeros:
+        one_zero(m, top.by.key.term)
     if not top.among:
         reason = "which of the rows that tie come first is not known: sort with kind='stable'"
         raise m.decline("row-order", reason, node)

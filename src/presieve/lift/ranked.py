@@ -40,7 +40,7 @@ from presieve.lift.values import (
     VectorV,
 )
 from presieve.lift.vectors import NAN, as_double, column_of, constant_of, missing
-from presieve.lift.zeros import one_zero
+from presieve.lift.zeros import either_zero
 
 MOST = 8
 """Places, at most."""
@@ -273,7 +273,7 @@ def _extreme(m: Machine, flow: Flow, top: TopV, op: Op, node: ast.AST) -> Value:
             break
     there_ = of.rows == TRUE and (sort == FLOAT or missing(of.term) == FALSE)
     if sort == FLOAT:
-        one_zero(m, of.term)
+        best = either_zero(m, best, of.term, of.rows, node)
     return GapV(best, there_, wide=there_ and not of.narrow)
 
 

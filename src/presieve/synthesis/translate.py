@@ -10,7 +10,18 @@ from __future__ import annotations
 from presieve.errors import SortError
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
 from presieve.ir.sorts import FLOAT, INT, Option, strip
-from presieve.ir.terms import SQL_FALSE, SQL_TRUE, App, Lit, Op, Term, Var, lit, literal_value
+from presieve.ir.terms import (
+    SQL_FALSE,
+    SQL_TRUE,
+    App,
+    Lit,
+    Op,
+    Term,
+    Var,
+    float_lit,
+    lit,
+    literal_value,
+)
 from presieve.ir.walk import variables
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operators import Undefined
@@ -76,7 +87,9 @@ def implied(condition: Term, wanted: bool = True) -> Term:
         case App(op, args) if op in _PYTHON or op in _SPARK or op is Op.IS_NAN:
             return _atom(op, args, wanted)
         case App(Op.SAME, (number, Lit() as zero)) if wanted and literal_value(zero) == 0:
-            return implied(app(Op.PY_EQ, number, zero))  # Spark has one zero
+            # Spark has one zero, and a scan has two, of which neither of these loses any.
+            ends = ((Op.PY_GE, -0.0), (Op.PY_LE, 0.0))
+            return _all([implied(app(o, number, float_lit(x))) for o, x in ends])
     return SQL_TRUE
 
 
