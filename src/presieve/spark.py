@@ -12,9 +12,9 @@ from presieve.driver.optimize import switched_off
 from presieve.driver.options import UNSET, Options, given, of_session, shows_defaults
 from presieve.driver.solve import Policy
 from presieve.errors import UsageError
-from presieve.lift.groupfold import runner
-from presieve.lift.merging import has_merge
-from presieve.lift.rowclass import is_row_class
+from presieve.lift.entry.group_fold import runner
+from presieve.lift.entry.merge import has_merge
+from presieve.lift.entry.row_class import is_row_class
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

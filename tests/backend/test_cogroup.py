@@ -13,7 +13,7 @@ from tests.backend.running import rewritten, untouched
 
 from presieve.driver.optimize import explain
 from presieve.errors import DeclineSignal
-from presieve.lift.keycolumns import held_columns
+from presieve.lift.key_columns.analysis import held_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

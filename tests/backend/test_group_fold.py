@@ -20,7 +20,7 @@ from tests.backend.running import rewritten, safe, untouched
 import presieve
 from presieve.driver.optimize import explain
 from presieve.errors import UsageError
-from presieve.lift.groupfold import group_fold_under, runner
+from presieve.lift.entry.group_fold import group_fold_under, runner
 from presieve.semantics.interpret import evaluate
 from presieve.spark import group_fold
 

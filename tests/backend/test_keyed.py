@@ -11,7 +11,7 @@ from tests.backend.conftest import SCHEMA, Tables
 from tests.backend.running import rewritten, untouched
 
 from presieve.driver.optimize import explain, optimize
-from presieve.lift.keycolumns import held_columns
+from presieve.lift.key_columns.analysis import held_columns
 
 COLUMNS = ("team", "score", "v", "level")
 KEEPING = {

@@ -13,7 +13,7 @@ from tests.fuzz.trial import Failure
 from presieve.driver.solve import Solution, solve
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
-from presieve.lift import compare
+from presieve.lift.models.builtins import comparisons
 
 FOLDS = 60
 
@@ -26,7 +26,7 @@ def found() -> Failure | None:
 
 
 def test_less_read_as_less_or_equal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(compare._ORDER, ast.Lt, compare._ORDER[ast.LtE])
+    monkeypatch.setitem(comparisons._ORDER, ast.Lt, comparisons._ORDER[ast.LtE])
     failure = found()
     assert failure is not None
     assert failure.what == "lifted wrongly"

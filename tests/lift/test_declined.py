@@ -55,7 +55,7 @@ def test_declined_with_code_and_line(function: FunctionType, code: str, line: in
 
 def test_every_code_is_registered_and_used() -> None:
     folder = Path(presieve.lift.__file__).parent
-    text = "\n".join(p.read_text() for p in sorted(folder.glob("*.py")) if p.name != "codes.py")
+    text = "\n".join(p.read_text() for p in sorted(folder.rglob("*.py")) if p.name != "codes.py")
     pattern = r"(?:DeclineSignal|decline|_decline)\(\s*\"([a-z-]+)\""
     used = set(re.findall(pattern, text))
     used |= set(re.findall(r"return \"([a-z]+-[a-z]+)\", f", text))

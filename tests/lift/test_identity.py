@@ -24,10 +24,10 @@ from tests.lift.lifting import (
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.lift import FrameFunction, Lifted, Request, SeriesFunction
+from presieve.lift.entry.row_map import lift_rows
+from presieve.lift.execution.identity import FUNCTIONS, METHODS
 from presieve.lift.forms import RowsFunction
-from presieve.lift.identity import FUNCTIONS, METHODS
-from presieve.lift.keycolumns import held_columns
-from presieve.lift.rowwise import lift_rows
+from presieve.lift.key_columns.analysis import held_columns
 from presieve.semantics.interpret import Raised, evaluate, key_env, run_fold
 from presieve.semantics.values import Value, same
 

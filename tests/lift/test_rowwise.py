@@ -15,8 +15,8 @@ from presieve.driver.inputs import Inputs, read_filter
 from presieve.driver.verify import Asked, Verdict
 from presieve.errors import Declined
 from presieve.ir.fold import Mode
+from presieve.lift.entry.row_map import lift_rows
 from presieve.lift.forms import Lifted, Request, RowsFunction
-from presieve.lift.rowwise import lift_rows
 from presieve.semantics.interpret import Raised, evaluate, key_env, run_fold
 from presieve.semantics.values import Value
 

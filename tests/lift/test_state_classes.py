@@ -9,8 +9,8 @@ import pytest
 from tests.lift import state_classes
 
 from presieve.errors import Declined
+from presieve.lift.api import lift
 from presieve.lift.forms import Lifted, Request, StateClass
-from presieve.lift.lift import lift
 from presieve.semantics.interpret import Raised, run_fold
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.ddl import parse_schema

@@ -27,7 +27,7 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.native import AGGREGATE_EXPRESSION, COMPLETE, NativeCall, native_call
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Mode
-from presieve.lift.lift import GROUPED_AGG_ARROW, GROUPED_AGG_PANDAS, STREAMED
+from presieve.lift.api import GROUPED_AGG_ARROW, GROUPED_AGG_PANDAS, STREAMED
 from presieve.plan.algebra import Attribute
 
 LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."

@@ -13,11 +13,11 @@ from presieve.backend.pickled import together
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Fold, Output
 from presieve.ir.terms import Scope, Var
-from presieve.lift.build import some
+from presieve.lift.entry.group_fold import group_fold_under
 from presieve.lift.forms import ArrayFunction, Form, Lifted, SeriesFunction
-from presieve.lift.groupfold import group_fold_under
-from presieve.lift.keycolumns import held_columns
-from presieve.lift.shipped import function_source
+from presieve.lift.key_columns.analysis import held_columns
+from presieve.lift.python.shipped import function_source
+from presieve.semantics.build import some
 from presieve.semantics.types import column, decimal_type
 
 

@@ -24,7 +24,9 @@ from presieve.ir.fold import Output
 from presieve.ir.sorts import BOOL, Option
 from presieve.ir.terms import TRUE, Var
 from presieve.ir.wellformed import output_var
-from presieve.lift.build import some
+from presieve.lift.api import lift
+from presieve.lift.entry.row_map import lift_rows
+from presieve.lift.execution.opaque_calls import apart
 from presieve.lift.forms import (
     Form,
     FrameFunction,
@@ -34,10 +36,8 @@ from presieve.lift.forms import (
     RowsFunction,
     TableFunction,
 )
-from presieve.lift.lift import lift
-from presieve.lift.pure import apart
-from presieve.lift.rowwise import lift_rows
 from presieve.plan.algebra import Attribute
+from presieve.semantics.build import some
 from presieve.semantics.types import SchemaColumn
 
 

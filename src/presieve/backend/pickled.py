@@ -18,7 +18,7 @@ from typing import Any
 from pyspark.cloudpickle import cloudpickle
 
 from presieve.errors import DeclineSignal
-from presieve.lift.shipping import Path, is_own_module, path_of
+from presieve.lift.python.shipping import Path, is_own_module, path_of
 
 _MAKERS = ("_make_skeleton_class", "_make_skeleton_enum", "_make_typevar")
 """Functions of cloudpickle's that look for the object in the driver."""

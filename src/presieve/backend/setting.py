@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from presieve.lift.forms import Pure
-from presieve.lift.ranges import MOST_ROWS, Extent, Interval
+from presieve.lift.values.ranges import MOST_ROWS, Extent, Interval
 from presieve.plan.algebra import Attribute
 
 

@@ -34,8 +34,8 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.names import Names, distinct, schema_column
 from presieve.backend.setting import Setting
 from presieve.errors import Declined, DeclineSignal
+from presieve.lift.api import lift
 from presieve.lift.forms import Lifted, Request, StateClass
-from presieve.lift.lift import lift
 from presieve.plan.algebra import Attribute
 
 _KIND = 301

@@ -24,7 +24,7 @@ from presieve.ir.fold import Field, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
 from presieve.ir.terms import NONEMPTY, Op, Scope, Term, Var
-from presieve.lift.build import and_, get, is_none, or_
+from presieve.semantics.build import and_, get, is_none, or_
 from presieve.smt.encodings import same_encoding
 from presieve.smt.runs import Run, Runs
 from presieve.smt.solver import Effort, Unsat

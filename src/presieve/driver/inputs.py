@@ -13,8 +13,8 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import literals, variables
 from presieve.ir.wellformed import output_var
 from presieve.lift import lift
+from presieve.lift.api import SCALAR
 from presieve.lift.forms import Lifted, Pure, Request, RowFunction
-from presieve.lift.lift import SCALAR
 from presieve.semantics.thresholds import with_thresholds
 from presieve.semantics.types import SchemaColumn, column
 from presieve.sql.ddl import parse_returns, parse_schema

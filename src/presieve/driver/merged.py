@@ -24,9 +24,9 @@ from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms, variables
 from presieve.ir.wellformed import output_var
 from presieve.lift import RowClass, lift
+from presieve.lift.entry.group_fold import check_methods
+from presieve.lift.entry.merge import lift_merge
 from presieve.lift.forms import Request
-from presieve.lift.groupfold import check_methods
-from presieve.lift.merging import lift_merge
 from presieve.semantics.decoded import NOT_UTF8, differs, reads_bytes
 from presieve.semantics.types import SchemaColumn, column
 from presieve.smt.solver import Effort

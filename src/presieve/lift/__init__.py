@@ -1,5 +1,6 @@
 """Trusted. Lifting: from Python functions and classes to folds of the IR, or a reason why not."""
 
+from presieve.lift.api import lift
 from presieve.lift.forms import (
     ArrayFunction,
     Form,
@@ -10,7 +11,6 @@ from presieve.lift.forms import (
     SeriesFunction,
     TableFunction,
 )
-from presieve.lift.lift import lift
 
 __all__ = [
     "ArrayFunction",

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from presieve.ir.fold import Assumption, Column, Fold
 from presieve.ir.sorts import Sort
 from presieve.ir.terms import TRUE, Scope, Term, Var
-from presieve.lift.ranges import EVERYTHING, Extent
+from presieve.lift.values.ranges import EVERYTHING, Extent
 from presieve.semantics.types import SchemaColumn
 
 

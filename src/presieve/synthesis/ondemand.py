@@ -13,7 +13,7 @@ from dataclasses import replace
 from presieve.ir.fold import Problem, state_vars
 from presieve.ir.terms import FALSE, SQL_TRUE, Scope
 from presieve.ir.walk import variables
-from presieve.lift.build import ite
+from presieve.semantics.build import ite
 from presieve.synthesis import fewest
 from presieve.synthesis.found import Found
 from presieve.synthesis.singles import is_single, search_single

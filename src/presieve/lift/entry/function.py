@@ -1,0 +1,185 @@
+"""Trusted. Functions that loop over their group: code before, one loop, code after, one result."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from types import FunctionType
+
+from presieve.ir.fold import Field, Fold
+from presieve.ir.terms import FALSE, TRUE, Term
+from presieve.lift.entry.returns import Returns, outputs
+from presieve.lift.execution.batch_loop import rows_loop
+from presieve.lift.execution.heap import boxed_variables, frozen_variables
+from presieve.lift.execution.iteration import element
+from presieve.lift.execution.row_loop import (
+    Loop,
+    count_rows,
+    live_fields,
+    merge_exits,
+    run_loop,
+    settled,
+)
+from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine, Stage
+from presieve.lift.execution.statements import assigned_names, bind, execute
+from presieve.lift.python.names import constant, names_of, own_names, parameters
+from presieve.lift.python.source import Source
+from presieve.lift.values.columns import Columns
+from presieve.lift.values.ranges import field_ranges
+from presieve.lift.values.symbolic import NONE, Unbound, Value, holds_objects
+from presieve.semantics.build import default, ite, or_
+
+
+def lift_function(
+    function: FunctionType,
+    source: Source,
+    inputs: Mapping[str, Value],
+    columns: Columns,
+    returns: Returns,
+) -> Fold:
+    """The fold of a function of the whole group. ``inputs`` are the parameters that Spark fills."""
+    m = Machine(source, names_of(function, columns.zone), columns)
+    body = source.node.body
+    loops = [i for i, s in enumerate(body) if isinstance(s, ast.For)]
+    # Without a loop nothing comes before it: all is executed once the number of rows is known.
+    at = loops[0] if loops else 0
+    flow = Flow(_parameters(m, function, inputs))
+    execute(m, body[:at], flow)
+    if m.exits:
+        raise m.decline("early-return", "the function returns before its loop", m.exits[0].node)
+    if flow.ended:
+        raise m.decline("always-raises", "the function raises for every group", source.node)
+    before = m.raised()
+    node = body[at] if loops else None
+    loop = _loop(m, node, flow) if isinstance(node, ast.For) else Loop((), FALSE, {})
+    m.stage, m.raises, m.exits = Stage.AFTER, [before], []
+    m.fields = [*loop.fields, count_rows()]
+    m.ranges = field_ranges(m.fields, m.ranges)
+    env = {**flow.env, **_after(node), **loop.after}
+    after = Flow(env, (), flow.facts, heap=dict(flow.heap))
+    boxed_variables(m, after)
+    execute(m, body[at + 1 :] if loops else body, after)
+    return _finish(m, after, loop, before, returns)
+
+
+def _parameters(
+    m: Machine, function: FunctionType, inputs: Mapping[str, Value]
+) -> dict[str, Value]:
+    """The variables at the start: parameters, and the function's own variables without value."""
+    env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
+    for p in parameters(function):
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            raise m.decline("unknown-columns", "a parameter with * or **", m.source.node)
+        if p.name in inputs:
+            env[p.name] = inputs[p.name]
+        elif p.default is not p.empty:
+            env[p.name] = constant(p.default, p.name, m.columns.zone)
+        else:
+            raise m.decline("unknown-columns", f"no column for parameter {p.name}", m.source.node)
+    return env
+
+
+def _loop(m: Machine, node: ast.For, flow: Flow) -> Loop:
+    if node.orelse:
+        raise m.decline("unsupported-statement", "for with else", node)
+    node = rows_loop(m, node, flow)
+    with m.at(node):
+        row = element(m, node.iter, flow)
+    m.stage = Stage.LOOP
+    assigned = assigned_names([node])
+    # A name that is no variable of the function belongs to a comprehension or a nested function.
+    known = [n for n in assigned if n in flow.env]
+    contents = frozen_variables(m, flow, node)
+    known += [n for n, v in flow.env.items() if holds_objects(v) and _may_change(node, n)]
+    names = [n for n in dict.fromkeys(known) if not isinstance(flow.env[n], Unbound)]
+    initial = {n: contents[n] for n in names}
+    fresh: dict[str, Value] = {n: Unbound() for n in assigned}
+
+    def step(start: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
+        m.raises, m.exits = [], []
+        here = Flow({**flow.env, **fresh, **start}, (), flow.facts, heap=dict(flow.heap))
+        boxed_variables(m, here)
+        with m.at(node.target):
+            bind(m, node.target, row, here)
+        execute(m, node.body, here)
+        for e in m.exits:
+            if e.kind is ExitKind.RETURN:
+                raise m.decline("early-exit", "the function returns from inside its loop", e.node)
+        env = merge_exits(m, m.exits, here)
+        # What is known on the path to the end of the body does not hold on the others.
+        ends = Flow({}, (), flow.facts)
+        return {n: m.force(env[n], ends) for n in initial}, m.raised()
+
+    with m.at(node):
+        return run_loop(initial, step, component_names(m.source.node))
+
+
+def _may_change(node: ast.For, name: str) -> bool:
+    """Whether a loop does more with an object than ask whether it holds something."""
+    asked = {
+        id(c)
+        for n in ast.walk(node)
+        if isinstance(n, ast.Compare) and all(isinstance(o, ast.In | ast.NotIn) for o in n.ops)
+        for c in n.comparators
+    }
+    return any(
+        isinstance(n, ast.Name) and n.id == name and id(n) not in asked for n in ast.walk(node)
+    )
+
+
+def _after(node: ast.stmt | None) -> dict[str, Value]:
+    """Variables that only the loop assigns have no value that is sure to be there after it."""
+    return {n: Unbound() for n in assigned_names([node])} if node is not None else {}
+
+
+def component_names(node: ast.AST) -> dict[str, str]:
+    """Names for the components of tuples, from code like ``first, second = best``."""
+    found: dict[str, str] = {}
+    for n in ast.walk(node):
+        match n:
+            case ast.Assign([ast.Tuple(targets)], ast.Name(name)):
+                for i, target in enumerate(targets):
+                    if isinstance(target, ast.Name):
+                        found.setdefault(f"{name}.{i}", target.id)
+    return found
+
+
+def _finish(m: Machine, after: Flow, loop: Loop, before: Term, returns: Returns) -> Fold:
+    exits = [e for e in m.exits if e.kind is ExitKind.RETURN]
+    if not after.ended:
+        exits.append(Exit(ExitKind.RETURN, after, NONE, m.source.node.body[-1]))
+    return build_fold(m, exits, loop, before, returns)
+
+
+def build_fold(m: Machine, exits: list[Exit], loop: Loop, before: Term, returns: Returns) -> Fold:
+    """The fold, from its loop and the paths that return. ``before``: raises before the loop."""
+    if not exits:
+        raise m.decline(
+            "always-raises", "every path of the function raises an error", m.source.node
+        )
+    fields = m.fields or [*loop.fields, count_rows()]
+    m.ranges = field_ranges(fields, m.ranges)
+    found, assumptions = outputs(m, exits, returns)
+    m.columns.add_assumptions(assumptions)
+    step_raises, finish_raises = or_(before, loop.raises), m.raised()
+    roots = (step_raises, finish_raises, *(o.term for o in found))
+    with m.at(m.source.node):
+        settled([f.name for f in fields], *roots)
+    live = tuple(_guarded(f, before) for f in live_fields(fields, roots))
+    return Fold(
+        m.source.node.name,
+        m.columns.columns(),
+        m.columns.keys(),
+        live,
+        found,
+        step_raises,
+        finish_raises,
+        m.source.span(m.source.node),
+    )
+
+
+def _guarded(f: Field, before: Term) -> Field:
+    """Where the code before the loop raises, its values may not exist; no result is asked for."""
+    if before in (FALSE, TRUE):
+        return f
+    return Field(f.name, f.sort, ite(before, default(f.sort), f.init), f.step)

@@ -1,0 +1,246 @@
+"""Trusted. From what Python returns to what Spark stores in the declared output columns.
+
+Source, pyspark 4.3.0: ``worker.py`` puts a grouped aggregate's result through
+``pandas.Series([result])``, and ``PandasToArrowConversion.convert`` (``sql/conversion.py``) masks
+``Series.isnull()``, so that None and NaN both become NULL; a column of a returned table goes the
+same way. With ``spark.sql.execution.pandas.convertToArrowArraySafely`` off, as it is by default, an
+integer that does not fit its type wraps around; with it on, the query fails. Tables are matched by
+name where their columns have names (``verify_pandas_result``).
+
+=============== ============================ =============================== =====================
+returned        declared as an integer       double                          any other type
+=============== ============================ =============================== =====================
+None            NULL                         NULL                            NULL
+the same kind   itself, known or assumed to  itself, NaN is NULL with pandas itself
+                fit
+integer literal itself                       the same float                  declined
+naive constant  declined                     declined                        as a timestamp: the
+                                                                             instant; declined
+numpy integer   itself, as above             the same float                  declined
+decimal         declined                     declined                        itself, if it is known
+                                                                             to fit
+anything else   declined                     declined                        declined
+=============== ============================ =============================== =====================
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from presieve.errors import DeclineSignal
+from presieve.ir.fold import Assumption, Output
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import DATE, FLOAT, INT, TEXTS, Decimal, Option
+from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
+from presieve.lift.entry.row_value import row_value
+from presieve.lift.execution.state import Exit, Machine, path_conditions
+from presieve.lift.forms import RowFunction
+from presieve.lift.models.pyarrow.results import arrow_value
+from presieve.lift.values.merge import as_number, can_promote, promote
+from presieve.lift.values.symbolic import (
+    EXACT_INT,
+    ArrowTableV,
+    BitsV,
+    CellV,
+    DictV,
+    GapV,
+    MapV,
+    NoneV,
+    Scalar,
+    TableV,
+    Traits,
+    TupleV,
+    Value,
+    describe,
+    is_tagged,
+    without_tag,
+)
+from presieve.semantics.assumptions import RESULT_FITS
+from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some, widen
+from presieve.semantics.types import SchemaColumn, shown_type, sort_of
+from presieve.semantics.values import INT_RANGES
+
+
+@dataclass(frozen=True, slots=True)
+class Returns:
+    """The declared output columns, and in which of the three ways a row of them is written.
+
+    ``table``: a one-row table; else one scalar, or with ``rows`` also a tuple or dict. ``row``: it
+    is the value of a scalar UDF (:mod:`presieve.lift.entry.row_value`). ``arrow``: it goes to Spark
+    as pyarrow has it (:mod:`presieve.lift.models.pyarrow.results`).
+    """
+
+    columns: tuple[SchemaColumn, ...]
+    table: bool
+    rows: bool
+    pandas: bool
+    row: RowFunction | None = None
+    arrow: bool = False
+
+    def sort_of(self, column: SchemaColumn) -> Option:
+        """The sort of the output where it is nullable. Declines ``return-type``."""
+        base = sort_of(column.type)
+        if base is None:
+            reason = f"output column {column.name} is of type {shown_type(column.type)}"
+            raise DeclineSignal("return-type", reason)
+        return Option(base)
+
+
+def outputs(
+    m: Machine, exits: list[Exit], returns: Returns
+) -> tuple[tuple[Output, ...], tuple[Assumption, ...]]:
+    """The output columns over all paths that return. Errors of coercion go to the machine."""
+    assumptions: dict[str, Assumption] = {}
+    rows: list[tuple[Term, ...]] = []
+    for e in exits:
+        with m.at(e.node):
+            cells = _cells(m, e.value, returns, e.node)
+            rows.append(
+                tuple(
+                    _coerce(m, e, cell, column, returns, assumptions)
+                    for cell, column in zip(cells, returns.columns, strict=True)
+                )
+            )
+    merged = rows[-1]
+    taken = path_conditions([e.flow for e in exits])
+    for here, row in zip(reversed(taken), reversed(rows[:-1]), strict=True):
+        merged = tuple(ite(here, a, b) for a, b in zip(row, merged, strict=True))
+    columns = zip(returns.columns, merged, strict=True)
+    return (
+        tuple(Output(c.name, term.sort, c.type, term) for c, term in columns),
+        tuple(assumptions.values()),
+    )
+
+
+def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[Value, ...]:
+    """What is returned for each declared column."""
+    names = tuple(c.name for c in returns.columns)
+    value = without_tag(value)
+    match value:
+        case found if is_tagged(found):
+            pass
+        case ArrowTableV(found, items) if returns.table and returns.arrow:
+            return _by_name(m, found, items, names, node)
+        case CellV() if returns.arrow and not returns.table:
+            return (value,)
+        case TableV(found, items) if returns.table and not returns.arrow:
+            return _by_name(m, found, items, names, node)
+        case DictV(found, items) if returns.rows:
+            return _by_name(m, found, items, names, node)
+        case MapV(found, items, present) if returns.rows and all(p == TRUE for p in present):
+            return _by_name(m, found, items, names, node)
+        case TupleV(items) if returns.rows and len(names) > 1:
+            return _by_name(m, None, items, names, node)
+        case Scalar() | BitsV() | GapV() | NoneV() if not returns.table and len(names) == 1:
+            return (value,)
+    wanted = "a table of one row" if returns.table else f"{len(names)} value(s)"
+    raise m.decline("return-shape", f"{describe(value)} is returned, {wanted} is declared", node)
+
+
+def _by_name(
+    m: Machine,
+    found: tuple[str, ...] | None,
+    items: tuple[Value, ...],
+    names: tuple[str, ...],
+    node: ast.AST,
+) -> tuple[Value, ...]:
+    if found is None:
+        if len(items) != len(names):
+            reason = f"{len(items)} columns are returned, {len(names)} are declared"
+            raise m.decline("return-shape", reason, node)
+        return items
+    if set(found) != set(names) or len(found) != len(names):
+        reason = f"the columns {', '.join(found)} are returned, {', '.join(names)} are declared"
+        raise m.decline("return-shape", reason, node)
+    by_name = dict(zip(found, items, strict=True))
+    return tuple(by_name[n] for n in names)
+
+
+def _coerce(
+    m: Machine,
+    e: Exit,
+    value: Value,
+    column: SchemaColumn,
+    returns: Returns,
+    assumptions: dict[str, Assumption],
+) -> Term:
+    sort = returns.sort_of(column)
+    value = m.force(value, e.flow)
+    if isinstance(value, BitsV):
+        value = as_number(value)
+    if returns.row is not None:
+        with m.at(e.node):
+            return row_value(m, e.flow, value, column, returns.row)
+    if returns.arrow:
+        with m.at(e.node):
+            return arrow_value(m, e.flow, value, column, cast=not returns.table)
+    if isinstance(value, GapV):
+        if value.base in (*TEXTS, DATE):  # NaN is a float, which Arrow makes no text of
+            m.fail(e.flow, is_none(value.term))
+        value = Scalar(value.term, Traits(numpy=True))
+    if isinstance(value, NoneV):
+        term: Term = none_lit(sort.of)
+    elif isinstance(value, Scalar):
+        if can_promote(value.base, value.traits, sort.of):
+            value = promote(value)
+        if value.base == INT and sort.of == FLOAT and _is_exact(m, value):
+            value = Scalar(as_float(value.term))
+        if isinstance(sort.of, Decimal):
+            value = _decimal(m, e, value, sort.of, column)
+        if value.base != sort.of:
+            reason = f"output column {column.name} is {column.type}, {describe(value)} is returned"
+            raise m.decline("return-type", reason, e.node)
+        if sort.of == INT and not m.ranges.fits(value.term, column.type):
+            m.fail(e.flow, _misfit(value.term, column.type))
+            assumptions[column.name] = _fits(column)
+        term = value.term
+        if returns.pandas and sort.of == FLOAT and value.traits.maybe_nan:
+            term = _nan_to_null(term)
+    else:
+        reason = f"output column {column.name} gets {describe(value)}"
+        raise m.decline("return-type", reason, e.node)
+    if column.nullable:
+        return some(term)
+    if isinstance(term.sort, Option):
+        reason = f"output column {column.name} is declared NOT NULL and may be None"
+        raise m.decline("return-null", reason, e.node)
+    return term
+
+
+def _decimal(m: Machine, e: Exit, value: Scalar, sort: Decimal, column: SchemaColumn) -> Scalar:
+    """The decimal with the declared number of digits: Arrow fills up zeros, and raises where there
+    are more digits than the type has, before or after the point.
+    """
+    base = value.base
+    if isinstance(base, Decimal) and base.scale <= sort.scale:
+        value = Scalar(widen(value.term, sort.scale), value.traits)
+        if m.ranges.fits(value.term, column.type):
+            return value
+    reason = f"{describe(value)} may not fit output column {column.name} of type {column.type}"
+    raise m.decline("return-type", reason, e.node)
+
+
+def _is_exact(m: Machine, value: Scalar) -> bool:
+    """Whether an integer of NumPy's is the same number as a double."""
+    if not value.traits.numpy:
+        return False
+    bound = m.ranges.magnitude(value.term)
+    return bound is not None and bound <= EXACT_INT
+
+
+def _misfit(term: Term, type_: str) -> Term:
+    low, high = INT_RANGES[type_]
+    inner = get(term)
+    outside = or_(app(Op.PY_LT, inner, int_lit(low)), app(Op.PY_GT, inner, int_lit(high)))
+    return and_(negate(is_none(term)), outside)
+
+
+def _fits(column: SchemaColumn) -> Assumption:
+    return RESULT_FITS.of(name=column.name, type=column.type)
+
+
+def _nan_to_null(term: Term) -> Term:
+    absent = is_none(term)
+    missing = or_(absent, and_(negate(absent), app(Op.IS_NAN, get(term))))
+    return ite(missing, none_lit(FLOAT), some(get(term)))

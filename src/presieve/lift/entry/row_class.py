@@ -1,0 +1,208 @@
+"""Trusted. ``Aggregator``-shaped classes: ``zero()``, ``reduce(acc, row)``, ``finish(acc)``."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from types import FunctionType
+
+from presieve.errors import DeclineSignal, Span
+from presieve.ir.fold import Fold
+from presieve.ir.terms import FALSE, Term
+from presieve.lift.entry.function import build_fold, component_names
+from presieve.lift.entry.returns import Returns
+from presieve.lift.execution.heap import boxed_variables
+from presieve.lift.execution.row_loop import Loop, merge_values, run_loop
+from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine, Stage
+from presieve.lift.execution.statements import execute
+from presieve.lift.models.pandas.tables import row_attributes
+from presieve.lift.python.attributes import needs_init
+from presieve.lift.python.names import constant, names_of, own_names, parameters
+from presieve.lift.python.shipped import attribute, checked_class, function_source
+from presieve.lift.python.source import Source
+from presieve.lift.values.columns import Columns
+from presieve.lift.values.ranges import field_ranges
+from presieve.lift.values.symbolic import NONE, RowV, SelfV, Unbound, Value
+
+
+def is_row_class(obj: object) -> bool:
+    """Whether the object has the shape of an aggregator."""
+    marks = (inspect.getattr_static(obj, name, None) for name in ("zero", "reduce"))
+    return all(isinstance(x, FunctionType | staticmethod | classmethod) for x in marks)
+
+
+def lift_class(obj: object, columns: Columns, returns: Returns) -> tuple[Fold, str]:
+    """The fold of an aggregator class or instance, and its source text."""
+    obj = instance(obj)
+    zero, reduce, finish, loop = state_loop(obj, columns)
+    last = finish or Method(obj, "reduce", columns)
+    acc = loop.after["acc"]
+    if finish is not None:
+        finish.machine.ranges = field_ranges(loop.fields, finish.machine.ranges)
+        exits = finish.run((acc,), Stage.AFTER)
+    else:
+        node = last.machine.source.node.body[-1]
+        exits = [Exit(ExitKind.RETURN, Flow({}), acc, node)]
+    fold = build_fold(last.machine, exits, loop, FALSE, returns)
+    cls = obj if isinstance(obj, type) else type(obj)
+    methods = [x for x in (zero, reduce, finish) if x is not None]
+    text = "\n".join(x.machine.source.text for x in methods)
+    fold = replace(fold, name=cls.__name__, span=_class_span(reduce.machine.source))
+    return fold, text
+
+
+def instance(obj: object) -> object:
+    """The object that a class stands for, where lifting needs one."""
+    return _built(obj) if isinstance(obj, type) and needs_init(obj) else obj
+
+
+def state_loop(obj: object, columns: Columns) -> tuple[Method, Method, Method | None, Loop]:
+    """``zero``, ``reduce`` and ``finish`` of an aggregator, and the loop over its rows."""
+    zero = Method(obj, "zero", columns)
+    reduce = Method(obj, "reduce", columns)
+    finish = Method(obj, "finish", columns) if _has(obj, "finish") else None
+    start = merge_values(zero.machine, zero.run((), Stage.BEFORE))
+    if zero.machine.raised() != FALSE:
+        reason = "zero() may raise an error"
+        raise zero.machine.decline("always-raises", reason, zero.machine.source.node)
+    names = tuple(c.name for c in columns.request.schema)
+    row = RowV(names, row_attributes(names, of="tuple"), labels=True, positions=True)
+
+    def step(acc: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
+        m = reduce.machine
+        m.raises = []
+        exits = reduce.run((acc["acc"], row), Stage.LOOP)
+        return {"acc": merge_values(m, exits)}, m.raised()
+
+    with reduce.machine.at(reduce.machine.source.node):
+        loop = run_loop({"acc": start}, step, _names(reduce, finish))
+    return zero, reduce, finish, loop
+
+
+def _class_span(source: Source) -> Span:
+    return source.span(source.node)
+
+
+def _has(obj: object, name: str) -> bool:
+    found = attribute(obj, name, None)
+    if isinstance(found, FunctionType) and found.__module__ == "presieve.aggregator":
+        return False  # the base class's finish gives the accumulator back
+    return isinstance(found, FunctionType | staticmethod | classmethod)
+
+
+def _names(*methods: Method | None) -> dict[str, str]:
+    """Names for the components of the accumulator, from the first code that unpacks it."""
+    found: dict[str, str] = {}
+    for method in methods:
+        if method is None or not method.parameters:
+            continue
+        prefix = method.parameters[0] + "."
+        for path, name in component_names(method.machine.source.node).items():
+            if path.startswith(prefix):
+                found.setdefault("acc." + path.removeprefix(prefix), name)
+    return found
+
+
+class Method:
+    """One method, ready to be executed; ``parameters`` are those after ``self``."""
+
+    def __init__(self, obj: object, name: str, columns: Columns) -> None:
+        cls = obj if isinstance(obj, type) else type(obj)
+        if cls is not obj and name in getattr(obj, "__dict__", {}):
+            raise DeclineSignal("not-a-function", f"{name} is set on the instance")
+        found = attribute(cls, name, None)
+        function = getattr(found, "__func__", found)
+        if not isinstance(function, FunctionType):
+            raise DeclineSignal("not-a-function", f"{name} is not a method written with def")
+        source = function_source(function)
+        self.machine = Machine(source, names_of(function, columns.zone), columns)
+        self.function = function
+        declared = parameters(function)
+        if not declared and not isinstance(found, staticmethod):
+            raise DeclineSignal("not-a-function", f"{name} takes no self", source.span(source.node))
+        self.owner = None if isinstance(found, staticmethod) else declared.pop(0).name
+        self.value = SelfV(cls if isinstance(found, classmethod) else obj)
+        self.parameters = [p.name for p in declared]
+        self.defaults = {p.name: p.default for p in declared if p.default is not p.empty}
+        if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in declared):
+            m = self.machine
+            raise m.decline("unsupported-form", f"{name} has parameters with *", source.node)
+
+    def run(self, arguments: tuple[Value, ...], stage: Stage) -> list[Exit]:
+        """The paths that return from the method."""
+        m = self.machine
+        node = m.source.node
+        if len(arguments) > len(self.parameters):
+            reason = f"{node.name} takes {len(arguments)} argument(s) besides self"
+            raise m.decline("unsupported-form", reason, node)
+        env: dict[str, Value] = {n: Unbound() for n in own_names(self.function)}
+        if self.owner is not None:
+            env[self.owner] = self.value
+        for name in self.parameters:
+            if name in self.defaults:
+                env[name] = constant(self.defaults[name], name, m.columns.zone)
+        env.update(zip(self.parameters, arguments, strict=False))
+        missing = [n for n in self.parameters if n not in env or isinstance(env[n], Unbound)]
+        if missing:
+            raise m.decline("unsupported-form", f"parameter {missing[0]} gets no value", node)
+        m.stage, m.exits = stage, []
+        flow = Flow(env)
+        boxed_variables(m, flow)
+        execute(m, node.body, flow)
+        if not flow.ended:
+            m.exits.append(Exit(ExitKind.RETURN, flow, NONE, node.body[-1]))
+        for e in m.exits:
+            if e.kind is ExitKind.CONTINUE:
+                raise m.decline("unsupported-statement", "continue outside of a loop", e.node)
+        return m.exits
+
+
+def _built(cls: type) -> object:
+    """An object with the constants that ``__init__`` sets, without running it.
+
+    Declines ``needs-instance`` for an ``__init__`` that does more than assign constants.
+    """
+    init = attribute(checked_class(cls), "__init__")
+    reason = f"{cls.__name__}.__init__ does more than keep constants: pass an instance"
+    new = attribute(cls, "__new__")
+    plain = new is object.__new__ or getattr(new, "__func__", None) is object.__new__
+    if not plain or not isinstance(init, FunctionType) or inspect.isabstract(cls):
+        raise DeclineSignal("needs-instance", reason)
+    source = function_source(init)
+    holder: object = object.__new__(cls)
+    owner, *declared = parameters(init)
+    known = {p.name: p.default for p in declared if p.default is not p.empty}
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    wanted = [p.name for p in declared if p.name not in known and p.kind not in kinds]
+    if wanted:
+        shown = f"{cls.__name__}({', '.join(f'{name}=...' for name in wanted)})"
+        raise DeclineSignal(
+            "needs-instance", f"pass an instance, {shown}, not the class", source.span(source.node)
+        )
+    for statement in source.node.body:
+        match statement:
+            case ast.Pass() | ast.Expr(ast.Constant()):
+                continue
+            case ast.Assign([ast.Attribute(ast.Name(name), field)], value) if name == owner.name:
+                pass
+            case ast.AnnAssign(ast.Attribute(ast.Name(name), field), _, ast.expr() as value) if (
+                name == owner.name
+            ):
+                pass
+            case _:
+                raise DeclineSignal("needs-instance", reason, source.span(statement))
+        match value:
+            case ast.Constant(found):
+                object.__setattr__(holder, field, found)
+            case ast.Name(parameter) if parameter in known:
+                object.__setattr__(holder, field, known[parameter])
+            case ast.Dict() | ast.List() | ast.Tuple() | ast.Set() | ast.UnaryOp():
+                try:
+                    object.__setattr__(holder, field, ast.literal_eval(value))
+                except (ValueError, TypeError):
+                    raise DeclineSignal("needs-instance", reason, source.span(value)) from None
+            case _:
+                raise DeclineSignal("needs-instance", reason, source.span(statement))
+    return holder

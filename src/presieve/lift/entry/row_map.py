@@ -1,0 +1,274 @@
+"""Trusted. Functions of tables that treat each row by itself: ``mapInPandas``, ``mapInArrow``, and
+functions of ``applyInPandas`` that give the group's rows back, changed one by one, or some of them.
+
+Lemma: let ``f(D)`` be the rows ``out(r)`` of those rows r of D for which ``keep(r)`` holds, however
+D is cut into groups or batches. A filter c keeps of them the ``out(r)`` with ``keep(r)`` and
+``c(out(r))``, so that a pre-filter P and a residual that give the same as ``keep and c`` for every
+row alone give the same for all. Each row is lifted as a group of one row, whose key it is.
+
+That ``out`` is a function of the row needs that no value of it hangs on the other rows of a batch:
+the code must reduce nothing, and the types that pandas chooses for a whole batch must not matter.
+Integers with a NULL among them become doubles, so that a nullable ``bigint`` is assumed to be exact
+as a double; columns of arrays, maps and structs, in which the same may happen, are declined. The
+batches of ``mapInPandas`` are structs, which pyspark converts as a whole: where one of their fields
+is a text or a decimal, integers with a NULL among them become those of pandas' extension types
+(``Int64``). These are exact, but what is compared with ``pandas.NA`` is neither true nor false, so
+that such columns may only be passed on, and asked for what is missing.
+
+Sources, pyspark 4.3.0: ``worker.py``, ``SQL_MAP_PANDAS_ITER_UDF``, ``SQL_GROUPED_MAP_PANDAS_UDF``
+and its iterator form: None and NaN both become NULL; ``SQL_MAP_ARROW_ITER_UDF``: batches come back
+as they are.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Fold, Output
+from presieve.ir.sorts import FLOAT, INT, Decimal, Option, strip
+from presieve.ir.terms import TRUE, Scope, Term, none_lit
+from presieve.ir.walk import variables
+from presieve.lift.execution.state import Flow, Machine, Stage
+from presieve.lift.execution.statements import bind, execute
+from presieve.lift.execution.tested import tested_columns, without_tested
+from presieve.lift.forms import Lifted, Request, RowsFunction
+from presieve.lift.models.pandas import series
+from presieve.lift.models.pandas.series import missing
+from presieve.lift.models.pyarrow.arrays import array
+from presieve.lift.python.names import names_of, own_names, parameters
+from presieve.lift.python.positions import definition_of
+from presieve.lift.python.shipped import function_source
+from presieve.lift.python.zones import Zone
+from presieve.lift.values.columns import BesideNull, Columns, Gaps
+from presieve.lift.values.symbolic import (
+    TABLE,
+    ArrowColumnV,
+    BatchV,
+    Clash,
+    FrameV,
+    PartV,
+    Unbound,
+    Value,
+    describe,
+)
+from presieve.lift.words import advised
+from presieve.semantics.build import get, ite, some
+from presieve.semantics.types import UNSUPPORTED, SchemaColumn, shown_type, sort_of
+
+_AS_DOUBLES = {
+    *("boolean", "tinyint", "smallint", "int", "bigint", UNSUPPORTED + "float", "double"),
+    *("binary", "date", "timestamp", "timestamp_ntz"),
+}
+"""Types of the fields of a struct that ``_prefer_convert_numpy`` names in ``sql/conversion.py``: of
+these alone integers beside NULL become doubles.
+"""
+
+
+def _beside_null(form: RowsFunction, request: Request) -> BesideNull:
+    types = [c.type for c in request.schema]
+    if not form.batches or form.arrow or _AS_DOUBLES.issuperset(types):
+        return "doubles"
+    known = any(t == "string" or t.startswith("decimal(") for t in types)
+    return "extension" if known else "unknown"
+
+
+_PASSED = (UNSUPPORTED + "float",)
+"""Types of which nothing is known here, and whose values come back one by one."""
+
+
+def lift_rows(function: object, form: RowsFunction, request: Request) -> Lifted | Declined:
+    """The fold of one row, with ``kept``; the keys of the request are all columns of the input."""
+    try:
+        gaps = Gaps()
+        found = _lift(function, form, request, gaps)
+        return without_tested(found, tested_columns(found, gaps.asked))
+    except DeclineSignal as signal:
+        declined = signal.declined
+        place = declined.span or definition_of(function)
+        return Declined(declined.code, advised(declined.code, declined.reason), place)
+    except RecursionError:
+        reason = "the function is nested too deeply to be analysed"
+        return Declined("unsupported-expression", reason, definition_of(function))
+
+
+def _lift(function: object, form: RowsFunction, request: Request, gaps: Gaps) -> Lifted:
+    if not isinstance(function, FunctionType):
+        raise DeclineSignal("not-a-function", "a function written with def is expected")
+    source = function_source(function, generator=form.batches)
+    columns = Columns(
+        request,
+        not form.arrow,
+        Zone(request.timezone),
+        single=True,
+        gaps=gaps,
+        beside_null=_beside_null(form, request),
+    )
+    m = Machine(source, names_of(function, columns.zone), columns)
+    m.stage = Stage.AFTER
+    names = tuple(c.name for c in request.schema)
+    table: Value = BatchV(names, TRUE) if form.arrow else FrameV(names, TABLE)
+    flow = Flow(_parameters(m, function, form, table))
+    result, place = (_yielded if form.batches else _returned)(m, flow, table)
+    cells, kept = _cells(m, result, request, place)
+    outputs = tuple(
+        Output(c.name, term.sort, c.type, term)
+        for c in request.returns
+        if (term := cells.get(c.name)) is not None
+    )
+    raises = m.raised()
+    roots = (kept, raises, *(o.term for o in outputs))
+    if any(v.scope is not Scope.KEY for v in variables(*roots)):
+        reason = "rows are compared with a value of the whole table, which is not one row's"
+        raise m.decline("two-passes", reason, place)
+    fold = Fold(
+        name=source.node.name,
+        columns=(),
+        keys=columns.keys(),
+        fields=(),
+        outputs=outputs,
+        finish_raises=raises,
+        span=source.span(source.node),
+    )
+    return Lifted(fold, tuple(columns.assumptions.values()), source.text, kept=kept)
+
+
+def _parameters(
+    m: Machine, function: FunctionType, form: RowsFunction, table: Value
+) -> dict[str, Value]:
+    env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
+    given = parameters(function)
+    simple = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in given)
+    if len(given) != 1 + form.takes_key or not simple:
+        raise m.decline("unknown-columns", "the function has further parameters", m.source.node)
+    if form.takes_key:
+        env[given[0].name] = Clash("the key of a group is not followed here")
+    env[given[-1].name] = table
+    return env
+
+
+def _returned(m: Machine, flow: Flow, _table: Value) -> tuple[Value, ast.stmt]:
+    """The result of ``def f(pdf): ...; return table``."""
+    *before, last = m.source.node.body
+    execute(m, before, flow)
+    if m.exits or flow.ended or not isinstance(last, ast.Return) or last.value is None:
+        reason = "one return at the end is expected of a function that keeps the table's rows"
+        raise m.decline("return-shape", reason, last)
+    return _value(m, last.value, flow), last
+
+
+def _yielded(m: Machine, flow: Flow, table: Value) -> tuple[Value, ast.stmt]:
+    """The result of ``def f(batches): for pdf in batches: ...; yield table``, for any batch.
+
+    Nothing of one batch is there for the next: variables start without a value.
+    """
+    body = [s for s in m.source.node.body if not _is_text(s)]
+    match body:
+        case [ast.Expr(ast.YieldFrom(ast.Name(name))) as only] if flow.env.get(name) == table:
+            return table, only
+        case [ast.For(target, ast.Name(name), inner, [])] if flow.env.get(name) == table:
+            pass
+        case _:
+            reason = "a loop over the batches is expected, and nothing before or after it"
+            raise m.decline("unknown-loop", reason, body[0] if body else m.source.node)
+    match inner:
+        case [*before, ast.Expr(ast.Yield(ast.expr() as found)) as last]:
+            pass
+        case _:
+            reason = "one yield at the end of the loop over the batches is expected"
+            raise m.decline("return-shape", reason, inner[-1])
+    flow.env[name] = Clash("the batches are read from elsewhere than the loop")
+    bind(m, target, table, flow)
+    execute(m, before, flow)
+    if m.exits or flow.ended:
+        raise m.decline("early-exit", "a batch may yield nothing", last)
+    return _value(m, found, flow), last
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def _value(m: Machine, node: ast.expr, flow: Flow) -> Value:
+    """The table that is given; its index goes nowhere from here."""
+    from presieve.lift.execution.expressions import evaluate
+
+    match node:
+        case ast.Call(
+            ast.Attribute(inner, "reset_index"), [], [ast.keyword("drop", ast.Constant(True))]
+        ):
+            return _value(m, inner, flow)
+    return evaluate(m, node, flow)
+
+
+# --- what Spark stores ----------------------------------------------------------------------------
+
+
+def _cells(
+    m: Machine, result: Value, request: Request, place: ast.stmt
+) -> tuple[dict[str, Term], Term]:
+    """The outputs by name, but for columns of which nothing is known, and which rows there are."""
+    names = tuple(c.name for c in request.returns)
+    table = series.part(result)
+    if table is None and not isinstance(result, BatchV):
+        reason = f"{describe(result)} is given, and the table's own rows are expected"
+        raise m.decline("return-shape", reason, place)
+    found = table.columns if table is not None else _columns_of(result)
+    by_place = isinstance(result, BatchV)
+    if (found != names) if by_place else (sorted(found) != sorted(names)):
+        reason = f"the columns {', '.join(found)} are given, {', '.join(names)} are declared"
+        raise m.decline("return-shape", reason, place)
+    with m.at(place):
+        if table is not None:
+            cells = {c.name: _pandas_cell(m, table, c) for c in request.returns}
+            return {n: t for n, t in cells.items() if t is not None}, table.rows
+        assert isinstance(result, BatchV)
+        cells = {c.name: _arrow_cell(m, c) for c in request.returns}
+    return {n: t for n, t in cells.items() if t is not None}, result.rows
+
+
+def _columns_of(result: Value) -> tuple[str, ...]:
+    assert isinstance(result, BatchV)
+    return result.columns
+
+
+def _passed(m: Machine, name: str, column: SchemaColumn) -> bool:
+    return m.columns.type_of(name) == column.type in _PASSED
+
+
+def _pandas_cell(m: Machine, table: PartV, column: SchemaColumn) -> Term | None:
+    own = column.name not in dict(table.made)
+    if own and _passed(m, column.name, column):
+        return None
+    base = sort_of(column.type)
+    v = series.column_of(m, table, column.name)
+    found = strip(v.term.sort)
+    if base is None or found != base or v.array or not column.nullable:
+        reason = f"output column {column.name} is {shown_type(column.type)}, which it is not here"
+        raise DeclineSignal("return-type", reason)
+    if isinstance(base, Decimal) and (v.name is None or m.columns.type_of(v.name) != column.type):
+        raise DeclineSignal("return-type", f"output column {column.name} of decimals is computed")
+    if base == INT:
+        if isinstance(v.term.sort, Option):
+            if v.name is None:
+                reason = f"output column {column.name} holds integers beside missing values"
+                raise DeclineSignal("return-type", reason)
+            m.columns.assume_sent(v.name)
+        if not m.ranges.fits(v.term, column.type):
+            reason = f"output column {column.name} may not fit in {column.type}: use bigint"
+            raise DeclineSignal("return-type", reason)
+    if base == FLOAT:
+        return ite(missing(v.term), none_lit(FLOAT), some(get(v.term)))
+    return some(v.term)
+
+
+def _arrow_cell(m: Machine, column: SchemaColumn) -> Term | None:
+    if not column.nullable or m.columns.type_of(column.name) != column.type:
+        reason = f"output column {column.name} is declared {shown_type(column.type)}, which it is "
+        raise DeclineSignal("return-type", reason + "not")
+    if sort_of(column.type) is None:
+        return None  # it comes back as it was sent
+    found = array(m, ArrowColumnV(column.name))
+    assert found is not None
+    return some(found.term)

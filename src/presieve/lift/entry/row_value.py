@@ -1,0 +1,72 @@
+"""Trusted. What Spark makes of the values that scalar UDFs return.
+
+Sources, Spark 4.3.0: without Arrow, ``EvaluatePython.makeFromJava`` takes a value of another class
+than the declared type's for NULL, and an integer beyond 64 bits, too (it cuts smaller types to
+their bits, which is declined). With Arrow, ``worker.py`` calls ``pyarrow.array(values, type)`` on a
+whole batch, which raises for an integer beyond 64 bits, takes small integers for doubles, and
+may treat all values of the batch differently for the sake of one of another class (declined). NaN
+stays NaN both ways. Dates are ``datetime.date`` both ways (``DateType.toInternal``), timestamps
+without time zone come as naive ``datetime``, decimals as ``Decimal``.
+"""
+
+from __future__ import annotations
+
+from presieve.errors import DeclineSignal
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Decimal, Sort
+from presieve.ir.terms import Op, Term, int_lit, none_lit
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.forms import Request, RowFunction
+from presieve.lift.values.merge import can_promote, promote
+from presieve.lift.values.symbolic import NoneV, Scalar, Value, describe
+from presieve.semantics.build import and_, get, is_none, ite, or_, some
+from presieve.semantics.types import SchemaColumn, shown_type, sort_of
+from presieve.semantics.values import INT_RANGES
+
+_GIVEN: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE)
+"""Sorts whose values a scalar UDF gives back as they are."""
+_SENT: tuple[Sort, ...] = (*_GIVEN, TIMESTAMP_NTZ)
+"""Sorts whose values it is sent as they are, decimals besides. Not instants, whose local time
+is that of the worker's machine without Arrow.
+"""
+
+
+def check_row_columns(form: RowFunction, request: Request) -> None:
+    """Decline ``column-type`` unless all columns that are passed have types of these sorts."""
+    types = {c.name: c.type for c in request.schema}
+    for name in form.columns:
+        sort = sort_of(types[name])
+        if sort not in _SENT and not isinstance(sort, Decimal):
+            reason = f"column {name} of a scalar UDF is of type {shown_type(types[name])}"
+            raise DeclineSignal("column-type", reason)
+
+
+def row_value(
+    m: Machine, flow: Flow, value: Value, column: SchemaColumn, form: RowFunction
+) -> Term:
+    """The output for a value that is returned on a path. Declines ``return-type``."""
+    base = sort_of(column.type)
+    if base not in _GIVEN or base is None or not column.nullable:
+        reason = f"the UDF returns {shown_type(column.type)}"
+        raise DeclineSignal("return-type", reason)
+    if isinstance(value, NoneV):
+        return none_lit(base)
+    reason = f"the UDF is declared to return {column.type}, {describe(value)} is returned"
+    if not isinstance(value, Scalar) or value.traits.numpy:
+        raise DeclineSignal("return-type", reason)
+    if form.arrow and can_promote(value.base, value.traits, base):
+        value = promote(value)
+    if value.base != base or (value.traits.maybe_int and not form.arrow):
+        raise DeclineSignal("return-type", reason)
+    if base != INT or m.ranges.fits(value.term, column.type):
+        return some(value.term)
+    if column.type != "bigint":
+        reason = f"the UDF is declared to return {column.type}, which may be too small: use bigint"
+        raise DeclineSignal("return-type", reason)
+    low, high = INT_RANGES["bigint"]
+    number, absent = get(value.term), is_none(value.term)
+    misfit = or_(app(Op.PY_LT, number, int_lit(low)), app(Op.PY_GT, number, int_lit(high)))
+    if form.arrow:
+        m.fail(flow, and_(negate(absent), misfit))
+        return some(value.term)
+    return ite(absent, none_lit(INT), ite(misfit, none_lit(INT), some(number)))

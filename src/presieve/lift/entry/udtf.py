@@ -1,0 +1,245 @@
+"""Trusted. Classes of table functions that keep a state: ``__init__`` makes it, ``eval`` takes a
+row and changes it, ``terminate`` yields one row.
+
+Source, pyspark 4.3.0: ``worker.py``, ``UDTFWithPartitions`` (an object for each partition of equal
+keys, of which ``eval`` is called with a ``Row`` for each row) and ``SQL_ARROW_TABLE_UDF`` (values
+are Python's own, None for NULL).
+
+``self.x`` becomes a variable of that name, so that a fold of such variables is all that is left.
+That holds as long as ``self`` is used for nothing else: whatever else there is of it declines.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from types import FunctionType
+
+from presieve.errors import DeclineSignal
+from presieve.ir.fold import Fold
+from presieve.ir.terms import FALSE, Term
+from presieve.lift.entry.function import build_fold
+from presieve.lift.entry.returns import Returns
+from presieve.lift.execution.heap import boxed_variables, frozen_variables
+from presieve.lift.execution.row_loop import count_rows, merge_exits, run_loop
+from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine, Stage
+from presieve.lift.execution.statements import execute
+from presieve.lift.models.pandas.tables import row_attributes
+from presieve.lift.python.names import names_of, own_names, parameters
+from presieve.lift.python.shipped import attribute, checked_class, function_source
+from presieve.lift.python.source import Source
+from presieve.lift.values.columns import Columns
+from presieve.lift.values.ranges import field_ranges
+from presieve.lift.values.symbolic import (
+    NoneV,
+    RowV,
+    SelfV,
+    TupleV,
+    Unbound,
+    Value,
+    is_tagged,
+)
+
+_METHODS = ("__init__", "eval", "terminate")
+_PLAIN = frozenset(
+    (
+        *("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__init__"),
+        *("__annotations__", "__firstlineno__", "__static_attributes__"),
+    )
+)
+"""Special names of a class that change nothing of how its objects keep attributes."""
+_HOOKS = frozenset(("analyze", "cleanup"))
+_CONSTANTS = (bool, int, float, str, bytes, type(None))
+_SCOPES = (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def lift_state_class(cls: object, columns: Columns, returns: Returns) -> tuple[Fold, str]:
+    """The fold of a partition, and the source text of the methods."""
+    checked = _checked(cls)
+    init, evaluate, terminate = (_Method(checked, name, columns) for name in _METHODS)
+    methods = (init, evaluate, terminate)
+    state = frozenset(name for x in methods for name in x.assigned())
+    for name in state:
+        if attribute(checked, name, methods) is not methods:
+            raise _refused(checked, f"self.{name} is an attribute of the class, too")
+    for x in methods:
+        x.rename(state)
+    initial = _initial(init, state)
+    row = _row(evaluate, columns)
+
+    def step(start: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
+        m, flow = evaluate.run({**start, **row}, Stage.LOOP)
+        for e in m.exits:
+            if e.kind is not ExitKind.RETURN or not isinstance(e.value, NoneV):
+                raise m.decline("return-shape", "eval returns rows", e.node)
+        env = merge_exits(m, m.exits, flow)
+        ends = Flow({})
+        return {n: m.force(env[n], ends) for n in initial}, m.raised()
+
+    with evaluate.machine.at(evaluate.source.node):
+        loop = run_loop(initial, step, {})
+    m = terminate.machine
+    m.fields = [*loop.fields, count_rows()]
+    m.ranges = field_ranges(m.fields, m.ranges)
+    _, flow = terminate.run(loop.after, Stage.AFTER)
+    if not flow.ended:
+        raise m.decline("return-shape", "terminate yields no row on some path", terminate.node)
+    exits = [_yielded(m, e, returns) for e in m.exits]
+    fold = build_fold(m, exits, loop, FALSE, returns)
+    text = "\n".join(x.source.text for x in methods)
+    span = evaluate.source.span(evaluate.node)
+    return replace(fold, name=checked.__name__, span=span), text
+
+
+def _refused(cls: type, reason: str) -> DeclineSignal:
+    return DeclineSignal("unsupported-form", f"{cls.__name__}: {reason}")
+
+
+def _checked(cls: object) -> type:
+    """The class, if its objects keep attributes as plain objects do, and it has no other hooks."""
+    if not isinstance(cls, type) or type(cls) is not type or cls.__mro__ != (cls, object):
+        raise DeclineSignal("not-a-function", "a table function is a class of no other base")
+    checked_class(cls)
+    special = {n for n in vars(cls) if n.startswith("__") and n.endswith("__")}
+    odd = sorted((special - _PLAIN) | (_HOOKS & set(vars(cls))))
+    if odd:
+        raise _refused(cls, f"{odd[0]} of a table function is not supported")
+    for name in _METHODS:
+        if not isinstance(attribute(cls, name, None), FunctionType):
+            raise _refused(cls, f"a fold of a partition needs {', '.join(_METHODS)}")
+    return cls
+
+
+def _initial(init: _Method, state: frozenset[str]) -> dict[str, Value]:
+    m, flow = init.run({}, Stage.BEFORE)
+    if m.exits or flow.ended or m.raised() != FALSE:
+        raise m.decline("always-raises", "__init__ returns early or may raise", init.node)
+    contents = frozen_variables(m, flow, init.node)
+    found = {_variable(n): contents.get(_variable(n), Unbound()) for n in sorted(state)}
+    for name, value in found.items():
+        if isinstance(value, Unbound):
+            raise m.decline("maybe-unbound", f"{name} is not set in __init__", init.node)
+    return found
+
+
+def _row(method: _Method, columns: Columns) -> dict[str, Value]:
+    names = tuple(c.name for c in columns.request.schema)
+    row = RowV(names, row_attributes(names, of="tuple"), labels=True, positions=True)
+    if len(method.parameters) != 1:
+        reason = "eval must take the row and nothing else"
+        raise method.machine.decline("unsupported-form", reason, method.node)
+    return {method.parameters[0]: row}
+
+
+def _yielded(m: Machine, e: Exit, returns: Returns) -> Exit:
+    """What is yielded: a tuple, or one value of one column."""
+    value = e.flow.opened(e.value)
+    single = len(returns.columns) == 1
+    if isinstance(value, TupleV) and not is_tagged(value):
+        if single and len(value.items) == 1:
+            return replace(e, value=value.items[0])
+        if not single:
+            return e
+    reason = "terminate must yield a tuple of the declared columns"
+    raise m.decline("return-shape", reason, e.node)
+
+
+def _variable(name: str) -> str:
+    return f"self.{name}"
+
+
+class _Method:
+    """A method whose attributes of ``self`` are variables; ``parameters`` are those after it."""
+
+    def __init__(self, cls: type, name: str, columns: Columns) -> None:
+        self.cls = cls
+        function = attribute(cls, name)
+        assert isinstance(function, FunctionType)
+        self.function = function
+        last = name == "terminate"
+        found = function_source(self.function, generator=last)
+        self.node = copy.deepcopy(found.node)
+        self.source: Source = replace(found, node=self.node)
+        self.machine = Machine(self.source, names_of(self.function, columns.zone), columns)
+        declared = parameters(self.function)
+        plain = all(
+            p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            for p in declared
+        )
+        wanted = 2 if name == "eval" else 1
+        if not plain or len(declared) != wanted:
+            raise self._decline(f"{name} takes other parameters than {wanted}", self.node)
+        self.owner, self.parameters = declared[0].name, [p.name for p in declared[1:]]
+        for n in ast.walk(self.node):
+            if n is not self.node and isinstance(n, _SCOPES):
+                raise self._decline(f"a function inside of {name}", n)
+        if last:
+            self.node.body = list(self._returning(self.node.body))
+
+    def _decline(self, reason: str, node: ast.AST) -> DeclineSignal:
+        return self.machine.decline("unsupported-form", reason, node)
+
+    def _returning(self, body: list[ast.stmt]) -> Iterator[ast.stmt]:
+        """The statements with ``return`` for ``yield``: each path must end with just one."""
+        *before, last = body
+        yield from before
+        inside: list[ast.AST] = list(before)
+        match last:
+            case ast.Expr(ast.Yield(ast.expr() as value)):
+                inside.append(value)
+                yield ast.copy_location(ast.Return(value), last)
+            case ast.If(test, then, [_, *_] as other):
+                inside.append(test)
+                last.body, last.orelse = list(self._returning(then)), list(self._returning(other))
+                yield last
+            case _:
+                raise self._decline("terminate must yield one row at its end, on any path", last)
+        ways = (ast.Yield, ast.YieldFrom, ast.Return)
+        for n in (n for each in inside for n in ast.walk(each)):
+            if isinstance(n, ways):
+                raise self._decline("terminate must yield one row at its end, on any path", last)
+
+    def assigned(self) -> Iterator[str]:
+        """The attributes of ``self`` that are assigned."""
+        for n in ast.walk(self.node):
+            match n:
+                case ast.Attribute(ast.Name(name), attribute, ast.Store() | ast.Del()):
+                    if name == self.owner:
+                        yield attribute
+
+    def rename(self, state: frozenset[str]) -> None:
+        """Make variables of the state. Declines where ``self`` is used in another way."""
+        renamer = _Renamer(self, state)
+        self.node.body = [renamer.visit(s) for s in self.node.body]
+
+    def run(self, env: Mapping[str, Value], stage: Stage) -> tuple[Machine, Flow]:
+        """Execute it: the machine has the paths that return, the flow is the one that does not."""
+        m = self.machine
+        m.stage, m.raises, m.exits = stage, [], []
+        unbound: dict[str, Value] = {n: Unbound() for n in own_names(self.function)}
+        flow = Flow({**unbound, self.owner: SelfV(self.cls), **env})
+        boxed_variables(m, flow)
+        execute(m, self.node.body, flow)
+        return m, flow
+
+
+class _Renamer(ast.NodeTransformer):
+    def __init__(self, method: _Method, state: frozenset[str]) -> None:
+        self._method, self._state = method, state
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        match node.value:
+            case ast.Name(name) if name == self._method.owner:
+                if node.attr in self._state:
+                    return ast.copy_location(ast.Name(_variable(node.attr), node.ctx), node)
+                if type(attribute(self._method.cls, node.attr, self)) in _CONSTANTS:
+                    return node
+                raise self._method._decline(f"self.{node.attr} is no plain attribute", node)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id == self._method.owner:
+            raise self._method._decline(f"{node.id} is used as a whole", node)
+        return node

@@ -1,0 +1,1 @@
+"""Trusted. The symbolic execution of Python: its state, statements, expressions, calls, loops."""

@@ -1,0 +1,244 @@
+"""Trusted. Comprehensions, and reductions of generators, over what is known when lifting: they are
+written out, one round after the other.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from presieve.ir.ops import negate
+from presieve.ir.sorts import INT, STRING
+from presieve.ir.terms import FALSE, TRUE, Lit, Term, int_lit, literal_value
+from presieve.lift.execution.heap import boxed
+from presieve.lift.execution.inlining import Evaluate, settled_branch
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.unrolling import MOST, elements
+from presieve.lift.models.builtins.arithmetic import binary, number
+from presieve.lift.models.builtins.comparisons import boolean, compare, truth
+from presieve.lift.values.merge import merge
+from presieve.lift.values.symbolic import (
+    LITERAL,
+    DictV,
+    Known,
+    ListV,
+    PerhapsV,
+    Scalar,
+    Unbound,
+    Value,
+)
+from presieve.semantics.build import and_, or_
+
+REDUCTIONS = ("builtins.any", "builtins.all", "builtins.sum", "builtins.min", "builtins.max")
+EXTREMES = ("min", "max")
+
+Condition = Callable[[Machine, ast.expr, Flow], Term]
+
+
+class _Rounds:
+    """The rounds of a comprehension that stands on the path ``flow``.
+
+    Its variables are its own, and have no value before the loop that sets them. ``over`` are the
+    conditions under which an earlier round has ended it all.
+    """
+
+    def __init__(
+        self,
+        m: Machine,
+        generators: Sequence[ast.comprehension],
+        flow: Flow,
+        evaluate: Evaluate,
+        condition: Condition,
+    ) -> None:
+        self.m, self.generators, self.flow = m, generators, flow
+        self.evaluate, self.condition = evaluate, condition
+        self.over: list[Term] = []
+        self.count = 0
+        self.watched: dict[int, Value] = {}
+
+    def __iter__(self) -> Iterator[tuple[Flow, Term]]:
+        """Each round's path, and the condition under which the tests before it hold."""
+        for g in self.generators:
+            if g.is_async:
+                reason = "an asynchronous comprehension"
+                raise self.m.decline("unsupported-expression", reason, g.iter)
+        # The first loop's source is evaluated outside.
+        first, watched = elements(self.m, self.generators[0].iter, self.flow, self.evaluate)
+        self.watched = {n: self.flow.heap[n] for n in watched}
+        targets = [n for g in self.generators for n in ast.walk(g.target)]
+        own: dict[str, Value] = {n.id: Unbound() for n in targets if isinstance(n, ast.Name)}
+        return self._loop(0, first, {**self.flow.env, **own}, TRUE)
+
+    def _loop(
+        self, at: int, items: Sequence[Value], env: dict[str, Value], given: Term
+    ) -> Iterator[tuple[Flow, Term]]:
+        g = self.generators[at]
+        always = given
+        for item in items:
+            given = always
+            if isinstance(item, PerhapsV):
+                given, item = and_(always, item.there), item.item
+            here = self._path(env, given)
+            _bind(self.m, g.target, boxed(self.m, here, item), here)
+            env, passed = here.env, given
+            for test in g.ifs:
+                passed = and_(passed, self.condition(self.m, test, here))
+                self.settle(here, test)
+                here = self._path(env, passed)
+                if passed == FALSE:
+                    break
+            if passed == FALSE:
+                continue
+            if at + 1 < len(self.generators):
+                iterable = self.generators[at + 1].iter
+                inner, watched = elements(self.m, iterable, here, self.evaluate)
+                self.settle(here, iterable)
+                self.watched |= {n: here.heap[n] for n in watched}
+                yield from self._loop(at + 1, inner, dict(env), passed)
+                continue
+            self.count += 1
+            if self.count > MOST:
+                raise self.m.decline("too-large", f"more than {MOST} rounds", g.iter)
+            self.settle(here, g.iter)
+            yield self._path(env, passed), passed
+
+    def settle(self, here: Flow, node: ast.AST) -> None:
+        """After something that is evaluated in a round: what a loop goes over must not change."""
+        settled_branch(self.flow, here)
+        if any(self.flow.heap[n] != v for n, v in self.watched.items()):
+            reason = "a call changes an object while a comprehension goes over it"
+            raise self.m.decline("mutation", reason, node)
+
+    def _path(self, env: dict[str, Value], given: Term) -> Flow:
+        flow = self.flow
+        here = Flow(dict(env), flow.conds, flow.facts, heap=dict(flow.heap))
+        for term in self.over:
+            here = here.branch(negate(term))
+        return here.branch(given)
+
+
+def _bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
+    from presieve.lift.execution.statements import bind  # which stands above expressions
+
+    bind(m, target, value, flow)
+
+
+def comprehension(
+    m: Machine,
+    node: ast.ListComp | ast.DictComp,
+    flow: Flow,
+    evaluate: Evaluate,
+    condition: Condition,
+) -> Value:
+    """A list, or a dict with texts for keys, of so many items whatever the row is."""
+    items: list[Value] = []
+    keys: dict[str, Value] = {}
+    rounds = _Rounds(m, node.generators, flow, evaluate, condition)
+    for here, given in rounds:
+        if given != TRUE:
+            reason = "how many items a comprehension has depends on the row"
+            raise m.decline("unsupported-expression", reason, node)
+        if isinstance(node, ast.ListComp):
+            items.append(evaluate(m, node.elt, here))
+        else:
+            key = _text(m, evaluate(m, node.key, here), node)
+            keys[key] = evaluate(m, node.value, here)
+        rounds.settle(here, node)
+        flow.facts |= here.facts
+        if here.ended:
+            flow.ended = True
+            break
+    if isinstance(node, ast.ListComp):
+        return ListV(tuple(items))
+    return DictV(tuple(keys), tuple(keys.values()))
+
+
+def _text(m: Machine, value: Value, node: ast.AST) -> str:
+    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == STRING:
+        return str(literal_value(value.term))
+    raise m.decline("unsupported-expression", "a dict with other keys than texts", node)
+
+
+def reduction(
+    m: Machine,
+    function: Known,
+    node: ast.Call,
+    flow: Flow,
+    evaluate: Evaluate,
+    condition: Condition,
+) -> Value:
+    """``any``, ``all``, ``sum``, ``min`` or ``max`` of a generator, a list or a tuple."""
+    name = str(getattr(function.target, "__name__", ""))
+    default = next((k.value for k in node.keywords if k.arg == "default"), None)
+    others = any(k.arg != "default" or name not in EXTREMES for k in node.keywords)
+    if len(node.args) != 1 or others:
+        raise m.decline("unknown-call", f"{name} with other arguments than one", node)
+    elt: ast.expr
+    if isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
+        what = node.args[0]
+        lazy = isinstance(what, ast.GeneratorExp)
+        generators, elt = what.generators, what.elt
+    else:
+        lazy = True
+        elt = ast.copy_location(ast.Name("$item", ast.Load()), node)
+        item = ast.copy_location(ast.Name("$item", ast.Store()), node)
+        generators = [ast.comprehension(item, node.args[0], [], 0)]
+    rounds = _Rounds(m, generators, flow, evaluate, condition)
+    values = ((here, given, evaluate(m, elt, here)) for here, given in rounds)
+    if name in EXTREMES:
+        other = None if default is None else evaluate(m, default, flow)
+        op = ast.Lt() if name == "min" else ast.Gt()
+        return _extreme(m, rounds, op, values, other, node)
+    hits: list[Term] = []
+    total: Value = Scalar(int_lit(0), LITERAL)
+    for here, given, value in values:
+        if name == "sum":
+            total = _more(m, here, given, total, value, node)
+        else:
+            wanted = truth(m, here, value, node)
+            hits.append(and_(given, wanted if name == "any" else negate(wanted)))
+        rounds.settle(here, node)
+        if name != "sum" and lazy:
+            rounds.over.append(hits[-1])
+    if name == "sum":
+        return total
+    found = or_(*hits)
+    return boolean(flow.decided(found if name == "any" else negate(found)))
+
+
+def _extreme(
+    m: Machine,
+    rounds: _Rounds,
+    op: ast.cmpop,
+    values: Iterable[tuple[Flow, Term, Value]],
+    default: Value | None,
+    node: ast.AST,
+) -> Value:
+    """CPython's ``min`` and ``max``: a later value replaces the best only if strictly better."""
+    best: Value | None = None
+    found: Term = FALSE
+    for here, given, value in values:
+        if best is None:
+            best, found = value, given
+        else:
+            among = here.branch(found)
+            better = compare(m, among, op, m.force(value, among), m.force(best, among), node)
+            taken = and_(given, or_(negate(found), and_(found, better)))
+            best, found = merge(taken, value, best), or_(found, given)
+        rounds.settle(here, node)
+    if best is None:
+        if default is None:
+            raise m.decline("always-raises", "the least or greatest of nothing", node)
+        return default
+    if default is None:
+        m.fail(rounds.flow, negate(found))
+        return best
+    return merge(found, best, default)
+
+
+def _more(m: Machine, flow: Flow, given: Term, total: Value, value: Value, node: ast.AST) -> Value:
+    """The sum so far and one more, where the round counts."""
+    if number(m, flow, value, node).base != INT:
+        reason = "sum() of floats rounds in another way than adding them up one by one"
+        raise m.decline("unsupported-operation", reason, node)
+    return merge(given, binary(m, flow, ast.Add(), total, value, node), total)

@@ -1,0 +1,354 @@
+"""Trusted. Expressions: from syntax to symbolic values, in Python's order of evaluation."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from presieve.ir.ops import negate
+from presieve.ir.terms import FALSE, TRUE, Lit, Term
+from presieve.lift.execution import (
+    calls,
+    captured,
+    comprehensions,
+    growing_lists,
+    heap,
+    identity,
+    inlining,
+)
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.builtins import dicts, lists, records, sets
+from presieve.lift.models.builtins.arithmetic import binary, unary
+from presieve.lift.models.builtins.comparisons import boolean, compare, truth
+from presieve.lift.models.pandas import dataframe, datetimes, series, value_counts
+from presieve.lift.models.pandas.tables import attribute, subscript
+from presieve.lift.python.names import constant, member
+from presieve.lift.values.merge import merge
+from presieve.lift.values.symbolic import (
+    CalendarV,
+    Clash,
+    CountsV,
+    DictV,
+    FrequencyV,
+    GrowingV,
+    Known,
+    ListV,
+    MapV,
+    OptTupleV,
+    Scalar,
+    SetV,
+    TupleV,
+    Unbound,
+    Value,
+    is_tagged,
+)
+from presieve.lift.words import syntax
+from presieve.semantics.build import and_, or_
+
+
+def evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
+    """The value of an expression on this path. Errors go to the machine, see ``Machine.fail``."""
+    with m.at(node):
+        value = m.force(_evaluate(m, node, flow), flow)
+        made = isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp)
+        return identity.fresh(m, value) if made else value
+
+
+def condition(m: Machine, node: ast.expr, flow: Flow) -> Term:
+    """Whether the expression is true, where only that matters: ``x and x > 5`` has no one type."""
+    with m.at(node):
+        match node:
+            case ast.BoolOp(op, operands):
+                return _condition_op(m, isinstance(op, ast.And), operands, flow)
+            case ast.UnaryOp(ast.Not(), operand):
+                return negate(condition(m, operand, flow))
+            case _:
+                return truth(m, flow, evaluate(m, node, flow), node)
+
+
+def _condition_op(m: Machine, conjunctive: bool, operands: list[ast.expr], flow: Flow) -> Term:
+    first = condition(m, operands[0], flow)
+    if len(operands) == 1 or flow.ended:
+        return first
+    goes_on = first if conjunctive else negate(first)
+    if goes_on == FALSE:
+        return first
+    inner = flow.branch(goes_on)
+    rest = _condition_op(m, conjunctive, operands[1:], inner)
+    if inner.ended:  # evaluating the rest raises, so here the first operand has decided
+        flow.learn(negate(goes_on))
+        flow.ended = goes_on == TRUE
+        return first
+    inlining.settled_branch(flow, inner)
+    if goes_on == TRUE:
+        flow.facts |= inner.facts
+    return flow.decided(and_(first, rest) if conjunctive else or_(first, rest))
+
+
+def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
+    match node:
+        case ast.Constant(value):
+            found = constant(value, repr(value), m.columns.zone)
+            if isinstance(found, Known):
+                raise m.decline("unsupported-constant", f"the constant {value!r}", node)
+            return found
+        case ast.Name(name):
+            return _name(m, name, flow, node)
+        case ast.Tuple(items):
+            return TupleV(tuple(_kept(evaluate(m, i, flow)) for i in items))
+        case ast.List(items):
+            return ListV(tuple(_kept(evaluate(m, i, flow)) for i in items))
+        case ast.Set(items):
+            return sets.display(m, flow, [evaluate(m, i, flow) for i in items], node)
+        case ast.Dict(keys, items):
+            return _dict(m, keys, items, flow, node)
+        case ast.BoolOp(op, operands):
+            return _bool_op(m, isinstance(op, ast.And), operands, flow, node)
+        case ast.UnaryOp(ast.Not(), operand):
+            return boolean(negate(condition(m, operand, flow)))
+        case ast.UnaryOp(op, operand):
+            of = evaluate(m, operand, flow)
+            v = series.vector(m, of)
+            return (
+                unary(m, flow, op, of, node) if v is None else series.unary_vector(m, op, v, node)
+            )
+        case ast.BinOp(left, op, right):
+            a = evaluate(m, left, flow)
+            return combined(m, flow, op, a, evaluate(m, right, flow), node)
+        case ast.Compare(left, ops, rights):
+            return _chain(m, left, ops, rights, flow, node)
+        case ast.IfExp(test, body, orelse):
+            return _conditional(m, test, body, orelse, flow, evaluate)
+        case ast.Attribute(owner, name):
+            return _attribute(m, owner, name, flow, node)
+        case ast.Subscript(owner, index):
+            return _subscript(m, owner, index, flow, node)
+        case ast.Call():
+            return calls.call(m, node, flow, evaluate, condition)
+        case ast.NamedExpr(target, value):
+            if flow is not m.here:
+                reason = "whether := is evaluated depends on the row: assign it before"
+                raise m.decline("unsupported-expression", reason, node)
+            named = heap.boxed(m, flow, evaluate(m, value, flow))
+            flow.env[target.id] = named
+            return named
+        case ast.ListComp() | ast.DictComp():
+            return comprehensions.comprehension(m, node, flow, evaluate, condition)
+        case _:
+            raise m.decline("unsupported-expression", f"{syntax(node)} is not read", node)
+
+
+def _kept(value: Value) -> Value:
+    """What a display holds: a length as the number that it is."""
+    return growing_lists.without_length(value)
+
+
+def combined(
+    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
+) -> Value:
+    """``left op right``: numbers, flags, sets and columns."""
+    if series.is_whole(left) or series.is_whole(right):
+        return series.binary_vectors(m, op, left, right, node)
+    found = flow.opened(left)
+    if isinstance(found, SetV) and isinstance(op, ast.BitOr):
+        other = sets.of_constants(m, flow.opened(right), node)
+        if isinstance(other, SetV):
+            return sets.united(m, found, other, node)
+    more = flow.opened(right)
+    if isinstance(op, ast.Add) and isinstance(found, ListV | GrowingV):
+        if isinstance(more, ListV | GrowingV):
+            return growing_lists.concatenated(found, more)
+    return binary(m, flow, op, left, right, node)
+
+
+def _name(m: Machine, name: str, flow: Flow, node: ast.expr) -> Value:
+    value = flow.env.get(name)
+    if isinstance(value, Unbound):
+        raise m.decline("maybe-unbound", f"{name} may not have a value here", node)
+    if isinstance(value, Clash):
+        raise m.decline("mixed-types", f"variable {name}: {value.reason}", node)
+    return m.names.resolve(name) if value is None else value
+
+
+def _dict(
+    m: Machine,
+    keys: list[ast.expr | None],
+    items: list[ast.expr],
+    flow: Flow,
+    node: ast.expr,
+) -> Value:
+    names: list[str] = []
+    values: list[Value] = []
+    for key, item in zip(keys, items, strict=True):
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            raise m.decline("unsupported-expression", "a dict with other keys than texts", node)
+        names.append(key.value)
+        values.append(_kept(evaluate(m, item, flow)))
+    if len(set(names)) != len(names):
+        raise m.decline("unsupported-expression", "a dict that names a key twice", node)
+    return DictV(tuple(names), tuple(values))
+
+
+def _bool_op(
+    m: Machine, conjunctive: bool, operands: list[ast.expr], flow: Flow, node: ast.expr
+) -> Value:
+    """``a and b`` is ``b if a else a``; what follows is evaluated only where it is needed."""
+    first = evaluate(m, operands[0], flow)
+    if len(operands) == 1 or flow.ended:
+        return first
+    test = truth(m, flow, first, node)
+    goes_on = test if conjunctive else negate(test)
+    goes_on = flow.decided(goes_on)
+    if goes_on == FALSE:
+        return first
+    inner = flow.branch(goes_on)
+    rest = _bool_op(m, conjunctive, operands[1:], inner, node)
+    if inner.ended:  # evaluating the rest raises, so here the first operand has decided
+        flow.learn(negate(goes_on))
+        flow.ended = goes_on == TRUE
+        return first
+    inlining.settled_branch(flow, inner)
+    if goes_on == TRUE:
+        flow.facts |= inner.facts
+        return rest
+    if _is_boolean(first) and _is_boolean(rest):
+        assert isinstance(first, Scalar)
+        assert isinstance(rest, Scalar)
+        joined = and_ if conjunctive else or_
+        return boolean(flow.decided(joined(first.term, rest.term)), first, rest)
+    stays = m.force(first, flow.branch(negate(goes_on)))
+    return merge(goes_on, rest, stays)
+
+
+def _is_boolean(value: Value) -> bool:
+    return isinstance(value, Scalar) and value.term.sort == TRUE.sort
+
+
+def _chain(
+    m: Machine,
+    left: ast.expr,
+    ops: list[ast.cmpop],
+    rights: list[ast.expr],
+    flow: Flow,
+    node: ast.expr,
+) -> Value:
+    """``a < b < c`` is ``a < b and b < c`` with b evaluated once and c only if needed."""
+    a = evaluate(m, left, flow)
+    if len(ops) == 1:
+        b = evaluate(m, rights[0], flow)
+        if isinstance(a, CalendarV) or isinstance(b, CalendarV):
+            return datetimes.compare(m, flow, ops[0], a, b, node)
+        if series.is_whole(a) or series.is_whole(b):
+            return series.compare_vectors(m, ops[0], a, b, node)
+        return boolean(_compared(m, flow, ops[0], a, b, node), a, b)
+    result: list[Term] = []
+    operands = [a]
+    here = flow
+    for op, right in zip(ops, rights, strict=True):
+        b = evaluate(m, right, here)
+        operands.append(b)
+        result.append(_compared(m, here, op, a, b, node))
+        inlining.settled_branch(flow, here)
+        a, here = b, here.branch(result[-1])
+        if result[-1] == FALSE:
+            break
+    return boolean(flow.decided(and_(*result)), *operands)
+
+
+def _compared(m: Machine, flow: Flow, op: ast.cmpop, a: Value, b: Value, node: ast.expr) -> Term:
+    """One comparison, of whatever."""
+    left, right = flow.opened(a), flow.opened(b)
+    if isinstance(right, DictV | MapV) and isinstance(op, ast.In | ast.NotIn):
+        found = heap.contains(m, right, a, node)
+        return flow.decided(found if isinstance(op, ast.In) else negate(found))
+    if captured.is_dict(right) and isinstance(op, ast.In | ast.NotIn):
+        found = captured.contains(m, right, left, node)
+        return flow.decided(found if isinstance(op, ast.In) else negate(found))
+    if isinstance(right, FrequencyV) and isinstance(op, ast.In | ast.NotIn):
+        found = value_counts.contains(m, right, left, node)
+        return flow.decided(found if isinstance(op, ast.In) else negate(found))
+    if isinstance(left, SetV) or isinstance(right, SetV):
+        return flow.decided(sets.compared(m, op, left, right, node))
+    return compare(m, flow, op, a, b, node)
+
+
+def returned(m: Machine, node: ast.expr, flow: Flow) -> Value:
+    """The value that is returned, with contents for objects: nobody sees which object it is."""
+    if isinstance(node, ast.IfExp):
+        return _conditional(m, node.test, node.body, node.orelse, flow, returned)
+    return heap.frozen(m, flow, evaluate(m, node, flow), node, set())
+
+
+def _conditional(
+    m: Machine,
+    test: ast.expr,
+    body: ast.expr,
+    orelse: ast.expr,
+    flow: Flow,
+    evaluate: Callable[[Machine, ast.expr, Flow], Value],
+) -> Value:
+    chosen = condition(m, test, flow)
+    if isinstance(chosen, Lit):
+        return evaluate(m, body if chosen == TRUE else orelse, flow)
+    then, other = flow.branch(chosen), flow.branch(negate(chosen))
+    a, b = evaluate(m, body, then), evaluate(m, orelse, other)
+    if then.ended or other.ended:
+        live = other if then.ended else then
+        flow.facts, flow.ended = live.facts, then.ended and other.ended
+        flow.heap = live.heap
+        return b if then.ended else a
+    inlining.settled_branch(flow, then)
+    inlining.settled_branch(flow, other)
+    flow.facts |= then.facts & other.facts
+    return merge(chosen, a, b)
+
+
+def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.expr) -> Value:
+    value = evaluate(m, owner, flow)
+    record = records.record_of(m, flow, value)
+    if record is not None:
+        return records.attribute(m, record, name, node)
+    if isinstance(value, Known):
+        found = member(value, name, m.columns.zone)
+        if found is None:
+            raise m.decline("unknown-name", f"nothing is known of {value.name}.{name}", node)
+        return found
+    found = dataframe.attribute_of(m, flow, value, name, node)
+    return attribute(m, value, name, node) if found is None else found
+
+
+def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr) -> Value:
+    value = evaluate(m, owner, flow)
+    if isinstance(index, ast.Slice):
+        found = lists.part(m, flow, value, index, evaluate)
+        if found is not None:
+            return found
+    key = evaluate(m, index, flow)
+    return item_at(m, flow, value, key, node)
+
+
+def item_at(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.expr) -> Value:
+    """``owner[key]``, which some dicts keep from then on."""
+    made = dicts.item(m, flow, owner, key, node)
+    return item_of(m, flow, flow.opened(owner), key, node) if made is None else made
+
+
+def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) -> Value:
+    """``value[key]`` for what is no reference."""
+    if isinstance(value, OptTupleV):
+        m.fail(flow, negate(value.present))
+        value = TupleV(value.items)
+    value = captured.items_of(m, value) or value
+    if captured.is_dict(value):
+        return captured.item(m, flow, value, flow.opened(key), node)
+    if isinstance(value, TupleV | ListV) and not is_tagged(value):
+        return value.items[heap.position(m, key, len(value.items), node)]
+    if isinstance(value, GrowingV):
+        return growing_lists.item(m, flow, value, heap.whole_number(m, key, node), node)
+    if isinstance(value, DictV | MapV):
+        return heap.item(m, flow, value, key, node)
+    if isinstance(value, CountsV):
+        return dicts.count(m, flow, value, key, node)
+    key = heap.frozen(m, flow, key, node, set())
+    found = dataframe.item_of(m, flow, value, key, node)
+    return subscript(m, value, key, node) if found is None else found

@@ -1,0 +1,187 @@
+"""Trusted. Which object a table or column of pandas is, and the one gate for changing it in place.
+
+Each table and column has in ``own`` the numbers of the objects that it may be, or share its values
+with: a column has those of its table. An operation of pandas that makes a new object gives it a
+number of its own; everything else hands on the numbers of what it was made of, or knows nothing.
+So two values without a number in common share nothing.
+
+What is changed in place must be one object, made in this call of this function, which nothing else
+shares: no other variable, list, dict or object of the user's. Then ``s += 1`` is ``s = s + 1``,
+whether copy-on-write is on (pandas 3, an option of pandas 2) or not: it differs only where values
+are shared. Callers may hold what was there before a call, and Spark passes one Series to all
+functions of an aggregation that take the column, and for each parameter that is the column. The
+table that ``applyInPandas`` and ``mapInPandas`` pass is made for the call.
+
+Arrays and tables of pyarrow cannot be changed. Functions that are called for one row after the
+other get Python's numbers and texts, so that no function sees what another one does to them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from presieve.lift.values.symbolic import (
+    UNKNOWN,
+    AccessV,
+    ArrayV,
+    ArrowColumnV,
+    ArrowKeyV,
+    ArrowTableV,
+    ArrowTypeV,
+    BatchV,
+    BitsV,
+    CalendarV,
+    CellV,
+    Clash,
+    ColumnV,
+    CountsV,
+    DictV,
+    DistinctV,
+    FrameV,
+    FrequencyV,
+    GapV,
+    GrowingV,
+    IndexV,
+    KeyV,
+    Known,
+    LabelledV,
+    LabelV,
+    LengthV,
+    ListV,
+    MapV,
+    NoneV,
+    OptTupleV,
+    PartV,
+    PerhapsV,
+    RefV,
+    RowV,
+    Scalar,
+    SelfV,
+    SeriesV,
+    SetV,
+    SizeV,
+    TableV,
+    TagV,
+    TopV,
+    TupleV,
+    Unbound,
+    Value,
+    VectorV,
+    mixed,
+)
+
+if TYPE_CHECKING:
+    from presieve.lift.execution.state import Flow, Machine
+
+Whole = SeriesV | FrameV | VectorV | PartV
+
+METHODS = frozenset(
+    (
+        *("gt", "ge", "lt", "le", "eq", "ne", "isna", "isnull", "notna", "notnull", "isin"),
+        *("between", "abs", "fillna", "where", "mask", "clip", "copy", "dropna", "sort_values"),
+        *("assign", "query", "startswith"),
+    )
+)
+"""Methods of tables and columns whose result shares nothing with them."""
+
+FUNCTIONS = (
+    *("numpy.where", "numpy.maximum", "numpy.minimum", "numpy.abs", "numpy.absolute"),
+    *("numpy.isnan", "pandas.isna", "pandas.isnull", "pandas.notna", "pandas.notnull"),
+)
+"""Functions whose result shares nothing with what they get. ``pandas.Series(array)`` shares it."""
+
+_NUMBERS = Scalar | GapV | DistinctV | LengthV | SizeV | IndexV | ColumnV | BitsV | LabelV
+_PLAIN = _NUMBERS | NoneV | KeyV | RowV | SetV | RefV | TagV
+_PYARROW = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV | ArrowTableV | ArrowTypeV
+_EMPTY = Known | SelfV | Unbound | Clash
+
+
+def fresh(m: Machine, value: Value) -> Value:
+    """A table or column that an operation has just made; everything else as it is."""
+    if not isinstance(value, Whole):
+        return value
+    m.objects += 1
+    return replace(value, own=frozenset((m.objects,)))
+
+
+def wholes(value: Value) -> Iterator[Whole]:
+    """The tables and columns that a value is made of."""
+    match value:
+        case SeriesV() | FrameV() | VectorV() | PartV():
+            yield value
+        case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items):
+            yield from _all(items)
+        case MapV(_, items, _) | TableV(_, items):
+            yield from _all(items)
+        case GrowingV(items, _, pending):
+            yield from _all((*items, *pending))
+        case PerhapsV(_, item):
+            yield from wholes(item)
+        case AccessV(of) | TopV(of) | FrequencyV(of) | CalendarV(of) | CountsV(of):
+            yield from wholes(of)
+        case LabelledV(columns, _):
+            yield FrameV(columns)  # a row, which may be one of any table
+        case _ if not isinstance(value, _PLAIN | _PYARROW | _EMPTY):
+            yield FrameV((), UNKNOWN)
+
+
+def _all(items: tuple[Value, ...]) -> Iterator[Whole]:
+    for item in items:
+        yield from wholes(item)
+
+
+def either(a: Value, b: Value) -> Value:
+    """One of two equal values. Declines where it depends on the rows which object that is."""
+    if isinstance(a, Whole) and isinstance(b, Whole):
+        return replace(a, own=a.own | b.own)
+    if [v.own for v in wholes(a)] != [v.own for v in wholes(b)]:
+        raise mixed("a table or column is now one object, now another")
+    return a
+
+
+@contextmanager
+def waiting(flow: Flow, values: Sequence[Value]) -> Iterator[None]:
+    """Values that Python has computed and assigns later: what they are made of counts as held."""
+    held = tuple(v for value in values for v in wholes(value))
+    name = f"$waiting {len(flow.env)}"
+    if held:
+        flow.env[name] = TupleV(held)
+    yield
+    flow.env.pop(name, None)
+
+
+def changes_in_place(value: Value) -> bool:
+    """Whether ``value += 1`` may change an object; lists and the like see to it themselves."""
+    return not isinstance(value, _PLAIN | _PYARROW | TupleV | OptTupleV)
+
+
+def check_sole(m: Machine, flow: Flow, target: ast.expr, node: ast.AST, *, values: bool) -> None:
+    """Declines ``mutation`` unless the variable ``target`` alone has its table or column.
+
+    ``values``: its elements are changed, so that nothing may share them either; else a table gets
+    another column.
+    """
+    # Imported here: stages are the machine's, which merges values and so needs this module.
+    from presieve.lift.execution.state import Stage
+
+    name = target.id if isinstance(target, ast.Name) else None
+    value = flow.env.get(name) if name is not None else None
+    if not isinstance(value, Whole) or (isinstance(value, VectorV) and value.array):
+        raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
+    if m.stage is Stage.LOOP:
+        raise m.decline("mutation", f"{name} is changed in a loop over the rows", node)
+    others = [v for n, v in flow.env.items() if n != name]
+    held = [v for x in (*others, *flow.heap.values()) for v in wholes(x)]
+    held = [v for v in held if values or isinstance(v, FrameV | PartV)]
+    sole = len(value.own) == 1 and min(value.own) > m.outer
+    if not sole or any(v.own & (value.own | UNKNOWN) for v in held):
+        what = "changed in place" if values else "given a column"
+        reason = (
+            f"{name} is {what}, and something else may be the same object or share its values: "
+            "compute a new one, or copy it before"
+        )
+        raise m.decline("mutation", reason, node)

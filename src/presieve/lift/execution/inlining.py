@@ -1,0 +1,200 @@
+"""Trusted. The user's own functions and methods, executed where they are called.
+
+A call runs the body in variables of its own, on the caller's path and with the caller's objects, so
+that changes to an object are seen by both. Its ways out become one again: the value is chosen by
+the conditions under which each is taken.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import FunctionType
+from typing import TypeAlias
+
+from presieve.lift.execution.heap import boxed, frozen, numbers_in
+from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine, join_heaps, path_conditions
+from presieve.lift.python.names import constant, names_of, own_names, parameters
+from presieve.lift.python.shipped import attribute, function_source
+from presieve.lift.python.shipping import is_own_module
+from presieve.lift.values.merge import merge
+from presieve.lift.values.symbolic import NONE, Known, SelfV, Unbound, Value
+from presieve.semantics.build import and_
+
+Evaluate: TypeAlias = Callable[[Machine, ast.expr, Flow], Value]
+
+_DEEPEST = 12
+"""Calls inside calls."""
+
+
+def is_own(function: object) -> bool:
+    """Whether this is a function of the user's that may be executed where it is called."""
+    return isinstance(function, FunctionType) and is_own_module(function.__module__)
+
+
+def call(m: Machine, flow: Flow, function: Known, node: ast.Call, evaluate: Evaluate) -> Value:
+    """A call of a function of the user's."""
+    found = function.target
+    assert isinstance(found, FunctionType)
+    args, named = arguments(m, flow, node, evaluate)
+    return inlined(m, flow, found, args, named, node)
+
+
+def method(
+    m: Machine, flow: Flow, owner: Value, node: ast.Call, evaluate: Evaluate
+) -> Value | None:
+    """The result of a method of the user's; None where it is none."""
+    assert isinstance(node.func, ast.Attribute)
+    if not isinstance(owner, SelfV):
+        return None
+    found = _method_of(owner, node.func.attr)
+    if found is None:
+        return None
+    function, before = found
+    args, named = arguments(m, flow, node, evaluate)
+    return inlined(m, flow, function, [*before, *args], named, node)
+
+
+def arguments(
+    m: Machine, flow: Flow, node: ast.Call, evaluate: Evaluate
+) -> tuple[list[Value], dict[str, Value]]:
+    """The arguments of a call, by position and by name."""
+    if any(isinstance(a, ast.Starred) for a in node.args):
+        raise m.decline("unknown-call", "a call with *", node)
+    args = [evaluate(m, a, flow) for a in node.args]
+    named: dict[str, Value] = {}
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            raise m.decline("unknown-call", "a call with **", node)
+        named[keyword.arg] = evaluate(m, keyword.value, flow)
+    return args, named
+
+
+def _method_of(owner: SelfV, name: str) -> tuple[FunctionType, tuple[Value, ...]] | None:
+    """The method that ``owner.name`` is, and the value of its ``self``, if it has one."""
+    cls = owner.target if isinstance(owner.target, type) else type(owner.target)
+    if attribute(cls, "__getattribute__") is not object.__getattribute__:
+        return None
+    if cls is not owner.target and name in getattr(owner.target, "__dict__", {}):
+        return None
+    return bound(cls, name, owner)
+
+
+def bound(cls: type, name: str, owner: Value) -> tuple[FunctionType, tuple[Value, ...]] | None:
+    """The method of a class by its name, and what is passed before the arguments."""
+    found = attribute(cls, name, None)
+    match found:
+        case FunctionType():
+            return found, (owner,)
+        case staticmethod() if isinstance(found.__func__, FunctionType):
+            return found.__func__, ()
+        case classmethod() if isinstance(found.__func__, FunctionType):
+            return found.__func__, (Known(cls.__name__, cls),)
+    return None
+
+
+def inlined(
+    m: Machine,
+    flow: Flow,
+    function: FunctionType,
+    args: Sequence[Value],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> Value:
+    """The value of a call; the caller's path goes on with the objects as the call leaves them."""
+    from presieve.lift.execution.statements import (
+        execute,  # which calls expressions, which call this
+    )
+
+    if flow.ended:
+        return NONE
+    if m.depth >= _DEEPEST:
+        raise m.decline("unsupported-expression", f"{function.__name__} calls itself", node)
+    source = function_source(function)
+    inner = replace(m, source=source, names=names_of(function, m.columns.zone), exits=[], loops=0)
+    inner.depth, inner.outer, inner.ranges = m.depth + 1, m.objects, m.ranges
+    here = Flow({}, flow.conds, flow.facts, heap=dict(flow.heap))
+    env = _arguments(m, function, args, named, node)
+    here.env = {n: boxed(inner, here, v) for n, v in env.items()}
+    execute(inner, source.node.body, here)
+    m.objects = inner.objects
+    if not here.ended:
+        inner.exits.append(Exit(ExitKind.RETURN, here, NONE, source.node.body[-1]))
+    return _result(m, flow, inner, node)
+
+
+def _arguments(
+    m: Machine,
+    function: FunctionType,
+    args: Sequence[Value],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> dict[str, Value]:
+    """The variables at the start. Declines a call that Python would refuse."""
+    env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
+    declared = parameters(function)
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in declared):
+        raise m.decline("unknown-call", f"{function.__name__} has parameters with *", node)
+    try:
+        given = inspect.signature(function, follow_wrapped=False).bind(*args, **named).arguments
+    except TypeError as e:
+        reason = f"{function.__name__} is called with other arguments than it takes: {e}"
+        raise m.decline("always-raises", reason, node) from e
+    for p in declared:
+        if p.name in given:
+            env[p.name] = given[p.name]
+        else:
+            env[p.name] = constant(p.default, p.name, m.columns.zone)
+    return env
+
+
+def _result(m: Machine, flow: Flow, inner: Machine, node: ast.AST) -> Value:
+    """One value and one path from all that return."""
+    exits = inner.exits
+    if any(e.kind is not ExitKind.RETURN for e in exits):
+        raise m.decline("unsupported-statement", "continue outside of a loop", node)
+    if not exits:
+        flow.ended = True
+        return NONE
+    start = len(flow.conds)
+    paths = [replace(e.flow, conds=e.flow.conds[start:]) for e in exits]
+    taken = path_conditions(paths)
+    values = _comparable(m, flow, exits, node)
+    value, heap = values[-1], paths[-1].heap
+    for here, v, p in zip(
+        reversed(taken), reversed(values[:-1]), reversed(paths[:-1]), strict=True
+    ):
+        value = merge(here, v, value)
+        heap = join_heaps(here, p.heap, heap)
+    flow.heap = heap
+    facts = paths[0].facts.intersection(*(p.facts for p in paths[1:]))
+    flow.facts |= facts
+    return value
+
+
+def _comparable(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> list[Value]:
+    """The returned values, so that they can be merged: objects that each path has made anew are
+    taken by their contents. Declines where it is one object or another that was there before.
+    """
+    values = [e.value for e in exits]
+    if all(v == values[0] for v in values):
+        return values
+    found = []
+    for e in exits:
+        own = numbers_in(e.value)
+        others = (v for n, v in e.flow.heap.items() if n not in own)
+        if own & flow.heap.keys() or any(own & numbers_in(v) for v in others):
+            reason = "it depends on the row which object a call returns"
+            raise m.decline("mutation", reason, node)
+        found.append(frozen(m, e.flow, e.value, node, set()))
+    return found
+
+
+def settled_branch(flow: Flow, inner: Flow) -> None:
+    """After a part of an expression that is evaluated on some paths only: objects are as they are
+    there where its path is taken, and as they were elsewhere.
+    """
+    taken = and_(*inner.conds[len(flow.conds) :])
+    flow.heap = join_heaps(taken, inner.heap, flow.heap)

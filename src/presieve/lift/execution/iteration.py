@@ -1,0 +1,131 @@
+"""Trusted. What a loop goes over: columns of the group, or its rows in one of pandas' ways."""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.sorts import TIMESTAMP, TIMESTAMP_NTZ
+from presieve.ir.terms import TRUE
+from presieve.lift.execution.expressions import evaluate
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.pandas.tables import row_attributes
+from presieve.lift.models.pyarrow import arrays
+from presieve.lift.python.names import is_function
+from presieve.lift.values.symbolic import (
+    ArrayV,
+    ArrowColumnV,
+    BatchV,
+    ColumnV,
+    FrameV,
+    IndexV,
+    Known,
+    RowV,
+    SeriesV,
+    TupleV,
+    Value,
+    describe,
+)
+from presieve.semantics.types import UNSUPPORTED, sort_of
+
+
+def element(m: Machine, node: ast.expr, flow: Flow) -> Value:
+    """What one round of ``for ... in node`` is about. Declines ``unknown-loop``."""
+    if isinstance(node, ast.Call):
+        match node.func:
+            case ast.Name(name) if name in ("zip", "enumerate"):
+                return _combined(m, node, name, flow)
+            case ast.Attribute(owner, method):
+                return _by_method(m, node, evaluate(m, owner, flow), method)
+        raise m.decline("unknown-loop", f"a loop over {ast.unparse(node)}", node)
+    value = evaluate(m, node, flow)
+    if isinstance(value, SeriesV):
+        return ColumnV(value.name)
+    taken = arrays.element(m, value, node)
+    if taken is not None:
+        return taken
+    raise m.decline("unknown-loop", f"a loop over {describe(value)}", node)
+
+
+def _combined(m: Machine, node: ast.Call, name: str, flow: Flow) -> Value:
+    function = flow.env.get(name) or m.names.resolve(name)
+    if not isinstance(function, Known) or not is_function(function, f"builtins.{name}"):
+        raise m.decline("unknown-call", f"{name} is not Python's own", node)
+    if name == "zip":
+        if any(k.arg != "strict" for k in node.keywords) or not node.args:
+            raise m.decline("unknown-loop", "this use of zip", node)
+        return TupleV(tuple(element(m, a, flow) for a in node.args))
+    if len(node.args) != 1:
+        raise m.decline("unknown-loop", "this use of enumerate", node)
+    return TupleV((IndexV(), element(m, node.args[0], flow)))
+
+
+def _by_method(m: Machine, node: ast.Call, owner: Value, method: str) -> Value:
+    match owner, method:
+        case ((ArrayV() | ArrowColumnV()), "to_pylist") if _no_arguments(node):
+            return arrays.python_element(m, owner, node)
+        case BatchV(columns, rows), "to_pylist" if rows == TRUE and _no_arguments(node):
+            arrays.check_columns(m, columns, node)
+            return RowV(columns, frozenset(), labels=True, positions=False)
+        case SeriesV(name), ("tolist" | "to_list") if _no_arguments(node):
+            return ColumnV(name)
+        case SeriesV(name), "items" if _no_arguments(node):
+            return TupleV((IndexV(), ColumnV(name)))
+        case FrameV(columns), "itertuples":
+            return _tuples(m, node, columns)
+        case FrameV(columns), "iterrows" if _no_arguments(node):
+            _check_common_type(m, columns, node)
+            attributes = row_attributes(columns, of="Series")
+            return TupleV((IndexV(), RowV(columns, attributes, labels=True, positions=False)))
+    raise m.decline("unknown-loop", f"a loop over .{method}() of {describe(owner)}", node)
+
+
+def _no_arguments(node: ast.Call) -> bool:
+    return not node.args and not node.keywords
+
+
+def _tuples(m: Machine, node: ast.Call, columns: tuple[str, ...]) -> Value:
+    options: dict[str, object] = {"index": True, "name": "Pandas"}
+    for keyword in node.keywords:
+        if keyword.arg not in options or not isinstance(keyword.value, ast.Constant):
+            raise m.decline("unknown-loop", "this use of itertuples", node)
+        options[keyword.arg] = keyword.value.value
+    name = options["name"]
+    named = isinstance(name, str) and name.isidentifier()
+    if node.args or type(options["index"]) is not bool or not (named or options["name"] is None):
+        raise m.decline("unknown-loop", "this use of itertuples", node)
+    shift = int(options["index"])
+    # A column of the name of the index's own field would rename one of the two.
+    clash = shift and "Index" in columns
+    attributes = row_attributes(columns, of="namedtuple") if named and not clash else frozenset()
+    return RowV(columns, attributes, labels=False, positions=True, shift=shift)
+
+
+def _check_common_type(m: Machine, columns: tuple[str, ...], node: ast.AST) -> None:
+    """A row of ``iterrows`` is an array of the common type of all columns: int and float become
+    float. Values stay what they are only in an array of objects, which a text or date column
+    forces. A row of only timestamps and missing values would be read as timestamps again
+    (``maybe_infer_to_datetimelike``), which some other column has to prevent.
+    """
+    schema = [c for c in m.columns.request.schema if c.name in columns]
+    if not any(c.type in ("string", "date") for c in schema):
+        reason = "iterrows turns all columns of a row into one type: use itertuples(index=False)"
+        raise m.decline("iterrows-types", reason, node)
+    datetimes = any(_may_be_times(c.type) for c in schema)
+    anchors = ("string", "date", "boolean", "tinyint", "smallint", "int", "bigint")
+    if datetimes and not any(c.type in anchors and not c.nullable for c in schema):
+        reason = "iterrows may turn a missing value into NaT here: use itertuples(index=False)"
+        raise m.decline("iterrows-types", reason, node)
+
+
+def _may_be_times(type_: str) -> bool:
+    """Whether values may be of a kind that pandas looks for in a row of objects."""
+    sort = sort_of(type_)
+    if sort is not None:
+        return sort in (TIMESTAMP, TIMESTAMP_NTZ)
+    return not type_.removeprefix(UNSUPPORTED).startswith(_NO_TIMES)
+
+
+_NO_TIMES = ("array", "map", "struct", "decimal", "float", "char", "varchar", "string")
+"""Types whose values are lists, dicts, numbers or texts in Python. Others may be times: intervals
+are.
+"""

@@ -1,0 +1,209 @@
+"""Trusted. Calls of functions that are not read: the caller declares that they are pure.
+
+The result of such a call on a row is a hidden column (:class:`presieve.ir.fold.Column`): any value
+at all, the same for the same arguments of the same row. A proof that holds for every value of it
+holds for the one that the function gives, in the original run and in the one that sees fewer rows.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from types import FunctionType, ModuleType
+from typing import TypeAlias
+
+from presieve.errors import DeclineSignal, Span
+from presieve.ir.fold import Assumption, Fold
+from presieve.ir.ops import app, disjunction, negate
+from presieve.ir.sorts import FLOAT, Option, strip
+from presieve.ir.terms import App, Op, Scope, Term, Var
+from presieve.ir.walk import substitute, variables
+from presieve.lift.execution.state import Flow, Machine, Stage
+from presieve.lift.forms import HiddenCall, Lifted, Pure
+from presieve.lift.models.builtins.functions import advice
+from presieve.lift.python.shipped import member_of
+from presieve.lift.python.source import Source, same_code
+from presieve.lift.values.symbolic import Known, NoneV, Scalar, Traits, Value, describe
+from presieve.semantics.assumptions import IS_PURE, assumed, restated
+
+_DEEP = 3
+"""How far functions in closures of functions are compared."""
+
+_PLAIN = (bool, int, float, str, bytes, type(None))
+
+Input: TypeAlias = tuple[str, Term | None, Traits]
+"""An argument: its keyword or "", its term or None for None, and what is known of it besides."""
+
+
+def declared(m: Machine, node: ast.expr, flow: Flow) -> Pure | None:
+    """The declaration of a called function, where there is one. Nothing is run to find it: only
+    names, and attributes of modules.
+    """
+    target = _target(m, node, flow) if m.columns.request.pure else None
+    if target is None:
+        return None
+    return next((p for p in m.columns.request.pure if _is_same(p.function, target, _DEEP)), None)
+
+
+@contextmanager
+def advised(m: Machine, function: Known) -> Iterator[None]:
+    """Where the body of a called function is declined, the reason says that it may be declared."""
+    try:
+        yield
+    except DeclineSignal as signal:
+        found, code = signal.declined, getattr(function.target, "__code__", None)
+        inside = found.span is not None and not _is_in(m.source, found.span)
+        if m.depth or not inside or found.code.startswith("impure") or code is None:
+            raise
+        name = code.co_name
+        reason = f"{found.reason}; this is in {name}: {advice(name)}"
+        raise DeclineSignal(found.code, reason, found.span) from signal
+
+
+def _is_in(source: Source, place: Span) -> bool:
+    last = source.node.end_lineno or source.node.lineno
+    return place.file == source.file and source.node.lineno <= place.line <= last
+
+
+def _target(m: Machine, node: ast.expr, flow: Flow) -> object | None:
+    match node:
+        case ast.Name(name) if name not in flow.env:
+            return m.names.found(name, read=False)
+        case ast.Attribute(owner, name):
+            module = _target(m, owner, flow)
+            return member_of(module, name) if type(module) is ModuleType else None
+    return None
+
+
+def _is_same(a: object, b: object, depth: int) -> bool:
+    """Whether it is the function that was declared, or its copy: functions that no module holds
+    travel to the workers by value.
+    """
+    if a is b:
+        return True
+    if type(a) is not FunctionType or type(b) is not FunctionType or depth == 0:
+        return False
+    named = (a.__module__, a.__qualname__) == (b.__module__, b.__qualname__)
+    return named and same_code(a.__code__, b.__code__) and _same_parts(a, b, depth)
+
+
+def _same_parts(a: FunctionType, b: FunctionType, depth: int) -> bool:
+    """Whether defaults and the variables of enclosing functions have the same values."""
+    ours, theirs = _parts(a), _parts(b)
+    return (
+        ours is not None
+        and theirs is not None
+        and len(ours) == len(theirs)
+        and all(_same_part(x, y, depth) for x, y in zip(ours, theirs, strict=True))
+    )
+
+
+def _parts(function: FunctionType) -> list[object] | None:
+    found: list[object] = list(function.__defaults__ or ())
+    for name, value in (function.__kwdefaults__ or {}).items():
+        found += [name, value]
+    try:
+        return found + [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:  # not assigned yet
+        return None
+
+
+def _same_part(a: object, b: object, depth: int) -> bool:
+    if type(a) in _PLAIN:
+        return type(a) is type(b) and repr(a) == repr(b)
+    return _is_same(a, b, depth - 1)
+
+
+def call(m: Machine, flow: Flow, pure: Pure, args: dict[str, Value], node: ast.expr) -> Value:
+    """The result of a declared function; ``args`` by position ("0"...) or keyword.
+
+    Declines ``pure-call`` where an argument depends on more than the row.
+    """
+    if m.stage is not Stage.LOOP:
+        reason = f"{pure.name} is declared pure, but called outside of the loop over the rows"
+        raise m.decline("pure-call", reason, node)
+    inputs = tuple(_input(m, flow, pure, name, value, node) for name, value in args.items())
+    known = m.columns.calls.get((id(pure), inputs))
+    if known is None:
+        terms = tuple((name, term) for name, term, _ in inputs)
+        known = HiddenCall(_free(m, ast.unparse(node)), pure, terms)
+        m.columns.calls[id(pure), inputs] = known
+        m.columns.add_assumptions(_assumptions(known))
+    base = strip(pure.sort)
+    return m.force(Scalar(known.variable, Traits(maybe_nan=base == FLOAT)), flow)
+
+
+def _input(m: Machine, flow: Flow, pure: Pure, name: str, value: Value, node: ast.expr) -> Input:
+    value = m.force(value, flow)
+    if isinstance(value, NoneV):
+        return name, None, Traits()
+    if not isinstance(value, Scalar):
+        reason = f"{pure.name} is declared pure, but gets {describe(flow.opened(value))}"
+        raise m.decline("pure-call", f"{reason}: pass single values", node)
+    if any(v.scope not in (Scope.ROW, Scope.KEY) for v in variables(value.term)):
+        reason = f"{pure.name} is declared pure, but what it gets is not computed from one row"
+        raise m.decline("pure-call", reason, node)
+    # Where it is known not to be None it is the same value.
+    inner = value.term
+    if isinstance(inner, App) and inner.op is Op.GET:
+        inner = inner.args[0]
+    return name, inner, value.traits
+
+
+def _free(m: Machine, name: str) -> str:
+    """A name that no column has."""
+    taken = {c.name for c in m.columns.request.schema}
+    taken |= {c.name for c in m.columns.calls.values()}
+    while name in taken:
+        name += "'"
+    return name
+
+
+def _assumptions(made: HiddenCall) -> tuple[Assumption, ...]:
+    pure, column = made.pure, made.variable
+    found = IS_PURE.of(name=pure.name, returns=pure.returns)
+    if strip(pure.sort) != FLOAT:
+        return (found,)
+    optional = isinstance(pure.sort, Option)
+    number = negate(app(Op.IS_NAN, app(Op.GET, column) if optional else column))
+    if optional:
+        number = disjunction([app(Op.IS_NONE, column), number])
+    return found, assumed("no-nan", number)
+
+
+def apart(parts: tuple[Lifted, ...]) -> tuple[Lifted, ...]:
+    """The same, with hidden columns that differ in their names: each is of one part alone."""
+    taken: set[str] = set()
+    found = []
+    for part in parts:
+        names: dict[str, str] = {}
+        for c in part.calls:
+            name = c.name
+            while name in taken:
+                name += "'"
+            names[c.name] = name
+        taken |= {*names.values(), *(c.name for c in part.fold.columns)}
+        found.append(_renamed(part, names))
+    return tuple(found)
+
+
+def _renamed(part: Lifted, names: dict[str, str]) -> Lifted:
+    if all(a == b for a, b in names.items()):
+        return part
+    back: dict[Var, Term] = {
+        c.variable: Var(Scope.ROW, names[c.name], c.pure.sort) for c in part.calls
+    }
+    fold = part.fold
+    columns = (replace(c, name=names[c.name]) if c.hidden else c for c in fold.columns)
+    fields = (replace(f, step=substitute(f.step, back)) for f in fold.fields)
+    renamed: Fold = replace(
+        fold,
+        columns=tuple(columns),
+        fields=tuple(fields),
+        step_raises=substitute(fold.step_raises, back),
+    )
+    assumptions = (restated(a, lambda t: substitute(t, back)) for a in part.assumptions)
+    calls = (replace(c, name=names[c.name]) for c in part.calls)
+    return replace(part, fold=renamed, assumptions=tuple(assumptions), calls=tuple(calls))

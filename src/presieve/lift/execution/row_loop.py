@@ -1,0 +1,163 @@
+"""Trusted. From one row's step to a fold: which variables live across rows, and their sorts.
+
+The sorts are the least ones that hold the initial values and are kept by a step. They are found by
+running the step on ever larger sorts until nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from presieve.errors import DeclineSignal
+from presieve.ir.fold import Field
+from presieve.ir.ops import app
+from presieve.ir.sorts import INT
+from presieve.ir.terms import Op, Scope, Term, Var, int_lit
+from presieve.ir.walk import variables
+from presieve.lift.execution.heap import frozen_variables
+from presieve.lift.execution.state import (
+    SIZE_FIELD,
+    Exit,
+    Flow,
+    Machine,
+    merge_envs,
+    path_conditions,
+)
+from presieve.lift.values.merge import merge
+from presieve.lift.values.shapes import (
+    Shape,
+    flatten,
+    join_shapes,
+    leaves,
+    shape_of,
+    symbol,
+)
+from presieve.lift.values.symbolic import OTHER, UNSETTLED, Value, mixed
+
+_ROUNDS = 20
+"""Rounds of the search for sorts; each enlarges a sort, and sorts have few levels."""
+
+Step = Callable[[Mapping[str, Value]], tuple[Mapping[str, Value], Term]]
+"""From the variables before a row to those after it, and the condition under which it raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A finished loop: its fields, when a row raises, and the variables after it, over ACC."""
+
+    fields: tuple[Field, ...]
+    raises: Term
+    after: dict[str, Value]
+
+
+def run_loop(initial: Mapping[str, Value], step: Step, names: Mapping[str, str]) -> Loop:
+    """The fold of ``step`` over the rows from ``initial``.
+
+    ``names`` gives the components of tuples a name of their own, from the code that unpacks them.
+    Declines ``mixed-types``, ``row-in-state``.
+    """
+    shapes = {name: shape_of(value) for name, value in initial.items()}
+    for _ in range(_ROUNDS):
+        fields = _field_names(shapes, names)
+        start = {n: symbol(s, list(fields[n])) for n, s in shapes.items()}
+        end, raises = step(start)
+        grown = {n: _grow(n, s, end[n]) for n, s in shapes.items()}
+        if grown == shapes:
+            break
+        shapes = grown
+    else:
+        raise DeclineSignal("mixed-types", "the types of the variables do not settle")
+    built = tuple(
+        Field(name, sort, init, stepped)
+        for n, shape in shapes.items()
+        for name, (_, sort), init, stepped in zip(
+            fields[n],
+            leaves(shape, n),
+            flatten(initial[n], shape),
+            flatten(end[n], shape),
+            strict=True,
+        )
+    )
+    built = tuple(f for f in built if OTHER not in f.name)
+    settled([f.name for f in built], raises, *(f.step for f in built))
+    return Loop(built, raises, dict(start))
+
+
+def settled(fields: Iterable[str], *terms: Term) -> None:
+    """Declines ``mixed-types`` where the bits of a variable are asked for that has no flags, and
+    ``mutation`` where something depends on items of a dict that are not told apart.
+    """
+    known = {*fields, SIZE_FIELD}
+    for v in variables(*terms):
+        if v.scope is Scope.ACC and OTHER in v.name:
+            reason = "it depends on what a dict holds under keys that are no constants"
+            raise DeclineSignal("mutation", f"{reason}: ask for constants only")
+        if v.scope is Scope.ACC and v.name not in known:
+            name = v.name.partition(UNSETTLED)[0]
+            raise mixed(f"{name} is used as bit flags, and as a number that may be any")
+
+
+def _grow(name: str, shape: Shape, value: Value) -> Shape:
+    try:
+        return join_shapes(shape, shape_of(value))
+    except DeclineSignal as signal:
+        reason = f"variable {name}: {signal.declined.reason}"
+        raise DeclineSignal(signal.declined.code, reason, signal.declined.span) from signal
+
+
+def _field_names(shapes: Mapping[str, Shape], names: Mapping[str, str]) -> dict[str, list[str]]:
+    """Names of each variable's fields, all different: the short ones where they are free."""
+    full = {n: [leaf for leaf, _ in leaves(s, n)] for n, s in shapes.items()}
+    wanted = [names.get(leaf, leaf) for each in full.values() for leaf in each]
+    unique = len(set(wanted)) == len(wanted) and SIZE_FIELD not in wanted
+    if not unique:
+        return full
+    return {n: [names.get(leaf, leaf) for leaf in each] for n, each in full.items()}
+
+
+def merge_exits(m: Machine, exits: Sequence[Exit], flow: Flow) -> dict[str, Value]:
+    """The variables after a block, from the paths that left it early and the one that did not."""
+    paths = [e.flow for e in exits]
+    if not flow.ended:
+        paths.append(flow)
+    if not paths:
+        raise m.decline("always-raises", "every row raises an error", m.source.node)
+    envs = [frozen_variables(m, path, m.source.node) for path in paths]
+    env = envs[-1]
+    for here, other in zip(reversed(path_conditions(paths)), reversed(envs[:-1]), strict=True):
+        env = merge_envs(here, other, env)
+    return env
+
+
+def merge_values(m: Machine, exits: Sequence[Exit]) -> Value:
+    """The value that a function returns, from all its paths."""
+    if not exits:
+        raise m.decline(
+            "always-raises", "every path of the function raises an error", m.source.node
+        )
+    value = exits[-1].value
+    taken = path_conditions([e.flow for e in exits])
+    for here, e in zip(reversed(taken), reversed(exits[:-1]), strict=True):
+        value = merge(here, e.value, value)
+    return value
+
+
+def count_rows() -> Field:
+    """The field that counts rows."""
+    one_more = app(Op.INT_ADD, Var(Scope.ACC, SIZE_FIELD, INT), int_lit(1))
+    return Field(SIZE_FIELD, INT, int_lit(0), one_more)
+
+
+def live_fields(fields: Sequence[Field], roots: Iterable[Term]) -> tuple[Field, ...]:
+    """The fields that the given terms depend on, through steps of other fields too."""
+    by_name = {f.name: f for f in fields}
+    found: set[str] = set()
+    waiting = [v.name for v in variables(*roots) if v.scope is Scope.ACC]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            step = by_name[name].step
+            waiting += [v.name for v in variables(step) if v.scope is Scope.ACC]
+    return tuple(f for f in fields if f.name in found)

@@ -1,0 +1,339 @@
+"""Trusted. Statements: assignments, branches and the ways out of a block."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from presieve.ir.ops import negate
+from presieve.ir.terms import TRUE, Lit, Term
+from presieve.ir.walk import size
+from presieve.lift.execution import captured, dynamic_keys, growing_lists, matching, unrolling
+from presieve.lift.execution.calls import own_method
+from presieve.lift.execution.dynamic_keys import OpenKeySignal
+from presieve.lift.execution.expressions import combined, condition, evaluate, item_at, returned
+from presieve.lift.execution.heap import boxed, change, frozen, store, unite
+from presieve.lift.execution.identity import changes_in_place, check_sole, fresh, waiting
+from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine, join_flows
+from presieve.lift.models.builtins import dicts, lists, records
+from presieve.lift.models.pandas import assign
+from presieve.lift.python.shipped import checked_class
+from presieve.lift.values.symbolic import (
+    NONE,
+    ColumnV,
+    GrowingV,
+    IndexV,
+    Known,
+    ListV,
+    OptTupleV,
+    RefV,
+    RowV,
+    Scalar,
+    SetV,
+    TupleV,
+    Unbound,
+    Value,
+    describe,
+    is_tagged,
+)
+from presieve.lift.words import syntax
+
+CHANGING = ("append", "extend", "insert", "add", "discard", "update", "pop", "remove", "clear")
+"""Methods that change their object and are a statement of their own."""
+
+_LARGEST = 5000
+"""Nodes of a term's tree."""
+
+
+def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
+    """Run the statements on this path; afterwards ``flow.ended`` says whether control is gone."""
+    for number, statement in enumerate(body):
+        if flow.ended:
+            return
+        m.here = flow
+        start = flow.branch(TRUE)
+        before = len(m.raises), m.exits, len(m.exits), m.loops, m.keys
+        try:
+            with m.at(statement):
+                _execute(m, statement, flow)
+        except OpenKeySignal as signal:
+            raises, m.exits, exits, m.loops, m.keys = before
+            del m.raises[raises:], m.exits[exits:]
+            flow.env, flow.conds, flow.facts = start.env, start.conds, start.facts
+            flow.heap, flow.ended = start.heap, False
+            dynamic_keys.split(m, body[number:], flow, signal, execute, _fork)
+            return
+
+
+def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
+    match node:
+        case ast.Pass() | ast.Expr(ast.Constant()):
+            return
+        case ast.Assign(targets, value):
+            found = boxed(m, flow, _bounded(m, evaluate(m, value, flow), node))
+            if isinstance(value, ast.Name) and _is_spent(m, value.id):
+                flow.env[value.id] = Unbound()  # its parts have no other name than their own now
+            for number, target in enumerate(targets, 1):
+                with waiting(flow, [found] * (len(targets) - number)):
+                    bind(m, target, found, flow)
+        case ast.AnnAssign(target, _, value):
+            if value is not None:
+                bind(m, target, boxed(m, flow, evaluate(m, value, flow)), flow)
+        case ast.AugAssign():
+            _augmented(m, flow, node)
+        case ast.If(test, body, orelse):
+            _branch(m, test, body, orelse, flow)
+        case ast.Return(value):
+            # A caller may hold the object that a function of the user's returns.
+            give = returned if m.depth == 0 else evaluate
+            result = NONE if value is None else give(m, value, flow)
+            _leave(m, ExitKind.RETURN, flow, result, node)
+        case ast.Continue():
+            _leave(m, ExitKind.CONTINUE, flow, NONE, node)
+        case ast.Break() if m.loops:
+            _leave(m, ExitKind.BREAK, flow, NONE, node)
+        case ast.For():
+            unrolling.loop(m, node, flow, evaluate, bind, execute)
+        case ast.Match():
+            matching.match(m, node, flow, evaluate, condition, execute, _fork)
+        case ast.Delete(targets):
+            for target in targets:
+                if not lists.delete(m, flow, target, evaluate):
+                    raise m.decline("mutation", "del changes an object or a variable", target)
+        case ast.Raise(error, cause):
+            _check_error(m, error, flow, node)
+            _check_error(m, cause, flow, node)
+            m.fail(flow, TRUE)
+        case ast.Assert(test, _):
+            holds = condition(m, test, flow)
+            m.fail(flow, negate(holds))
+        case ast.Expr(ast.Call(ast.Attribute(owner, name), args, []) as value) if name in CHANGING:
+            _change(m, owner, name, args, flow, value)
+        case ast.Expr(value):
+            evaluate(m, value, flow)
+        case _:
+            _unsupported(m, node)
+
+
+def _is_spent(m: Machine, name: str) -> bool:
+    """Whether this is a parameter that is read in one place only, which is not in a loop."""
+    node = m.source.node
+    if m.depth or m.loops or name not in (a.arg for a in node.args.args):
+        return False
+    places = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name]
+    around = (ast.For, ast.While, ast.Lambda, ast.FunctionDef, ast.comprehension)
+    inner = [n for n in ast.walk(node) if isinstance(n, around) and n is not node]
+    return len(places) == 1 and not any(places[0] in ast.walk(n) for n in inner)
+
+
+def _leave(m: Machine, kind: ExitKind, flow: Flow, value: Value, node: ast.stmt) -> None:
+    if flow.ended:  # evaluating the returned expression raises
+        return
+    m.exits.append(Exit(kind, flow.branch(TRUE), value, node))
+    flow.ended = True
+
+
+def _unsupported(m: Machine, node: ast.stmt) -> None:
+    match node:
+        case ast.Break():
+            raise m.decline("early-exit", "the loop is left before its last row", node)
+        case ast.While() | ast.AsyncFor():
+            reason = "how often while runs is not known: loop over the rows, or over constants"
+            raise m.decline("nested-loop", reason, node)
+        case ast.Try():
+            reason = "which error is caught is not followed: test for what may go wrong with if"
+            raise m.decline("unsupported-statement", f"try and except: {reason}", node)
+        case ast.FunctionDef():
+            reason = f"{node.name} is defined inside: define it outside of the function"
+            raise m.decline("unsupported-statement", reason, node)
+        case _:
+            raise m.decline("unsupported-statement", f"{syntax(node)} is not read", node)
+
+
+def _branch(
+    m: Machine, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], flow: Flow
+) -> None:
+    chosen = condition(m, test, flow)
+    _fork(m, chosen, lambda f: execute(m, body, f), lambda f: execute(m, orelse, f), flow)
+
+
+def _fork(
+    m: Machine,
+    chosen: Term,
+    body: Callable[[Flow], None],
+    orelse: Callable[[Flow], None],
+    flow: Flow,
+) -> None:
+    """One of two blocks, by a condition."""
+    if flow.ended:
+        return
+    if isinstance(chosen, Lit):
+        (body if chosen == TRUE else orelse)(flow)
+        return
+    then, other = flow.branch(chosen), flow.branch(negate(chosen))
+    growing_lists.cut(then)
+    growing_lists.cut(other)
+    conds, exits = flow.conds, len(m.exits)
+    body(then)
+    orelse(other)
+    if not (then.ended or other.ended):
+        unite(m, then, other)
+    join_flows(flow, chosen, then, other)
+    if len(m.exits) == exits and then.ended != other.ended:
+        # The other branch can only have raised, and conditions are given that nothing has.
+        flow.conds = conds
+
+
+def _augmented(m: Machine, flow: Flow, node: ast.AugAssign) -> None:
+    match node.target:
+        case ast.Name(name) as target:
+            old = evaluate(m, ast.copy_location(ast.Name(name, ast.Load()), target), flow)
+            bind(m, target, _augmented_by(m, old, flow, node), flow)
+        case ast.Subscript(owner, index) as target:
+            found, key = evaluate(m, owner, flow), evaluate(m, index, flow)
+            if not isinstance(found, RefV):
+                raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
+            old = m.force(item_at(m, flow, found, key, target), flow)
+            result = _augmented_by(m, old, flow, node)
+            store(m, flow, found, key, result, target)
+        case ast.Attribute(owner, name) as target:
+            found = evaluate(m, owner, flow)
+            record = records.record_of(m, flow, found)
+            if record is None:
+                raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
+            old = m.force(records.attribute(m, record, name, target), flow)
+            result = _augmented_by(m, old, flow, node)
+            records.store(m, flow, found, name, result, target)
+
+
+def _augmented_by(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Value:
+    """What ``old op= value`` leaves: the object itself where that is changed in place."""
+    new = evaluate(m, node.value, flow)
+    if changes_in_place(old):
+        check_sole(m, flow, node.target, node, values=True)
+    result = fresh(m, _bounded(m, combined(m, flow, node.op, old, new, node), node))
+    if isinstance(old, RefV):
+        grows = isinstance(node.op, ast.Add) and isinstance(result, ListV | GrowingV)
+        if not isinstance(result, SetV) and not grows:
+            raise m.decline("mutation", f"{describe(flow.opened(old))} is changed in place", node)
+        flow.heap[old.number] = result
+        return old
+    return result
+
+
+def _change(
+    m: Machine, owner: ast.expr, name: str, args: list[ast.expr], flow: Flow, node: ast.Call
+) -> None:
+    """A statement like ``seen.add(x)``."""
+    found = evaluate(m, owner, flow)
+    if own_method(m, flow, found, node, evaluate) is not None:
+        return
+    if lists.method(m, flow, found, name, node, evaluate) is not None:
+        return
+    values = tuple(boxed(m, flow, evaluate(m, a, flow)) for a in args)
+    if name == "update" and dicts.is_counter(flow.opened(found)) and len(values) == 1:
+        dicts.update(m, flow, found, flow.opened(values[0]), node)
+    elif not flow.ended:
+        change(m, flow, found, name, values, node)
+
+
+def _bounded(m: Machine, value: Value, node: ast.stmt) -> Value:
+    """The value; declines ``too-large`` where its term, written out, would be a wall of text.
+
+    Subterms are shared, so that a few lines can make a term whose tree is astronomically large.
+    """
+    match value:
+        case Scalar(term, _) if size(term) > _LARGEST:
+            raise m.decline("too-large", "a value depends on too many cases", node)
+        case TupleV(items):
+            for item in items:
+                _bounded(m, item, node)
+    return value
+
+
+def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
+    """Assign to a variable, or unpack a tuple into several."""
+    match target:
+        case ast.Name(name):
+            flow.env[name] = value
+        case ast.Subscript(owner, index):
+            if assign.is_write(owner, flow):
+                key = frozen(m, flow, evaluate(m, index, flow), target, set())
+                assign.write(m, flow, owner, key, value, target)
+                return
+            found = evaluate(m, owner, flow)
+            store(m, flow, found, evaluate(m, index, flow), value, target)
+        case ast.Tuple(targets) | ast.List(targets):
+            items = _unpack(m, value, flow, target)
+            if any(isinstance(t, ast.Starred) for t in targets):
+                raise m.decline("unsupported-statement", "unpacking with *", target)
+            if len(targets) != len(items):
+                reason = f"{len(items)} values are unpacked into {len(targets)} variables"
+                raise m.decline("always-raises", reason, target)
+            for number, (inner, item) in enumerate(zip(targets, items, strict=True), 1):
+                with waiting(flow, items[number:]):
+                    bind(m, inner, item, flow)
+        case ast.Attribute(owner, name):
+            records.store(m, flow, evaluate(m, owner, flow), name, value, target)
+        case _:
+            raise m.decline("unsupported-statement", "this kind of assignment", target)
+
+
+def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value, ...]:
+    match flow.opened(value):
+        case found if is_tagged(found):
+            pass
+        case TupleV(items) | ListV(items):
+            return items
+        case found if (outer := captured.items_of(m, found)) is not None:
+            return outer.items
+        case OptTupleV(present, items):
+            m.fail(flow, negate(present))
+            return items
+        case RowV(columns, _, _, True, shift):
+            return (*(IndexV() for _ in range(shift)), *(ColumnV(c) for c in columns))
+    raise m.decline("unsupported-operation", f"unpacking {describe(flow.opened(value))}", node)
+
+
+def _check_error(m: Machine, error: ast.expr | None, flow: Flow, node: ast.stmt) -> None:
+    """What is raised must be a builtin exception with harmless arguments: nothing else happens."""
+    match error:
+        case None | ast.Constant(None):
+            return
+        case ast.Call(ast.Name(name), args, []) if all(_harmless(a) for a in args):
+            pass
+        case ast.Name(name):
+            pass
+        case _:
+            raise m.decline("unsupported-statement", "raising something other than an error", node)
+    known = m.names.resolve(name) if name not in flow.env else None
+    if not isinstance(known, Known) or not _is_plain_error(known.target):
+        reason = f"raising {name}: only builtin errors, and plain subclasses of them"
+        raise m.decline("unsupported-statement", reason, node)
+
+
+def _is_plain_error(cls: object) -> bool:
+    """Whether it is a class of errors, and making one does nothing of its own."""
+    if type(cls) is not type or not issubclass(cls, BaseException):
+        return False
+    own = [c for c in checked_class(cls).__mro__ if c.__module__ != "builtins"]
+    if any(c.__module__.partition(".")[0] == "pyspark" for c in own):
+        return False  # some of them say something to Spark
+    return not any({"__init__", "__new__", "__init_subclass__"} & set(vars(c)) for c in own)
+
+
+def _harmless(node: ast.expr) -> bool:
+    """Whether evaluating a message does nothing but make a text."""
+    places = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript)
+    allowed = (ast.JoinedStr, ast.FormattedValue, ast.Load, *places)
+    return all(isinstance(n, allowed) for n in ast.walk(node))
+
+
+def assigned_names(body: list[ast.stmt]) -> tuple[str, ...]:
+    """The variables that the statements assign, in order of their first assignment."""
+    found: dict[str, None] = {}
+    for statement in body:
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                found.setdefault(node.id)
+    return tuple(found)

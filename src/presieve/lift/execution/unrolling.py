@@ -1,0 +1,230 @@
+"""Trusted. Loops over what is known when lifting, such as a tuple of constants or the keys of a
+dict: they are written out, one round after the other.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from presieve.ir.ops import negate
+from presieve.ir.sorts import INT
+from presieve.ir.terms import TRUE, Lit, int_lit, string_lit
+from presieve.lift.execution import captured, growing_lists
+from presieve.lift.execution.heap import boxed
+from presieve.lift.execution.identity import waiting
+from presieve.lift.execution.inlining import Evaluate
+from presieve.lift.execution.state import (
+    Exit,
+    ExitKind,
+    Flow,
+    Machine,
+    join_heaps,
+    merge_envs,
+    path_conditions,
+)
+from presieve.lift.python.names import is_function
+from presieve.lift.values.symbolic import (
+    LITERAL,
+    DictV,
+    GrowingV,
+    Known,
+    ListV,
+    MapV,
+    PerhapsV,
+    RefV,
+    Scalar,
+    TupleV,
+    Value,
+    describe,
+    is_tagged,
+)
+from presieve.semantics.build import and_, or_
+
+MOST = 100
+"""Rounds of one loop."""
+
+Bind = Callable[[Machine, ast.expr, Value, Flow], None]
+Execute = Callable[[Machine, list[ast.stmt], Flow], None]
+
+Watched = dict[int, bool]
+"""Objects that a loop goes over, by number: whether it sees their keys only."""
+
+
+def elements(
+    m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate
+) -> tuple[list[Value], Watched]:
+    """What a loop goes over, and which objects it would see change. Declines ``nested-loop`` where
+    that is not known when lifting.
+    """
+    watched: Watched = {}
+    found = _elements(m, node, flow, evaluate, watched)
+    if len(found) > MOST:
+        raise m.decline("too-large", f"a loop of {len(found)} rounds", node)
+    return found, watched
+
+
+def _elements(
+    m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate, watched: Watched
+) -> list[Value]:
+    match node:
+        case ast.Call(ast.Name("range" | "enumerate" | "zip" as name), args, []):
+            if name not in flow.env and is_function(_known(m, name), f"builtins.{name}"):
+                return _made(m, name, args, flow, evaluate, watched, node)
+        case ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as owner, part), [], []):
+            if part in ("items", "keys", "values"):
+                value = evaluate(m, owner, flow)
+                known = _pairs(m, flow, value, node)
+                if known is not None:
+                    _watch(watched, value, keys=part == "keys")
+                    pick = {"keys": 0, "values": 1}.get(part)
+                    return [TupleV(p) if pick is None else p[pick] for p in known]
+    value = evaluate(m, node, flow)
+    match flow.opened(value):
+        case TupleV(items) | ListV(items) as found if not is_tagged(found):
+            _watch(watched, value, keys=False)
+            return list(items)
+        case GrowingV() as found:
+            _watch(watched, value, keys=False)
+            return growing_lists.rounds(found, node)
+        case DictV() | MapV() as found:
+            _watch(watched, value, keys=True)
+            return [key for key, _ in _pairs(m, flow, found, node) or ()]
+        case Known() as found if captured.is_list(found) or captured.is_dict(found):
+            listed = captured.items_of(m, found)
+            return list(listed.items) if listed else [k for k, _ in captured.pairs(m, found) or ()]
+    what = describe(flow.opened(value))
+    reason = f"only one loop, over the rows, is supported, and loops over constants: {what}"
+    raise m.decline("nested-loop", reason, node)
+
+
+def _watch(watched: Watched, value: Value, *, keys: bool) -> None:
+    if isinstance(value, RefV):
+        watched[value.number] = keys and watched.get(value.number, True)
+
+
+def _pairs(m: Machine, flow: Flow, value: Value, node: ast.AST) -> list[tuple[Value, Value]] | None:
+    """Keys and values of a dict, or of a constant one; None for what is no dict."""
+    found = flow.opened(value)
+    if isinstance(found, DictV):
+        keys = (Scalar(string_lit(n)) for n in found.names)
+        return list(zip(keys, found.items, strict=True))
+    if isinstance(found, MapV):
+        reason = "which keys a dict has, or the order of a dict's keys, depends on the rows"
+        raise m.decline("unsupported-expression", reason, node)
+    return captured.pairs(m, found)
+
+
+def _check_unchanged(
+    m: Machine, before: Flow, here: Flow, watched: Watched, last: bool, node: ast.AST
+) -> None:
+    """A loop that goes on sees items that are changed in the meantime; a dict that has got keys
+    makes it raise.
+    """
+    for number, keys in watched.items():
+        old, new = before.heap[number], here.heap[number]
+        same = old == new
+        if (last or keys) and isinstance(old, DictV) and isinstance(new, DictV):
+            same = old.names == new.names
+        elif last and isinstance(old, ListV):
+            same = True
+        if not same:
+            raise m.decline("mutation", f"{describe(old)} changes while a loop goes over it", node)
+
+
+def _known(m: Machine, name: str) -> Known:
+    found = m.names.resolve(name)
+    return found if isinstance(found, Known) else Known(name, None)
+
+
+def _made(
+    m: Machine,
+    name: str,
+    args: list[ast.expr],
+    flow: Flow,
+    evaluate: Evaluate,
+    watched: Watched,
+    node: ast.AST,
+) -> list[Value]:
+    """What ``range``, ``enumerate`` or ``zip`` give."""
+    if name == "range":
+        ends = [_whole(m, evaluate(m, a, flow), node) for a in args]
+        if not 1 <= len(ends) <= 3 or (len(ends) == 3 and ends[2] == 0):
+            raise m.decline("always-raises", "this use of range", node)
+        if any(abs(end) > sys.maxsize for end in ends) or len(range(*ends)) > MOST:
+            raise m.decline("too-large", f"a loop of more than {MOST} rounds", node)
+        return [Scalar(int_lit(i), LITERAL) for i in range(*ends)]
+    parts = [_elements(m, a, flow, evaluate, watched) for a in args]
+    if any(isinstance(x, PerhapsV) for part in parts for x in part):
+        reason = f"{name} of a list whose length depends on the rows"
+        raise m.decline("unsupported-expression", reason, node)
+    if name == "enumerate" and len(parts) == 1:
+        return [TupleV((Scalar(int_lit(i), LITERAL), x)) for i, x in enumerate(parts[0])]
+    if name == "zip" and parts:
+        return [TupleV(row) for row in zip(*parts, strict=False)]
+    raise m.decline("unsupported-expression", f"this use of {name}", node)
+
+
+def _whole(m: Machine, value: Value, node: ast.AST) -> int:
+    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == INT:
+        return int(value.term.value or 0)
+    raise m.decline("nested-loop", "the number of rounds depends on the row", node)
+
+
+# --- statements ---------------------------------------------------------------------------------
+
+
+def loop(
+    m: Machine, node: ast.For, flow: Flow, evaluate: Evaluate, bind: Bind, execute: Execute
+) -> None:
+    """``for target in iter: body``, with ``continue``, ``break`` and ``return`` inside."""
+    if node.orelse:
+        raise m.decline("unsupported-statement", "for with else", node)
+    items, watched = elements(m, node.iter, flow, evaluate)
+    outer, m.exits, m.loops = m.exits, [], m.loops + 1
+    left: list[Exit] = []
+    broken: list[Flow] = []
+    here = flow.branch(TRUE)
+    for number, item in enumerate(items, 1):
+        if here.ended:
+            break
+        m.exits = []
+        skipped: list[Flow] = []
+        if isinstance(item, PerhapsV):
+            there = here.decided(item.there)
+            skipped = [here.branch(negate(there))] if there != TRUE else []
+            here, item = here.branch(there), item.item
+        with waiting(here, items[number:]):
+            bind(m, node.target, boxed(m, here, item), here)
+            execute(m, node.body, here)
+        going = [e.flow for e in m.exits if e.kind is ExitKind.CONTINUE] + skipped
+        broken += [e.flow for e in m.exits if e.kind is ExitKind.BREAK]
+        left += [e for e in m.exits if e.kind is ExitKind.RETURN]
+        here = _joined(flow, [*going, *([] if here.ended else [here])])
+        if not here.ended:
+            _check_unchanged(m, flow, here, watched, number == len(items), node)
+    m.exits, m.loops = [*outer, *left], m.loops - 1
+    end = _joined(flow, [*broken, *([] if here.ended else [here])])
+    flow.env, flow.heap, flow.facts = end.env, end.heap, end.facts
+    flow.conds, flow.ended = end.conds, end.ended
+
+
+def _joined(base: Flow, paths: Sequence[Flow]) -> Flow:
+    """The paths as one, all of which have started where ``base`` stands."""
+    if not paths:
+        return replace(base, ended=True)
+    if len(paths) == 1:
+        return paths[0]
+    start = len(base.conds)
+    own = [replace(p, conds=p.conds[start:]) for p in paths]
+    taken = path_conditions(own)
+    env, heap = own[-1].env, own[-1].heap
+    for i in reversed(range(len(taken))):
+        env = merge_envs(taken[i], own[i].env, env)
+        heap = join_heaps(taken[i], own[i].heap, heap)
+    facts = own[0].facts.intersection(*(p.facts for p in own[1:]))
+    reached = or_(*(and_(*p.conds) for p in own))
+    conds = base.conds if reached == TRUE else (*base.conds, reached)
+    return Flow(env, conds, facts | base.facts, heap=heap)

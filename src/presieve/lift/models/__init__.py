@@ -1,0 +1,1 @@
+"""Trusted. What the functions and methods that are known mean, as terms and fields."""

@@ -1,0 +1,1 @@
+"""Trusted. Numbers, texts, containers and functions of Python itself."""

@@ -1,0 +1,286 @@
+"""Trusted. Python's arithmetic on symbolic scalars, with the errors that it raises."""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import app
+from presieve.ir.sorts import BOOL, FLOAT, INT
+from presieve.ir.terms import (
+    App,
+    Lit,
+    Op,
+    Term,
+    bits_float,
+    float_lit,
+    int_lit,
+    literal_value,
+)
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.builtins.bit_flags import bitwise
+from presieve.lift.values.ranges import Ranges
+from presieve.lift.values.symbolic import (
+    EXACT_INT,
+    LITERAL,
+    PLAIN,
+    Scalar,
+    Traits,
+    Value,
+    describe,
+)
+from presieve.lift.words import operator
+from presieve.semantics.build import as_float, as_int, folded, ite, or_
+
+_MOST_POWER = 1000
+"""Of powers of constants, the greatest base and exponent."""
+
+FLOAT_LIMIT = 2**1024 - 2**970
+"""The smallest magnitude of an int that ``float(int)`` refuses with OverflowError."""
+
+_INT_OPS: dict[type[ast.operator], Op] = {
+    ast.Add: Op.INT_ADD,
+    ast.Sub: Op.INT_SUB,
+    ast.Mult: Op.INT_MUL,
+    ast.FloorDiv: Op.INT_FLOORDIV,
+    ast.Mod: Op.INT_MOD,
+}
+_FLOAT_OPS: dict[type[ast.operator], Op] = {
+    ast.Add: Op.FLOAT_ADD,
+    ast.Sub: Op.FLOAT_SUB,
+    ast.Mult: Op.FLOAT_MUL,
+    ast.Div: Op.FLOAT_DIV,
+}
+
+
+def number(m: Machine, flow: Flow, value: Value, node: ast.AST, *, alike: bool = False) -> Scalar:
+    """The operand of an arithmetic operator: Int or Float, a Bool as the Int that it is.
+
+    ``alike``: NumPy computes with doubles here as Python does, so that it need not be known whose
+    they are.
+    """
+    scalar = m.scalar(flow, value, node)
+    either = alike and scalar.base == FLOAT
+    if scalar.traits.numpy and not scalar.traits.wide and not either:
+        reason = "this may be a numpy scalar, which wraps around: use int(...) or float(...)"
+        raise m.decline("numpy-scalar", reason, node)
+    if scalar.base == BOOL and not scalar.traits.numpy:
+        return Scalar(as_int(scalar.term), PLAIN)
+    if scalar.base not in (INT, FLOAT):
+        raise m.decline("unsupported-operation", f"arithmetic on {describe(scalar)}", node)
+    return scalar
+
+
+def binary(
+    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
+) -> Value:
+    """``left op right``."""
+    flags = bitwise(m, flow, op, left, right, node)
+    if flags is not None:
+        return flags
+    found = _computed(m, flow, op, left, right, node)
+    return _of_constants(found) if isinstance(found.term, App) else found
+
+
+def _of_constants(value: Scalar) -> Scalar:
+    """The result of Python's operators on constants is one, too."""
+    term = folded(value.term)
+    if not isinstance(term, Lit) or value.traits.numpy:
+        return value
+    number = literal_value(term)
+    if isinstance(number, float):
+        return Scalar(term, Traits(maybe_nan=number != number))
+    return Scalar(term, LITERAL if abs(int(number or 0)) <= EXACT_INT else PLAIN)
+
+
+def _computed(
+    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
+) -> Scalar:
+    alike = isinstance(op, ast.Add | ast.Sub | ast.Mult) or _is_divisor(op, right)
+    a, b = (number(m, flow, v, node, alike=alike) for v in (left, right))
+    if flow.ended:
+        return Scalar(int_lit(0))
+    numpy = any(v.traits.numpy and not _is_wide(v) for v in (a, b))
+    if numpy and not all(v.base == FLOAT or exact_as_float(v, m.ranges) for v in (a, b)):
+        reason = "this may be a numpy scalar, and the other one a large integer: use float(...)"
+        raise m.decline("numpy-scalar", reason, node)
+    if isinstance(op, ast.Div):
+        return _divide(m, flow, a, b, node)
+    if a.base == INT and b.base == INT:
+        return _int_binary(m, flow, op, a, b, node)
+    if type(op) not in _FLOAT_OPS:
+        raise m.decline("unsupported-operation", f"{operator(op)} is unsupported on floats", node)
+    if _still_int(a) and _still_int(b):
+        reason = "integers and floats are added up in one variable: start it with 0.0"
+        raise m.decline("mixed-types", reason, node)
+    x, y = to_float(m, flow, a), to_float(m, flow, b)
+    wide = _is_wide(a) or _is_wide(b)
+    traits = Traits(maybe_nan=True, numpy=wide or numpy, wide=wide)
+    return Scalar(app(_FLOAT_OPS[type(op)], x, y), traits)
+
+
+def _is_divisor(op: ast.operator, value: Value) -> bool:
+    """Division by a constant other than zero, which raises nowhere."""
+    if not isinstance(op, ast.Div) or not isinstance(value, Scalar):
+        return False
+    return isinstance(value.term, Lit) and _is_zero(value.term) == Lit(BOOL, False)
+
+
+def _is_wide(value: Scalar) -> bool:
+    """Whether this is surely a number of NumPy's, of 64 bits: with it the result is one."""
+    return value.traits.wide
+
+
+def _still_int(value: Scalar) -> bool:
+    """Whether Python may compute with an int here, which has no rounding."""
+    return value.base == INT or value.traits.maybe_int
+
+
+def _int_binary(
+    m: Machine, flow: Flow, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST
+) -> Scalar:
+    if _is_wide(a) or _is_wide(b):
+        return _numpy_int(m, op, a, b, node)
+    if isinstance(op, ast.Pow):
+        return _power(m, a, b, node)
+    if type(op) not in _INT_OPS:
+        raise m.decline("unsupported-operation", f"{operator(op)} is unsupported on integers", node)
+    if isinstance(op, ast.FloorDiv | ast.Mod):
+        m.fail(flow, _is_zero(b.term))
+    return Scalar(app(_INT_OPS[type(op)], a.term, b.term))
+
+
+def _power(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+    """Squares, cubes, and powers of constants."""
+    if isinstance(b.term, Lit) and b.term.value in (2, 3):
+        square = folded(app(Op.INT_MUL, a.term, a.term))
+        return Scalar(square if b.term.value == 2 else app(Op.INT_MUL, square, a.term))
+    if isinstance(a.term, Lit) and isinstance(b.term, Lit):
+        base, power = int(a.term.value or 0), int(b.term.value or 0)
+        if 0 <= power <= _MOST_POWER and abs(base) <= _MOST_POWER:
+            found = base**power
+            return Scalar(int_lit(found), LITERAL if abs(found) <= EXACT_INT else PLAIN)
+    raise m.decline("unsupported-operation", "powers other than ** 2 and ** 3", node)
+
+
+def _numpy_int(m: Machine, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+    """Integers of 64 bits, where it is known that nothing wraps around."""
+    if type(op) not in _INT_OPS or isinstance(op, ast.FloorDiv | ast.Mod):
+        reason = f"{operator(op)} of numpy integers: use int(...)"
+        raise m.decline("unsupported-operation", reason, node)
+    term = app(_INT_OPS[type(op)], a.term, b.term)
+    if not all(m.ranges.fits(t, "bigint") for t in (a.term, b.term, term)):
+        reason = "integers of numpy may wrap around here: use int(...) around each of them"
+        raise m.decline("numpy-scalar", reason, node)
+    return Scalar(term, Traits(numpy=True, wide=True))
+
+
+def _numpy_quotient(x: Term, y: Term) -> Term:
+    """The quotient of doubles as IEEE 754 says: by zero it is infinite, or NaN."""
+    zero, negative_zero = float_lit(0.0), float_lit(-0.0)
+    infinite = float_lit(float("inf")), float_lit(float("-inf"))
+    positive = app(Op.PY_GT, x, zero)
+    flipped = app(Op.SAME, y, negative_zero)
+    up, down = ite(flipped, infinite[1], infinite[0]), ite(flipped, infinite[0], infinite[1])
+    by_zero = ite(positive, up, ite(app(Op.PY_LT, x, zero), down, float_lit(float("nan"))))
+    return ite(app(Op.PY_EQ, y, zero), by_zero, app(Op.FLOAT_DIV, x, y))
+
+
+def _is_zero(term: Term) -> Term:
+    if isinstance(term, Lit):
+        return Lit(BOOL, literal_value(term) == 0)
+    zero = float_lit(0.0) if term.sort == FLOAT else int_lit(0)
+    return app(Op.PY_EQ, term, zero)
+
+
+def _divide(m: Machine, flow: Flow, a: Scalar, b: Scalar, node: ast.AST) -> Scalar:
+    """True division. For two ints Python rounds the exact quotient once: the quotient of the two
+    floats is the same where both ints are exact as floats, and nothing is known otherwise.
+    """
+    if _is_wide(a) or _is_wide(b):
+        quotient = _numpy_quotient(to_float(m, flow, a), to_float(m, flow, b))
+        return Scalar(quotient, Traits(maybe_nan=True, numpy=True, wide=True))
+    if a.base == INT and b.base == INT:
+        if not (exact_as_float(a, m.ranges) and exact_as_float(b, m.ranges)):
+            reason = "dividing integers that may exceed 2^53: keep one of them as a float"
+            raise m.decline("inexact-conversion", reason, node)
+    elif _still_int(a) and _still_int(b) and not (_small(a, m.ranges) and _small(b, m.ranges)):
+        reason = "dividing a variable that may be an integer: start it with 0.0"
+        raise m.decline("inexact-conversion", reason, node)
+    x, y = to_float(m, flow, a), to_float(m, flow, b)
+    m.fail(flow, _is_zero(b.term))
+    return Scalar(app(Op.FLOAT_DIV, x, y), Traits(maybe_nan=True, numpy=a.traits.numpy))
+
+
+def _small(value: Scalar, ranges: Ranges) -> bool:
+    """Whether the int that Python may hold is exact as a float."""
+    return value.base == FLOAT or exact_as_float(value, ranges)
+
+
+def to_float(m: Machine, flow: Flow, value: Scalar) -> Term:
+    """``float(value)``, which is also what mixed arithmetic does to an int: it rounds, and raises
+    OverflowError for an int that is too large.
+    """
+    if value.base == FLOAT:
+        return value.term
+    if not exact_as_float(value, m.ranges):
+        too_large = or_(
+            app(Op.PY_GE, value.term, int_lit(FLOAT_LIMIT)),
+            app(Op.PY_LE, value.term, int_lit(-FLOAT_LIMIT)),
+        )
+        m.fail(flow, too_large)
+        return app(Op.INT_TO_FLOAT, value.term)
+    return as_float(value.term)
+
+
+def exact_as_float(value: Scalar, ranges: Ranges) -> bool:
+    """Whether every integer that the term can be is a float exactly."""
+    if value.traits.literal:
+        return True
+    bound = ranges.magnitude(value.term)
+    return bound is not None and bound <= EXACT_INT
+
+
+def unary(m: Machine, flow: Flow, op: ast.unaryop, value: Value, node: ast.AST) -> Scalar:
+    """``-value`` or ``+value``."""
+    operand = number(m, flow, value, node)
+    if isinstance(op, ast.UAdd):
+        return operand
+    if not isinstance(op, ast.USub):
+        raise m.decline("unsupported-operation", f"{operator(op)} is not supported", node)
+    if operand.base == INT:
+        if isinstance(operand.term, Lit):
+            return Scalar(int_lit(-int(operand.term.value or 0)), operand.traits)
+        if operand.traits.numpy and not m.ranges.fits(app(Op.INT_NEG, operand.term), "bigint"):
+            raise m.decline("numpy-scalar", "the negative of a numpy integer: use int(...)", node)
+        return Scalar(app(Op.INT_NEG, operand.term), _kept(operand))
+    _reject_maybe_int(m, operand, node)
+    if isinstance(operand.term, Lit):
+        return Scalar(float_lit(-bits_float(int(operand.term.value or 0))), operand.traits)
+    return Scalar(app(Op.FLOAT_NEG, operand.term), operand.traits)
+
+
+def _kept(value: Scalar) -> Traits:
+    """Whether a number is still NumPy's."""
+    return Traits(numpy=value.traits.numpy, wide=value.traits.wide)
+
+
+def _reject_maybe_int(m: Machine, value: Scalar, node: ast.AST) -> None:
+    """The negative of the int 0 is 0, of the float 0.0 it is -0.0."""
+    if value.traits.maybe_int:
+        reason = "the sign of a variable that may be the integer 0: start it with 0.0"
+        raise m.decline("mixed-types", reason, node)
+
+
+def absolute(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
+    """``abs(value)``: 0.0 for -0.0, NaN for NaN."""
+    operand = number(m, flow, value, node)
+    term = operand.term
+    if operand.base == INT:
+        negative = app(Op.PY_LT, term, int_lit(0))
+        traits = LITERAL if operand.traits.literal else _kept(operand)
+        if operand.traits.numpy and not m.ranges.fits(app(Op.INT_NEG, term), "bigint"):
+            raise m.decline("numpy-scalar", "abs() of a numpy integer: use int(...)", node)
+        return Scalar(ite(negative, app(Op.INT_NEG, term), term), traits)
+    zero = float_lit(0.0)
+    small = ite(app(Op.PY_EQ, term, zero), zero, app(Op.FLOAT_NEG, term))
+    return Scalar(ite(app(Op.PY_GT, term, zero), term, small), operand.traits)

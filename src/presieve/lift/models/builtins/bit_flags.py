@@ -1,0 +1,95 @@
+"""Trusted. Bit flags: ``|``, ``&``, ``^``, ``<<`` and ``>>`` on integers whose bits are known.
+
+A non-negative integer that only constants are put into is its bits; those beyond the highest one
+of these constants are zero. Python's integers have no width, so that nothing is lost.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+
+from presieve.ir.ops import negate
+from presieve.ir.sorts import BOOL
+from presieve.ir.terms import FALSE, Lit, Term, literal_value
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.values.merge import MOST_BITS, as_bits, as_number, widened
+from presieve.lift.values.symbolic import LITERAL, BitsV, Scalar, Value
+from presieve.semantics.build import and_, or_
+
+
+def _xor(a: Term, b: Term) -> Term:
+    return or_(and_(a, negate(b)), and_(negate(a), b))
+
+
+_LOGIC: dict[type[ast.operator], Callable[[Term, Term], Term]] = {
+    ast.BitOr: or_,
+    ast.BitAnd: and_,
+    ast.BitXor: _xor,
+}
+
+
+def bitwise(
+    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
+) -> Value | None:
+    """``left op right``; None for other operators, and for values that are no flags."""
+    left, right = m.force(left, flow), m.force(right, flow)
+    if isinstance(op, ast.LShift | ast.RShift):
+        return _shifted(op, left, right)
+    join = _LOGIC.get(type(op))
+    if join is None:
+        return None
+    if _is_truth(left) and _is_truth(right):
+        assert isinstance(left, Scalar)
+        assert isinstance(right, Scalar)
+        return Scalar(flow.decided(join(left.term, right.term)))
+    a, b = as_bits(left), as_bits(right)
+    if a is None or b is None:
+        return None
+    width = max(len(a.bits), len(b.bits))
+    pairs = zip(widened(a, width), widened(b, width), strict=True)
+    return _plain(BitsV(tuple(join(x, y) for x, y in pairs), a.unsettled | b.unsettled))
+
+
+def _is_truth(value: Value) -> bool:
+    return isinstance(value, Scalar) and value.term.sort == BOOL and not value.traits.numpy
+
+
+def _shifted(op: ast.operator, left: Value, right: Value) -> Value | None:
+    """Flags shifted by a constant."""
+    by = (
+        literal_value(right.term)
+        if isinstance(right, Scalar) and isinstance(right.term, Lit)
+        else None
+    )
+    bits = as_bits(left)
+    if bits is None or type(by) is not int or by < 0:
+        return None
+    if isinstance(op, ast.RShift):
+        return _plain(replace(bits, bits=bits.bits[by:]))
+    if len(bits.bits) + by > MOST_BITS:
+        return None
+    return _plain(replace(bits, bits=(*(FALSE,) * by, *bits.bits)))
+
+
+def _plain(value: BitsV) -> Value:
+    """A constant where all bits are known."""
+    if not value.unsettled and all(isinstance(b, Lit) for b in value.bits):
+        return Scalar(as_number(value).term, LITERAL)
+    last = max((i for i, b in enumerate(value.bits) if b != FALSE), default=-1)
+    return replace(value, bits=value.bits[: last + 1])
+
+
+def equal_flags(left: Value, right: Value) -> Term | None:
+    """``left == right`` where both may be flags and one is; None where they are not."""
+    if not isinstance(left, BitsV) and not isinstance(right, BitsV):
+        return None
+    a, b = as_bits(left), as_bits(right)
+    if a is None or b is None:
+        return None
+    if a.unsettled or b.unsettled:
+        return (a if a.unsettled else b).mark()
+    width = max(len(a.bits), len(b.bits))
+    pairs = zip(widened(a, width), widened(b, width), strict=True)
+    return and_(*(negate(_xor(x, y)) for x, y in pairs))

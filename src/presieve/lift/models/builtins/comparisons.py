@@ -1,0 +1,384 @@
+"""Trusted. Python's comparisons, membership and truth on symbolic values."""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.errors import DeclineSignal
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Decimal
+from presieve.ir.terms import (
+    FALSE,
+    TRUE,
+    Lit,
+    Op,
+    Term,
+    float_lit,
+    int_lit,
+    literal_value,
+)
+from presieve.lift.execution import growing_lists
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.builtins.arithmetic import exact_as_float
+from presieve.lift.models.builtins.bit_flags import equal_flags
+from presieve.lift.models.builtins.decimals import compare_decimals
+from presieve.lift.models.pandas.missing_values import compare_gaps, truth_of_gap
+from presieve.lift.python.names import constant
+from presieve.lift.values.merge import as_number, can_promote, promote
+from presieve.lift.values.symbolic import (
+    BitsV,
+    DictV,
+    DistinctV,
+    GapV,
+    GrowingV,
+    Known,
+    LengthV,
+    ListV,
+    MapV,
+    NoneV,
+    OptTupleV,
+    Scalar,
+    SetV,
+    SizeV,
+    Traits,
+    TupleV,
+    Value,
+    describe,
+    has_own_equality,
+    is_tagged,
+    without_tag,
+)
+from presieve.semantics.build import and_, as_float, as_int, folded, get, is_none, or_
+
+_ORDER: dict[type[ast.cmpop], Op] = {
+    ast.Lt: Op.PY_LT,
+    ast.LtE: Op.PY_LE,
+    ast.Gt: Op.PY_GT,
+    ast.GtE: Op.PY_GE,
+}
+_PLAIN = (list, dict, set, frozenset)
+_NUMBERS = (BOOL, INT, FLOAT)
+
+
+def boolean(term: Term, *operands: Value) -> Scalar:
+    """A truth value; numpy's where an operand is a numpy scalar."""
+    numpy = any(isinstance(v, Scalar) and v.traits.numpy for v in operands)
+    return Scalar(term, Traits(numpy=numpy))
+
+
+def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
+    """``bool(value)``. None, zero, the empty string, no bytes and the empty tuple are false."""
+    value = flow.opened(m.force(value, flow))
+    match value:
+        case NoneV():
+            return FALSE
+        case BitsV(bits):
+            return value.mark() if value.unsettled else flow.decided(or_(*bits))
+        case DictV(names, _):
+            return TRUE if names else FALSE
+        case MapV(_, _, present):
+            return flow.decided(or_(*present))
+        case SetV(_, present, others):
+            return flow.decided(or_(*present, others))
+        case TupleV(items) | ListV(items):
+            return TRUE if items else FALSE
+        case OptTupleV(present, items):
+            return present if items else FALSE
+        case GrowingV():
+            return flow.decided(growing_lists.nonempty(value))
+        case LengthV(there):
+            return flow.decided(there[0]) if there else FALSE
+        case SizeV():
+            return TRUE
+        case Known(_, (list() | dict() | set() | frozenset()) as found) if type(found) in _PLAIN:
+            return TRUE if found else FALSE
+        case GapV():
+            return flow.decided(truth_of_gap(value))
+        case Scalar(term, _):
+            return flow.decided(and_(negate(is_none(term)), truth_of_term(get(term))))
+    raise m.decline("unsupported-expression", f"the truth of {describe(value)}", node)
+
+
+def truth_of_term(term: Term) -> Term:
+    """``bool(value)`` of what is not None."""
+    if term.sort == BOOL:
+        return term
+    if isinstance(term, Lit) and (term.sort in (INT, FLOAT, *TEXTS) or _is_decimal(term)):
+        return TRUE if literal_value(term) else FALSE
+    if term.sort == INT:
+        return negate(app(Op.PY_EQ, term, int_lit(0)))
+    if term.sort == FLOAT:
+        return negate(app(Op.PY_EQ, term, float_lit(0.0)))
+    if term.sort in TEXTS:
+        return negate(app(Op.PY_EQ, term, Lit(term.sort, "")))
+    if _is_decimal(term):
+        return negate(app(Op.PY_EQ, term, Lit(term.sort, 0)))
+    return TRUE  # dates and datetimes
+
+
+def _is_decimal(term: Term) -> bool:
+    return isinstance(term.sort, Decimal)
+
+
+def compare(
+    m: Machine, flow: Flow, op: ast.cmpop, left: Value, right: Value, node: ast.AST
+) -> Term:
+    """``left op right`` as a truth value."""
+    left, right = flow.opened(m.force(left, flow)), flow.opened(m.force(right, flow))
+    flags = equal_flags(left, right) if isinstance(op, ast.Eq | ast.NotEq) else None
+    if flags is not None:
+        return flow.decided(flags if isinstance(op, ast.Eq) else negate(flags))
+    left, right = (as_number(v) if isinstance(v, BitsV) else v for v in (left, right))
+    known = growing_lists.compared(op, left, right)
+    if known is not None:
+        return flow.decided(known)
+    left, right = growing_lists.without_length(left), growing_lists.without_length(right)
+    if any(isinstance(v, GapV | DistinctV) for v in (left, right)):
+        return compare_gaps(m, flow, op, left, right, node)
+    if isinstance(left, SizeV) or isinstance(right, SizeV):
+        return _compare_size(m, op, left, right, node)
+    match op:
+        case ast.Is() | ast.IsNot():
+            truth_value = _is_truth(left, right)
+            if truth_value is not None:
+                found = truth_value
+                return flow.decided(found if isinstance(op, ast.Is) else negate(found))
+            if not isinstance(left, NoneV) and not isinstance(right, NoneV):
+                reason = "'is' is supported with None, True and False only"
+                raise m.decline("unsupported-expression", reason, node)
+            nothing = _is_nothing(right if isinstance(left, NoneV) else left)
+            return flow.decided(nothing if isinstance(op, ast.Is) else negate(nothing))
+        case ast.Eq():
+            return flow.decided(equal(m, left, right, node))
+        case ast.NotEq():
+            return flow.decided(negate(equal(m, left, right, node)))
+        case ast.In() | ast.NotIn():
+            found = member_of(m, left, right, node)
+            return flow.decided(found if isinstance(op, ast.In) else negate(found))
+    return flow.decided(_order(m, flow, _ORDER[type(op)], left, right, node))
+
+
+def _compare_size(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
+    """The number of rows against 0 or 1, before the loop: a group is never empty."""
+    if isinstance(left, SizeV) and isinstance(right, Scalar) and isinstance(right.term, Lit):
+        match op, right.term.value:
+            case (ast.Eq() | ast.LtE(), 0) | (ast.Lt(), 1):
+                return FALSE
+            case (ast.NotEq() | ast.Gt(), 0) | (ast.GtE(), 1):
+                return TRUE
+    raise m.decline("group-size", "the number of rows is known after the loop only", node)
+
+
+# --- equality ---------------------------------------------------------------------------------
+
+
+def equal(m: Machine, left: Value, right: Value, node: ast.AST) -> Term:
+    """``left == right``; never raises in Python for the values that are supported."""
+    left, right = without_tag(left), without_tag(right)
+    for value in (left, right):
+        if is_tagged(value) and has_own_equality(value):
+            reason = f"{describe(value)} has its own __eq__, which is not followed"
+            raise m.decline("unsupported-operation", reason, node)
+    match left, right:
+        case (NoneV(), other) | (other, NoneV()):
+            return _is_nothing(other)
+        case Scalar(), Scalar():
+            return _equal_scalars(m, left, right, node)
+        case TupleV(x), TupleV(y):
+            _no_shared_nan(m, left, right, node)
+            if len(x) != len(y):
+                return FALSE
+            return and_(*(equal(m, a, b, node) for a, b in zip(x, y, strict=True)))
+    reason = f"comparing {describe(left)} with {describe(right)}"
+    raise m.decline("unsupported-operation", reason, node)
+
+
+def _is_truth(left: Value, right: Value) -> Term | None:
+    """``left is right`` where one is True or False and the other no scalar of NumPy's."""
+    for value, wanted in ((left, right), (right, left)):
+        if not isinstance(wanted, Scalar) or not isinstance(wanted.term, Lit):
+            continue
+        if wanted.term.sort != BOOL or wanted.traits.numpy or not isinstance(value, Scalar):
+            continue
+        if value.traits.numpy:
+            return None
+        if value.base != BOOL:
+            return FALSE
+        same = get(value.term) if literal_value(wanted.term) else negate(get(value.term))
+        return and_(negate(is_none(value.term)), same)
+    return None
+
+
+def _is_nothing(value: Value) -> Term:
+    """Whether the value is None."""
+    match value:
+        case NoneV():
+            return TRUE
+        case Scalar(term, _):
+            return is_none(term)
+        case TupleV() | ListV() | GrowingV() | DictV() | MapV() | SetV() | BitsV():
+            return FALSE
+        case OptTupleV(present, _):
+            return negate(present)
+    raise DeclineSignal("unsupported-operation", f"comparing {describe(value)} with None")
+
+
+def _no_shared_nan(m: Machine, a: Value, b: Value, node: ast.AST) -> None:
+    """Members of containers compare by identity first, so that one NaN object equals itself."""
+    if _holds_nan(a) and _holds_nan(b):
+        raise m.decline("unsupported-operation", "NaN in a tuple compares by identity", node)
+
+
+def _holds_nan(value: Value) -> bool:
+    match value:
+        case TupleV(items) | OptTupleV(_, items):
+            return any(_holds_nan(i) for i in items)
+        case Scalar(_, traits):
+            return traits.maybe_nan
+    return False
+
+
+def _equal_scalars(m: Machine, left: Scalar, right: Scalar, node: ast.AST) -> Term:
+    a, b = get(left.term), get(right.term)
+    if a == b:
+        m.columns.ask(a)
+    values = _compared(m, Op.PY_EQ, Scalar(a, left.traits), Scalar(b, right.traits), node)
+    no_a, no_b = is_none(left.term), is_none(right.term)
+    both_none = and_(no_a, no_b)
+    if values is None:
+        return both_none
+    return or_(both_none, and_(negate(no_a), negate(no_b), values))
+
+
+def _compared(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term | None:
+    """``a op b``, neither being None; None where they are of kinds that are never equal."""
+    if _is_decimal(a.term) or _is_decimal(b.term):
+        return compare_decimals(m, op, a, b, node)
+    pair = _alike(m, a, b, node)
+    return None if pair is None else folded(app(op, *pair))
+
+
+def _alike(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:
+    """The two as terms of one sort that compare as in Python; None where they are never equal."""
+    if a.base == b.base:
+        return a.term, b.term
+    if a.base in _NUMBERS and b.base in _NUMBERS:
+        x, y = Scalar(as_int(a.term), a.traits), Scalar(as_int(b.term), b.traits)
+        if FLOAT in (x.base, y.base):
+            return _float_of(m, x, node), _float_of(m, y, node)
+        return x.term, y.term
+    if can_promote(a.base, a.traits, b.base):
+        return promote(a).term, b.term
+    if can_promote(b.base, b.traits, a.base):
+        return a.term, promote(b).term
+    if {a.base, b.base} & {DATE, TIMESTAMP, TIMESTAMP_NTZ}:
+        reason = f"comparing {describe(a)} with {describe(b)}"
+        raise m.decline("unsupported-operation", reason, node)
+    return None  # text, bytes and number
+
+
+def _float_of(m: Machine, value: Scalar, node: ast.AST) -> Term:
+    """Python compares an int with a float exactly, so the int must be exact as a float."""
+    if value.base == FLOAT:
+        return value.term
+    if not exact_as_float(value, m.ranges):
+        reason = "an integer compared with a float may be too large to be one exactly"
+        raise m.decline("inexact-conversion", reason, node)
+    return as_float(value.term)
+
+
+def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
+    """``value in among`` for a tuple, list or set of constants, or a display of values."""
+    match among:
+        case Known(name, members) if type(members) in (list, set, frozenset):
+            assert isinstance(members, list | set | frozenset)
+            constants = tuple(constant(v, name, m.columns.zone) for v in members)
+            # A set has no order of its own: the same text is wanted in every process.
+            ordered = sorted(constants, key=repr) if not isinstance(members, list) else constants
+            items: tuple[Value, ...] = tuple(ordered)
+        case TupleV(items) | ListV(items):
+            pass
+        case GrowingV() as kept:
+            return or_(*(_hit(m, value, i, node) for i in growing_lists.settled(kept).items))
+        case _:
+            raise m.decline("unsupported-expression", f"'in' {describe(among)}", node)
+    for item in items:
+        _no_shared_nan(m, value, item, node)
+    if isinstance(value, Scalar) and not any(_may_be_none(i) for i in items):
+        present = Scalar(get(value.term), value.traits)
+        found = or_(*(equal(m, present, item, node) for item in items))
+        return and_(negate(is_none(value.term)), found)
+    return or_(*(equal(m, value, item, node) for item in items))
+
+
+def _hit(m: Machine, value: Value, item: Value, node: ast.AST) -> Term:
+    """Whether the value is an item of a list, if there is one."""
+    _no_shared_nan(m, value, item, node)
+    return and_(growing_lists.there(item), equal(m, value, growing_lists.solid(item), node))
+
+
+def _may_be_none(value: Value) -> bool:
+    if isinstance(value, Scalar):
+        return is_none(value.term) != FALSE
+    return not isinstance(value, TupleV)
+
+
+# --- order ------------------------------------------------------------------------------------
+
+
+def _order(m: Machine, flow: Flow, op: Op, left: Value, right: Value, node: ast.AST) -> Term:
+    if isinstance(left, OptTupleV):
+        m.fail(flow, negate(left.present))
+        left = TupleV(left.items)
+    if isinstance(right, OptTupleV):
+        m.fail(flow, negate(right.present))
+        right = TupleV(right.items)
+    if isinstance(left, NoneV) or isinstance(right, NoneV):
+        m.fail(flow, TRUE)  # TypeError, whatever the other side is
+        return FALSE
+    if isinstance(left, TupleV) and isinstance(right, TupleV):
+        _no_shared_nan(m, left, right, node)
+        return _lexicographic(m, op, left.items, right.items, node)
+    a, b = m.scalar(flow, left, node), m.scalar(flow, right, node)
+    if flow.ended:
+        return FALSE
+    return _order_scalars(m, op, a, b, node)
+
+
+def _order_scalars(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term:
+    if a.base == BOOL:
+        a = Scalar(as_int(a.term), a.traits)
+    if b.base == BOOL:
+        b = Scalar(as_int(b.term), b.traits)
+    compared = _compared(m, op, a, b, node)
+    if compared is None:
+        reason = f"ordering {describe(a)} against {describe(b)}"
+        raise m.decline("unsupported-operation", reason, node)
+    return compared
+
+
+def _lexicographic(
+    m: Machine, op: Op, x: tuple[Value, ...], y: tuple[Value, ...], node: ast.AST
+) -> Term:
+    """The first components that differ decide; Python compares tuples like this."""
+    if len(x) != len(y):
+        raise m.decline("unsupported-operation", "ordering tuples of different lengths", node)
+    if not x:
+        return TRUE if op in (Op.PY_LE, Op.PY_GE) else FALSE
+    a, b = x[0], y[0]
+    plain = isinstance(a, Scalar) and isinstance(b, Scalar)
+    if not plain or is_none(_term(a)) != FALSE or is_none(_term(b)) != FALSE:
+        raise m.decline("unsupported-operation", "ordering tuples that may hold None", node)
+    assert isinstance(a, Scalar)
+    assert isinstance(b, Scalar)
+    if len(x) == 1:
+        return _order_scalars(m, op, a, b, node)
+    strict = {Op.PY_LE: Op.PY_LT, Op.PY_GE: Op.PY_GT}.get(op, op)
+    here = _order_scalars(m, strict, a, b, node)
+    return or_(here, and_(equal(m, a, b, node), _lexicographic(m, op, x[1:], y[1:], node)))
+
+
+def _term(value: Value) -> Term:
+    if not isinstance(value, Scalar):
+        raise DeclineSignal("unsupported-operation", f"ordering {describe(value)}")
+    return value.term

@@ -1,0 +1,93 @@
+"""Trusted. Decimals in Python: comparison is exact, by value; arithmetic rounds and is declined.
+
+Source: the ``decimal`` module's documentation and ``_pydecimal.py``, CPython 3.11. Comparing with
+ints, floats and decimals of other scales neither rounds nor looks at the context, unless a NaN is
+ordered, which raises.
+"""
+
+from __future__ import annotations
+
+import ast
+import decimal
+import math
+from fractions import Fraction
+
+from presieve.ir.ops import app
+from presieve.ir.sorts import BOOL, FLOAT, INT, Decimal
+from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, bits_float, literal_value
+from presieve.lift.execution.state import Machine
+from presieve.lift.python.names import scalar_constant
+from presieve.lift.values.symbolic import Scalar, Value, describe
+from presieve.semantics.build import widen
+
+_MIRRORED = {
+    Op.PY_EQ: Op.PY_EQ,
+    Op.PY_LT: Op.PY_GT,
+    Op.PY_LE: Op.PY_GE,
+    Op.PY_GT: Op.PY_LT,
+    Op.PY_GE: Op.PY_LE,
+}
+
+
+def compare_decimals(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term | None:
+    """``a op b`` where one of the two is a decimal and neither is None.
+
+    None where the other is no number. Declines columns of other kinds of number.
+    """
+    if isinstance(a.term, Lit) and not isinstance(b.term, Lit):
+        return compare_decimals(m, _MIRRORED[op], b, a, node)
+    x, y = a.base, b.base
+    if isinstance(x, Decimal) and isinstance(b.term, Lit) and _is_number(b):
+        return _with_constant(m, op, a.term, x.scale, _exact(m, b.term, node))
+    if isinstance(x, Decimal) and isinstance(y, Decimal):
+        scale = max(x.scale, y.scale)
+        return app(op, widen(a.term, scale), widen(b.term, scale))
+    if not (_is_number(a) and _is_number(b)):
+        return None
+    reason = f"comparing {describe(a)} with {describe(b)}: start variables with Decimal(0) or None"
+    raise m.decline("unsupported-operation", reason, node)
+
+
+def _is_number(value: Scalar) -> bool:
+    return value.base in (BOOL, INT, FLOAT) or isinstance(value.base, Decimal)
+
+
+def _exact(m: Machine, literal: Lit, node: ast.AST) -> Fraction | float:
+    """The number, as a float where it is infinite. Declines NaN."""
+    if isinstance(literal.sort, Decimal):
+        return Fraction(int(literal.value or 0), 10**literal.sort.scale)
+    if literal.sort != FLOAT:
+        return Fraction(int(literal.value or 0))
+    number = bits_float(int(literal.value or 0))
+    if math.isnan(number):
+        raise m.decline("unsupported-operation", "comparing a decimal with NaN", node)
+    return number if math.isinf(number) else Fraction(number)
+
+
+def _with_constant(m: Machine, op: Op, term: Term, scale: int, number: Fraction | float) -> Term:
+    """The comparison with the nearest constant of the term's own scale that decides alike."""
+    if isinstance(number, float):
+        below = op in (Op.PY_LT, Op.PY_LE) if number > 0 else op in (Op.PY_GT, Op.PY_GE)
+        return TRUE if below else FALSE
+    units = number * 10**scale
+    if op is Op.PY_EQ and units.denominator != 1:
+        return FALSE
+    rounded = math.ceil(units) if op in (Op.PY_LT, Op.PY_GE) else math.floor(units)
+    return app(op, term, Lit(Decimal(scale), rounded))
+
+
+def decimal_of(m: Machine, args: tuple[Value, ...], node: ast.AST) -> Value:
+    """``Decimal("90.5")`` of a constant: exact, whatever the context's precision."""
+    if len(args) != 1 or not isinstance(args[0], Scalar) or not isinstance(args[0].term, Lit):
+        raise m.decline("unsupported-operation", "a decimal is built from one constant", node)
+    if isinstance(args[0].base, Decimal):
+        return args[0]
+    value = literal_value(args[0].term)
+    try:
+        made = decimal.Decimal(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, ArithmeticError) as e:
+        raise m.decline("always-raises", f"Decimal({value!r}) raises", node) from e
+    constant = scalar_constant(made, m.columns.zone)
+    if constant is None:
+        raise m.decline("unsupported-constant", "a decimal that no column of Spark holds", node)
+    return constant

@@ -1,0 +1,273 @@
+"""Trusted. Dicts that give something for a key that they lack: ``collections.defaultdict``,
+``collections.Counter``, and ``setdefault`` of any dict.
+
+Sources: CPython 3.11 ``Modules/_collectionsmodule.c`` (``defdict_missing`` keeps what it makes) and
+``Lib/collections/__init__.py`` (``Counter.__missing__`` gives 0 and keeps nothing; ``update`` adds
+one for each item, or the counts of a mapping). ``get`` and ``in`` are those of a dict.
+"""
+
+from __future__ import annotations
+
+import ast
+import collections
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, INT, STRING, Sort, strip
+from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
+from presieve.lift.execution import dynamic_keys, heap
+from presieve.lift.execution.fields import rows_of
+from presieve.lift.execution.inlining import Evaluate
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.builtins import sets
+from presieve.lift.models.builtins.arithmetic import binary
+from presieve.lift.models.pandas import series
+from presieve.lift.python.names import is_function, scalar_constant
+from presieve.lift.values.merge import as_map, merge
+from presieve.lift.values.symbolic import (
+    LITERAL,
+    OTHER,
+    CountsV,
+    DictV,
+    Known,
+    ListV,
+    MapV,
+    Missing,
+    NoneV,
+    RefV,
+    Scalar,
+    SetV,
+    TupleV,
+    Value,
+    describe,
+)
+from presieve.semantics.build import and_, get, is_none
+
+_COUNTED: tuple[Sort, ...] = (STRING, INT, BOOL)
+_CONTAINERS = (ListV, DictV, MapV, SetV)
+
+
+def construct(
+    m: Machine, flow: Flow, function: Known, node: ast.Call, evaluate: Evaluate
+) -> Value | None:
+    """``defaultdict(...)`` or ``Counter(...)``; None where the function is neither."""
+    if is_function(function, "collections.defaultdict"):
+        return _default_dict(m, flow, node, evaluate)
+    if is_function(function, "collections.Counter"):
+        return _counter(m, flow, node, evaluate)
+    return None
+
+
+def _default_dict(m: Machine, flow: Flow, node: ast.Call, evaluate: Evaluate) -> Value:
+    if node.keywords or not 1 <= len(node.args) <= 2:
+        reason = "defaultdict is supported with a factory, and a dict to start with"
+        raise m.decline("unknown-call", reason, node)
+    missing = Missing(collections.defaultdict, _made(m, flow, node.args[0], evaluate), True)
+    if len(node.args) == 1:
+        return MapV((), (), (), missing)
+    start = flow.opened(evaluate(m, node.args[1], flow))
+    if not isinstance(start, DictV):
+        raise m.decline("unknown-call", f"a defaultdict of {describe(start)}", node)
+    return MapV(start.names, start.items, (TRUE,) * len(start.names), missing)
+
+
+def _made(m: Machine, flow: Flow, node: ast.expr, evaluate: Evaluate) -> Value:
+    """What a factory makes each time: it must be one and the same, and hold no variables."""
+    if isinstance(node, ast.Lambda):
+        body, given = node.body, node.args
+        local = [n.id for n in ast.walk(body) if isinstance(n, ast.Name) and n.id in flow.env]
+        empty = not (given.args or given.kwonlyargs or given.vararg or given.kwarg)
+        if local or not empty or given.posonlyargs:
+            raise m.decline("unknown-call", "a factory that is not always the same", node)
+        found = flow.opened(evaluate(m, body, flow))
+        if _is_constant(found):
+            return found
+    else:
+        factory = evaluate(m, node, flow)
+        for path, value in _FACTORIES.items():
+            if isinstance(factory, Known) and is_function(factory, f"builtins.{path}"):
+                constant = value if not isinstance(value, type) else None
+                return constant if constant is not None else _zero(m, value)
+    reason = "what a defaultdict makes for a new key is no constant, list, dict or set"
+    raise m.decline("unknown-call", reason, node)
+
+
+_FACTORIES: dict[str, Value | type] = {
+    "int": int,
+    "float": float,
+    "str": str,
+    "bool": bool,
+    "list": ListV(()),
+    "dict": DictV((), ()),
+    "set": sets.EMPTY,
+}
+
+
+def _zero(m: Machine, cls: object) -> Value:
+    assert isinstance(cls, type)
+    found = scalar_constant(cls(), m.columns.zone)
+    assert found is not None
+    return found
+
+
+def _is_constant(value: Value) -> bool:
+    match value:
+        case Scalar(Lit(), _) | NoneV():
+            return True
+        case TupleV(items) | ListV(items) | DictV(_, items) | MapV(_, items, _, _):
+            return all(_is_constant(i) for i in items)
+        case SetV(_, present, others):
+            return others == FALSE and all(p in (TRUE, FALSE) for p in present)
+    return False
+
+
+# --- items --------------------------------------------------------------------------------------
+
+
+def item(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.AST) -> Value | None:
+    """``owner[key]`` of a dict that gives something for what it lacks; None for all others."""
+    found = flow.opened(owner)
+    if not isinstance(found, MapV) or found.missing is None:
+        return None
+    missing = found.missing
+    if missing.keeps:
+        return set_default(m, flow, owner, key, missing.value, node)
+    return m.force(heap.dict_get(m, found, key, missing.value, node), flow)
+
+
+def set_default(
+    m: Machine, flow: Flow, owner: Value, key: Value, default: Value, node: ast.AST
+) -> Value:
+    """``owner.setdefault(key, default)``."""
+    found = flow.opened(owner)
+    if not isinstance(found, DictV | MapV) or not isinstance(owner, RefV):
+        raise m.decline("mutation", f"{describe(found)} is changed in an expression", node)
+    contents = flow.opened(default)
+    if isinstance(contents, _CONTAINERS):
+        return _object(m, flow, owner, found, key, contents, node)
+    value = heap.dict_get(m, found, key, default, node)
+    heap.store(m, flow, owner, key, value, node)
+    return m.force(value, flow)
+
+
+def _object(
+    m: Machine,
+    flow: Flow,
+    owner: RefV,
+    found: DictV | MapV,
+    key: Value,
+    contents: Value,
+    node: ast.AST,
+) -> Value:
+    """The object under a key, made anew where there is none."""
+    name, whole = dynamic_keys.name_of(m, key, node), as_map(found)
+    if name is None:
+        raise heap.asked(m, key, node)
+    if name == OTHER:
+        reason = "lists or dicts under keys that are no constants: keep tuples instead"
+        raise m.decline("mutation", reason, node)
+    if name not in whole.names:
+        made = heap.boxed(m, flow, contents)
+        heap.store(m, flow, owner, key, made, node)
+        return made
+    at = whole.names.index(name)
+    here, there = whole.items[at], flow.decided(whole.present[at])
+    if there == TRUE:
+        return here
+    if not isinstance(here, RefV) or heap.uses(flow, here) != 1:
+        reason = "it depends on the row which object a dict holds here: ask with `in` first"
+        raise m.decline("mutation", reason, node)
+    # Where the key is missing nobody has the object that stands in its place.
+    flow.heap[here.number] = merge(there, flow.heap[here.number], contents)
+    heap.store(m, flow, owner, key, here, node)
+    return here
+
+
+def method(
+    m: Machine, flow: Flow, owner: Value, name: str, args: tuple[Value, ...], node: ast.AST
+) -> Value | None:
+    """``setdefault`` of a dict, and methods of ``Counter(column)``; None for all others."""
+    found = flow.opened(owner)
+    if isinstance(found, CountsV):
+        return _counted(m, flow, found, name, args, node)
+    if name == "setdefault" and isinstance(found, DictV | MapV) and len(args) in (1, 2):
+        default = args[1] if len(args) == 2 else NoneV()
+        return set_default(m, flow, owner, args[0], default, node)
+    return None
+
+
+# --- counters -----------------------------------------------------------------------------------
+
+
+def _empty_counter() -> MapV:
+    zero = Scalar(Lit(INT, 0), LITERAL)
+    return MapV((), (), (), Missing(collections.Counter, zero, False))
+
+
+def _counter(m: Machine, flow: Flow, node: ast.Call, evaluate: Evaluate) -> Value:
+    if node.keywords or len(node.args) > 1:
+        raise m.decline("unknown-call", "Counter is supported with one argument", node)
+    if not node.args:
+        return _empty_counter()
+    of = evaluate(m, node.args[0], flow)
+    v = series.vector(m, of)
+    if v is not None:
+        if strip(v.term.sort) not in _COUNTED:
+            reason = "a Counter of such a column: numbers that may be NaN are counted by identity"
+            raise m.decline("unsupported-operation", reason, node)
+        return CountsV(v)
+    made = heap.boxed(m, flow, _empty_counter())
+    update(m, flow, made, flow.opened(of), node)
+    return made
+
+
+def update(m: Machine, flow: Flow, owner: Value, of: Value, node: ast.AST) -> None:
+    """``counter.update(of)`` for items that are written out, or counts of constants."""
+    pairs: list[tuple[Value, Value]]
+    one = scalar_constant(1, m.columns.zone)
+    assert one is not None
+    match of:
+        case TupleV(items) | ListV(items):
+            pairs = [(i, one) for i in items]
+        case DictV(names, items):
+            keys = (scalar_constant(n, m.columns.zone) for n in names)
+            pairs = [(k, i) for k, i in zip(keys, items, strict=True) if k is not None]
+        case _:
+            reason = f"a Counter of {describe(of)}: give it a list of items"
+            raise m.decline("unknown-call", reason, node)
+    for key, more in pairs:
+        old = item(m, flow, owner, key, node)
+        assert old is not None
+        number = m.scalar(flow, more, node)
+        if number.base != INT or number.traits.numpy:
+            raise m.decline("unsupported-operation", f"a count of {describe(number)}", node)
+        heap.store(m, flow, owner, key, binary(m, flow, ast.Add(), old, number, node), node)
+
+
+def is_counter(value: Value) -> bool:
+    """Whether this is a Counter."""
+    missing = value.missing if isinstance(value, MapV) else None
+    return missing is not None and missing.cls is collections.Counter
+
+
+def count(m: Machine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) -> Value:
+    """``Counter(column)[key]`` for a constant: 0 where there is none."""
+    v = counts.of
+    base = strip(v.term.sort)
+    if not isinstance(key, Scalar) or not isinstance(key.term, Lit) or key.base != base:
+        reason = "a Counter of a column is asked for constants of the column's type only"
+        raise m.decline("unsupported-operation", reason, node)
+    hit: Term = app(Op.PY_EQ, get(v.term), key.term)
+    return rows_of(m, flow, and_(v.rows, negate(is_none(v.term)), hit), node)
+
+
+def _counted(
+    m: Machine, flow: Flow, counts: CountsV, name: str, args: tuple[Value, ...], node: ast.AST
+) -> Value | None:
+    """``Counter(column).get(key, default)``; None for every other method."""
+    if name != "get" or not 1 <= len(args) <= 2:
+        return None
+    found = count(m, flow, counts, args[0], node)
+    number = m.scalar(flow, found, node)
+    none = app(Op.PY_EQ, number.term, Lit(INT, 0))
+    other: Value = args[1] if len(args) == 2 else NoneV()
+    return merge(none, other, number)

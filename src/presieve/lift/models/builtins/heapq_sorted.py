@@ -1,0 +1,218 @@
+"""Trusted. Sorted lists, and heaps.
+
+Sources, CPython 3.11: ``list.sort`` is stable, with ``reverse=True`` too, and compares by ``<``
+alone; ``heapq.nlargest(k, x)`` is ``sorted(x, reverse=True)[:k]``. Where NaN is among what is
+sorted, the result depends on the algorithm: doubles of columns are then assumed to be numbers.
+
+A list that stands in an order gets its new items put at their places one by one. Of a heap the
+items are kept from the greatest to the least: which of two equal ones it gives first is not known.
+Equal ones are the same, but for the signs of zeros.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from types import FunctionType
+
+from presieve.ir.sorts import FLOAT
+from presieve.ir.terms import TRUE, Term
+from presieve.ir.walk import size
+from presieve.lift.execution import growing_lists, inlining
+from presieve.lift.execution.growing_lists import (
+    ASCENDING,
+    Items,
+    absent,
+    as_growing,
+    checked,
+    is_ordered,
+    item,
+    settled,
+    solid,
+    there,
+    without_length,
+)
+from presieve.lift.execution.inlining import Evaluate
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.builtins.comparisons import compare
+from presieve.lift.models.builtins.sets import UntrackedSignal
+from presieve.lift.models.pandas.zeros import one_zero
+from presieve.lift.python.names import is_function
+from presieve.lift.values.columns import NUMBERS
+from presieve.lift.values.containers import GrowingV, Order
+from presieve.lift.values.merge import merge
+from presieve.lift.values.symbolic import (
+    NONE,
+    Known,
+    ListV,
+    Scalar,
+    TupleV,
+    Value,
+    describe,
+)
+from presieve.semantics.build import and_, or_
+
+_LARGEST = 3000
+"""Nodes of the trees of an item's terms."""
+
+Key = Callable[[Flow, Value], Value]
+
+
+def ordered(
+    m: Machine, flow: Flow, found: GrowingV, order: Order, key: Key, node: ast.AST
+) -> GrowingV:
+    """The list in this order, ``<`` or ``>`` of what the key gives of each item."""
+    if found.kind == "heap" and order[1] == "":
+        turned = growing_lists.reversed_items(found.items) if order[0] == "<" else found.items
+        return GrowingV(turned, frozenset([order]))
+    if is_ordered(found, order):
+        items, more = found.items, found.pending
+    else:
+        items, more = (), settled(found).items
+    for x in (*items, *more):
+        here = flow.branch(there(x))
+        key(here, solid(m.force(x, here)))  # which may raise
+    for x in more:
+        items = _inserted(m, flow, items, x, order, key, node)
+    terms = [t for i in items for t in _terms(i)]
+    if any(size(t) > _LARGEST for t in terms):
+        reason = "a list in no known order is sorted: keep it sorted, and sort it for each item"
+        raise m.decline("too-large", reason, node)
+    return GrowingV(items, frozenset([order]), place=found.place)
+
+
+def _terms(value: Value) -> list[Term]:
+    match value:
+        case Scalar(term, _):
+            return [term]
+        case TupleV(items):
+            return [t for i in items for t in _terms(i)]
+    return []
+
+
+def _inserted(
+    m: Machine, flow: Flow, items: Items, x: Value, order: Order, key: Key, node: ast.AST
+) -> Items:
+    """One more item behind all that do not come after it; nothing where it is not there."""
+    goes = [or_(absent(y), _before(m, flow, x, y, order, key, node)) for y in items]
+    found = []
+    for i, (here, at) in enumerate(zip((*items, NONE), (*goes, TRUE), strict=True)):
+        new = merge(at, x, here)
+        if i:
+            new = merge(goes[i - 1], items[i - 1], new)
+        found.append(merge(absent(x), here, new))
+    return tuple(found)
+
+
+def _before(
+    m: Machine, flow: Flow, x: Value, y: Value, order: Order, key: Key, node: ast.AST
+) -> Term:
+    """Whether x comes strictly before y."""
+    here = flow.branch(and_(there(x), there(y)))
+    given = (key(here, solid(m.force(v, here))) for v in (x, y))
+    a, b = (without_length(v) for v in given)
+    for value in (a, b):
+        _check_numbers(m, value, node)
+    if order[0] == ">":
+        a, b = b, a
+    return compare(m, here, ast.Lt(), a, b, node)
+
+
+def _check_numbers(m: Machine, value: Value, node: ast.AST) -> None:
+    """Decline what may be NaN; what is of a column is taken to be a number."""
+    match value:
+        case Scalar(_, traits):
+            if value.base == FLOAT and traits.maybe_nan:
+                if NUMBERS not in m.columns.tracked:
+                    raise UntrackedSignal(NUMBERS, m.source.span(node))
+                reason = "a list is sorted that may hold NaN: leave it out, or sort columns as such"
+                raise m.decline("unsupported-operation", reason, node)
+        case TupleV(items):
+            for i in items:
+                _check_numbers(m, i, node)
+        case _:
+            reason = f"a list is sorted by {describe(value)}"
+            raise m.decline("unsupported-operation", reason, node)
+
+
+def itself(flow: Flow, value: Value) -> Value:
+    """The key of what is sorted by itself."""
+    return value
+
+
+def key_of(m: Machine, flow: Flow, node: ast.expr | None, evaluate: Evaluate) -> tuple[str, Key]:
+    """A key function, by a text that is another one for another function."""
+    match node:
+        case None | ast.Constant(None):
+            return "", itself
+        case ast.Lambda(ast.arguments([], [ast.arg(name)], None, [], [], None, []), body):
+            local = [n.id for n in ast.walk(body) if isinstance(n, ast.Name) and n.id in flow.env]
+            if set(local) - {name}:
+                reason = f"a key that depends on the variable {local[0]}"
+                raise m.decline("unsupported-expression", reason, node)
+
+            def by_lambda(here: Flow, value: Value) -> Value:
+                inner = Flow({name: value}, here.conds, here.facts, heap=dict(here.heap))
+                return evaluate(m, body, inner)
+
+            return ast.dump(node), by_lambda
+        case ast.Name(name) if name not in flow.env:
+            found = evaluate(m, node, flow)
+            if isinstance(found, Known) and inlining.is_own(found.target):
+                function = found.target
+                assert isinstance(function, FunctionType)
+                text = f"{function.__module__}.{function.__qualname__}"
+                return text, lambda here, v: inlining.inlined(m, here, function, [v], {}, node)
+    raise m.decline("unknown-call", "this key of a sorted list: use a lambda of one item", node)
+
+
+# --- heaps --------------------------------------------------------------------------------------
+
+
+def heap_of(m: Machine, found: ListV | GrowingV, node: ast.AST) -> GrowingV:
+    """A list that is a heap: an empty one, one in order, or one that heapq has made."""
+    heap = settled(as_growing(found))
+    if heap.kind == "heap" or (heap.kind == "list" and is_ordered(heap, ASCENDING)):
+        return growing_lists.heaped(heap)
+    raise m.decline("mutation", "a list that may be no heap is used as one", node)
+
+
+def on_heap(
+    m: Machine, flow: Flow, name: str, found: GrowingV, args: Sequence[Value], node: ast.AST
+) -> tuple[Value, GrowingV]:
+    """What a function of heapq gives, and what it leaves of the heap."""
+    least = found.items[1:]
+    if name == "heappop" and not args:
+        value = item(m, flow, found, 0, node)
+        return value, replace(found, items=growing_lists.shortened(flow, found.items, least))
+    if len(args) != 1:
+        raise m.decline("unknown-call", f"heapq.{name} with these arguments", node)
+    x = checked(m.force(args[0], flow))
+    one_zero(m, *_doubles(x))
+    value = NONE
+    items = found.items
+    if name == "heapreplace":
+        value = item(m, flow, found, 0, node)
+        items = growing_lists.shortened(flow, items, least)
+    items = _inserted(m, flow, items, x, growing_lists.DESCENDING, itself, node)
+    made = GrowingV(items, frozenset([growing_lists.DESCENDING]), kind="heap", place=found.place)
+    if name == "heappushpop":
+        value = growing_lists.last(m, flow, items)
+        made = replace(made, items=growing_lists.shortened(flow, items, found.items))
+    return value, made
+
+
+def _doubles(value: Value) -> Iterator[Term]:
+    match value:
+        case Scalar() if value.base == FLOAT:
+            yield value.term
+        case TupleV(items):
+            for i in items:
+                yield from _doubles(i)
+
+
+def heap_function(function: Known) -> str | None:
+    """The name of a function of heapq that changes a heap."""
+    names = ("heappush", "heappop", "heappushpop", "heapreplace")
+    return next((n for n in names if is_function(function, f"_heapq.{n}")), None)

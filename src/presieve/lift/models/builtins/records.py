@@ -1,0 +1,268 @@
+"""Trusted. Objects with named fields: named tuples, dataclasses, and objects of plain classes.
+
+A record is the tuple of its fields behind a tag that says of which class it is. Those that can be
+changed are objects, as lists are. A class counts only if nothing about it is out of the ordinary:
+its special methods are those that Python makes, or ``__init__``, which is executed.
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+from collections.abc import Mapping, Sequence
+from types import FunctionType, MemberDescriptorType
+from typing import Literal
+
+from presieve.ir.ops import negate
+from presieve.lift.execution import captured, inlining
+from presieve.lift.execution.heap import boxed
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.builtins import sets
+from presieve.lift.python.names import constant, is_function
+from presieve.lift.python.shipped import attribute as class_attribute
+from presieve.lift.python.shipped import checked_class
+from presieve.lift.python.shipping import is_generated, is_own_module
+from presieve.lift.values.symbolic import (
+    DictV,
+    Known,
+    ListV,
+    NoneV,
+    OptTupleV,
+    RefV,
+    Scalar,
+    TagV,
+    TupleV,
+    Value,
+    describe,
+)
+
+Kind = Literal["tuple", "dataclass", "plain"]
+
+_ANY = {"__module__", "__doc__", "__dict__", "__weakref__", "__annotations__", "__qualname__"}
+_ANY |= {"__repr__", "__str__", "__slots__", "__match_args__", "__orig_bases__", "__replace__"}
+_ANY |= {"__static_attributes__", "__firstlineno__", "__annotate__", "__annotate_func__"}
+_ANY |= {"__annotations_cache__"}
+_OBJECT = _ANY | {"__init__", "__eq__", "__hash__", "__lt__", "__le__", "__gt__", "__ge__"}
+_DATACLASS = {"__dataclass_fields__", "__dataclass_params__", "__setattr__", "__delattr__"}
+_DATACLASS |= _OBJECT | {"__getstate__", "__setstate__"}
+_TUPLE = _ANY | {"__new__", "__getnewargs__"}
+_MADE = (
+    inspect.signature(
+        dataclasses.make_dataclass("_Made", [("x", list, dataclasses.field(default_factory=list))])
+    )
+    .parameters["x"]
+    .default
+)
+"""What stands for a default factory in the signature of a dataclass."""
+_EMPTY: dict[object, Value] = {list: ListV(()), dict: DictV((), ()), set: sets.EMPTY}
+"""What calling a class that is a default factory makes."""
+
+
+def kind_of(cls: object) -> Kind | None:
+    """How objects of a class of the user's behave; None where the class is not understood."""
+    if type(cls) is not type or cls.__module__ == "builtins":
+        return None
+    special = {n for n in vars(cls) if n.startswith("__") and n.endswith("__")}
+    if cls.__bases__ == (tuple,):
+        named = hasattr(checked_class(cls), "_fields") and is_generated(cls.__new__)
+        return "tuple" if named and special <= _TUPLE else None
+    data = "__dataclass_fields__" in special
+    plain = cls.__bases__ == (object,)
+    # The fields of a dataclass are those of its base, which must be one, and its own.
+    based = data and len(cls.__bases__) == 1 and kind_of(cls.__bases__[0]) == "dataclass"
+    if not (plain or based) or not is_own_module(cls.__module__):
+        return None
+    checked_class(cls)
+    if data:
+        made = special <= _DATACLASS and is_generated(vars(cls).get("__init__"))
+        made = made and not hasattr(cls, "__post_init__") and _has_plain_fields(cls)
+        return "dataclass" if made else None
+    return "plain" if special <= _OBJECT else None
+
+
+def _has_plain_fields(cls: type) -> bool:
+    """Whether no property or the like stands where a field is."""
+    names = (f.name for f in dataclasses.fields(cls))
+    found = (inspect.getattr_static(cls, n, None) for n in names)
+    return all(isinstance(x, MemberDescriptorType) or not hasattr(x, "__get__") for x in found)
+
+
+def construct(
+    m: Machine,
+    flow: Flow,
+    function: Known,
+    args: Sequence[Value],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> Value:
+    """A new object of a class for which there is a kind."""
+    cls = function.target
+    assert isinstance(cls, type)
+    kind = kind_of(cls)
+    if kind == "plain":
+        made = _new(m, flow, TupleV((TagV(cls, (), fixed=False),)))
+        init = class_attribute(cls, "__init__")
+        if isinstance(init, FunctionType):
+            inlining.inlined(m, flow, init, [made, *args], named, node)
+        elif args or named:
+            raise m.decline("always-raises", f"{cls.__name__} takes no arguments", node)
+        return made
+    given = _given(m, cls, args, named, node)
+    if kind == "tuple":
+        names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    else:
+        fields = dataclasses.fields(cls)
+        names = tuple(f.name for f in fields)
+        given |= {f.name: _default(m, f, node) for f in fields if f.name not in given}
+    frozen = kind == "tuple" or cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    items = tuple(given[n] for n in names)
+    record = TupleV((TagV(cls, names, fixed=frozen), *items))
+    return record if frozen else _new(m, flow, record)
+
+
+def _new(m: Machine, flow: Flow, record: TupleV) -> RefV:
+    contents = TupleV(tuple(boxed(m, flow, i) for i in record.items))
+    m.objects += 1
+    flow.heap[m.objects] = contents
+    return RefV(m.objects)
+
+
+def _given(
+    m: Machine, cls: type, args: Sequence[Value], named: Mapping[str, Value], node: ast.AST
+) -> dict[str, Value]:
+    """The fields by name: as passed, or as the constructor has them by default. Those that a
+    dataclass makes anew for each object are not among them.
+    """
+    signature = inspect.signature(cls)
+    try:
+        given: dict[str, Value] = dict(signature.bind(*args, **named).arguments)
+    except TypeError as e:
+        reason = f"{cls.__name__} is built with other arguments than it takes: {e}"
+        raise m.decline("always-raises", reason, node) from e
+    for p in signature.parameters.values():
+        if p.name not in given and p.default is not _MADE:
+            given[p.name] = constant(p.default, p.name, m.columns.zone)
+    return given
+
+
+def _default(m: Machine, field: dataclasses.Field[object], node: ast.AST) -> Value:
+    if field.default is not dataclasses.MISSING:
+        return constant(field.default, field.name, m.columns.zone)
+    found = _EMPTY.get(field.default_factory)
+    if found is None:
+        raise m.decline("unknown-call", f"the default of {field.name} is made by a call", node)
+    return found
+
+
+# --- fields and methods -------------------------------------------------------------------------
+
+
+def record_of(m: Machine, flow: Flow, value: Value) -> TupleV | None:
+    """The record that a value is, if it is one. An error where it may be None is noted."""
+    found = flow.heap[value.number] if isinstance(value, RefV) else value
+    if isinstance(found, OptTupleV):
+        if found.items and isinstance(found.items[0], TagV):
+            m.fail(flow, negate(found.present))
+            return TupleV(found.items)
+    if isinstance(found, TupleV) and found.items and isinstance(found.items[0], TagV):
+        return found
+    return None
+
+
+def _tag(record: TupleV) -> TagV:
+    found = record.items[0]
+    assert isinstance(found, TagV)
+    return found
+
+
+def attribute(m: Machine, record: TupleV, name: str, node: ast.AST) -> Value:
+    """``record.name``: a field, or a constant of the class."""
+    tag = _tag(record)
+    if name in tag.names:
+        return record.items[1 + tag.names.index(name)]
+    found = class_attribute(tag.cls, name, None)
+    value = constant(found, f"{tag.cls.__name__}.{name}", m.columns.zone)
+    if name in vars(tag.cls) and (not isinstance(value, Known) or captured.is_container(value)):
+        return value
+    raise m.decline("unknown-name", f"{tag.cls.__name__} may have no field {name} here", node)
+
+
+def store(m: Machine, flow: Flow, owner: Value, name: str, value: Value, node: ast.AST) -> None:
+    """``owner.name = value``."""
+    record = record_of(m, flow, owner)
+    if record is None or not isinstance(owner, RefV):
+        raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
+    tag = _tag(record)
+    of_class = class_attribute(tag.cls, name, None)
+    plain = not isinstance(constant(of_class, name, m.columns.zone), Known)
+    if not plain and not isinstance(of_class, MemberDescriptorType):
+        raise m.decline("mutation", f"{name} is no plain field of {tag.cls.__name__}", node)
+    if name in tag.names:
+        at = 1 + tag.names.index(name)
+        changed = (*record.items[:at], value, *record.items[at + 1 :])
+    elif hasattr(tag.cls, "__slots__"):
+        raise m.decline("mutation", f"{tag.cls.__name__} has no field {name}", node)
+    else:
+        more = TagV(tag.cls, (*tag.names, name), tag.fixed)
+        changed = (more, *record.items[1:], value)
+    flow.heap[owner.number] = TupleV(changed)
+
+
+def method(
+    m: Machine,
+    flow: Flow,
+    owner: Value,
+    name: str,
+    args: Sequence[Value],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> Value | None:
+    """The result of a method of a record's class; None where the value is no record."""
+    record = record_of(m, flow, owner)
+    if record is None:
+        return None
+    tag = _tag(record)
+    if name == "_replace" and issubclass(tag.cls, tuple) and not args:
+        return _replaced(m, record, named, node)
+    if name == "_asdict" and issubclass(tag.cls, tuple) and not args and not named:
+        return DictV(tag.names, record.items[1:])
+    if name in tag.names:
+        raise m.decline("unknown-call", f"the field {name} is called", node)
+    found = inlining.bound(tag.cls, name, owner if isinstance(owner, RefV) else record)
+    if found is None:
+        raise m.decline("unknown-call", f"{tag.cls.__name__} has no method {name}", node)
+    function, before = found
+    return inlining.inlined(m, flow, function, [*before, *args], named, node)
+
+
+def _replaced(m: Machine, record: TupleV, named: Mapping[str, Value], node: ast.AST) -> Value:
+    tag = _tag(record)
+    if not set(named) <= set(tag.names):
+        raise m.decline("always-raises", f"{tag.cls.__name__} has no such field", node)
+    old = dict(zip(tag.names, record.items[1:], strict=True))
+    return TupleV((tag, *({**old, **named}[n] for n in tag.names)))
+
+
+def helper(
+    m: Machine,
+    flow: Flow,
+    function: Known,
+    args: Sequence[Value],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> Value:
+    """``dataclasses.replace``, ``asdict`` or ``astuple``."""
+    record = record_of(m, flow, args[0]) if len(args) == 1 else None
+    if record is None or kind_of(_tag(record).cls) != "dataclass":
+        raise m.decline("unknown-call", f"{function.name} of what is no dataclass", node)
+    tag = _tag(record)
+    if is_function(function, "dataclasses.replace"):
+        changed = _replaced(m, record, named, node)
+        assert isinstance(changed, TupleV)
+        return changed if tag.fixed else _new(m, flow, changed)
+    if named or not all(isinstance(i, Scalar | NoneV) for i in record.items[1:]):
+        raise m.decline("unknown-call", f"{function.name} of {describe(record)}", node)
+    if is_function(function, "dataclasses.asdict"):
+        return DictV(tag.names, record.items[1:])
+    return TupleV(record.items[1:])

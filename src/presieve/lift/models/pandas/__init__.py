@@ -1,0 +1,1 @@
+"""Trusted. Tables, columns and masks of pandas and NumPy."""

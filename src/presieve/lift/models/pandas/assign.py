@@ -1,0 +1,84 @@
+"""Trusted. Columns that a function puts into its table: ``pdf["c"] = ...``, ``assign``.
+
+The variable gets a new table, which is what everybody sees who has the table by this name alone:
+:mod:`presieve.lift.execution.identity` asks whether that is so. What was taken out of it before
+keeps its values where a column is put in, since that takes the place of the old one. ``loc`` may
+write to the old one, so that nothing else may share its values then.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option
+from presieve.ir.terms import Lit, literal_value
+from presieve.lift.execution.identity import check_sole
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.pandas.elementwise import chosen
+from presieve.lift.models.pandas.series import column_of, part, scalar_operand, vector
+from presieve.lift.values.symbolic import FrameV, PartV, Scalar, TupleV, Value, VectorV
+
+
+def is_write(owner: ast.expr, flow: Flow) -> bool:
+    """Whether ``owner[...] = value`` writes to a table that a variable holds."""
+    if isinstance(owner, ast.Attribute) and owner.attr == "loc":
+        owner = owner.value
+    return isinstance(owner, ast.Name) and isinstance(flow.env.get(owner.id), FrameV | PartV)
+
+
+def write(m: Machine, flow: Flow, owner: ast.expr, key: Value, value: Value, node: ast.AST) -> None:
+    """``table["c"] = value`` or ``table.loc[mask, "c"] = value``."""
+    at = owner.value if isinstance(owner, ast.Attribute) else owner
+    assert isinstance(at, ast.Name)
+    check_sole(m, flow, at, node, values=isinstance(owner, ast.Attribute))
+    table = part(flow.env[at.id])
+    assert table is not None
+    if isinstance(owner, ast.Attribute):
+        both = key.items if isinstance(key, TupleV) and len(key.items) == 2 else (key, key)
+        column = _name(both[1])
+        if column not in table.columns or vector(m, both[0]) is None:
+            raise m.decline("mutation", "this way of writing to a table", node)
+        found = chosen(m, column_of(m, table, str(column)), both[0], value, False, node)
+        flow.env[at.id] = _put(table, str(column), found)
+        return
+    name = _name(key)
+    if not isinstance(name, str):
+        raise m.decline("mutation", "a column is written by its name, a constant text", node)
+    flow.env[at.id] = _put(table, name, _column(m, table, value, node))
+
+
+def assigned(m: Machine, table: PartV, named: Mapping[str, Value], node: ast.AST) -> PartV:
+    """``table.assign(c=value)``."""
+    for name, value in named.items():
+        table = _put(table, name, _column(m, table, value, node))
+    return table
+
+
+def _column(m: Machine, table: PartV, value: Value, node: ast.AST) -> VectorV:
+    found = vector(m, value)
+    if found is not None:
+        if found.rows != table.rows or (found.ordered, found.by) != (table.ordered, table.by):
+            reason = "a column of other rows is put into a table: make it from the same table"
+            raise m.decline("unsupported-operation", reason, node)
+        return replace(found, array=False)
+    constant = scalar_operand(m, value, node)
+    if constant.base not in (INT, FLOAT, BOOL, STRING) or not isinstance(constant.term, Lit):
+        raise m.decline("unsupported-operation", "a column of such a value", node)
+    number = literal_value(constant.term)
+    if isinstance(number, int) and not -(2**63) <= number < 2**63:
+        raise m.decline("unsupported-operation", "a column of larger integers", node)
+    return VectorV(constant.term, table.rows, None, False, table.ordered)
+
+
+def _put(table: PartV, name: str, column: VectorV) -> PartV:
+    columns = table.columns if name in table.columns else (*table.columns, name)
+    made = {**dict(table.made), name: replace(column, own=table.own)}
+    return replace(table, columns=columns, made=tuple(made.items()))
+
+
+def _name(value: Value) -> object:
+    if isinstance(value, Scalar) and isinstance(value.term, Lit):
+        return None if isinstance(value.term.sort, Option) else literal_value(value.term)
+    return None

@@ -1,0 +1,98 @@
+"""Trusted. ``column.dt.year`` and ``column.dt.date`` against constants: intervals of times.
+
+Source: pandas 2.3 ``core/arrays/datetimes.py``: fields of what a clock shows, which is the
+session's for instants (:mod:`presieve.lift.python.zones`); NaN or NaT where the time is missing,
+which is in no order and equals nothing. A year is the interval from its first instant up to that of
+the next one, and so is a day, so that a comparison is one of times. Hours or months are no
+intervals.
+"""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+
+from presieve.ir.ops import negate
+from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, strip
+from presieve.ir.terms import FALSE, Lit, literal_value
+from presieve.lift.execution.fields import any_row
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.pandas.series import compare_vectors, like, missing, present_rows
+from presieve.lift.python.names import scalar_constant
+from presieve.lift.values.symbolic import CalendarV, Scalar, Value, VectorV, describe
+from presieve.semantics.build import and_
+from presieve.semantics.values import date_of
+
+_FLIPPED: dict[type[ast.cmpop], ast.cmpop] = {
+    ast.Lt: ast.Gt(),
+    ast.LtE: ast.GtE(),
+    ast.Gt: ast.Lt(),
+    ast.GtE: ast.LtE(),
+}
+_LAST_YEAR = 9998
+
+
+def field_of(m: Machine, v: VectorV, name: str, node: ast.AST) -> CalendarV:
+    """``column.dt.name``. Declines all fields but years and dates."""
+    if strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
+        reason = "raises for columns that are no timestamps: dates of Spark are objects in pandas"
+        raise m.decline("unsupported-operation", f".dt {reason}", node)
+    if name not in ("year", "date"):
+        reason = f".dt.{name} is not supported, only .dt.year and .dt.date against constants"
+        advice = "make it a column below the function, as F.hour() or F.month() do"
+        raise m.decline("unsupported-expression", f"{reason}: {advice}", node)
+    return CalendarV(v, name)
+
+
+def compare(
+    m: Machine, flow: Flow, op: ast.cmpop, left: Value, right: Value, node: ast.AST
+) -> VectorV:
+    """A year or date against a constant, on either side."""
+    if not isinstance(left, CalendarV):
+        return compare(m, flow, _FLIPPED.get(type(op), op), right, left, node)
+    start, end = _interval(m, left, right, node)
+    v = left.of
+    gaps = and_(v.rows, missing(v.term))
+    if left.name == "date" and type(op) in _FLIPPED and gaps != FALSE:
+        # Where all are missing, pandas takes the dates for times, which have no order with dates.
+        some, none = any_row(m, present_rows(v), node), any_row(m, gaps, node)
+        m.fail(flow, and_(none, negate(some)))
+    match op:
+        case ast.Lt():
+            return compare_vectors(m, op, v, start, node)
+        case ast.GtE():
+            return compare_vectors(m, op, v, start, node)
+        case ast.LtE():
+            return compare_vectors(m, ast.Lt(), v, end, node)
+        case ast.Gt():
+            return compare_vectors(m, ast.GtE(), v, end, node)
+        case ast.Eq():
+            a = compare_vectors(m, ast.GtE(), v, start, node)
+            b = compare_vectors(m, ast.Lt(), v, end, node)
+            return like(and_(a.term, b.term), v)
+        case ast.NotEq():
+            return like(negate(compare(m, flow, ast.Eq(), left, right, node).term), v)
+    raise m.decline("unsupported-operation", "is and in of a whole column", node)
+
+
+def _interval(m: Machine, field: CalendarV, value: Value, node: ast.AST) -> tuple[Scalar, Scalar]:
+    """The first time of the year or day, and that of the next one."""
+    wanted, number = INT if field.name == "year" else DATE, None
+    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.term.sort == wanted:
+        number = literal_value(value.term)
+    if type(number) is not int:
+        reason = f".dt.{field.name} is compared with {describe(value)}: a constant is supported"
+        raise m.decline("unsupported-operation", reason, node)
+    try:
+        if field.name == "year":
+            days = [dt.date(y, 1, 1) for y in (number, number + 1)]
+        else:
+            days = [date_of(d) for d in (number, number + 1)]
+    except (ValueError, OverflowError):
+        days = []
+    if not days or days[1].year > _LAST_YEAR:
+        raise m.decline("unsupported-constant", "a year or date that pandas does not have", node)
+    first, next_ = (scalar_constant(dt.datetime(*d.timetuple()[:3]), m.columns.zone) for d in days)
+    assert first is not None
+    assert next_ is not None
+    return first, next_

@@ -1,0 +1,217 @@
+"""Trusted. What pandas and NumPy make of columns element by element: choices, signs, prefixes.
+
+Sources: pandas 2.3 ``core/generic.py`` (``where``, ``mask``), ``core/strings/object_array.py``
+(what is missing stays missing, or becomes ``na``), NumPy 2 ``where``, ``maximum`` and ``minimum``
+(NaN where either is NaN). What NumPy makes is an array: its reductions do not skip NaN, and its
+order of values is that of the rows.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sort, strip
+from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, none_lit
+from presieve.lift.execution.state import Machine
+from presieve.lift.models.builtins import strings
+from presieve.lift.models.pandas.series import as_double, missing, scalar_operand, small, vector
+from presieve.lift.models.pandas.zeros import one_zero
+from presieve.lift.values.ranges import Ranges
+from presieve.lift.values.symbolic import Scalar, TupleV, Value, VectorV, describe
+from presieve.semantics.assumptions import assumed
+from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
+from presieve.semantics.values import INT_RANGES
+
+_CHOSEN: tuple[Sort, ...] = (FLOAT, INT, BOOL, *TEXTS, DATE)
+
+
+def chosen(
+    m: Machine, v: VectorV, mask: Value, other: Value | None, keep: bool, node: ast.AST
+) -> VectorV:
+    """``column.where(mask, other)``, or with ``keep`` false ``column.mask(mask, other)``."""
+    condition = _condition(m, v, mask, node)
+    rest = _rest(m, v, other, node)
+    base = strip(v.term.sort)
+    if base not in _CHOSEN or (base == BOOL and other is None):
+        raise m.decline("unsupported-operation", "where() and mask() of such a column", node)
+    if base == INT and not isinstance(rest, Option) and other is None and not v.narrow:
+        raise m.decline("unsupported-operation", "integers beside NaN are rounded: fill them", node)
+    if base == INT:
+        small(m, v)
+    a, b = (v.term, rest) if keep else (rest, v.term)
+    return VectorV(_either(condition, a, b), v.rows, None, v.narrow, v.ordered)
+
+
+def _condition(m: Machine, v: VectorV, mask: Value, node: ast.AST) -> Term:
+    found = vector(m, mask)
+    if found is None or found.rows != v.rows or (found.ordered, found.by) != (v.ordered, v.by):
+        reason = "a condition of other rows: make it from the table that the column is of"
+        raise m.decline("unsupported-operation", reason, node)
+    if found.term.sort != BOOL:
+        reason = "a condition that may hold NULL: compare with == True"
+        raise m.decline("unsupported-operation", reason, node)
+    return found.term
+
+
+def _rest(m: Machine, v: VectorV, other: Value | None, node: ast.AST) -> Term:
+    """What stands where an element is left out, of the column's own type."""
+    base = strip(v.term.sort)
+    if other is None:
+        return float_lit(float("nan")) if base == FLOAT else none_lit(base)
+    column = vector(m, other)
+    if column is not None:
+        if column.rows != v.rows or strip(column.term.sort) != base or column.narrow != v.narrow:
+            reason = "values of another type, or of other rows: take them from the same table"
+            raise m.decline("unsupported-operation", reason, node)
+        if base == INT:
+            small(m, column, beside=v)
+            small(m, v, beside=column)
+        return column.term
+    constant = scalar_operand(m, other, node)
+    if base == FLOAT and constant.base == INT and constant.traits.literal:
+        return as_float(constant.term)
+    fits = base != INT or _fits(constant.term, "int" if v.narrow else "bigint")
+    if constant.base != base or not isinstance(constant.term, Lit) or not fits:
+        reason = f"a column gets {describe(constant)} of another type"
+        raise m.decline("unsupported-operation", reason, node)
+    return constant.term
+
+
+def _fits(term: Term, type_: str) -> bool:
+    return Ranges({}).fits(term, type_)
+
+
+def _either(condition: Term, a: Term, b: Term) -> Term:
+    if a.sort != b.sort:
+        a, b = (x if isinstance(x.sort, Option) else some(x) for x in (a, b))
+    return ite(condition, a, b)
+
+
+# --- NumPy ----------------------------------------------------------------------------------------
+
+
+def numpy_where(m: Machine, mask: Value, a: Value, b: Value, node: ast.AST) -> VectorV:
+    """``numpy.where(mask, a, b)`` of columns and constants of one type."""
+    condition = vector(m, mask)
+    if condition is None or condition.term.sort != BOOL:
+        raise m.decline("unsupported-operation", "np.where() takes a column of conditions", node)
+    x, y = vector(m, a), vector(m, b)
+    of = x if x is not None else y
+    if of is not None:
+        base = of if not isinstance(of.term.sort, Option) or strip(of.term.sort) != INT else None
+        if base is None:
+            raise m.decline("unsupported-operation", "integers that may be missing: fillna", node)
+        if x is not None:
+            found = chosen(m, x, mask, b, True, node)
+        else:
+            found = chosen(m, of, mask, a, False, node)
+        return replace(found, array=True)
+    p, q = scalar_operand(m, a, node), scalar_operand(m, b, node)
+    numbers = {p.base, q.base} == {INT, FLOAT} and all(isinstance(s.term, Lit) for s in (p, q))
+    terms = [as_float(s.term) if numbers and s.base == INT else s.term for s in (p, q)]
+    same = terms[0].sort == terms[1].sort and terms[0].sort in (INT, FLOAT, BOOL, STRING)
+    if not same or not all(t.sort != INT or _fits(t, "bigint") for t in terms):
+        raise m.decline("unsupported-operation", "np.where() of two types", node)
+    return VectorV(
+        ite(condition.term, *terms), condition.rows, None, False, condition.ordered, True
+    )
+
+
+def bounded(m: Machine, op: Op, a: Value, b: Value, node: ast.AST) -> VectorV:
+    """``numpy.maximum`` or ``numpy.minimum`` of doubles: a Series; NaN where either is NaN."""
+    x, y = vector(m, a), vector(m, b)
+    of = x if x is not None else y
+    if of is None or strip(of.term.sort) != FLOAT:
+        raise m.decline("unsupported-operation", "the greater of other columns than doubles", node)
+    sides = [as_double(v.term) if v is not None else None for v in (x, y)]
+    if x is not None and y is not None and x.rows != y.rows:
+        raise m.decline("unsupported-operation", "columns of different rows are combined", node)
+    for i, value in enumerate((a, b)):
+        if sides[i] is None:
+            number = (
+                literal_value(c.term)
+                if isinstance(c := scalar_operand(m, value, node), Scalar)
+                and isinstance(c.term, Lit)
+                else None
+            )
+            if type(number) not in (int, float) or number != number or number == 0:
+                reason = "the greater of a column and a number other than zero is known only"
+                raise m.decline("unsupported-operation", reason, node)
+            assert isinstance(number, int | float)
+            sides[i] = float_lit(float(number))
+    left, right = sides
+    assert left is not None
+    assert right is not None
+    if left.sort != FLOAT or right.sort != FLOAT:
+        raise m.decline("unsupported-operation", "the greater of other columns than doubles", node)
+    one_zero(m, left, right)
+    first = or_(app(Op.IS_NAN, left), app(op, left, right))
+    term = ite(first, left, right)
+    return VectorV(term, of.rows, None, False, of.ordered)
+
+
+def absolute(m: Machine, v: VectorV, node: ast.AST) -> VectorV:
+    """``column.abs()``. The least integer of a type has no positive twin, and stays as it is."""
+    base, element = strip(v.term.sort), get(v.term)
+    if base == FLOAT:
+        x = as_double(v.term)
+        zero = float_lit(0.0)
+        small_ = ite(app(Op.PY_EQ, x, zero), zero, app(Op.FLOAT_NEG, x))
+        return VectorV(ite(app(Op.PY_GT, x, zero), x, small_), v.rows, None, False, v.ordered)
+    if base != INT or v.name is None:
+        raise m.decline("unsupported-operation", "abs() of such a column", node)
+    small(m, v)
+    least = INT_RANGES[m.columns.type_of(v.name)][0]
+    term = or_(is_none(v.term), negate(app(Op.PY_EQ, element, int_lit(least))))
+    m.columns.add_assumptions([assumed("int-range", term)])
+    positive = ite(app(Op.PY_LT, element, int_lit(0)), app(Op.INT_NEG, element), element)
+    if isinstance(v.term.sort, Option):
+        positive = ite(is_none(v.term), none_lit(INT), some(positive))
+    return VectorV(positive, v.rows, None, v.narrow, v.ordered)
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+
+def text_method(
+    m: Machine,
+    v: VectorV,
+    name: str,
+    args: tuple[Value, ...],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> VectorV | None:
+    """``column.str.name(...)``; None where it is not known here."""
+    if strip(v.term.sort) != STRING or not set(named) <= {"na"} or name != "startswith":
+        return None
+    match args:
+        case (TupleV(items),):
+            words = [_word(i) for i in items]
+        case (one,):
+            words = [_word(one)]
+        case _:
+            return None
+    if not all(isinstance(w, str) for w in words):
+        return None
+    found = or_(*(strings.starts_with(get(v.term), str(w)) for w in words))
+    if isinstance(v.term.sort, Option):
+        absent = missing(v.term)
+        if not named:
+            term: Term = ite(absent, none_lit(BOOL), some(found))
+        else:
+            filler = named["na"]
+            if not isinstance(filler, Scalar) or filler.base != BOOL:
+                return None
+            assert isinstance(filler.term, Lit)
+            term = and_(negate(absent), found) if filler.term == FALSE else or_(absent, found)
+        return VectorV(term, v.rows, None, False, v.ordered)
+    return VectorV(found, v.rows, None, False, v.ordered)
+
+
+def _word(value: Value) -> object:
+    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == STRING:
+        return literal_value(value.term)
+    return None

@@ -1,0 +1,72 @@
+"""Trusted. One row of a group: the first or last one, as it stands or after a stable sort.
+
+Source: pandas 2.3 ``core/sorting.py`` (``nargsort``): missing elements come last whether the order
+is ascending or not, and rows that tie keep their order, in a sort that is stable. A table of such a
+row keeps the types of its columns, so that it is what the row's elements are, one by one.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, Option, strip
+from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, none_lit
+from presieve.lift.execution.fields import field
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.pandas.reductions import at_end, element_value
+from presieve.lift.models.pandas.series import column_of, missing, small
+from presieve.lift.values.symbolic import PartV, TableV, Value, VectorV
+from presieve.semantics.build import and_, default, get, is_none, ite, or_, some
+
+
+def row_table(m: Machine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST) -> TableV:
+    """``table.head(1)`` and ``table.tail(1)``, where a row is sure to be there."""
+    if frame.rows != TRUE:
+        reason = "where no row is left, the table has none: exactly one row is supported"
+        raise m.decline("row-count", reason, node)
+    columns = (column_of(m, frame, c) for c in frame.columns)
+    items = tuple(end_of(m, flow, v, last=last, node=node) for v in columns)
+    return TableV(frame.columns, items)
+
+
+def end_of(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
+    """``column.iloc[0]`` or ``iloc[-1]``, also after a stable sort."""
+    if v.ordered or v.by is None or not v.by.settles(v.term):
+        return at_end(m, flow, v, last=last, node=node)
+    seen, better = _better(m, v, last, node)
+    name = m.reduction_name(f"end({v.name or ''})", ("end", better, v.term))
+    acc = Var(Scope.ACC, name, v.term.sort)
+    found = field(m, name, default(v.term.sort), ite(better, v.term, acc), node)
+    if v.rows != TRUE:
+        m.fail(flow, negate(seen))
+    return element_value(m, v, found)
+
+
+def _better(m: Machine, v: VectorV, last: bool, node: ast.AST) -> tuple[Term, Term]:
+    """Whether there has been a row, and whether this one takes the place of the one so far."""
+    assert v.by is not None
+    key, ascending = v.by.key, v.by.upwards
+    small(m, key)
+    base = strip(key.term.sort)
+    if base == BOOL:
+        raise m.decline("unsupported-operation", "sorting by truth values", node)
+    flag = m.reduction_name("seen", ("seen by", v.rows, key.term))
+    seen = Var(Scope.ACC, flag, BOOL)
+    field(m, flag, FALSE, or_(seen, v.rows), node)
+    name = m.reduction_name(f"key({key.name or ''})", ("key", key.term, v.rows, last, ascending))
+    best = Var(Scope.ACC, name, Option(base))
+    absent = missing(key.term)
+    element, so_far = get(key.term), get(best)
+    op = {(True, False): Op.PY_LT, (False, False): Op.PY_GT, (True, True): Op.PY_GE}.get(
+        (ascending, last), Op.PY_LE
+    )
+    order = app(op, element, so_far)
+    if last:
+        wins = or_(absent, and_(negate(absent), negate(is_none(best)), order))
+    else:
+        wins = and_(negate(absent), or_(is_none(best), order))
+    better = and_(v.rows, or_(negate(seen), wins))
+    kept = ite(absent, none_lit(base), some(element))
+    field(m, name, none_lit(base), ite(better, kept, best), node)
+    return seen, better

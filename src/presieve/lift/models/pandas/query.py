@@ -1,0 +1,135 @@
+"""Trusted. ``table.query("a > 1 and b == 'x'")``: the text as the mask that it stands for.
+
+Source: pandas 2.3 ``core/computation`` (``expr.py``, ``ops.py``, ``scope.py``). The text is an
+expression of Python whose names are columns; ``and``, ``or`` and ``not`` are those of masks, and so
+are ``&`` and ``|``, which bind as weakly as these. ``@name`` is a variable of the function. Engines
+differ in arithmetic only, of which there is none here.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import tokenize
+
+from presieve.ir.sorts import BOOL
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.pandas import series
+from presieve.lift.python.names import constant
+from presieve.lift.values.symbolic import ListV, PartV, Scalar, TupleV, Value, VectorV
+
+_LOCAL = "__at_"
+"""What stands before the name of a variable in the text that is parsed."""
+
+_WORDS = {"&": "and", "|": "or"}
+
+
+def mask(m: Machine, flow: Flow, frame: PartV, text: Value, node: ast.AST) -> VectorV:
+    """Which rows the text selects. Declines what is not followed."""
+    wanted = series.constant_of(text)
+    if not isinstance(wanted, str) or "\n" in wanted:
+        raise m.decline("unsupported-expression", "query() takes a constant text of a line", node)
+    try:
+        parsed = ast.parse(_plain(wanted), mode="eval").body
+    except (SyntaxError, tokenize.TokenError):
+        raise m.decline(
+            "unsupported-expression", f"the query {wanted!r} is not read", node
+        ) from None
+    return _Query(m, flow, frame, wanted, node).condition(parsed)
+
+
+def _plain(text: str) -> str:
+    """The text as Python: ``&`` and ``|`` as words, variables by names of their own."""
+    found: list[str] = []
+    for token in tokenize.generate_tokens(io.StringIO(text.strip()).readline):
+        if token.type == tokenize.COMMENT or _LOCAL in token.string:
+            raise SyntaxError(text)
+        if token.type == tokenize.OP and token.string == "@":
+            found.append(_LOCAL)
+        elif token.type == tokenize.OP and token.string in _WORDS:
+            found.append(f" {_WORDS[token.string]} ")
+        elif token.type in (tokenize.NEWLINE, tokenize.NL, tokenize.ENDMARKER):
+            continue
+        else:
+            after_at = bool(found) and found[-1] == _LOCAL
+            found.append(token.string if after_at else f" {token.string} ")
+    return "".join(found).strip()
+
+
+class _Query:
+    """One query of one table."""
+
+    def __init__(self, m: Machine, flow: Flow, frame: PartV, text: str, node: ast.AST) -> None:
+        self.m, self.flow, self.frame, self.text, self.node = m, flow, frame, text, node
+
+    def condition(self, node: ast.expr) -> VectorV:
+        """A part of the text that is a mask."""
+        match node:
+            case ast.BoolOp(word, [first, *rest]):
+                joined = ast.BitAnd() if isinstance(word, ast.And) else ast.BitOr()
+                found = self.condition(first)
+                for other in rest:
+                    mask_ = self.condition(other)
+                    found = series.binary_vectors(self.m, joined, found, mask_, self.node)
+                return found
+            case ast.UnaryOp(ast.Not() | ast.Invert(), operand):
+                inner = self.condition(operand)
+                return series.unary_vector(self.m, ast.Invert(), inner, self.node)
+            case ast.Compare(left, ops, rights):
+                found = self._compared(left, ops[0], rights[0])
+                for a, op, b in zip(rights, ops[1:], rights[1:], strict=False):
+                    more = self._compared(a, op, b)
+                    found = series.binary_vectors(self.m, ast.BitAnd(), found, more, self.node)
+                return found
+            case ast.Name():
+                column = self._value(node)
+                if isinstance(column, VectorV) and column.term.sort == BOOL:
+                    return column
+        raise self._unknown(node)
+
+    def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> VectorV:
+        a, b = self._value(left), self._value(right)
+        if isinstance(b, ListV | TupleV) and isinstance(a, VectorV):
+            if isinstance(op, ast.In | ast.NotIn | ast.Eq | ast.NotEq):
+                found = series.among(self.m, a, b.items, self.node)
+                if isinstance(op, ast.In | ast.Eq):
+                    return found
+                return series.unary_vector(self.m, ast.Invert(), found, self.node)
+        whole = isinstance(a, VectorV) or isinstance(b, VectorV)
+        if not whole or isinstance(op, ast.In | ast.NotIn | ast.Is | ast.IsNot):
+            raise self._unknown(left)
+        return series.compare_vectors(self.m, op, a, b, self.node)
+
+    def _value(self, node: ast.expr) -> Value:
+        zone = self.m.columns.zone
+        match node:
+            case ast.Name(name) if name.startswith(_LOCAL):
+                return self._variable(name.removeprefix(_LOCAL))
+            case ast.Name(name) if name in self.frame.columns:
+                return series.column_of(self.m, self.frame, name)
+            case ast.Constant(int() | float() | str() as value):
+                return constant(value, repr(value), zone)
+            case ast.UnaryOp(ast.USub(), ast.Constant(int() | float() as value)) if (
+                type(value) is not bool
+            ):
+                return constant(-value, repr(value), zone)
+            case ast.List(items) | ast.Tuple(items):
+                return ListV(tuple(self._value(i) for i in items))
+        raise self._unknown(node)
+
+    def _variable(self, name: str) -> Value:
+        """A variable of the function. One from outside of it may not reach the workers: what is
+        sent there is what the function's own code names.
+        """
+        value = self.flow.env.get(name)
+        if value is None and name in self.m.names.closure:
+            value = self.m.names.resolve(name)
+        opened = None if value is None else self.flow.opened(value)
+        if isinstance(opened, Scalar | ListV | TupleV):
+            return opened
+        reason = f"@{name} is no variable of the function that holds a constant"
+        raise self.m.decline("unsupported-expression", reason, self.node)
+
+    def _unknown(self, node: ast.expr) -> Exception:
+        reason = f"{ast.unparse(node)} in the query {self.text!r}: write a mask, table[table.c > 1]"
+        return self.m.decline("unsupported-expression", reason.replace(_LOCAL, "@"), self.node)

@@ -1,0 +1,256 @@
+"""Trusted. Reductions of pandas as fields of the fold: count, sum, least, greatest, first, last.
+
+Source: pandas 2.3 ``core/nanops.py``. Missing elements are skipped; the sum of nothing is 0, every
+other reduction of nothing is NaN or NaT. Doubles are in
+:mod:`presieve.lift.models.pandas.sums_of_doubles`. Integers are added up exactly within 64 bits,
+and as doubles where a NULL made them doubles, which is exact up to 2^53.
+NumPy says nothing of the sign where the least or greatest is a zero.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, Decimal, Option, Sort, strip
+from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
+from presieve.lift.execution.fields import NARROW, NUMPY, any_row, field, field_name, rows_of
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.pandas import sums_of_doubles
+from presieve.lift.models.pandas.series import NAN, column_of, missing, present_rows, small
+from presieve.lift.models.pandas.zeros import either_zero
+from presieve.lift.values.symbolic import (
+    DistinctV,
+    GapV,
+    LabelV,
+    PartV,
+    Scalar,
+    Traits,
+    Value,
+    VectorV,
+)
+from presieve.semantics.assumptions import SUM_WITHIN
+from presieve.semantics.build import and_, as_float, default, get, is_none, ite, or_, some
+
+_OBJECTS: tuple[Sort, ...] = (*TEXTS, DATE)
+_EXACT = 2**53
+
+
+def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value | None:
+    """``column.name()``; None where there is no such reduction here."""
+    if v.array and not _same_on_array(v, name):
+        reason = f".{name}() of what NumPy makes does not skip NaN: put it into pd.Series(...)"
+        raise m.decline("unsupported-operation", reason, node)
+    match name:
+        case "count":
+            m.columns.ask(v.term)
+            return rows_of(m, flow, present_rows(v), node, numpy=True)
+        case "min" | "max":
+            return extreme(m, flow, v, Op.PY_LT if name == "min" else Op.PY_GT, node)
+        case "sum":
+            return total(m, flow, v, node)
+        case "mean":
+            return mean(m, flow, v, node)
+        case "any" | "all":
+            return some_or_all(m, v, name == "any", node)
+        case "nunique":
+            return distinct(m, v, node)
+        case "idxmax" | "idxmin":
+            return LabelV(v, Op.PY_GT if name == "idxmax" else Op.PY_LT)
+        case "std" | "var" | "median":
+            return sums_of_doubles.reduced(m, flow, v, name, node)
+        case "sem" | "prod" | "skew" | "quantile" | "mode":
+            reason = f".{name}() rounds in an order that depends on how many rows there are"
+            if name in ("quantile", "mode"):
+                reason = f".{name}() needs all values of the column at once"
+            raise m.decline("not-a-fold", reason, node)
+    return None
+
+
+def _same_on_array(v: VectorV, name: str) -> bool:
+    """Whether the reduction of an array is the one of a Series of it: nothing is missing there."""
+    if name in ("any", "all"):
+        return v.term.sort == BOOL
+    whole = name in ("min", "max") and v.rows == TRUE and v.term.sort == INT
+    return whole or (name in ("sum", "mean") and v.term.sort in (BOOL, INT))
+
+
+def _best(m: Machine, v: VectorV, op: Op, node: ast.AST) -> tuple[Var, Term, Term]:
+    """The best element, or none; and when a row's is better, and that element."""
+    rows, element = present_rows(v), get(v.term)
+    what = "max" if op is Op.PY_GT else "min"
+    name = field_name(m, what, v)
+    acc = Var(Scope.ACC, name, Option(element.sort))
+    better = and_(rows, or_(is_none(acc), app(op, element, get(acc))))
+    step = ite(better, some(element), acc)
+    return field(m, name, none_lit(element.sort), step, node), better, element
+
+
+def extreme(m: Machine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
+    """``min()`` or ``max()``. In an array of objects, a None beside a value raises TypeError."""
+    base = strip(v.term.sort)
+    if base == BOOL or isinstance(base, Decimal):
+        raise m.decline("unsupported-operation", "min and max of this type of column", node)
+    small(m, v)
+    best, _, _ = _best(m, v, op, node)
+    if base in _OBJECTS:
+        nothing = any_row(m, and_(v.rows, missing(v.term)), node)
+        m.fail(flow, and_(nothing, negate(is_none(best))))
+    found: Term = best
+    if base == FLOAT:
+        found = either_zero(m, best, v.term, v.rows, node)
+    there = v.rows == TRUE and (base == FLOAT or missing(v.term) == FALSE)
+    return GapV(found, there, wide=there and not v.narrow)
+
+
+def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
+    """``sum()`` of integers and truth values."""
+    base = strip(v.term.sort)
+    if base == FLOAT:
+        return sums_of_doubles.reduced(m, flow, v, "sum", node)
+    if v.term.sort == BOOL:
+        return rows_of(m, flow, and_(v.rows, v.term), node, numpy=True)
+    if base != INT:
+        raise m.decline("unsupported-operation", "the sum of this type of column", node)
+    acc = _sum(m, v, node)
+    if v.term.sort == INT:
+        within(m, flow, acc, 2**63, v, node)
+        return Scalar(acc, NUMPY)
+    small(m, v)
+    within(m, flow, acc, _EXACT, v, node)
+    return GapV(some(acc))
+
+
+def _sum(m: Machine, v: VectorV, node: ast.AST) -> Term:
+    name = field_name(m, "sum", v)
+    acc = Var(Scope.ACC, name, INT)
+    step = ite(present_rows(v), app(Op.INT_ADD, acc, get(v.term)), acc)
+    return field(m, name, int_lit(0), step, node)
+
+
+def within(m: Machine, flow: Flow, term: Term, limit: int, v: VectorV, node: ast.AST) -> None:
+    """The sum is assumed to stay within bounds, unless it is known to."""
+    bound = m.ranges.magnitude(term)
+    if bound is not None and bound < limit:
+        return
+    m.fail(
+        flow,
+        or_(app(Op.PY_LT, term, int_lit(-limit)), app(Op.PY_GE, term, int_lit(limit))),
+    )
+    what = f"the sum of {v.name or ast.unparse(node)}"
+    m.columns.add_assumptions([SUM_WITHIN[limit].of(what=what)])
+
+
+def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
+    """``mean()`` of integers and truth values: their sum, as a double, by their number."""
+    base = strip(v.term.sort)
+    if v.term.sort == BOOL:
+        hits = rows_of(m, flow, and_(v.rows, v.term), node)
+        assert isinstance(hits, Scalar)
+        top = hits.term
+    elif base == INT:
+        small(m, v)
+        top = _sum(m, v, node)
+        within(m, flow, top, _EXACT, v, node)
+    elif base == FLOAT:
+        return sums_of_doubles.mean(m, flow, v, node)
+    else:
+        raise m.decline("unsupported-operation", "the mean of this type of column", node)
+    count = rows_of(m, flow, present_rows(v), node)
+    if not isinstance(count, Scalar):
+        raise m.decline("group-size", "the number of rows is not known here", node)
+    empty = app(Op.PY_EQ, count.term, int_lit(0))
+    quotient = app(Op.FLOAT_DIV, as_float(top), as_float(count.term))
+    wide = v.rows == TRUE and missing(v.term) == FALSE
+    return Scalar(ite(empty, NAN, quotient), Traits(maybe_nan=True, numpy=True, wide=wide))
+
+
+def some_or_all(m: Machine, v: VectorV, some_row: bool, node: ast.AST) -> Value:
+    """``any()`` or ``all()`` of truth values."""
+    if v.term.sort != BOOL:
+        raise m.decline("unsupported-operation", "any and all take a column of conditions", node)
+    wrong = any_row(m, and_(v.rows, v.term if some_row else negate(v.term)), node)
+    return Scalar(wrong if some_row else negate(wrong), NUMPY)
+
+
+def distinct(m: Machine, v: VectorV, node: ast.AST) -> Value:
+    """``nunique()``, as far as it is asked whether it is 0, 1 or more."""
+    if strip(v.term.sort) == BOOL or isinstance(strip(v.term.sort), Decimal):
+        raise m.decline("unsupported-operation", "nunique of this type of column", node)
+    small(m, v)
+    rows, element = present_rows(v), get(v.term)
+    name = field_name(m, "one", v)
+    one = Var(Scope.ACC, name, Option(element.sort))
+    step = ite(and_(rows, is_none(one)), some(element), one)
+    first = field(m, name, none_lit(element.sort), step, node)
+    more = m.reduction_name(f"{name}:more", ("more", v.term, v.rows))
+    acc = Var(Scope.ACC, more, BOOL)
+    other = and_(rows, negate(is_none(one)), negate(app(Op.PY_EQ, element, get(one))))
+    many = field(m, more, FALSE, or_(acc, other), node)
+    return DistinctV(negate(is_none(first)), many)
+
+
+def at_end(m: Machine, flow: Flow, v: VectorV, *, last: bool, node: ast.AST) -> Value:
+    """``column.iloc[0]`` or ``iloc[-1]``: IndexError where there is no row."""
+    if not v.ordered:
+        reason = "rows that tie have no fixed order: sort by one column, with kind='stable'"
+        raise m.decline("row-order", reason, node)
+    seen = any_row(m, v.rows, node)
+    what = "last" if last else "first"
+    name = field_name(m, what, v)
+    acc = Var(Scope.ACC, name, v.term.sort)
+    flag = m.reduction_name(f"{name}:seen", ("seen", v.rows, v.rows))
+    had = Var(Scope.ACC, flag, BOOL)
+    here = v.rows if last else and_(v.rows, negate(had))
+    if not last:
+        field(m, flag, FALSE, or_(had, v.rows), node)
+    found = field(m, name, default(v.term.sort), ite(here, v.term, acc), node)
+    if seen != TRUE:
+        m.fail(flow, negate(seen))
+    return element_value(m, v, found)
+
+
+def element_value(m: Machine, v: VectorV, term: Term) -> Value:
+    """One element taken out of a column: a scalar of NumPy's, or an object."""
+    base = strip(v.term.sort)
+    small(m, v)
+    if base == FLOAT:
+        value = ite(is_none(term), NAN, get(term))
+        return Scalar(value, Traits(maybe_nan=True, numpy=True, wide=True))
+    if base == BOOL:
+        return Scalar(term, NARROW)
+    if base == INT and not isinstance(v.term.sort, Option):
+        return Scalar(term, NARROW if v.narrow else NUMPY)
+    if base in _OBJECTS or isinstance(base, Decimal) or not isinstance(v.term.sort, Option):
+        return Scalar(term)
+    return GapV(term)
+
+
+def at_label(
+    m: Machine, flow: Flow, frame: PartV, label: LabelV, column: str, node: ast.AST
+) -> Value:
+    """``table.loc[table.t.idxmax(), column]``: an error where no element is there."""
+    v = label.of
+    if not (frame.ordered and v.ordered):
+        reason = "the best row after sorting: rows that tie have no fixed order"
+        raise m.decline("row-order", reason, node)
+    if frame.rows not in (TRUE, v.rows):
+        raise m.decline("unsupported-operation", "a label of another table", node)
+    base = strip(v.term.sort)
+    if base in (*_OBJECTS, BOOL) or isinstance(base, Decimal):
+        raise m.decline("unsupported-operation", "idxmax of this type of column", node)
+    small(m, v)
+    keys = v
+    if base == FLOAT:
+        # A missing element counts as the worst there is, and is taken where it comes first.
+        worst = float_lit(float("-inf" if label.op is Op.PY_GT else "inf"))
+        keys = VectorV(ite(missing(v.term), worst, get(v.term)), v.rows, v.name)
+        m.fail(flow, negate(any_row(m, present_rows(v), node)))
+    best, better, _ = _best(m, keys, label.op, node)
+    whole = column_of(m, frame, column)
+    what = f"{best.name}:{column}"
+    name = m.reduction_name(what, (label.op, keys.term, and_(keys.rows, better), whole.term))
+    acc = Var(Scope.ACC, name, whole.term.sort)
+    found = field(m, name, default(whole.term.sort), ite(better, whole.term, acc), node)
+    m.fail(flow, is_none(best))
+    return element_value(m, whole, found)

@@ -1,0 +1,360 @@
+"""Trusted. Series of pandas element by element: comparisons, masks, arithmetic, missing values.
+
+Sources, pandas 2.3: ``core/ops/array_ops.py`` (comparisons; NaN, NaT and, in an array of objects,
+None compare as false, and as true with ``!=``: ``_libs/ops.pyx``), ``core/arrays`` and NumPy 2 for
+arithmetic: doubles as IEEE 754 says, integers of 64 bits that wrap around.
+
+A column of integers with NULL is one of doubles wherever the group holds a NULL: what is made of it
+here has the same number for an element in both cases, or is declined.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from presieve.errors import DeclineSignal
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
+from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit, literal_value
+from presieve.ir.walk import variables
+from presieve.lift.execution.state import Machine
+from presieve.lift.python.names import scalar_constant
+from presieve.lift.values.merge import can_promote, promote
+from presieve.lift.values.symbolic import (
+    EXACT_INT,
+    ArrayV,
+    ArrowColumnV,
+    ArrowKeyV,
+    BatchV,
+    CellV,
+    FrameV,
+    GapV,
+    PartV,
+    Scalar,
+    SeriesV,
+    Value,
+    VectorV,
+    describe,
+)
+from presieve.lift.words import operator
+from presieve.semantics.build import and_, as_float, get, is_none, ite, or_
+
+NAN = float_lit(float("nan"))
+
+_ORDER: dict[type[ast.cmpop], Op] = {
+    ast.Lt: Op.PY_LT,
+    ast.LtE: Op.PY_LE,
+    ast.Gt: Op.PY_GT,
+    ast.GtE: Op.PY_GE,
+    ast.Eq: Op.PY_EQ,
+}
+_ARITHMETIC = {
+    ast.Add: (Op.INT_ADD, Op.FLOAT_ADD),
+    ast.Sub: (Op.INT_SUB, Op.FLOAT_SUB),
+    ast.Mult: (Op.INT_MUL, Op.FLOAT_MUL),
+}
+
+
+def vector(m: Machine, value: Value) -> VectorV | None:
+    """A whole column of the group, or what was made of one; None for every other value."""
+    if isinstance(value, VectorV):
+        return value
+    if not isinstance(value, SeriesV):
+        return None
+    narrow = m.columns.type_of(value.name) in ("tinyint", "smallint", "int")
+    return VectorV(m.columns.element(value.name), TRUE, value.name, narrow, own=value.own)
+
+
+def part(value: Value) -> PartV | None:
+    """A table of rows of the group; None for every other value."""
+    if isinstance(value, FrameV):
+        return PartV(value.columns, TRUE, own=value.own)
+    return value if isinstance(value, PartV) else None
+
+
+def there(term: Term) -> Term:
+    """Whether the element is not missing."""
+    absent = is_none(term)
+    if strip(term.sort) != FLOAT:
+        return negate(absent)
+    return and_(negate(absent), negate(app(Op.IS_NAN, get(term))))
+
+
+def is_whole(value: Value) -> bool:
+    """Whether this is a table or a column, of pandas or pyarrow, or part of such a one."""
+    arrow = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV
+    return isinstance(value, SeriesV | FrameV | VectorV | PartV | arrow)
+
+
+def missing(term: Term) -> Term:
+    """Whether pandas counts the element as missing."""
+    absent = is_none(term)
+    if strip(term.sort) != FLOAT:
+        return absent
+    return or_(absent, and_(negate(absent), app(Op.IS_NAN, get(term))))
+
+
+def small(m: Machine, v: VectorV, *, beside: VectorV | None = None) -> None:
+    """The number of an element matters: it is the same where pandas holds the integers as doubles.
+
+    ``beside``: what it goes into one column with, which may hold NULL. Declines what was computed
+    of integers, there.
+    """
+    if strip(v.term.sort) != INT:
+        return
+    mixed = beside is not None and isinstance(beside.term.sort, Option)
+    if v.name is not None:
+        m.columns.assume_small(v.name, beside=mixed)
+    elif mixed and not v.narrow:
+        raise DeclineSignal("unsupported-operation", "integers beside NaN are rounded")
+
+
+def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
+    """A column of the table, with whose values it shares its own."""
+    found = dict(frame.made).get(name) or vector(m, SeriesV(name))
+    assert found is not None
+    return replace(found, rows=frame.rows, ordered=frame.ordered, by=frame.by, own=frame.own)
+
+
+def constant_of(value: Value) -> object:
+    """The constant that a value is; None where it is none."""
+    if isinstance(value, Scalar) and isinstance(value.term, Lit):
+        return literal_value(value.term)
+    return None
+
+
+def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
+    """A value beside a column: it must not depend on other rows, which would take two passes."""
+    if isinstance(value, Scalar | GapV) and any(
+        x.scope is Scope.ACC for x in variables(value.term)
+    ):
+        reason = "every row is compared with a value of the whole group, which takes two passes"
+        raise m.decline("two-passes", reason, node)
+    if not isinstance(value, Scalar) or isinstance(value.term.sort, Option):
+        raise m.decline("unsupported-operation", f"a column against {describe(value)}", node)
+    return value
+
+
+def _aligned(m: Machine, a: VectorV, b: VectorV, node: ast.AST) -> None:
+    if a.rows != b.rows or a.ordered != b.ordered or a.by != b.by:
+        reason = "columns of different rows are combined: take both from the same table"
+        raise m.decline("unsupported-operation", reason, node)
+
+
+# --- comparisons ----------------------------------------------------------------------------------
+
+
+def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> VectorV:
+    """``column > 5`` and the like: a column of truth values, false where an element is missing."""
+    if not isinstance(op, ast.NotEq) and type(op) not in _ORDER:
+        raise m.decline("unsupported-operation", "is and in of a whole column", node)
+    same = ast.Eq() if isinstance(op, ast.NotEq) else op
+    a, b = vector(m, left), vector(m, right)
+    if a is None:
+        if b is None:
+            raise m.decline("unsupported-operation", "a whole table is compared", node)
+        flipped = {ast.Lt: ast.Gt(), ast.Gt: ast.Lt(), ast.LtE: ast.GtE(), ast.GtE: ast.LtE()}
+        return compare_vectors(m, flipped.get(type(op), op), right, left, node)
+    small(m, a)
+    if b is not None:
+        _aligned(m, a, b, node)
+        small(m, b)
+        if a.term == b.term:
+            m.columns.ask(a.term)
+        x, y = _both(m, a, b, node)
+        here = and_(negate(is_none(a.term)), negate(is_none(b.term)))
+    else:
+        x, y = _against(m, a, scalar_operand(m, _constant(m, a, right), node), node)
+        here = negate(is_none(a.term))  # NaN is in no order and equals nothing
+    if x.sort == BOOL and not isinstance(same, ast.Eq):
+        raise m.decline("unsupported-operation", "the order of truth values", node)
+    found = and_(here, app(_ORDER[type(same)], x, y))
+    term = negate(found) if isinstance(op, ast.NotEq) else found
+    return like(term, a, b)
+
+
+def like(term: Term, *operands: VectorV | None) -> VectorV:
+    """A column with these elements and the rows of the operands; an array if all of them are."""
+    known = [v for v in operands if v is not None]
+    of = known[0]
+    array = all(v.array for v in known)
+    return VectorV(term, of.rows, None, False, of.ordered, array, of.by)
+
+
+def _constant(m: Machine, v: VectorV, value: Value) -> Value:
+    """A text beside a column of times is read as a time."""
+    is_text = isinstance(value, Scalar) and isinstance(value.term, Lit)
+    if not is_text or strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
+        return value
+    assert isinstance(value, Scalar)
+    text = literal_value(value.term) if isinstance(value.term, Lit) else None
+    if not isinstance(text, str):
+        return value
+    from presieve.lift.models.builtins.functions import time_of_text
+
+    made = time_of_text(text)
+    found = scalar_constant(made, m.columns.zone) if made is not None else None
+    return value if found is None else found
+
+
+def _against(m: Machine, v: VectorV, c: Scalar, node: ast.AST) -> tuple[Term, Term]:
+    """Element and scalar as terms of one sort that compare as in pandas."""
+    x, base = get(v.term), strip(v.term.sort)
+    if base == c.base and base != INT:
+        return x, c.term
+    if can_promote(c.base, c.traits, base) and c.base == TIMESTAMP_NTZ:
+        return x, promote(c).term
+    is_number = isinstance(c.term, Lit) and c.base in (INT, FLOAT)
+    number = literal_value(c.term) if is_number and isinstance(c.term, Lit) else None
+    if type(number) in (int, float) and base in (INT, FLOAT):
+        assert isinstance(number, int | float)
+        if base == FLOAT and abs(number) <= EXACT_INT:
+            return x, float_lit(float(number))
+        if base == INT and abs(number) <= EXACT_INT and number == int(number):
+            return x, Lit(INT, int(number))
+        if base == INT and isinstance(number, float):
+            return as_float(x), c.term
+    reason = f"a column of {_name(base)} is compared with {describe(c)}"
+    raise m.decline("unsupported-operation", reason, node)
+
+
+def _both(m: Machine, a: VectorV, b: VectorV, node: ast.AST) -> tuple[Term, Term]:
+    x, y = get(a.term), get(b.term)
+    if x.sort == y.sort:
+        return x, y
+    if {x.sort, y.sort} == {INT, FLOAT}:
+        return (as_float(x), y) if x.sort == INT else (x, as_float(y))
+    reason = f"a column of {_name(x.sort)} is compared with one of {_name(y.sort)}"
+    raise m.decline("unsupported-operation", reason, node)
+
+
+def _name(sort: object) -> str:
+    return type(sort).__name__.lower()
+
+
+# --- arithmetic and logic -------------------------------------------------------------------------
+
+
+def binary_vectors(
+    m: Machine, op: ast.operator, left: Value, right: Value, node: ast.AST
+) -> VectorV:
+    """``a & b``, ``a | b``, ``a + b``, ``a - b``, ``a * b`` of columns and constants."""
+    a, b = vector(m, left), vector(m, right)
+    if a is not None and b is not None:
+        _aligned(m, a, b, node)
+        x, y = a.term, b.term
+    else:
+        x = a.term if a is not None else scalar_operand(m, left, node).term
+        y = b.term if b is not None else scalar_operand(m, right, node).term
+    if x.sort == BOOL and y.sort == BOOL and isinstance(op, ast.BitAnd | ast.BitOr):
+        joined = and_(x, y) if isinstance(op, ast.BitAnd) else or_(x, y)
+        return like(joined, a, b)
+    if type(op) not in _ARITHMETIC:
+        reason = f"{operator(op)} on whole columns: use a loop"
+        raise m.decline("unsupported-operation", reason, node)
+    ints, floats = _ARITHMETIC[type(op)]
+    if x.sort == INT and y.sort == INT:
+        term: Term = app(ints, x, y)
+        if (a is not None and a.narrow) or (b is not None and b.narrow):
+            raise m.decline("numpy-scalar", "arithmetic on integers of 32 bits wraps around", node)
+        if not m.ranges.fits(term, "bigint"):
+            raise m.decline("numpy-scalar", "arithmetic on integers may wrap around", node)
+        return like(term, a, b)
+    if {strip(x.sort), strip(y.sort)} <= {INT, FLOAT} and FLOAT in (strip(x.sort), strip(y.sort)):
+        for v in (a, b):
+            if v is not None:
+                small(m, v)
+        return like(app(floats, as_double(x), as_double(y)), a, b)
+    raise m.decline("unsupported-operation", "arithmetic on these columns: use a loop", node)
+
+
+def as_double(term: Term) -> Term:
+    """An element as a double: NaN where it is missing."""
+    inner = as_float(get(term)) if strip(term.sort) == INT else get(term)
+    return ite(is_none(term), NAN, inner)
+
+
+def unary_vector(m: Machine, op: ast.unaryop, v: VectorV, node: ast.AST) -> VectorV:
+    """``~mask``."""
+    if isinstance(op, ast.Invert) and v.term.sort == BOOL:
+        return like(negate(v.term), v)
+    raise m.decline("unsupported-operation", "this sign before a whole column", node)
+
+
+def absent(m: Machine, v: VectorV, *, present: bool) -> VectorV:
+    """``column.isna()``, ``column.notna()``."""
+    m.columns.ask(v.term)
+    return like(there(v.term) if present else missing(v.term), v)
+
+
+def among(m: Machine, v: VectorV, items: tuple[Value, ...], node: ast.AST) -> VectorV:
+    """``column.isin([...])`` of constants of the column's own type."""
+    base = strip(v.term.sort)
+    if base not in (*TEXTS, INT, DATE) or not all(
+        isinstance(i, Scalar) and i.base == base and isinstance(i.term, Lit) for i in items
+    ):
+        raise m.decline("unsupported-operation", "isin takes constants of the column's type", node)
+    found = [compare_vectors(m, ast.Eq(), v, i, node).term for i in items]
+    return like(or_(*found), v)
+
+
+def filled(m: Machine, v: VectorV, value: Value, node: ast.AST) -> VectorV:
+    """``column.fillna(constant)`` with a constant of the column's own type."""
+    constant = scalar_operand(m, value, node)
+    m.columns.ask(v.term)
+    base = strip(v.term.sort)
+    if base == FLOAT and constant.base == INT and constant.traits.literal:
+        constant = Scalar(as_float(constant.term))
+    if constant.base != base or base not in (INT, FLOAT, *TEXTS, DATE) or v.term.sort == INT:
+        raise m.decline("unsupported-operation", f"fillna of {describe(value)} here", node)
+    if base == INT:
+        raise m.decline("unsupported-operation", "fillna of integers may leave doubles", node)
+    return VectorV(ite(missing(v.term), constant.term, get(v.term)), v.rows, None, False, v.ordered)
+
+
+def clipped(
+    m: Machine, v: VectorV, low: Value | None, high: Value | None, node: ast.AST
+) -> VectorV:
+    """``column.clip(low, high)`` of doubles; NaN stays."""
+    term = v.term
+    if strip(term.sort) != FLOAT:
+        raise m.decline("unsupported-operation", "clip of other columns than doubles", node)
+    term = as_double(term)
+    for bound, worse in ((low, Op.PY_LT), (high, Op.PY_GT)):
+        if bound is None:
+            continue
+        limit = (
+            literal_value(c.term)
+            if isinstance(c := bound, Scalar) and isinstance(c.term, Lit)
+            else None
+        )
+        if type(limit) not in (int, float) or limit != limit or limit == 0:
+            raise m.decline("unsupported-operation", "clip takes numbers other than zero", node)
+        assert isinstance(limit, int | float)
+        edge = float_lit(float(limit))
+        term = ite(app(worse, term, edge), edge, term)
+    return like(term, v)
+
+
+def selected(m: Machine, rows: Term, mask: VectorV, node: ast.AST) -> Term:
+    """The rows that a mask leaves of some. A mask with None in it raises, which is left to the
+    caller; for an empty one pandas takes columns instead, so that it must be of the whole group.
+    """
+    if mask.rows != rows:
+        reason = "a mask of other rows: make it from the table that it chooses from"
+        raise m.decline("unsupported-operation", reason, node)
+    if strip(mask.term.sort) != BOOL or (mask.term.sort != BOOL and rows != TRUE):
+        reason = "a mask that may hold NULL, on which pandas raises: compare with == True"
+        raise m.decline("unsupported-operation", reason, node)
+    return and_(rows, negate(is_none(mask.term)), get(mask.term))
+
+
+def kept(v: VectorV, rows: Term) -> VectorV:
+    """The column on fewer rows."""
+    return replace(v, rows=rows)
+
+
+def present_rows(v: VectorV) -> Term:
+    """The rows of the column whose element is not missing."""
+    return and_(v.rows, there(v.term))

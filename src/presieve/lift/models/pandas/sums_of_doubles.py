@@ -1,0 +1,74 @@
+"""Trusted. Reductions that depend on all elements and their places: sums of doubles, deviations.
+
+pandas adds doubles up in pairs, and how it pairs them, and so how it rounds, depends on how many
+there are. What it gives is a function of the sequence of elements, and a group's rows can be left
+out as long as the sequence stays the same: those that a mask or ``dropna`` leaves out before. A
+missing element that is still there counts as zero in its place, so that it stays in the sequence;
+for the median it does not count.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, INT, SEQUENCE, strip
+from presieve.ir.terms import TRUE, Op, Scope, Term, Var, float_lit, int_lit
+from presieve.lift.execution.fields import field, field_name, rows_of
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.pandas.series import NAN, as_double, present_rows, small
+from presieve.lift.values.symbolic import Scalar, Traits, Value, VectorV
+from presieve.semantics.build import as_float, ite
+
+_OPS = {
+    "sum": Op.SEQ_SUM,
+    "var": Op.SEQ_VAR,
+    "std": Op.SEQ_STD,
+    "median": Op.SEQ_MEDIAN,
+}
+
+
+def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value:
+    """``column.name()``, where it is one of those above."""
+    skips = name == "median"
+    found: Term = app(_OPS[name], _sequence(m, v, node, skips=skips))
+    least = 2 if name in ("var", "std") else 1
+    rows = v.rows if name == "sum" else present_rows(v)
+    nothing = float_lit(0.0) if name == "sum" else NAN
+    if rows != TRUE or least > 1:  # a proof knows counts, and nothing of the sequence
+        few = app(Op.PY_LT, _count(m, flow, rows, node), int_lit(least))
+        found = ite(few, nothing, found)
+    return Scalar(found, Traits(maybe_nan=True, numpy=True, wide=name == "sum"))
+
+
+def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
+    """``column.mean()`` of doubles: NaN where all are missing."""
+    count = _count(m, flow, present_rows(v), node)
+    top = app(Op.SEQ_SUM, _sequence(m, v, node, skips=False))
+    quotient = app(Op.FLOAT_DIV, top, as_float(count))
+    empty = app(Op.PY_EQ, count, int_lit(0))
+    return Scalar(ite(empty, NAN, quotient), Traits(maybe_nan=True, numpy=True))
+
+
+def _count(m: Machine, flow: Flow, rows: Term, node: ast.AST) -> Term:
+    found = rows_of(m, flow, rows, node)
+    if not isinstance(found, Scalar):
+        raise m.decline("group-size", "the number of rows is not known here", node)
+    return found.term
+
+
+def _sequence(m: Machine, v: VectorV, node: ast.AST, *, skips: bool) -> Term:
+    """The field that holds the elements."""
+    if strip(v.term.sort) not in (FLOAT, INT):
+        raise m.decline("unsupported-operation", "this reduction of such a column", node)
+    if not v.ordered and not skips:
+        reason = "sorting changes how a sum of doubles rounds: take it before sorting"
+        raise m.decline("row-order", reason, node)
+    small(m, v)
+    element = as_double(v.term)
+    rows = present_rows(v) if skips else v.rows
+    name = field_name(m, "values", replace(v, term=element, rows=rows))
+    acc = Var(Scope.ACC, name, SEQUENCE)
+    step = ite(rows, app(Op.SEQ_ADD, acc, element), acc)
+    return field(m, name, app(Op.SEQ_EMPTY), step, node)

@@ -1,0 +1,317 @@
+"""Trusted. The first few rows of a group after sorting: ``nlargest``, ``sort_values(...).head(k)``.
+
+Sources: pandas 2.3 ``core/methods/selectn.py`` and ``core/sorting.py`` (``nargsort``): missing
+elements come last, in whatever direction is sorted, and fill up what is left of the ``k`` places.
+``nlargest`` takes the first of those that tie; but where it takes all rows it sorts them in a way
+that is not stable, and so does ``sort_values`` unless it is told otherwise. Zeros of either
+sign tie.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort, strip
+from presieve.ir.terms import (
+    FALSE,
+    TRUE,
+    Op,
+    Term,
+    int_lit,
+    none_lit,
+)
+from presieve.lift.execution.fields import NUMPY, any_row
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.pandas.places import Places, places_of
+from presieve.lift.models.pandas.reductions import element_value, within
+from presieve.lift.models.pandas.series import NAN, as_double, column_of, constant_of, missing
+from presieve.lift.models.pandas.zeros import either_zero
+from presieve.lift.values.symbolic import (
+    GapV,
+    ListV,
+    PartV,
+    Scalar,
+    Sorting,
+    TopV,
+    Traits,
+    Value,
+    VectorV,
+)
+from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
+
+MOST = 8
+"""Places, at most."""
+
+_ONE_BY_ONE = 7
+"""Doubles that NumPy adds up one after the other, at most; more of them in eight running sums."""
+
+_NUMBERS: tuple[Sort, ...] = (FLOAT, INT)
+_RANKED: tuple[Sort, ...] = (FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ)
+
+# --- what is selected -----------------------------------------------------------------------------
+
+
+def largest(
+    m: Machine,
+    of: VectorV | PartV,
+    name: str,
+    args: tuple[Value, ...],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> TopV | None:
+    """``column.nlargest(k)``, ``table.nlargest(k, "c")`` and ``nsmallest``; None where it is not
+    known what is asked for.
+    """
+    words = ("n", "columns") if isinstance(of, PartV) else ("n",)
+    given = {**dict(zip(words, args, strict=False)), **named}
+    if len(args) > len(words) or set(given) - {*words, "keep"}:
+        return None
+    if "keep" in given and constant_of(given["keep"]) != "first":
+        return None
+    key = of
+    if isinstance(of, PartV):
+        wanted = given.get("columns")
+        if isinstance(wanted, ListV) and len(wanted.items) == 1:
+            wanted = wanted.items[0]
+        column = None if wanted is None else constant_of(wanted)
+        if column not in of.columns:
+            return None
+        key = column_of(m, of, str(column))
+    assert isinstance(key, VectorV)
+    if key.array or strip(key.term.sort) not in _RANKED:
+        raise m.decline("unsupported-operation", f"{name}() of this type of column", node)
+    if not of.ordered:
+        raise m.decline("row-order", f"{name}() after sorting: take it before", node)
+    most = constant_of(given["n"]) if "n" in given else 5
+    by = Sorting(key, name == "nsmallest", stable=False)
+    return _top(m, of, by, most, True, node)
+
+
+def head(
+    m: Machine,
+    of: VectorV | PartV,
+    args: tuple[Value, ...],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> TopV | None:
+    """``.head(k)`` of what is sorted."""
+    if len(args) + len(named) > 1 or not set(named) <= {"n"}:
+        return None
+    if of.by is None:
+        reason = "the first rows without an order of their own: sort them by one column"
+        raise m.decline("row-order", reason, node)
+    most = constant_of(next(iter((*args, *named.values())), Scalar(int_lit(5))))
+    return _top(m, of, of.by, most, of.by.stable, node)
+
+
+def _top(
+    m: Machine, of: VectorV | PartV, by: Sorting, most: object, among: bool, node: ast.AST
+) -> TopV:
+    if type(most) is not int or not 1 <= most <= MOST:
+        raise m.decline("too-large", f"a constant number of rows from 1 to {MOST} is kept", node)
+    if strip(by.key.term.sort) == BOOL:
+        raise m.decline("unsupported-operation", "sorting by truth values", node)
+    return TopV(of, by, most, among)
+
+
+def sorting(key: VectorV, ordered: bool, named: Mapping[str, Value]) -> Sorting | None:
+    """The order by a column; None where it is not known. ``ordered``: of what is in the group's."""
+    upwards = constant_of(named["ascending"]) if "ascending" in named else True
+    kind = constant_of(named["kind"]) if "kind" in named else "quicksort"
+    if type(upwards) is not bool:
+        return None
+    return Sorting(key, upwards, ordered and kind in ("stable", "mergesort"))
+
+
+# --- what is made of them -------------------------------------------------------------------------
+
+
+def attribute_of(m: Machine, flow: Flow, top: TopV, name: str, node: ast.AST) -> Value | None:
+    """``top.size``, ``top.empty``, ``top.c``, ``top.values``; None where it is not known here."""
+    from presieve.lift.models.pandas.tables import attributes_of
+
+    if isinstance(top.of, PartV):
+        if name == "empty":
+            return _is_empty(m, top.of, node)
+        if (
+            name in top.of.columns
+            and name.isidentifier()
+            and name not in attributes_of("DataFrame")
+        ):
+            return replace(top, of=column_of(m, top.of, name))
+        return None
+    if top.listed:
+        return None
+    match name:
+        case "size":
+            return length(m, flow, top, node)
+        case "empty":
+            return _is_empty(m, top.of, node)
+    return None
+
+
+def _is_empty(m: Machine, of: VectorV | PartV, node: ast.AST) -> Scalar:
+    return Scalar(negate(any_row(m, of.rows, node)))
+
+
+def length(m: Machine, flow: Flow, top: TopV, node: ast.AST) -> Value:
+    """``len(top)``."""
+    column = top.of if isinstance(top.of, VectorV) else top.by.key
+    column = replace(column, rows=top.of.rows)
+    full = places_of(m, flow, replace(top, of=column), node, full=True).full
+    return Scalar(_how_many(full))
+
+
+def _how_many(full: tuple[Term, ...]) -> Term:
+    """Of places that are filled from the first one on."""
+    found: Term = int_lit(0)
+    for i, there_ in enumerate(full):
+        found = ite(there_, int_lit(i + 1), found)
+    return found
+
+
+def item_of(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
+    """``top["c"]`` of a table, ``top[0]`` of a list."""
+    wanted = constant_of(key)
+    if isinstance(top.of, PartV):
+        if wanted in top.of.columns:
+            return replace(top, of=column_of(m, top.of, str(wanted)))
+        return None
+    return at(m, flow, top, key, node) if top.listed else None
+
+
+def at(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | None:
+    """``top.iloc[i]``, from the front or -1: IndexError where there are not so many rows."""
+    position, of = constant_of(key), top.of
+    if type(position) is not int or position < -1 or not isinstance(of, VectorV):
+        return None
+    _in_order(m, top, 1, node)
+    places = places_of(m, flow, top, node, full=True)
+    if position >= top.most:
+        m.fail(flow, TRUE)
+        return Scalar(NAN)
+    m.fail(flow, negate(places.full[max(position, 0)]))
+    term = places.values[position]
+    if position == -1:
+        term = places.values[0]
+        for there_, value in zip(places.full[1:], places.values[1:], strict=True):
+            term = ite(there_, value, term)
+    if strip(of.term.sort) != FLOAT and not isinstance(of.term.sort, Option):
+        term = get(term)
+    if not top.listed:
+        return element_value(m, of, term)
+    match strip(of.term.sort):
+        case sort if sort == FLOAT:
+            return Scalar(ite(is_none(term), NAN, get(term)), Traits(maybe_nan=True))
+        case sort if sort in _RANKED and isinstance(of.term.sort, Option):
+            return GapV(term)
+    return Scalar(term)
+
+
+def _in_order(m: Machine, top: TopV, harmless: int, node: ast.AST) -> None:
+    """Declines where the order of the rows is not known, and there are more than so many."""
+    assert isinstance(top.of, VectorV)
+    if top.most > harmless and not top.by.settles(top.of.term):
+        reason = (
+            "rows that tie have no fixed order: sort_values(..., kind='stable').head(k) has one"
+        )
+        raise m.decline("row-order", reason, node)
+
+
+def method_of(
+    m: Machine,
+    flow: Flow,
+    top: TopV,
+    name: str,
+    args: tuple[Value, ...],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> Value | None:
+    """``top.min()`` and the like; None where it is not known here."""
+    if args or named or top.listed or not isinstance(top.of, VectorV):
+        return None
+    base = strip(top.of.term.sort)
+    if name in ("tolist", "to_list"):
+        return replace(top, listed=True)
+    if name in ("min", "max") and base in _RANKED:
+        return _extreme(m, flow, top, Op.PY_LT if name == "min" else Op.PY_GT, node)
+    if name in ("count", "sum", "mean") and base in _NUMBERS:
+        places = places_of(m, flow, top, node)
+        count = _count(places)
+        if name == "count":
+            return Scalar(count, NUMPY)
+        adder = _total_of_doubles if base == FLOAT else _total
+        return adder(m, flow, top, places, None if name == "sum" else count, node)
+    return None
+
+
+def _count(places: Places) -> Term:
+    found: Term = int_lit(0)
+    for present in places.present():
+        found = app(Op.INT_ADD, found, ite(present, int_lit(1), int_lit(0)))
+    return found
+
+
+def _extreme(m: Machine, flow: Flow, top: TopV, op: Op, node: ast.AST) -> Value:
+    of = top.of
+    assert isinstance(of, VectorV)
+    places = places_of(m, flow, top, node)
+    sort = strip(of.term.sort)
+    best: Term = none_lit(sort)
+    sorted_ = of.term == top.by.key.term
+    first = sorted_ and (op is Op.PY_LT) == top.by.upwards
+    for present, value in zip(places.present(), places.values, strict=True):
+        if sorted_:  # the last one that is there is the worst
+            better = present
+        else:
+            better = and_(present, or_(is_none(best), app(op, get(value), get(best))))
+        best = ite(better, some(get(value)), best)
+        if first:
+            break
+    there_ = of.rows == TRUE and (sort == FLOAT or missing(of.term) == FALSE)
+    if sort == FLOAT:
+        best = either_zero(m, best, of.term, of.rows, node)
+    return GapV(best, there_, wide=there_ and not of.narrow)
+
+
+def _total_of_doubles(
+    m: Machine, flow: Flow, top: TopV, places: Places, count: Term | None, node: ast.AST
+) -> Value:
+    """``sum()``, or with ``count`` ``mean()``: what is missing comes last, and adds zeros."""
+    _in_order(m, top, 2, node)
+    if top.most > _ONE_BY_ONE:
+        reason = f"the sum of more than {_ONE_BY_ONE} doubles rounds in an order of its own"
+        raise m.decline("not-a-fold", reason, node)
+    sequence: Term = app(Op.SEQ_EMPTY)
+    for present, value in zip(places.present(), places.values, strict=True):
+        sequence = ite(present, app(Op.SEQ_ADD, sequence, as_double(value)), sequence)
+    whole: Term = app(Op.SEQ_SUM, sequence)
+    none = and_(*(negate(p) for p in places.present()))
+    if count is None:
+        term = ite(none, as_float(int_lit(0)), whole)
+        return Scalar(term, Traits(maybe_nan=True, numpy=True, wide=True))
+    quotient = app(Op.FLOAT_DIV, whole, as_float(count))
+    return Scalar(ite(none, NAN, quotient), Traits(maybe_nan=True, numpy=True))
+
+
+def _total(
+    m: Machine, flow: Flow, top: TopV, places: Places, count: Term | None, node: ast.AST
+) -> Value:
+    """The same of integers."""
+    of = top.of
+    assert isinstance(of, VectorV)
+    whole: Term = int_lit(0)
+    for present, value in zip(places.present(), places.values, strict=True):
+        whole = app(Op.INT_ADD, whole, ite(present, get(value), int_lit(0)))
+    if count is None and not isinstance(of.term.sort, Option):
+        within(m, flow, whole, 2**63, of, node)
+        return Scalar(whole, NUMPY)
+    within(m, flow, whole, 2**53, of, node)
+    if count is None:
+        return GapV(some(whole))
+    none = and_(*(negate(p) for p in places.present()))
+    quotient = app(Op.FLOAT_DIV, as_float(whole), as_float(count))
+    return Scalar(ite(none, NAN, quotient), Traits(maybe_nan=True, numpy=True))

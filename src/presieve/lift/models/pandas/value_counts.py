@@ -1,0 +1,120 @@
+"""Trusted. ``column.value_counts()``, as far as it is asked how often a constant is there.
+
+Source: pandas 2.3 ``core/algorithms.py`` (``value_counts_internal``): missing elements are not
+counted, and values that are nowhere have no entry, so that ``counts["x"]`` raises KeyError there
+and ``counts.get("x", 0)`` gives its default. With ``normalize`` each count is divided by
+their sum, as doubles.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, strip
+from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit
+from presieve.lift.execution.fields import NARROW, any_row, rows_of
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.pandas.series import compare_vectors, constant_of, present_rows
+from presieve.lift.values.merge import merge
+from presieve.lift.values.symbolic import (
+    NONE,
+    FrequencyV,
+    Scalar,
+    Traits,
+    Value,
+    VectorV,
+    describe,
+)
+from presieve.semantics.build import and_, as_float, ite
+
+_COUNTED = (STRING, INT, FLOAT, BOOL, DATE)
+_UNSEEN = {"sort", "ascending"}
+"""Arguments that only say in which order the counts are."""
+
+
+def counted(
+    m: Machine,
+    v: VectorV,
+    args: tuple[Value, ...],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> FrequencyV | None:
+    """``column.value_counts()``, also with ``normalize=True``; None where it is not known."""
+    words = {k: constant_of(x) for k, x in named.items()}
+    if args or not set(words) <= {*_UNSEEN, "normalize", "dropna"} or v.array:
+        return None
+    if not all(type(w) is bool for w in words.values()) or words.get("dropna") is False:
+        return None
+    if strip(v.term.sort) not in _COUNTED:
+        raise m.decline("unsupported-operation", "value_counts() of this type of column", node)
+    return FrequencyV(v, words.get("normalize") is True)
+
+
+def item_of(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AST) -> Value:
+    """``counts["x"]``."""
+    rows = _rows(m, counts, key, node)
+    m.fail(flow, negate(any_row(m, rows, node)))
+    return _number(m, flow, counts, rows, node)
+
+
+def at_label(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AST) -> Value:
+    """``counts.loc["x"]``, which takes no truth value: that would be a mask."""
+    if strip(counts.of.term.sort) == BOOL:
+        raise m.decline("unsupported-operation", "a truth value under .loc: use .get()", node)
+    return item_of(m, flow, counts, key, node)
+
+
+def method_of(
+    m: Machine,
+    flow: Flow,
+    counts: FrequencyV,
+    name: str,
+    args: tuple[Value, ...],
+    named: Mapping[str, Value],
+    node: ast.AST,
+) -> Value:
+    """``counts.get("x", 0)``. Declines whatever needs the counts of all values."""
+    given = {**dict(zip(("key", "default"), args, strict=False)), **named}
+    if name != "get" or "key" not in given or set(given) - {"key", "default"} or len(args) > 2:
+        raise m.decline(*needs_all(name), node)
+    rows = _rows(m, counts, given["key"], node)
+    found, default = _number(m, flow, counts, rows, node), given.get("default", NONE)
+    if isinstance(default, Scalar) and default.term == int_lit(0):
+        return found  # nought of something is nought, and of no values there is no share
+    return merge(any_row(m, rows, node), found, default)
+
+
+def needs_all(name: str) -> tuple[str, str]:
+    """Code and reason where the counts of all values are asked for."""
+    reason = f".{name} of value_counts() needs the counts of all values: ask for constants"
+    return "not-a-fold", f'{reason}, as in .get("x", 0)'
+
+
+def contains(m: Machine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
+    """``"x" in counts``."""
+    return any_row(m, _rows(m, counts, key, node), node)
+
+
+def _rows(m: Machine, counts: FrequencyV, key: Value, node: ast.AST) -> Term:
+    """The rows that hold the constant."""
+    base = strip(counts.of.term.sort)
+    fits = isinstance(key, Scalar) and isinstance(key.term, Lit) and key.term.sort == base
+    if not fits:
+        reason = f"{describe(key)} is looked up: constants of the column's type are supported"
+        raise m.decline("not-a-fold", f"in value_counts() {reason}", node)
+    return and_(counts.of.rows, compare_vectors(m, ast.Eq(), counts.of, key, node).term)
+
+
+def _number(m: Machine, flow: Flow, counts: FrequencyV, rows: Term, node: ast.AST) -> Scalar:
+    """How many of the rows these are, or what share; 0 where there is none."""
+    count = rows_of(m, flow, rows, node)
+    assert isinstance(count, Scalar)
+    if not counts.shares:
+        return Scalar(count.term, NARROW)
+    whole = rows_of(m, flow, present_rows(counts.of), node)
+    assert isinstance(whole, Scalar)
+    share = app(Op.FLOAT_DIV, as_float(count.term), as_float(whole.term))
+    none = app(Op.PY_EQ, count.term, int_lit(0))
+    return Scalar(ite(none, float_lit(0.0), share), Traits(maybe_int=True, numpy=True))

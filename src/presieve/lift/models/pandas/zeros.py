@@ -1,0 +1,63 @@
+"""Trusted. Which of two zeros, where NumPy and heaps leave it open.
+
+The greatest of 0.0 and -0.0 is either, and which one it is hangs on where they stand among the
+others, so that it may change with rows that are left out. Where the group has no -0.0 there is one
+zero only.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import app, conjuncts, negate
+from presieve.ir.terms import App, Op, Scope, Term, Var, float_lit
+from presieve.ir.walk import variables
+from presieve.lift.execution.fields import any_row
+from presieve.lift.execution.state import Machine
+from presieve.semantics.assumptions import ZERO_IN_HEAPS, assumed
+from presieve.semantics.build import and_, get, is_none, or_
+from presieve.semantics.interpret import evaluate
+
+CODE, OPTIONAL = "zero-sign", "open-zero"
+"""The codes of the assumption that there is one zero only; where the terms say which zeros are open
+a proof can do without it.
+"""
+
+
+def either_zero(m: Machine, best: Term, element: Term, rows: Term, node: ast.AST) -> Term:
+    """A double that was chosen among the elements of these rows: a zero with any of both signs, if
+    there is a -0.0 among them.
+    """
+    if _excludes_zero(rows, element):
+        return best
+    mixed = any_row(m, and_(rows, _is_negative(element)), node)
+    _assume(m, OPTIONAL, element)
+    return app(Op.OPEN_ZERO, best, mixed)
+
+
+def one_zero(m: Machine, *elements: Term) -> None:
+    """No -0.0 is among what is compared."""
+    for element in elements:
+        _assume(m, CODE, element)
+
+
+def _excludes_zero(rows: Term, element: Term) -> bool:
+    """Whether a conjunct about the column alone says that a row with -0.0 is not among them."""
+    column = element.args[0] if isinstance(element, App) and element.op is Op.SOME else element
+    if not isinstance(column, Var):
+        return False
+    alone = [c for c in conjuncts(rows) if set(variables(c)) == {column}]
+    return any(evaluate(c, {(column.scope, column.name): -0.0}) is False for c in alone)
+
+
+def _is_negative(element: Term) -> Term:
+    return and_(negate(is_none(element)), app(Op.SAME, get(element), float_lit(-0.0)))
+
+
+def _assume(m: Machine, code: str, element: Term) -> None:
+    term = or_(is_none(element), negate(app(Op.SAME, get(element), float_lit(-0.0))))
+    read = variables(term)
+    if read and all(v.scope in (Scope.ROW, Scope.KEY) for v in read):
+        m.columns.add_assumptions([assumed(code, term)])
+    else:
+        m.columns.add_assumptions([ZERO_IN_HEAPS.of()])

@@ -1,0 +1,1 @@
+"""Trusted. Arrays, tables and compute functions of pyarrow."""

@@ -1,0 +1,215 @@
+"""Trusted. What functions of pyarrow return, and what Spark stores of it.
+
+Sources, pyspark 4.3.0: ``worker.py`` puts the result of a grouped-aggregate Arrow UDF through
+``pyarrow.array([result])`` and casts that safely to the declared type, so that a number that does
+not fit raises. The table that a function of ``applyInArrow`` returns must have the declared types
+(``ArrowBatchTransformer.enforce_schema`` without a cast): an integer of Python's is of 64 bits, and
+None is of no type, so that it raises. Null and NaN stay what they are both ways.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable
+from typing import TypeAlias
+
+from presieve.errors import DeclineSignal
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, Sort
+from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.values.symbolic import (
+    EXACT_INT,
+    ArrowTableV,
+    ArrowTypeV,
+    CellV,
+    DictV,
+    Known,
+    ListV,
+    NoneV,
+    Scalar,
+    Value,
+    describe,
+)
+from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
+from presieve.semantics.types import SchemaColumn, shown_type, sort_of
+from presieve.semantics.values import INT_RANGES
+
+_TYPES: dict[Sort, str] = {
+    BOOL: "boolean",
+    INT: "bigint",
+    FLOAT: "double",
+    STRING: "string",
+    BINARY: "binary",
+    DATE: "date",
+}
+"""The types that ``pyarrow.array`` finds for values of Python, as Spark calls them."""
+_MADE = {
+    "bool_": "boolean",
+    "int8": "tinyint",
+    "int16": "smallint",
+    "int32": "int",
+    "int64": "bigint",
+    "float64": "double",
+    "string": "string",
+    "binary": "binary",
+    "date32": "date",
+}
+"""The functions of pyarrow that make types."""
+
+# --- tables of one row ----------------------------------------------------------------------------
+
+Maker: TypeAlias = Callable[[Machine, Flow, tuple[Value, ...], ast.AST], Value]
+
+
+def maker(function: Known) -> Maker | None:
+    """What ``pyarrow.table``, ``Table.from_pydict``, ``Table.from_pylist``, ``array`` or a function
+    that makes a type means; None for every other function.
+    """
+    pyarrow = sys.modules.get("pyarrow")
+    if pyarrow is None:
+        return None
+    if function.target in (pyarrow.table, pyarrow.Table.from_pydict):
+        return _of_columns
+    if function.target is pyarrow.array:
+        return _array
+    for name, type_ in _MADE.items():
+        if function.target is getattr(pyarrow, name):
+            return _type(type_)
+    return _of_rows if function.target == pyarrow.Table.from_pylist else None
+
+
+def _keywords(m: Machine, node: ast.AST, allowed: str = "") -> ast.expr | None:
+    """The value of the one keyword argument that may be there."""
+    found = node.keywords if isinstance(node, ast.Call) else []
+    if not found:
+        return None
+    if len(found) > 1 or found[0].arg != allowed:
+        raise m.decline("unknown-call", f"keyword arguments of {ast.unparse(node)}", node)
+    return found[0].value
+
+
+def _type(type_: str) -> Maker:
+    def make(m: Machine, _flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
+        _keywords(m, node)
+        if args:
+            raise m.decline("unknown-call", "a type of pyarrow with options", node)
+        return ArrowTypeV(type_)
+
+    return make
+
+
+def _array(m: Machine, flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
+    """``pyarrow.array([value])``, which is like the list, or ``pyarrow.array([value], type)``."""
+    from presieve.lift.execution.expressions import evaluate
+
+    keyword = _keywords(m, node, "type")
+    given = args if keyword is None else (*args, evaluate(m, keyword, flow))
+    match [flow.opened(a) for a in given]:
+        case [ListV((_,)) as plain]:
+            return plain
+        case [ListV((value,)), ArrowTypeV(type_)]:
+            return ListV((_typed(m, flow, m.force(value, flow), type_, node),))
+    raise m.decline("row-count", "an array of exactly one value is supported", node)
+
+
+def _typed(m: Machine, flow: Flow, value: Value, type_: str, node: ast.AST) -> Value:
+    """The value as a scalar of a type: an integer that does not fit raises."""
+    base = sort_of(type_)
+    assert base is not None
+    match value:
+        case NoneV():
+            return CellV(none_lit(base), type_)
+        case CellV(_, own) if own == type_:
+            return value
+        case Scalar(term, traits) if not traits.numpy:
+            if value.base == INT and base == FLOAT:
+                m.fail(flow, _outside(term, -EXACT_INT, EXACT_INT))
+                return CellV(_float(term), type_)
+            if value.base == base:
+                if base == INT and not m.ranges.fits(term, type_):
+                    m.fail(flow, _outside(term, *INT_RANGES[type_]))
+                return CellV(term, type_)
+    reason = f"an array of {type_} of {describe(value)}"
+    raise m.decline("unsupported-operation", reason, node)
+
+
+def _of_columns(m: Machine, flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
+    _keywords(m, node)
+    match [flow.opened(a) for a in args]:
+        case [DictV(names, items)] if names:
+            columns = [flow.opened(i) for i in items]
+            if all(isinstance(c, ListV) and len(c.items) == 1 for c in columns):
+                cells = [c.items[0] for c in columns if isinstance(c, ListV)]
+                return ArrowTableV(names, tuple(m.force(c, flow) for c in cells))
+    raise m.decline("row-count", "a table of exactly one row, {name: [value]}, is supported", node)
+
+
+def _of_rows(m: Machine, flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
+    _keywords(m, node)
+    match [flow.opened(a) for a in args]:
+        case [ListV((row,))]:
+            found = flow.opened(row)
+            if isinstance(found, DictV) and found.names:
+                return ArrowTableV(found.names, tuple(m.force(i, flow) for i in found.items))
+    raise m.decline("row-count", "a table of exactly one row, [{name: value}], is supported", node)
+
+
+# --- results --------------------------------------------------------------------------------------
+
+
+def arrow_value(m: Machine, flow: Flow, value: Value, column: SchemaColumn, *, cast: bool) -> Term:
+    """The output for a value that is returned on a path: with ``cast`` of a grouped-aggregate UDF,
+    else of a table. Declines ``return-type``.
+    """
+    base = sort_of(column.type)
+    if base is None or base not in _TYPES or not column.nullable:
+        raise DeclineSignal("return-type", f"the function returns {shown_type(column.type)}")
+    if isinstance(value, NoneV):
+        if not cast:
+            m.fail(flow, TRUE)
+        return none_lit(base)
+    reason = f"output column {column.name} is {column.type}, {describe(value)} is returned"
+    match value:
+        case CellV(term, type_):
+            pass
+        case Scalar(term, traits) if not traits.numpy and value.base in _TYPES:
+            type_ = _TYPES[value.base]
+            if not cast and traits.maybe_int:
+                raise DeclineSignal("return-type", f"{reason}, and perhaps an integer")
+            term = _as_array(m, flow, value, cast=cast)
+        case _:
+            raise DeclineSignal("return-type", reason)
+    if not cast and type_ != column.type:
+        reason = f"output column {column.name} is {column.type}, and {type_} is returned"
+        raise DeclineSignal("return-type", f"{reason}, which Spark refuses")
+    found = sort_of(type_)
+    if found == INT and base == FLOAT:
+        outside = _outside(term, -EXACT_INT, EXACT_INT)
+        m.fail(flow, outside)
+        term = as_float(get(term)) if not isinstance(term.sort, Option) else _float(term)
+    elif found != base:
+        raise DeclineSignal("return-type", reason)
+    elif base == INT and type_ != column.type and not m.ranges.fits(term, column.type):
+        m.fail(flow, _outside(term, *INT_RANGES[column.type]))
+    return some(term)
+
+
+def _as_array(m: Machine, flow: Flow, value: Scalar, *, cast: bool) -> Term:
+    """``pyarrow.array([value])`` has no integers beyond 64 bits, and no type for None alone."""
+    if not cast:
+        m.fail(flow, is_none(value.term))
+    if value.base == INT and not m.ranges.fits(value.term, "bigint"):
+        m.fail(flow, _outside(value.term, *INT_RANGES["bigint"]))
+    return value.term
+
+
+def _outside(term: Term, low: int, high: int) -> Term:
+    number = get(term)
+    outside = or_(app(Op.PY_LT, number, int_lit(low)), app(Op.PY_GT, number, int_lit(high)))
+    return and_(negate(is_none(term)), outside)
+
+
+def _float(term: Term) -> Term:
+    return ite(is_none(term), none_lit(FLOAT), some(as_float(get(term))))

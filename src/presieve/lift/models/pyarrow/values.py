@@ -1,0 +1,74 @@
+"""Trusted. What pyarrow hands to a function of the group: arrays, tables, scalars, keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from presieve.ir.terms import Term
+
+if TYPE_CHECKING:
+    from presieve.lift.values.symbolic import Value
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowColumnV:
+    """A column of the whole group as an array of pyarrow; it counts as read only where it is
+    used.
+    """
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayV:
+    """A ``pyarrow.Array`` or ``ChunkedArray``: ``term`` is its element in the current row (none
+    where it is null), where the row is one of ``rows``; ``type`` is Spark's name of its type.
+    """
+
+    term: Term
+    rows: Term
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class BatchV:
+    """A ``pyarrow.Table`` or ``RecordBatch``: those rows that ``rows`` holds for, these columns."""
+
+    columns: tuple[str, ...]
+    rows: Term
+
+
+@dataclass(frozen=True, slots=True)
+class CellV:
+    """A ``pyarrow.Scalar``: not a value, but an object around one, which ``.as_py()`` gives. It has
+    a ``type`` (Spark's name) even where it is null.
+    """
+
+    term: Term
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowKeyV:
+    """The tuple of a group's key as scalars of pyarrow."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowTableV:
+    """A table of pyarrow of one row that the function makes."""
+
+    names: tuple[str, ...]
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrowTypeV:
+    """A type of pyarrow, as Spark calls it."""
+
+    type: str
+
+
+ArrowV: TypeAlias = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV | ArrowTableV | ArrowTypeV

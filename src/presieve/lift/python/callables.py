@@ -1,0 +1,51 @@
+"""Trusted. What a call is of: a known object from outside of the function, or a value's method."""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.lift.execution.captured import is_container
+from presieve.lift.execution.inlining import Evaluate
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.python.names import member
+from presieve.lift.values.symbolic import Known
+
+
+def is_known(m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate) -> bool:
+    """Whether a called name leads to a module or function from outside of the function."""
+    match node:
+        case ast.Name(name):
+            return name not in flow.env
+        case ast.Attribute(ast.Name() | ast.Attribute() as owner, name):
+            if not is_known(m, owner, flow, evaluate):
+                return False
+            value = evaluate(m, owner, flow)
+            return isinstance(value, Known) and member(value, name, m.columns.zone) is not None
+    return False
+
+
+def _is_constant(m: Machine, name: str) -> bool:
+    """Whether a name leads to a text, number or container from outside of the function."""
+    if not any(name in scope for scope in (m.names.closure, m.names.globals)):
+        return False
+    value = m.names.resolve(name)
+    return not isinstance(value, Known) or is_container(value)
+
+
+def is_method(m: Machine, node: ast.expr, flow: Flow) -> bool:
+    """Whether the called attribute belongs to a value of the function."""
+    match node:
+        case ast.Attribute(ast.Name(name)):
+            return name in flow.env or _is_constant(m, name)
+        case ast.Attribute(
+            ast.Constant()
+            | ast.Subscript()
+            | ast.Call()
+            | ast.Compare()
+            | ast.BinOp()
+            | ast.UnaryOp()
+        ):
+            return True
+        case ast.Attribute(ast.Attribute() as owner):
+            return is_method(m, owner, flow)
+    return False

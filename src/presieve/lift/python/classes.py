@@ -1,0 +1,311 @@
+"""Trusted. Whether importing a module again makes the classes that the driver has.
+
+Each check raises :class:`UndecidedSignal` unless the source says so: it defines the class once, of
+the same bases and with the same names, by no decorator or metaclass that does more than is known.
+"""
+
+from __future__ import annotations
+
+import abc
+import ast
+import collections
+import dataclasses
+import inspect
+import sys
+import typing
+from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, ModuleType
+from typing import Any
+
+from presieve.lift.python.bindings import UndecidedSignal, names_in, value_of
+from presieve.lift.python.constants import computed, same
+from presieve.lift.python.imported import (
+    MISSING,
+    Scope,
+    check_constant,
+    check_function,
+    check_name,
+    scope_of,
+)
+from presieve.lift.python.shipping import Path, is_generated, is_own_module, path_of, under
+from presieve.lift.python.source import same_code
+
+_MADE = frozenset(
+    (
+        *("__module__", "__qualname__", "__doc__", "__dict__", "__weakref__", "__annotations__"),
+        *("__orig_bases__", "__parameters__", "__abstractmethods__", "_abc_impl"),
+        *("__static_attributes__", "__firstlineno__", "__annotate__", "__annotate_func__"),
+        *("__annotations_cache__", "__type_params__", "__slotnames__"),
+    )
+)
+"""Names that Python puts into a class by itself."""
+_MADE_OF_DATA = frozenset(
+    (
+        *("__dataclass_fields__", "__dataclass_params__", "__match_args__", "__replace__"),
+        *("__getstate__", "__setstate__", "__slots__", "__hash__", "__repr__"),
+        *("_fields", "_field_defaults", "_make", "_replace", "_asdict", "__getnewargs__"),
+    )
+)
+"""Those that making a dataclass or a named tuple puts there, besides functions that it writes."""
+_DESCRIPTORS = (MemberDescriptorType, GetSetDescriptorType)
+_HOOKS = (
+    *("__reduce__", "__reduce_ex__", "__getstate__", "__setstate__"),
+    *("__getnewargs__", "__getnewargs_ex__"),
+)
+_METACLASSES = (type, abc.ABCMeta)
+
+
+def check_path(path: Path, function: FunctionType) -> None:
+    """Whether a worker that follows the path from its module finds the function."""
+    module = sys.modules[path.module]
+    *around, name = path.names
+    if not around:
+        check_name(scope_of(module), name, function)
+        return
+    owner: object = module
+    for part in around:
+        owner = inspect.getattr_static(owner, part, None)
+    if not isinstance(owner, type):
+        raise UndecidedSignal("its class is not there now")
+    check_member(owner, name)
+
+
+def check_state(cls: type) -> None:
+    """Whether an object of the class is pickled as its class and the attributes that it has."""
+    for c in cls.__mro__:
+        hooks = [n for n in _HOOKS if n in vars(c)]
+        if is_own_module(c.__module__) and c is not object and hooks:
+            own = [n for n in hooks if not _is_of_dataclasses(vars(c)[n])]
+            if own:
+                raise UndecidedSignal(f"{c.__name__}.{own[0]} decides what is sent to workers")
+
+
+def _is_of_dataclasses(found: object) -> bool:
+    return getattr(found, "__module__", None) == "dataclasses"
+
+
+def check_member(cls: type, name: str) -> None:
+    """Whether the class of a worker has the attribute as it is now, or has it not as now."""
+    scope = check_class(cls)
+    if scope is None or scope.body is None:
+        return
+    value = vars(cls).get(name, MISSING)
+    statement = scope.text.binding_in(scope.body, _written(scope.body, name))
+    match statement:
+        case ast.FunctionDef():
+            check_function(scope, statement, value)
+        case ast.Assign() | ast.AnnAssign():
+            node = value_of(statement, _written(scope.body, name))
+            assert node is not None
+            if not (_is_field(scope.body, statement) and _is_kept_by_objects(value)):
+                check_constant(scope, name, node, value)
+        case ast.ClassDef():
+            path = path_of(cls)
+            if path is None or path_of(value) != Path(path.module, (*path.names, name)):
+                raise UndecidedSignal("it is another class now")
+        case None:
+            pass
+        case _:
+            raise UndecidedSignal(f"{name} is bound by {type(statement).__name__.lower()}")
+
+
+def check_class(cls: type) -> Scope | None:
+    """The body of a class that goes by its name, once the class is known to be the one that the
+    source defines; None where it goes by value, or is of a library.
+    """
+    path = path_of(cls)
+    if path is None or not is_own_module(path.module):
+        return None
+    scope = scope_of(_module(path))
+    node: ast.ClassDef | None = None
+    for name in path.names:
+        text = scope.text
+        statement = text.binding(name) if node is None else text.binding_in(node, name)
+        if isinstance(statement, ast.Assign) and len(path.names) == 1:
+            _check_named_tuple(scope, statement.value, cls)
+            return scope
+        if not isinstance(statement, ast.ClassDef):
+            raise UndecidedSignal(f"the source of {path.module} has no class {name}")
+        node = statement
+        _check_decorators(scope, node)
+    assert node is not None
+    found = Scope(scope.text, scope.globals, node, vars(cls))
+    _check_bases(found, node, cls)
+    _check_names(found, node, cls)
+    if _is_data(node):
+        _check_fields(found, node, cls)
+    return found
+
+
+def _module(path: Path) -> ModuleType:
+    return sys.modules[path.module]
+
+
+def _written(node: ast.ClassDef, name: str) -> str:
+    """A name as the body of the class writes it: private names have its name before them."""
+    before = f"_{node.name.lstrip('_')}__"
+    return name.removeprefix(before[:-2]) if name.startswith(before) else name
+
+
+def _mangled(node: ast.ClassDef, name: str) -> str:
+    private = name.startswith("__") and not name.endswith("__")
+    return f"_{node.name.lstrip('_')}{name}" if private else name
+
+
+# --- how it is made -----------------------------------------------------------------------------
+
+
+def _check_decorators(scope: Scope, node: ast.ClassDef) -> None:
+    for decorator in node.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        if _known(scope, called) is not dataclasses.dataclass:
+            raise UndecidedSignal(f"the decorator {ast.unparse(decorator)} makes it anew")
+    for keyword in node.keywords:
+        if keyword.arg != "metaclass" or _known(scope, keyword.value) is not abc.ABCMeta:
+            raise UndecidedSignal(f"{node.name} is made with {keyword.arg}")
+
+
+def _known(scope: Scope, node: ast.expr) -> object:
+    """What a name, or an attribute of a module, stands for in the module."""
+    match node:
+        case ast.Name(name):
+            return Scope(scope.text, scope.globals).look(name)
+        case ast.Attribute(owner, name):
+            module = _known(scope, owner)
+            if isinstance(module, ModuleType) and not is_own_module(module.__name__):
+                return getattr(module, name, None)
+        case ast.Subscript(owner):
+            return _known(scope, owner)
+    raise UndecidedSignal(f"{ast.unparse(node)} is not known")
+
+
+def _check_bases(scope: Scope, node: ast.ClassDef, cls: type) -> None:
+    if type(cls) not in _METACLASSES:
+        raise UndecidedSignal(f"{cls.__name__} is made by a class of its own")
+    known = [_known(scope, b) for b in node.bases]
+    bases = [tuple if b is typing.NamedTuple else b for b in known] or [object]
+    if tuple(bases) != cls.__bases__:
+        raise UndecidedSignal(f"{cls.__name__} has other bases now")
+    for base in cls.__mro__[1:]:
+        if is_own_module(base.__module__) and "__init_subclass__" in vars(base):
+            raise UndecidedSignal(f"{base.__name__} changes the classes that inherit from it")
+
+
+def _check_names(scope: Scope, node: ast.ClassDef, cls: type) -> None:
+    bound = {_mangled(node, n): places for n, places in names_in(node).items()}
+    here = vars(cls)
+    for name in here.keys() - bound.keys() - _MADE:
+        if not _is_made(node, cls, name):
+            raise UndecidedSignal(f"{cls.__name__} has an attribute {name} now")
+    for name, (first, *more) in bound.items():
+        special = name.startswith("__") and name.endswith("__")
+        if name not in here:
+            if not more and not _is_field(node, first):
+                raise UndecidedSignal(f"{cls.__name__} has no attribute {name} now")
+        elif special and isinstance(first, ast.FunctionDef):
+            check_function(scope, first, here[name])
+
+
+def _is_made(node: ast.ClassDef, cls: type, name: str) -> bool:
+    """Whether Python has put the attribute there."""
+    value: object = vars(cls)[name]
+    if isinstance(value, _DESCRIPTORS) or (name == "__hash__" and value is None):
+        return True
+    if not _is_data(node):
+        return False
+    if name in _MADE_OF_DATA or _is_getter(value):
+        return True
+    function = under(value)
+    named = getattr(function, "__qualname__", None) == f"{cls.__qualname__}.{name}"
+    return named and is_generated(function)
+
+
+# --- dataclasses and named tuples ---------------------------------------------------------------
+
+
+def _is_data(node: ast.ClassDef) -> bool:
+    """Whether it is a dataclass or named tuple: other decorators have been refused."""
+    return bool(node.decorator_list) or any(_is_named_tuple(b) for b in node.bases)
+
+
+def _is_named_tuple(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name | ast.Attribute) and "NamedTuple" in ast.unparse(node)
+
+
+def _is_field(node: ast.ClassDef, statement: ast.stmt) -> bool:
+    return _is_data(node) and isinstance(statement, ast.AnnAssign)
+
+
+def _check_fields(scope: Scope, node: ast.ClassDef, cls: type) -> None:
+    """Whether objects get the fields that are written, and the defaults."""
+    written = {s.target.id: s.value for s in node.body if _is_plain_field(s)}  # type: ignore
+    made = cls.__new__ if issubclass(cls, tuple) else vars(cls).get("__init__")
+    if not is_generated(made):
+        return  # written by the user, and checked as every special method
+    taken = inspect.signature(made).parameters  # type: ignore[arg-type]
+    fields = getattr(cls, "__dataclass_fields__", {})
+    for name, value in written.items():
+        if name not in taken:
+            continue
+        found = taken[name].default
+        field = fields.get(name)
+        kept = MISSING if field is None else field.default
+        if value is None:
+            if found is not inspect.Parameter.empty:
+                raise UndecidedSignal(f"{name} has a default now")
+        elif isinstance(value, ast.Call) and _last(value.func) == "field":
+            _check_made(scope, value, name, found, field)
+        else:
+            check_constant(scope, name, value, found)
+            if kept is not MISSING and not same(kept, found):
+                raise UndecidedSignal(f"{name} has another default now")
+
+
+def _is_kept_by_objects(value: object) -> bool:
+    """Whether it is what gives the value of a field, or no value at all."""
+    return value is MISSING or isinstance(value, _DESCRIPTORS) or _is_getter(value)
+
+
+def _is_getter(value: object) -> bool:
+    return type(value).__name__ == "_tuplegetter"
+
+
+def _is_plain_field(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)
+
+
+def _last(node: ast.expr) -> str | None:
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", None)
+
+
+def _check_made(
+    scope: Scope, node: ast.Call, name: str, found: object, field: dataclasses.Field[object] | None
+) -> None:
+    """``field(default=...)`` and ``field(default_factory=...)``."""
+    for keyword in node.keywords:
+        if keyword.arg == "default":
+            check_constant(scope, name, keyword.value, found)
+        if keyword.arg == "default_factory":
+            factory = getattr(field, "default_factory", None)
+            # What is made by anything else is never read.
+            if factory in (list, dict, set) and factory is not _known(scope, keyword.value):
+                raise UndecidedSignal(f"{name} is made by something else now")
+
+
+def _check_named_tuple(scope: Scope, node: ast.expr, cls: type) -> None:
+    """``namedtuple("Name", "first second")``: it must be as one that is made now."""
+    known = isinstance(node, ast.Call) and _known(scope, node.func) is collections.namedtuple
+    if not known or not isinstance(node, ast.Call):
+        raise UndecidedSignal(f"it is made by {ast.unparse(node)}")
+    arguments: list[Any] = [computed(a, scope.look) for a in node.args]
+    named: dict[str, Any] = {k.arg or "**": computed(k.value, scope.look) for k in node.keywords}
+    make: Any = collections.namedtuple
+    fresh = make(*arguments, **named)
+    here, there = vars(cls), vars(fresh)
+    if here.keys() != there.keys() or here["_fields"] != there["_fields"]:
+        raise UndecidedSignal(f"{cls.__name__} has other names now")
+    for name, value in here.items():
+        code, wanted = (getattr(under(x), "__code__", None) for x in (value, there[name]))
+        if (code is None) != (wanted is None) or (code and wanted and not same_code(code, wanted)):
+            raise UndecidedSignal(f"{cls.__name__}.{name} is another function now")
+    if not same(cls.__new__.__defaults__, fresh.__new__.__defaults__):
+        raise UndecidedSignal(f"{cls.__name__} has other defaults now")

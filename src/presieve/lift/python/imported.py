@@ -1,0 +1,207 @@
+"""Trusted. Whether importing a module again binds its names to what the driver has.
+
+Each check raises :class:`UndecidedSignal` unless the module's source says that it does.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import resolve_name
+from types import FunctionType, ModuleType
+
+from presieve.lift.python.bindings import ModuleText, UndecidedSignal, stars, text_of, value_of
+from presieve.lift.python.constants import computed, holds_mutable, is_mutable, same
+from presieve.lift.python.shipping import Path, is_own_module, path_of, under
+from presieve.lift.python.source import written
+
+MISSING = object()
+"""What there is of a name that leads to nothing."""
+
+_DECORATORS = ("staticmethod", "classmethod", "abstractmethod", "override", "final")
+"""Those that leave the function as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A module, or the body of a class in it: its source, and what it holds now."""
+
+    text: ModuleText
+    globals: Mapping[str, object]
+    body: ast.ClassDef | None = None
+    attributes: Mapping[str, object] | None = None
+
+    def look(self, name: str) -> object:
+        """The value of a name in an expression that is evaluated here, builtins included."""
+        if self.body is not None and self.attributes is not None:
+            statement = self.text.binding_in(self.body, name)
+            if statement is not None:
+                value = self.attributes.get(name, MISSING)
+                node = value_of(statement, name)
+                if node is None:
+                    raise UndecidedSignal(f"{name} is no constant")
+                check_constant(self, name, node, value)
+                return value
+        found = self.globals.get(name, MISSING)
+        check_name(self, name, found)
+        return vars(builtins).get(name, MISSING) if found is MISSING else found
+
+
+def scope_of(module: ModuleType) -> Scope:
+    """The scope that a module is."""
+    return Scope(text_of(module), vars(module))
+
+
+def check_name(scope: Scope, name: str, value: object, *, read: bool = True) -> None:
+    """Whether the module binds the name to this value. ``read``: false where only the function
+    itself is in question, and not what it does.
+    """
+    text = scope.text
+    statement = text.binding(name) or _from_star(text, name, value)
+    match statement:
+        case None:
+            if value is not MISSING:
+                raise UndecidedSignal(f"the source of {text.name} does not define it")
+        case _ if value is MISSING:
+            raise UndecidedSignal(f"the source of {text.name} defines it, and it is not there now")
+        case ast.Assign() | ast.AnnAssign():
+            _check_assigned(scope, name, value_of(statement, name), value)
+        case ast.FunctionDef():
+            check_function(scope, statement, value, read=read)
+        case ast.ClassDef():
+            if path_of(value) != Path(text.name, (name,)):
+                raise UndecidedSignal("it is another class now")
+        case ast.Import(aliases):
+            _check_import(aliases, name, value)
+        case ast.ImportFrom():
+            _check_import_from(scope, statement, name, value, read)
+        case _:
+            raise UndecidedSignal(f"it is bound by {type(statement).__name__.lower()}")
+
+
+def _from_star(text: ModuleText, name: str, value: object) -> ast.ImportFrom | None:
+    """The star import of a library that binds the name, if there is one."""
+    found = None
+    for star in stars(text):
+        module = sys.modules.get(star.module or "")
+        if star.level or module is None or is_own_module(star.module):
+            raise UndecidedSignal(f"{text.name} imports all of another module")
+        if not name.startswith("_") and getattr(module, name, MISSING) is value is not MISSING:
+            found = star
+    return found
+
+
+def _check_assigned(scope: Scope, name: str, node: ast.expr | None, value: object) -> None:
+    assert node is not None
+    if isinstance(node, ast.Name) and scope.text.binding(node.id) is not None:
+        check_name(scope, node.id, value)
+    elif isinstance(value, FunctionType) and isinstance(node, ast.Lambda):
+        check_function(scope, node, value)
+    elif isinstance(value, type) and isinstance(node, ast.Call):
+        if path_of(value) != Path(scope.text.name, (name,)):
+            raise UndecidedSignal("it is another class now")
+    else:
+        check_constant(scope, name, node, value)
+
+
+def check_constant(scope: Scope, name: str, node: ast.expr, value: object) -> None:
+    """Whether an expression gives this constant where it stands."""
+    expected = computed(node, scope.look)
+    if not same(expected, value):
+        raise UndecidedSignal(f"it is {value!r} now, and {ast.unparse(node)} in the source")
+    used = scope.text.opened if holds_mutable(value) else scope.text.shared
+    if (is_mutable(value) or holds_mutable(value)) and name in used:
+        raise UndecidedSignal("it may be changed in place while the module is imported")
+
+
+# --- functions ----------------------------------------------------------------------------------
+
+
+def check_function(
+    scope: Scope, node: ast.FunctionDef | ast.Lambda, value: object, *, read: bool = True
+) -> None:
+    """Whether it is the function that is defined there, with the same defaults."""
+    if not read:
+        named = (getattr(value, "__module__", None), getattr(value, "__name__", None))
+        if named != (scope.text.name, getattr(node, "name", None)):
+            raise UndecidedSignal("it is another function now")
+        return
+    function = under(value)
+    if not isinstance(function, FunctionType):
+        raise UndecidedSignal("it is no plain function now")
+    decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+    for decorator in decorators:
+        if _last_name(decorator) not in _DECORATORS:
+            raise UndecidedSignal(f"the decorator {ast.unparse(decorator)} makes it anew")
+    wrapped = [d for d in decorators if _last_name(d) in _DECORATORS[:2]]
+    if [type(value).__name__] != ([_last_name(d) for d in wrapped] or ["function"]):
+        raise UndecidedSignal("it is another kind of method now")
+    here = written(function, generator=inspect.isgeneratorfunction(function))
+    if not here.stands_at(node, scope.text.file):
+        raise UndecidedSignal("it is another function now")
+    _check_defaults(scope, node.args, function)
+
+
+def _last_name(node: ast.expr) -> str | None:
+    match node:
+        case ast.Name(name) | ast.Attribute(_, name):
+            return name
+    return None
+
+
+def _check_defaults(scope: Scope, written_: ast.arguments, function: FunctionType) -> None:
+    positional = function.__defaults__ or ()
+    named = function.__kwdefaults__ or {}
+    pairs = zip(written_.kwonlyargs, written_.kw_defaults, strict=True)
+    wanted = {a.arg: d for a, d in pairs if d is not None}
+    if len(positional) != len(written_.defaults) or set(named) != set(wanted):
+        raise UndecidedSignal(f"{function.__name__} has other defaults now")
+    for node, value in [
+        *zip(written_.defaults, positional, strict=True),
+        *((node, named[name]) for name, node in wanted.items()),
+    ]:
+        _check_default(scope, function, node, value)
+
+
+def _check_default(scope: Scope, function: FunctionType, node: ast.expr, value: object) -> None:
+    try:
+        check_constant(scope, function.__name__, node, value)
+    except UndecidedSignal as error:
+        what = f"the default {ast.unparse(node)} of {function.__name__}"
+        raise UndecidedSignal(f"{what}: {error}") from error
+
+
+# --- imports ------------------------------------------------------------------------------------
+
+
+def _check_import(aliases: list[ast.alias], name: str, value: object) -> None:
+    for alias in aliases:
+        top = alias.name.partition(".")[0]
+        wanted = alias.name if alias.asname else top
+        if name == (alias.asname or top) and sys.modules.get(wanted) is not value:
+            raise UndecidedSignal(f"it is not the module {wanted} now")
+
+
+def _check_import_from(
+    scope: Scope, statement: ast.ImportFrom, name: str, value: object, read: bool
+) -> None:
+    package = scope.globals.get("__package__")
+    relative = "." * statement.level + (statement.module or "")
+    try:
+        source = resolve_name(relative, package if isinstance(package, str) else None)
+    except ImportError as error:
+        raise UndecidedSignal(f"{relative} is not found") from error
+    aliases = [a.name for a in statement.names if (a.asname or a.name) == name]
+    original, module = aliases[-1] if aliases else name, sys.modules.get(source)
+    if not isinstance(module, ModuleType) or source == "__main__":
+        raise UndecidedSignal(f"workers do not import {source} as it is here")
+    if is_own_module(source) and not isinstance(value, ModuleType):
+        check_name(scope_of(module), original, value, read=read)
+        return
+    submodule = sys.modules.get(f"{source}.{original}", MISSING)
+    if value is not getattr(module, original, submodule):
+        raise UndecidedSignal(f"it is not what {source} has")

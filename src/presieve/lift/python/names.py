@@ -1,0 +1,205 @@
+"""Trusted. What the names in a function mean: constants, modules and functions outside of it.
+
+Constants are read by value, immutable ones only. Modules and functions are compared by identity
+with the ones that are known, so that shadowing a builtin cannot deceive.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import decimal
+import inspect
+import math
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import BuiltinFunctionType, FunctionType, ModuleType
+
+from presieve.ir.sorts import BINARY, BOOL, DATE, TIMESTAMP_NTZ, Decimal
+from presieve.ir.terms import Lit, float_lit, int_lit, string_lit
+from presieve.lift.python.constants import NUMBERS, same
+from presieve.lift.python.shipped import global_of
+from presieve.lift.python.zones import Zone
+from presieve.lift.values.symbolic import (
+    EXACT_INT,
+    LITERAL,
+    NONE,
+    PLAIN,
+    Known,
+    Scalar,
+    Traits,
+    TupleV,
+    Value,
+)
+from presieve.semantics.types import MAX_DIGITS
+from presieve.semantics.values import days_of, microseconds_of, text_of, units_of
+
+MODULES = (
+    *("math", "datetime", "decimal", "pandas", "numpy", "dataclasses"),
+    *("pyarrow", "pyarrow.compute", "collections", "heapq", "_heapq"),
+)
+"""Modules whose functions and constants may be known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names that a function sees outside of itself. ``zone`` reads naive timestamps."""
+
+    closure: Mapping[str, object]
+    globals: Mapping[str, object]
+    zone: Zone
+
+    def resolve(self, name: str) -> Value:
+        """What the name means. Declines ``unknown-name`` where it is not defined."""
+        return constant(self.found(name), name, self.zone)
+
+    def found(self, name: str, *, read: bool = True) -> object:
+        """The object that the name means; ``read`` as in :func:`global_of`."""
+        if name in self.closure:
+            return self.closure[name]
+        return global_of(self.globals, name, read=read)
+
+
+def names_of(function: FunctionType, zone: Zone) -> Names:
+    """The names that a function sees, but for its parameters and variables."""
+    closure: dict[str, object] = {}
+    cells = function.__closure__ or ()
+    for name, cell in zip(function.__code__.co_freevars, cells, strict=True):
+        try:
+            closure[name] = cell.cell_contents
+        except ValueError:  # the enclosing function has not assigned it
+            continue
+    return Names(closure, function.__globals__, zone)
+
+
+def constant(value: object, name: str, zone: Zone) -> Value:
+    """A Python object as a value: a literal where it is an immutable constant."""
+    scalar = scalar_constant(value, zone)
+    if scalar is not None:
+        return scalar
+    if value is None:
+        return NONE
+    if type(value) is tuple:
+        return TupleV(tuple(constant(v, f"{name}[{i}]", zone) for i, v in enumerate(value)))
+    return Known(name, value)
+
+
+def scalar_constant(value: object, zone: Zone) -> Scalar | None:
+    """A bool, int, float, str, bytes, date, timestamp or decimal as a literal; None for all others.
+
+    Exact types only: a subclass (numpy.float64 is one of float) may behave differently.
+    """
+    kind = type(value)
+    if kind is bool:
+        return Scalar(Lit(BOOL, bool(value)))
+    if kind is int:
+        number = int(value)  # type: ignore[call-overload]
+        return Scalar(int_lit(number), LITERAL if abs(number) <= EXACT_INT else PLAIN)
+    if kind is float:
+        real = float(value)  # type: ignore[arg-type]
+        return Scalar(float_lit(real), Traits(maybe_nan=math.isnan(real)))
+    if kind is str:
+        return _text(str(value))
+    if kind is bytes and isinstance(value, bytes):
+        return Scalar(Lit(BINARY, text_of(value)))
+    if isinstance(value, decimal.Decimal):
+        return _decimal(value)
+    if isinstance(value, dt.datetime):
+        return _instant(value, zone)
+    if kind is dt.date and isinstance(value, dt.date):
+        return Scalar(Lit(DATE, days_of(value)))
+    return None
+
+
+def _text(value: str) -> Scalar | None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:  # no column holds a lone surrogate
+        return None
+    return Scalar(string_lit(value))
+
+
+def _decimal(value: decimal.Decimal) -> Scalar | None:
+    """With no more digits than it needs; None where Spark has no such decimal."""
+    if type(value) is not decimal.Decimal or not value.is_finite():
+        return None
+    if value and not -MAX_DIGITS <= value.adjusted() < MAX_DIGITS:
+        return None
+    units = next(
+        ((s, u) for s in range(MAX_DIGITS + 1) if (u := units_of(value, s)) is not None), None
+    )
+    if units is None or abs(units[1]) >= 10**MAX_DIGITS:
+        return None
+    return Scalar(Lit(Decimal(units[0]), units[1]))
+
+
+def _instant(value: dt.datetime, zone: Zone) -> Scalar | None:
+    """A naive datetime: what a clock shows. Values of timestamps look the same, in session time."""
+    timestamp = getattr(module("pandas"), "Timestamp", None)
+    if type(value) not in (dt.datetime, timestamp) or value.tzinfo is not None or value.fold:
+        return None
+    if value != value or getattr(value, "nanosecond", False):  # NaT, or finer than Spark
+        return None
+    plain = dt.datetime(*value.timetuple()[:6], value.microsecond)
+    return Scalar(Lit(TIMESTAMP_NTZ, microseconds_of(plain)), Traits(ahead=zone.fixed()))
+
+
+def module(name: str) -> ModuleType | None:
+    """A module if somebody has imported it: what is not imported, no function can use."""
+    return sys.modules.get(name)
+
+
+def member(owner: Known, name: str, zone: Zone) -> Value | None:
+    """``owner.name`` for a known module or class; None where it is not one."""
+    if owner.target is sys:
+        return constant(NUMBERS[name], "sys.maxsize", zone) if name == "maxsize" else _limits(name)
+    if owner.target is sys.float_info and name in ("max", "min", "epsilon"):
+        return constant(getattr(sys.float_info, name), f"sys.float_info.{name}", zone)
+    loaded = (*(module(m) for m in MODULES), dt.date, dt.datetime)
+    tables = getattr(module("pyarrow"), "Table", None)
+    if not any(owner.target is k for k in (*loaded, tables) if k is not None):
+        return None
+    if not hasattr(owner.target, name):
+        return None
+    found = getattr(owner.target, name)
+    value = constant(found, f"{owner.name}.{name}", zone)
+    if isinstance(owner.target, ModuleType) and not _is_genuine(found, name, value):
+        return None
+    return value
+
+
+def _is_genuine(found: object, name: str, value: Value) -> bool:
+    """Whether a module of a library has this by itself: workers import it again, and do not see
+    what a driver has put there.
+    """
+    if isinstance(value, Known):
+        return not isinstance(found, BuiltinFunctionType) or found.__name__ == name
+    return name in NUMBERS and same(NUMBERS[name], found)
+
+
+def _limits(name: str) -> Value | None:
+    """``sys.float_info``, which is the same wherever Python runs on doubles."""
+    return Known("sys.float_info", sys.float_info) if name == "float_info" else None
+
+
+def is_function(value: Known, *paths: str) -> bool:
+    """Whether the object is one of these functions, named as ``module.name``, by identity."""
+    for path in paths:
+        owner, _, name = path.rpartition(".")
+        found = getattr(module(owner), name, None)
+        renamed = isinstance(found, BuiltinFunctionType) and found.__name__ != name
+        if found is not None and value.target is found and not renamed:
+            # What somebody has put in its place comes from another package.
+            return str(getattr(found, "__module__", owner)).split(".")[0] == owner.split(".")[0]
+    return False
+
+
+def parameters(function: FunctionType) -> list[inspect.Parameter]:
+    """The parameters of the function itself, not of one that it wraps."""
+    return list(inspect.signature(function, follow_wrapped=False).parameters.values())
+
+
+def own_names(function: FunctionType) -> tuple[str, ...]:
+    """The function's variables, parameters included: they hide names outside of it."""
+    code = function.__code__
+    return tuple(dict.fromkeys((*code.co_varnames, *code.co_cellvars)))

@@ -1,0 +1,259 @@
+"""Trusted. From a function object to the syntax tree of the very code that it runs.
+
+The source found by ``inspect`` may be stale, or belong to a wrapper. It is compiled again and
+compared with the function's code object; anything but the same instructions, names and constants
+declines.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import copy
+import inspect
+import os
+import textwrap
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType, FunctionType
+from typing import ClassVar
+
+from presieve.errors import DeclineSignal, Span
+from presieve.lift.python.positions import span_of
+
+_FUTURE = 0
+for _feature in __future__.all_feature_names:
+    _FUTURE |= getattr(__future__, _feature).compiler_flag
+_IGNORED_FLAGS = _FUTURE | inspect.CO_NESTED
+_KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A function's definition, with positions in its file; ``text`` is dedented, ``lines`` are
+    those of the whole file.
+    """
+
+    node: ast.FunctionDef
+    file: str
+    text: str
+    lines: tuple[str, ...] = field(repr=False, compare=False)
+
+    def span(self, node: ast.AST) -> Span:
+        """Where the node stands in the user's file."""
+        return span_of(node if hasattr(node, "lineno") else self.node, self.file, self.lines)
+
+    def stands_at(self, node: ast.FunctionDef | ast.Lambda, file: str) -> bool:
+        """Whether the definition is the one of that node of that file."""
+        here, there = os.path.realpath(self.file), os.path.realpath(file)
+        place = (node.lineno, node.col_offset)
+        return here == there and place == (self.node.lineno, self.node.col_offset)
+
+
+def written(function: FunctionType, *, generator: bool = False) -> Source:
+    """The function's syntax tree, as the driver has it. Declines ``no-source``,
+    ``source-mismatch``, ``not-a-function``. ``generator``: one with ``yield`` is expected.
+
+    Decorators are not followed: it is the code object of ``function`` itself that counts.
+    """
+    code = function.__code__
+    here = Span(code.co_filename, code.co_firstlineno)
+    if "__signature__" in vars(function):
+        raise DeclineSignal("source-mismatch", "the function hides its parameters", here)
+    kind = inspect.CO_GENERATOR if generator else 0
+    if code.co_flags & _KINDS != kind:
+        how = "with" if generator else "without"
+        raise DeclineSignal("not-a-function", f"write the function {how} yield or await", here)
+    try:
+        lines, _ = inspect.findsource(code)
+        text, flags = "".join(lines), code.co_flags & _FUTURE
+        file = _compiled(text, code.co_filename, flags)
+    except (OSError, TypeError, SyntaxError, ValueError) as e:
+        reason = f"the source of {code.co_name} cannot be found or read"
+        raise DeclineSignal("no-source", reason, here) from e
+    same = _like(code, file.codes) or _like(code, _compiled_apart(text, code.co_filename, flags))
+    nodes: list[ast.FunctionDef | ast.Lambda] = [
+        n for n in file.owners if isinstance(n, ast.FunctionDef) and _is_at(n, code)
+    ]
+    if code.co_name == _LAMBDA:
+        nodes = [*_lambdas(file, same)]
+    if len(nodes) != 1 or len(same) != 1:
+        reason = f"the source of {code.co_name} in {code.co_filename} is not what is being run"
+        raise DeclineSignal("source-mismatch", reason, here)
+    node = _as_def(_with_private_names(nodes[0], file.owners[nodes[0]]))
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Global | ast.Nonlocal):  # holds wherever in the function it stands
+            place = span_of(inner, code.co_filename, lines)
+            what = ", ".join(inner.names)
+            raise DeclineSignal(
+                "impure-global", f"{what} is written outside of the function", place
+            )
+    own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
+    return Source(node, code.co_filename, textwrap.dedent(own), tuple(lines))
+
+
+def _with_private_names(
+    node: ast.FunctionDef | ast.Lambda, around: ast.ClassDef | None
+) -> ast.FunctionDef | ast.Lambda:
+    """The function as Python reads it inside of a class: ``__x`` is ``_Class__x`` there."""
+    owner = around.name.lstrip("_") if around is not None else ""
+    if not owner or not any(_Private.name(n) for n in ast.walk(node)):
+        return node
+    found = _Private(owner).visit(copy.deepcopy(node))
+    assert isinstance(found, ast.FunctionDef | ast.Lambda)
+    return found
+
+
+class _Private(ast.NodeTransformer):
+    """Puts the name of a class before names that start with two underscores and do not end so."""
+
+    _FIELDS: ClassVar = {
+        ast.Name: "id",
+        ast.Attribute: "attr",
+        ast.arg: "arg",
+        ast.keyword: "arg",
+        ast.MatchAs: "name",
+    }
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+
+    @classmethod
+    def name(cls, node: ast.AST) -> str:
+        """The node's own name where it is private, else the empty text."""
+        name = getattr(node, cls._FIELDS.get(type(node), ""), None)
+        return name if name and name.startswith("__") and not name.endswith("__") else ""
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """The node, with names of its own and those below it."""
+        name = self.name(node)
+        if name:
+            setattr(node, self._FIELDS[type(node)], f"_{self.owner}{name}")
+        self.generic_visit(node)
+        return node
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file's tree and all its code objects. ``owners``: every ``def`` and lambda in it, each with
+    the innermost class around it.
+    """
+
+    tree: ast.Module
+    codes: tuple[CodeType, ...]
+    owners: dict[ast.FunctionDef | ast.Lambda, ast.ClassDef | None]
+
+
+@lru_cache(maxsize=8)
+def _compiled(text: str, file: str, flags: int) -> _File:
+    """Once for the several methods of a class, and for all classes of the file.
+
+    The whole file is compiled, because how a name is called depends on the imports around it.
+    """
+    code = compile(text, file, "exec", flags, True)
+    tree = ast.parse(text)
+    return _File(tree, tuple(_codes(code)), dict(_owned(tree)))
+
+
+@lru_cache(maxsize=8)
+def _compiled_apart(text: str, file: str, flags: int) -> tuple[CodeType, ...]:
+    """The same where each statement is compiled by itself, as IPython does with those of a cell."""
+    apart = [ast.Module([statement], []) for statement in ast.parse(text).body]
+    return tuple(c for each in apart for c in _codes(compile(each, file, "exec", flags, True)))
+
+
+def _like(code: CodeType, codes: tuple[CodeType, ...]) -> list[CodeType]:
+    """Those that are the same as this one, and in the same place."""
+    return [c for c in codes if _is_same_place(c, code) and same_code(c, code)]
+
+
+def _owned(
+    tree: ast.Module,
+) -> Iterator[tuple[ast.FunctionDef | ast.Lambda, ast.ClassDef | None]]:
+    waiting: list[tuple[ast.AST, ast.ClassDef | None]] = [(tree, None)]
+    while waiting:
+        node, around = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield node, around
+        inside = node if isinstance(node, ast.ClassDef) else around
+        waiting += [(below, inside) for below in ast.iter_child_nodes(node)]
+
+
+def _is_at(node: ast.FunctionDef, code: CodeType) -> bool:
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    return node.name == code.co_name and first == code.co_firstlineno
+
+
+_LAMBDA = "<lambda>"
+
+
+def _lambdas(file: _File, same: list[CodeType]) -> list[ast.Lambda]:
+    """The lambdas from which codes were compiled: the innermost ones in whose body they stand."""
+    found = []
+    for code in same:
+        # An instruction that stands for nothing in the text has an empty place.
+        places = [p for p in code.co_positions() if p[2] != p[3]]
+        around = [
+            n
+            for n in file.owners
+            if isinstance(n, ast.Lambda) and all(_is_inside(p, n.body) for p in places)
+        ]
+        found += [max(around, key=lambda n: (n.lineno, n.col_offset))] if around and places else []
+    return found
+
+
+def _is_inside(place: tuple[int | None, ...], body: ast.expr) -> bool:
+    first, last, start, end = place
+    if first is None or last is None or start is None or end is None:
+        return False
+    after = (body.lineno, body.col_offset) <= (first, start)
+    return after and (last, end) <= (body.end_lineno or 0, body.end_col_offset or 0)
+
+
+def _as_def(node: ast.FunctionDef | ast.Lambda) -> ast.FunctionDef:
+    """A lambda as ``def`` with the same parameters, which returns what the lambda gives."""
+    if isinstance(node, ast.FunctionDef):
+        return node
+    value = ast.copy_location(ast.Return(node.body), node.body)
+    made = ast.FunctionDef("<lambda>", node.args, [value], [])
+    return ast.copy_location(made, node)
+
+
+def _is_same_place(a: CodeType, b: CodeType) -> bool:
+    return a.co_name == b.co_name and a.co_firstlineno == b.co_firstlineno
+
+
+def _codes(code: CodeType) -> list[CodeType]:
+    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return [*inner, *(d for c in inner for d in _codes(c))]
+
+
+def same_code(a: CodeType, b: CodeType) -> bool:
+    """The same instructions, names and constants."""
+    return (
+        a.co_code == b.co_code
+        and a.co_exceptiontable == b.co_exceptiontable
+        and a.co_names == b.co_names
+        and a.co_varnames == b.co_varnames
+        and a.co_freevars == b.co_freevars
+        and a.co_cellvars == b.co_cellvars
+        and a.co_argcount == b.co_argcount
+        and a.co_posonlyargcount == b.co_posonlyargcount
+        and a.co_kwonlyargcount == b.co_kwonlyargcount
+        and (a.co_flags | _IGNORED_FLAGS) == (b.co_flags | _IGNORED_FLAGS)
+        and _same_constant(a.co_consts, b.co_consts)
+    )
+
+
+def _same_constant(a: object, b: object) -> bool:
+    if isinstance(a, CodeType) and isinstance(b, CodeType):
+        return same_code(a, b)
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(_same_constant(x, y) for x, y in zip(a, b, strict=True))
+    # repr keeps 1, 1.0 and True apart, 0.0 and -0.0 too, and NaN together.
+    return (
+        type(a) is type(b)
+        and (a == b or a != a)
+        and (isinstance(a, frozenset) or repr(a) == repr(b))
+    )

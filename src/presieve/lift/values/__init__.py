@@ -1,0 +1,1 @@
+"""Trusted. What a variable may hold while a function is executed symbolically."""

@@ -1,0 +1,248 @@
+"""Trusted. What Python sees of a column: the transport of values into a worker, and what it costs.
+
+Sources, pyspark 4.3.0: ``ArrowArrayToPandasConversion.convert_numpy`` and ``convert_legacy`` in
+``sql/conversion.py`` (``Array.to_pandas`` for all types here: strings, binaries, dates and booleans
+with NULL become objects with None; doubles NaN; integers float64; timestamps local time with NaT,
+and those without time zone as they are), and pandas' ``Series.__iter__`` and
+``DataFrame.itertuples``, which give Python scalars, not numpy's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Literal, NoReturn
+
+from presieve.errors import DeclineSignal
+from presieve.ir.fold import Assumption, Column
+from presieve.ir.ops import app, conjunction, disjunction, negate
+from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
+from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit, none_lit
+from presieve.lift.forms import HiddenCall, Request
+from presieve.lift.python.zones import Zone
+from presieve.lift.values.symbolic import EXACT_INT, GapV, Scalar, Traits
+from presieve.semantics import types
+from presieve.semantics.assumptions import assumed
+
+NUMBERS = none_lit(FLOAT)
+"""Among the tracked constants: doubles of columns are taken to be numbers: they are sorted."""
+
+
+NARROW = frozenset({"tinyint", "smallint", "int", "timestamp", "timestamp_ntz"})
+"""Types with the same values beside a NULL, where pandas has integers as doubles."""
+
+
+BesideNull = Literal["doubles", "extension", "unknown"]
+
+
+@dataclass(slots=True)
+class Gaps:
+    """How elements of integers and times are read where pandas makes NaN or NaT of a NULL: of the
+    ``types`` a missing one is a case of its own, of others it is assumed that none is missing.
+
+    ``met`` are columns that were read so, ``asked`` what the function asks whether it is missing.
+    """
+
+    types: frozenset[str] = frozenset()
+    met: set[str] = field(default_factory=set)
+    asked: list[Term] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Columns:
+    """The columns of one lifting, and which of them the function has read so far.
+
+    ``pandas`` says whether values come through pandas, or as rows of Python values.
+    """
+
+    request: Request
+    pandas: bool
+    zone: Zone
+    read: set[str] = field(default_factory=set)
+    assumptions: dict[tuple[str, str], Assumption] = field(default_factory=dict)
+    tracked: tuple[Lit, ...] = ()
+    """Constants that sets of all kinds of values must tell from others."""
+    calls: dict[object, HiddenCall] = field(default_factory=dict)
+    """The calls of pure functions, by function and arguments."""
+    splits: int = 0
+    """Paths that dicts with keys that are no constants have needed, so far."""
+    single: bool = False
+    """The keys are those of single rows, so that no value of theirs stands for an equal one."""
+    gaps: Gaps = field(default_factory=Gaps)
+    beside_null: BesideNull = "doubles"
+    """What integers are to pandas where one of the column is NULL; see ``rowwise``."""
+
+    def value(self, name: str, *, numpy: bool = False) -> Scalar | GapV:
+        """The value of a column in the current row, or of a grouping column, as Python sees it.
+
+        ``numpy``: it is taken out of a Series by position, which gives numpy's own scalars.
+
+        Declines ``unknown-column``, ``column-type``, ``key-type``, ``timestamp-zone``.
+        """
+        column = self._column(name)
+        base = strip(column.sort)
+        var = self._variable(column)
+        if self._becomes_nan(column):
+            self.gaps.met.add(name)
+            if column.type in self.gaps.types:
+                return self._gap(column, var)
+        view = self._view(column, var)
+        maybe_nan = base == FLOAT and NUMBERS not in self.tracked
+        return Scalar(view, Traits(maybe_nan=maybe_nan, numpy=numpy and base in (INT, BOOL)))
+
+    def element(self, name: str) -> Term:
+        """A column's value in the current row, in its Series: none and NaN are missing.
+
+        Declines as :meth:`value`.
+        """
+        column = self._column(name)
+        var = self._variable(column)
+        if strip(column.sort) == FLOAT:
+            self._assume_no_nan(column, var)
+        return var
+
+    def assume_small(self, name: str, *, beside: bool = False) -> None:
+        """Where a group holds a NULL, pandas has the integers of a column as doubles. With
+        ``beside``, those of a column without NULL, too, as they go into one that has some.
+
+        2^53 itself is exact, but is what 2^53 + 1 becomes when it is compared with doubles.
+        """
+        column = self._column(name)
+        nullable = isinstance(column.sort, Option)
+        if self.beside_null != "doubles" and nullable:
+            reason = (
+                f"beside a NULL, integers of column {name} are of a type of pandas' own here, whose"
+                " comparisons are NULL: read it with coalesce, or take no texts and decimals along"
+            )
+            _decline("column-type", reason)
+        self._assume_exact(column, nullable or beside)
+
+    def assume_sent(self, name: str) -> None:
+        """Integers of a column come back as they were sent, beside a NULL, too."""
+        column = self._column(name)
+        if self.beside_null != "extension":
+            self._assume_exact(column, isinstance(column.sort, Option))
+
+    def _assume_exact(self, column: Column, as_doubles: bool) -> None:
+        if column.type != "bigint" or not as_doubles:
+            return
+        var = self._variable(column)
+        nullable = isinstance(column.sort, Option)
+        inner = app(Op.GET, var) if nullable else var
+        low, high = (app(o, inner, int_lit(n)) for o, n in _EXACT)
+        none = [app(Op.IS_NONE, var)] if nullable else []
+        self._assume("exact-int", column.name, disjunction([*none, conjunction([low, high])]))
+
+    def type_of(self, name: str) -> str:
+        """The Spark type of a column."""
+        return self._declared(name).type
+
+    def key(self, name: str) -> Scalar | GapV:
+        """The value of a grouping column, taken out of the key. Declines as :meth:`value`."""
+        if name not in self.request.keys:
+            type_ = types.shown_type(self._declared(name).type)
+            _decline("key-type", f"grouping column {name} is of type {type_}")
+        return self.value(name, numpy=True)
+
+    def _column(self, name: str) -> Column:
+        declared = self._declared(name)
+        column = types.column(name, declared.type, declared.nullable)
+        if column is None:
+            _decline("column-type", f"column {name} is of type {types.shown_type(declared.type)}")
+        is_key = name in self.request.keys and not self.single
+        if is_key and strip(column.sort) == FLOAT:
+            # Spark groups -0.0 with 0.0 and all NaNs together, so a row may differ from its key.
+            _decline("key-type", f"grouping column {name} is a double, whose -0.0 Spark makes 0.0")
+        if strip(column.sort) == TIMESTAMP:
+            self.zone.check(name)
+        return column
+
+    def _variable(self, column: Column) -> Var:
+        """The column as a variable; from now on it counts as read."""
+        if column.name in self.request.keys:
+            return Var(Scope.KEY, column.name, column.sort)
+        self.read.add(column.name)
+        return Var(Scope.ROW, column.name, column.sort)
+
+    def _declared(self, name: str) -> types.SchemaColumn:
+        found = [c for c in self.request.schema if c.name == name]
+        if len(found) != 1:
+            known = ", ".join(c.name for c in self.request.schema)
+            times = "no" if not found else "more than one"
+            _decline("unknown-column", f"the input has {times} column {name}; it has {known}")
+        return found[0]
+
+    def _becomes_nan(self, column: Column) -> bool:
+        """Whether pandas makes NaN or NaT of a NULL in it, and doubles of integers beside it."""
+        times_or_integers = strip(column.sort) in (INT, TIMESTAMP, TIMESTAMP_NTZ)
+        return self.pandas and isinstance(column.sort, Option) and times_or_integers
+
+    def _gap(self, column: Column, var: Var) -> GapV:
+        """An element that may be missing. A key is NULL in all rows of its group or in none."""
+        if var.scope is Scope.ROW:
+            self.assume_small(column.name)
+            self._assume("no-nan", column.name, negate(app(Op.IS_NONE, var)))
+        return GapV(var)
+
+    def _view(self, column: Column, var: Var) -> Term:
+        base = strip(column.sort)
+        optional = isinstance(column.sort, Option)
+        if base == FLOAT:
+            self._assume_no_nan(column, var)
+            if not optional or not self.pandas:
+                return var
+            nan = float_lit(float("nan"))
+            return app(Op.ITE, app(Op.IS_NONE, var), nan, app(Op.GET, var))
+        if self._becomes_nan(column):
+            self._assume("no-null", column.name, negate(app(Op.IS_NONE, var)))
+            return app(Op.GET, var)
+        return var
+
+    def _assume_no_nan(self, column: Column, var: Var) -> None:
+        if not isinstance(column.sort, Option):
+            term = negate(app(Op.IS_NAN, var))
+        elif self.pandas:
+            term = conjunction(
+                [negate(app(Op.IS_NONE, var)), negate(app(Op.IS_NAN, app(Op.GET, var)))]
+            )
+        else:
+            is_number = negate(app(Op.IS_NAN, app(Op.GET, var)))
+            term = disjunction([app(Op.IS_NONE, var), is_number])
+        code = "nan-sorted" if NUMBERS in self.tracked else "no-nan"
+        self._assume(code, column.name, term)
+
+    def _assume(self, code: str, name: str, term: Term) -> None:
+        self.assumptions[code, name] = assumed(code, term)
+
+    def add_assumptions(self, assumptions: Iterable[Assumption]) -> None:
+        """What else the fold rests on, each once."""
+        for a in assumptions:
+            self.assumptions[a.code, a.text] = a
+
+    def ask(self, *terms: Term) -> None:
+        """The function asks whether these are missing."""
+        self.gaps.asked += terms
+
+    def columns(self) -> tuple[Column, ...]:
+        """The columns that were read, in the schema's order, then the hidden ones."""
+        read = self._supported(lambda name: name in self.read)
+        return (*read, *(c.column for c in self.calls.values()))
+
+    def keys(self) -> tuple[Column, ...]:
+        """The grouping columns of supported types, in the order of the request."""
+        order = {name: i for i, name in enumerate(self.request.keys)}
+        found = self._supported(lambda name: name in order)
+        return tuple(sorted(found, key=lambda c: order[c.name]))
+
+    def _supported(self, wanted: Callable[[str], bool]) -> tuple[Column, ...]:
+        columns = (
+            types.column(c.name, c.type, c.nullable) for c in self.request.schema if wanted(c.name)
+        )
+        return tuple(c for c in columns if c is not None)
+
+
+_EXACT = ((Op.PY_GT, -EXACT_INT), (Op.PY_LT, EXACT_INT))
+
+
+def _decline(code: str, reason: str) -> NoReturn:
+    raise DeclineSignal(code, reason)

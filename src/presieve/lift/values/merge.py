@@ -1,0 +1,292 @@
+"""Trusted. Two values as one: of one sort, or one of the two by a condition."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+
+from presieve.errors import DeclineSignal
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Decimal, Sort
+from presieve.ir.terms import (
+    FALSE,
+    TRUE,
+    App,
+    Lit,
+    Op,
+    Scope,
+    Term,
+    Var,
+    float_lit,
+    int_lit,
+    literal_value,
+    none_lit,
+)
+from presieve.lift.execution.identity import either
+from presieve.lift.values.symbolic import (
+    BitsV,
+    Clash,
+    DictV,
+    GapV,
+    GrowingV,
+    LengthV,
+    ListV,
+    MapV,
+    NoneV,
+    OptTupleV,
+    Scalar,
+    SetV,
+    Traits,
+    TupleV,
+    Unbound,
+    Value,
+    describe,
+    mixed,
+)
+from presieve.semantics.build import as_float, as_instant, default, get, is_none, ite, some, widen
+
+MOST_BITS = 52
+"""Bits of an integer that is used as flags, at most."""
+
+
+def can_promote(of: Sort, traits: Traits, to: Sort) -> bool:
+    """Whether such a value may stand for one of another sort, see :func:`promote`."""
+    if (of, to) == (INT, FLOAT):
+        return traits.literal
+    return (of, to) == (TIMESTAMP_NTZ, TIMESTAMP) and traits.ahead is not None
+
+
+def promote(value: Scalar) -> Scalar:
+    """An integer literal where a float is meant: Python computes the same with either. A naive
+    datetime constant where an instant is meant: Python sees instants as what clocks show.
+    """
+    if value.traits.ahead is not None:
+        return Scalar(as_instant(value.term, value.traits.ahead))
+    traits = Traits(maybe_int=True, numpy=value.traits.numpy)
+    return Scalar(as_float(value.term), traits)
+
+
+def unify(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
+    """Both with one sort. Declines ``mixed-types`` where there is none."""
+    if a.base != b.base:
+        if isinstance(a.base, Decimal) and isinstance(b.base, Decimal):
+            scale = max(a.base.scale, b.base.scale)
+            a, b = Scalar(widen(a.term, scale), a.traits), Scalar(widen(b.term, scale), b.traits)
+        elif can_promote(a.base, a.traits, b.base):
+            a = promote(a)
+        elif can_promote(b.base, b.traits, a.base):
+            b = promote(b)
+        else:
+            raise mixed(f"{describe(a)} and {describe(b)} in one variable")
+    if a.term.sort != b.term.sort:
+        a, b = Scalar(some(a.term), a.traits), Scalar(some(b.term), b.traits)
+    return a, b
+
+
+def as_number(bits: BitsV) -> Scalar:
+    """Bit flags as the integer that they are."""
+    parts = [ite(b, int_lit(1 << i), int_lit(0)) for i, b in enumerate(bits.bits) if b != FALSE]
+    if bits.unsettled:
+        parts.append(ite(bits.mark(), int_lit(1), int_lit(0)))
+    if all(isinstance(p, Lit) for p in parts):
+        return Scalar(int_lit(sum(int(literal_value(p) or 0) for p in parts if isinstance(p, Lit))))
+    return Scalar(reduce(lambda a, b: app(Op.INT_ADD, a, b), parts))
+
+
+def as_bits(value: Value) -> BitsV | None:
+    """Bit flags, or an integer constant that may stand for some; None for everything else."""
+    match value:
+        case BitsV():
+            return value
+        case Scalar(Var(Scope.ACC, name, sort), traits) if sort == INT and traits.literal:
+            return BitsV((), frozenset([name]))
+        case Scalar(App(Op.ITE, (condition, then, other)), traits) if traits.literal:
+            a, b = as_bits(Scalar(then, traits)), as_bits(Scalar(other, traits))
+            return None if a is None or b is None else _merge_bits(condition, a, b)
+        case Scalar(Lit(sort, int() as number), _) if sort == INT and 0 <= number < 1 << MOST_BITS:
+            width = number.bit_length()
+            return BitsV(tuple(TRUE if number >> i & 1 else FALSE for i in range(width)))
+    return None
+
+
+def width_of(term: Term) -> int | None:
+    """Bits of a term over constants and variables that hold constants; None for others."""
+    match term:
+        case Lit(sort, int() as number) if sort == INT and 0 <= number < 1 << MOST_BITS:
+            return number.bit_length()
+        case Var(Scope.ACC, _, sort) if sort == INT:
+            return 0
+        case App(Op.ITE, (_, then, other)):
+            a, b = width_of(then), width_of(other)
+            return None if a is None or b is None else max(a, b)
+    return None
+
+
+def as_optional(value: TupleV | OptTupleV) -> OptTupleV:
+    """A tuple that is there, as one that may be absent."""
+    return value if isinstance(value, OptTupleV) else OptTupleV(TRUE, value.items)
+
+
+def _absent(items: tuple[Value, ...]) -> tuple[Value, ...]:
+    """Items of the same kinds that stand where there is no tuple."""
+    return tuple(_default(v) for v in items)
+
+
+def _default(value: Value) -> Value:
+    match value:
+        case Scalar(term, traits):
+            same = Traits(numpy=traits.numpy, literal=traits.literal, ahead=traits.ahead)
+            return Scalar(default(term.sort), same)
+        case TupleV(items):
+            return TupleV(_absent(items))
+        case OptTupleV(_, items):
+            return OptTupleV(FALSE, _absent(items))
+        case ListV(items):
+            return ListV(_absent(items))
+        case GrowingV():
+            return replace(value, items=(), pending=(), orders=None)
+        case DictV(names, items):
+            return DictV(names, _absent(items))
+        case MapV(names, items, _, missing):
+            return MapV(names, _absent(items), (FALSE,) * len(names), missing)
+        case SetV(members, present, _, fixed):
+            return SetV(members, (FALSE,) * len(present), FALSE, fixed)
+        case BitsV():
+            return BitsV(())
+    return value
+
+
+def merge(condition: Term, a: Value, b: Value) -> Value:
+    """``a`` where the condition holds, else ``b``."""
+    if condition == TRUE:
+        return a
+    if condition == FALSE:
+        return b
+    if a == b:
+        return either(a, b)
+    if isinstance(a, GapV) != isinstance(b, GapV):
+        a, b = _number(a), _number(b)
+    if isinstance(a, LengthV) or isinstance(b, LengthV):
+        from presieve.lift.execution.growing_lists import without_length  # which merges items
+
+        a, b = without_length(a), without_length(b)
+    match a, b:
+        case (Unbound(), _) | (_, Unbound()):
+            return Unbound()
+        case (Clash(), _):
+            return a
+        case (_, Clash()):
+            return b
+        case Scalar(), Scalar():
+            x, y = unify(a, b)
+            return Scalar(ite(condition, x.term, y.term), x.traits.join(y.traits))
+        case Scalar(), NoneV():
+            return Scalar(ite(condition, some(a.term), none_lit(a.base)), a.traits)
+        case NoneV(), Scalar():
+            return Scalar(ite(condition, none_lit(b.base), some(b.term)), b.traits)
+        case GapV(x_term, x_there, x_wide), GapV(y_term, y_there, y_wide):
+            if x_term.sort == y_term.sort:
+                term = ite(condition, x_term, y_term)
+                return GapV(term, x_there and y_there, x_wide and y_wide)
+        case (TupleV(x), TupleV(y)) if len(x) == len(y):
+            return TupleV(_merge_items(condition, x, y))
+        case ((TupleV() | OptTupleV()), NoneV()):
+            some_a = as_optional(a)
+            items = _merge_items(condition, some_a.items, _absent(some_a.items))
+            return OptTupleV(ite(condition, some_a.present, FALSE), items)
+        case NoneV(), (TupleV() | OptTupleV()):
+            some_b = as_optional(b)
+            items = _merge_items(condition, _absent(some_b.items), some_b.items)
+            return OptTupleV(ite(condition, FALSE, some_b.present), items)
+        case ((TupleV() | OptTupleV()), (TupleV() | OptTupleV())):
+            p, q = as_optional(a), as_optional(b)
+            if len(p.items) == len(q.items):
+                items = _merge_items(condition, p.items, q.items)
+                return OptTupleV(ite(condition, p.present, q.present), items)
+        case (ListV(x), ListV(y)) if len(x) == len(y):
+            return ListV(_merge_items(condition, x, y))
+        case ((ListV() | GrowingV()), (ListV() | GrowingV())):
+            from presieve.lift.execution.growing_lists import (  # which merge items
+                as_growing,
+                merged,
+            )
+
+            return merged(condition, as_growing(a), as_growing(b))
+        case ((DictV() | MapV()), (DictV() | MapV())):
+            return _merge_dicts(condition, a, b)
+        case SetV(), SetV() if a.fixed == b.fixed:
+            return _merge_sets(condition, a, b)
+        case ((BitsV() | Scalar()), (BitsV() | Scalar())):
+            p_bits, q_bits = as_bits(a), as_bits(b)
+            if p_bits is not None and q_bits is not None:
+                return _merge_bits(condition, p_bits, q_bits)
+    raise mixed(f"{describe(a)} and {describe(b)} in one variable")
+
+
+def _number(value: Value) -> Value:
+    """A double that may be NaN as just that; everything else as it is."""
+    if not isinstance(value, GapV) or value.base != FLOAT:
+        return value
+    term = ite(is_none(value.term), float_lit(float("nan")), get(value.term))
+    return Scalar(term, Traits(maybe_nan=True, numpy=True, wide=value.wide))
+
+
+def _merge_items(condition: Term, a: tuple[Value, ...], b: tuple[Value, ...]) -> tuple[Value, ...]:
+    return tuple(merge(condition, x, y) for x, y in zip(a, b, strict=True))
+
+
+def _merge_bits(condition: Term, a: BitsV, b: BitsV) -> BitsV:
+    width = max(len(a.bits), len(b.bits))
+    pairs = zip(widened(a, width), widened(b, width), strict=True)
+    return BitsV(tuple(ite(condition, s, t) for s, t in pairs), a.unsettled | b.unsettled)
+
+
+def widened(value: BitsV, width: int) -> tuple[Term, ...]:
+    """The bits, filled up with zeros."""
+    return (*value.bits, *(FALSE,) * (width - len(value.bits)))
+
+
+def as_map(value: DictV | MapV) -> MapV:
+    """A dict with all of its keys, as one that may lack some."""
+    if isinstance(value, MapV):
+        return value
+    return MapV(value.names, value.items, (TRUE,) * len(value.names))
+
+
+def _merge_dicts(condition: Term, a: DictV | MapV, b: DictV | MapV) -> Value:
+    if isinstance(a, DictV) and isinstance(b, DictV) and a.names == b.names:
+        return DictV(a.names, _merge_items(condition, a.items, b.items))
+    missing = as_map(a).missing
+    if missing != as_map(b).missing:
+        raise mixed("a dict, and one that gives something for missing keys, in one variable")
+    names = tuple(dict.fromkeys((*a.names, *b.names)))
+    here, there = _by_name(a), _by_name(b)
+    items, present = [], []
+    for name in names:
+        x, p = here.get(name) or (_default(there[name][0]), FALSE)
+        y, q = there.get(name) or (_default(here[name][0]), FALSE)
+        items.append(merge(condition, x, y))
+        present.append(ite(condition, p, q))
+    return MapV(names, tuple(items), tuple(present), missing)
+
+
+def _by_name(value: DictV | MapV) -> dict[str, tuple[Value, Term]]:
+    """Each item with when it is there."""
+    whole = as_map(value)
+    pairs = zip(whole.items, whole.present, strict=True)
+    return dict(zip(whole.names, pairs, strict=True))
+
+
+def _merge_sets(condition: Term, a: SetV, b: SetV) -> SetV:
+    members = tuple(dict.fromkeys((*a.members, *b.members)))
+    here, there = members_of(a, members), members_of(b, members)
+    present = (ite(condition, p, q) for p, q in zip(here, there, strict=True))
+    return SetV(members, tuple(present), ite(condition, a.others, b.others), a.fixed)
+
+
+def members_of(value: SetV, members: tuple[Lit, ...]) -> tuple[Term, ...]:
+    """Which of these constants a set holds. Declines where it may hold one among its others."""
+    known = dict(zip(value.members, value.present, strict=True))
+    if value.others != FALSE and not set(members) <= set(known):
+        raise DeclineSignal("unsupported-operation", "a set of values that are not all constants")
+    return tuple(known.get(x, FALSE) for x in members)

@@ -1,0 +1,366 @@
+"""Trusted. What a Python variable may hold while a function is executed symbolically.
+
+Scalars are terms; tuples keep their structure on this side, so that the IR sees their components
+only. A tuple that may be None carries the condition "it is there" beside the components.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeAlias
+
+from presieve.errors import DeclineSignal
+from presieve.ir.sorts import BOOL, Sort, strip
+from presieve.ir.terms import Scope, Term, Var
+from presieve.lift.entry.batches import BatchesV as BatchesV
+from presieve.lift.models.pandas.whole_columns import GIVEN as GIVEN
+from presieve.lift.models.pandas.whole_columns import TABLE as TABLE
+from presieve.lift.models.pandas.whole_columns import UNKNOWN as UNKNOWN
+from presieve.lift.models.pandas.whole_columns import AccessV as AccessV
+from presieve.lift.models.pandas.whole_columns import CalendarV as CalendarV
+from presieve.lift.models.pandas.whole_columns import DistinctV as DistinctV
+from presieve.lift.models.pandas.whole_columns import FrameV as FrameV
+from presieve.lift.models.pandas.whole_columns import FrequencyV as FrequencyV
+from presieve.lift.models.pandas.whole_columns import GapV as GapV
+from presieve.lift.models.pandas.whole_columns import LabelledV as LabelledV
+from presieve.lift.models.pandas.whole_columns import LabelV as LabelV
+from presieve.lift.models.pandas.whole_columns import PartV as PartV
+from presieve.lift.models.pandas.whole_columns import SeriesV as SeriesV
+from presieve.lift.models.pandas.whole_columns import Sorting as Sorting
+from presieve.lift.models.pandas.whole_columns import TopV as TopV
+from presieve.lift.models.pandas.whole_columns import VectorV as VectorV
+from presieve.lift.models.pandas.whole_columns import WholeV
+from presieve.lift.models.pyarrow.values import ArrayV as ArrayV
+from presieve.lift.models.pyarrow.values import ArrowColumnV as ArrowColumnV
+from presieve.lift.models.pyarrow.values import ArrowKeyV as ArrowKeyV
+from presieve.lift.models.pyarrow.values import ArrowTableV as ArrowTableV
+from presieve.lift.models.pyarrow.values import ArrowTypeV as ArrowTypeV
+from presieve.lift.models.pyarrow.values import ArrowV
+from presieve.lift.models.pyarrow.values import BatchV as BatchV
+from presieve.lift.models.pyarrow.values import CellV as CellV
+from presieve.lift.python.shipped import attribute
+from presieve.lift.python.shipping import is_generated
+from presieve.lift.values.containers import CountsV as CountsV
+from presieve.lift.values.containers import DictV as DictV
+from presieve.lift.values.containers import GrowingV as GrowingV
+from presieve.lift.values.containers import LengthV as LengthV
+from presieve.lift.values.containers import ListV as ListV
+from presieve.lift.values.containers import MapV as MapV
+from presieve.lift.values.containers import Missing as Missing
+from presieve.lift.values.containers import PerhapsV as PerhapsV
+from presieve.lift.values.containers import RefV as RefV
+from presieve.lift.values.containers import SetV as SetV
+
+EXACT_INT = 2**53
+"""Integers up to this magnitude are floats exactly."""
+
+
+UNSETTLED = "$bits"
+"""In the name of what stands for the bits of a variable whose sort is not known yet."""
+
+OTHER = "\udcff"
+"""Name of a dict's item under a key that is none of the constants which are told apart. No column
+holds this text.
+"""
+
+_QUESTIONS = count()
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What is known of a scalar besides its sort.
+
+    ``literal``: an Int that is always an integer literal of at most 2^53. ``maybe_int``: a Float
+    that Python may hold as an int of the same value. ``maybe_nan``: a Float that may be NaN.
+    ``numpy``: maybe a numpy scalar, whose arithmetic is not Python's. ``wide``: surely one, of 64
+    bits. ``ahead``: a TimestampNTZ that is
+    always a naive datetime constant, in a session whose clocks are always so many microseconds
+    ahead of UTC: it may stand for the instant at which they show it, too.
+    """
+
+    literal: bool = False
+    maybe_int: bool = False
+    maybe_nan: bool = False
+    numpy: bool = False
+    ahead: int | None = None
+    wide: bool = False
+
+    def join(self, other: Traits) -> Traits:
+        """What is known of a value that is one or the other."""
+        return Traits(
+            self.literal and other.literal,
+            self.maybe_int or other.maybe_int,
+            self.maybe_nan or other.maybe_nan,
+            self.numpy or other.numpy,
+            self.ahead if self.ahead == other.ahead else None,
+            self.wide and other.wide,
+        )
+
+
+PLAIN = Traits()
+LITERAL = Traits(literal=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """One value; its sort is an option where it may be None."""
+
+    term: Term
+    traits: Traits = PLAIN
+
+    @property
+    def base(self) -> Sort:
+        """The sort of the value where it is not None."""
+        return strip(self.term.sort)
+
+
+@dataclass(frozen=True, slots=True)
+class NoneV:
+    """The value None, known to be it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleV:
+    """A tuple of known length."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TagV:
+    """The first item of a tuple that is an object of a class, with these fields. ``fixed``: it
+    cannot be changed.
+    """
+
+    cls: type
+    names: tuple[str, ...]
+    fixed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OptTupleV:
+    """A tuple where ``present`` holds, else None (the items are then unspecified but total)."""
+
+    present: Term
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An object from closure, globals or builtins that is no scalar constant: module, function."""
+
+    name: str
+    target: object
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Known) and self.target is other.target
+
+    def __hash__(self) -> int:
+        return id(self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnV:
+    """The current row's value of a column; it counts as read only where it is used."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowV:
+    """The current row. ``by`` are the ways to reach a column: attribute, label, position.
+
+    ``columns`` are in the order of positions; ``shift`` is 1 where position 0 is the index.
+    """
+
+    columns: tuple[str, ...]
+    attributes: frozenset[str]
+    labels: bool
+    positions: bool
+    shift: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class KeyV:
+    """The tuple of grouping values that ``applyInPandas`` passes: numpy scalars where numeric."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SelfV:
+    """The object whose method is executed."""
+
+    target: object
+
+
+@dataclass(frozen=True, slots=True)
+class SizeV:
+    """The number of rows of the group: at least one, known after the loop."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexV:
+    """A row's index or number, which depends on the other rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class BitsV:
+    """A non-negative integer by its bits, the lowest first; those beyond are zero.
+
+    ``unsettled`` are variables that have held constants only, so far, and may turn out to hold
+    flags: while there are any, the bits mean nothing yet.
+    """
+
+    bits: tuple[Term, ...]
+    unsettled: frozenset[str] = frozenset()
+
+    def mark(self) -> Term:
+        """What stands for a question about unsettled flags: a variable that no fold has, another
+        one each time, since nothing is known of the answers.
+        """
+        name = min(self.unsettled)
+        return Var(Scope.ACC, f"{name}{UNSETTLED}{next(_QUESTIONS)}", BOOL)
+
+
+@dataclass(frozen=True, slots=True)
+class TableV:
+    """A one-row result table; ``names`` is None where its columns have no names."""
+
+    names: tuple[str, ...] | None
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unbound:
+    """A variable that is not assigned, at least on some path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """A variable whose types on different paths do not go together."""
+
+    reason: str
+
+
+Value: TypeAlias = (
+    Scalar
+    | NoneV
+    | TupleV
+    | TagV
+    | OptTupleV
+    | Known
+    | ColumnV
+    | RowV
+    | WholeV
+    | ArrowV
+    | BatchesV
+    | KeyV
+    | SelfV
+    | SizeV
+    | IndexV
+    | ListV
+    | GrowingV
+    | LengthV
+    | PerhapsV
+    | DictV
+    | MapV
+    | CountsV
+    | SetV
+    | BitsV
+    | RefV
+    | TableV
+    | Unbound
+    | Clash
+)
+
+NONE = NoneV()
+
+
+def mixed(reason: str) -> DeclineSignal:
+    """One variable, two types that do not go together."""
+    return DeclineSignal("mixed-types", reason)
+
+
+def without_tag(value: Value) -> Value:
+    """A named tuple as the tuple that it is; everything else as it is."""
+    match value:
+        case TupleV((TagV(cls, _, _), *items)) if issubclass(cls, tuple):
+            return TupleV(tuple(items))
+        case OptTupleV(present, (TagV(cls, _, _), *items)) if issubclass(cls, tuple):
+            return OptTupleV(present, tuple(items))
+    return value
+
+
+def is_tagged(value: Value) -> bool:
+    """Whether the value is an object of a class."""
+    return isinstance(value, TupleV | OptTupleV) and isinstance(next(iter(value.items), None), TagV)
+
+
+def has_own_equality(value: Value) -> bool:
+    """Whether the class of an object says itself what equals it, instead of Python."""
+    assert isinstance(value, TupleV | OptTupleV)
+    tag = value.items[0]
+    assert isinstance(tag, TagV)
+    found = attribute(tag.cls, "__eq__")
+    return found is not object.__eq__ and not is_generated(found)
+
+
+def holds_objects(value: Value) -> bool:
+    """Whether the value is an object, or a tuple that holds one."""
+    match value:
+        case RefV():
+            return True
+        case TupleV(items) | OptTupleV(_, items):
+            return any(holds_objects(i) for i in items)
+    return False
+
+
+def describe(value: Value) -> str:
+    """The kind of value in a user's words."""
+    match value:
+        case TupleV((TagV(cls, _, _), *_)) | OptTupleV(_, (TagV(cls, _, _), *_)):
+            return f"an object of class {cls.__name__}"
+        case Scalar(term, _):
+            return f"a value of type {type(strip(term.sort)).__name__.lower()}"
+        case NoneV():
+            return "None"
+        case TupleV(items) | OptTupleV(_, items):
+            return f"a tuple of {len(items)}"
+        case Known(name, _):
+            return f"the object {name}"
+        case RowV():
+            return "a row"
+        case SeriesV() | FrameV() | VectorV() | PartV():
+            return "a whole table or column"
+        case ArrowColumnV() | ArrayV() | BatchV():
+            return "a whole array or table"
+        case CellV():
+            return "a scalar of pyarrow (.as_py() gives its value)"
+        case _:
+            kind = type(value).__name__
+            return _KINDS.get(kind, "a value that cannot be used like this")
+
+
+_KINDS = {
+    "GapV": "a value that may be NaN",
+    "DistinctV": "the number of different values",
+    "LabelV": "the label of a row",
+    "CalendarV": "the years or dates of a column of times",
+    "FrequencyV": "the counts of all values",
+    "TopV": "the first rows of a sorted table or column",
+    "ListV": "a list",
+    "GrowingV": "a list",
+    "LengthV": "the length of a list",
+    "DictV": "a dict",
+    "MapV": "a dict",
+    "CountsV": "a Counter",
+    "SetV": "a set",
+    "BitsV": "bit flags",
+    "RefV": "a list, dict or set",
+    "TableV": "a table",
+    "ArrowTableV": "a table of pyarrow",
+    "ArrowTypeV": "a type of pyarrow",
+    "BatchesV": "the iterator of batches",
+}
