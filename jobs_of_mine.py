@@ -1,4 +1,3 @@
-
 import os
 
 LIMIT = float(os.environ.get("LIMIT", "90"))

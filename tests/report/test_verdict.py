@@ -10,7 +10,8 @@ from tests.report.test_report import outline
 
 from presieve.errors import Span, UsageError
 from presieve.report.trace import Run
-from presieve.report.verdict import Blame, Claim, Counterexample, Repair, Verdict
+from presieve.report.verdict import Verdict
+from presieve.report.verdict_model import Blame, Claim, Counterexample, Repair
 
 NO_NAN = {"code": "no-nan", "text": "column score holds no NaN"}
 CLAIM = Claim("top_two", "first >= 90 AND second >= 90", "score > 91", None, span=Span("t.py", 12))

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyspark.sql.dataframe import DataFrame
 
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """``seconds`` on the clock, planning among them; ``rows`` of the result; ``scanned`` are the
-    rows that came out of all scans together. A scan that skips row groups, or pages of them, gives
-    fewer rows than there are.
-    """
-
-    seconds: float
-    rows: int
-    scanned: int
+from presieve.backend.metrics import Run
 
 
 def run(df: DataFrame) -> Run:

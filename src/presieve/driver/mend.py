@@ -13,7 +13,7 @@ from presieve.driver.synthesize import told
 from presieve.errors import PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.terms import Term
-from presieve.report.verdict import Repair
+from presieve.report.verdict_model import Repair
 
 logger = logging.getLogger("presieve")
 

@@ -29,7 +29,8 @@ from presieve.ir.ops import sql_conjuncts
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Term
 from presieve.report import progress
-from presieve.report.verdict import Claim, Counterexample, Verdict
+from presieve.report.verdict import Verdict
+from presieve.report.verdict_model import Claim, Counterexample
 from presieve.smt.solver import Effort
 
 __all__ = ["Asked", "Counterexample", "Verdict", "verify"]

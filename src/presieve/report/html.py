@@ -12,7 +12,7 @@ from presieve.report.drawing import boxes, picture
 from presieve.report.invariant import HEADING
 from presieve.report.model import ReportData
 from presieve.report.source.highlight import python_lines
-from presieve.report.verdict import Verdict
+from presieve.report.verdict_model import VerdictData
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -88,12 +88,12 @@ def fragment(data: ReportData) -> str:
     return _templates().get_template("fragment.html").render(section=Section(data))
 
 
-def verdict_page(verdict: Verdict) -> str:
+def verdict_page(verdict: VerdictData) -> str:
     """A complete HTML document."""
     return _templates().get_template("verdict_page.html").render(**_verdict(verdict))
 
 
-def verdict_fragment(verdict: Verdict) -> str:
+def verdict_fragment(verdict: VerdictData) -> str:
     """What a notebook shows of a verdict."""
     return _templates().get_template("verdict_fragment.html").render(**_verdict(verdict))
 
@@ -105,5 +105,5 @@ def synthesis_fragment(found: Found) -> str:
     return _templates().get_template("synthesis.html").render(found=found, tell=tell)
 
 
-def _verdict(verdict: Verdict) -> dict[str, object]:
+def _verdict(verdict: VerdictData) -> dict[str, object]:
     return {"v": verdict, "tell": verdict_text, "title": "presieve verify", "sections": ()}

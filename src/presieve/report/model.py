@@ -14,7 +14,7 @@ from presieve.report.source.listing import Listing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from presieve.backend.measured import Run
+    from presieve.backend.metrics import Run
     from presieve.backend.sizes import Size
     from presieve.report.trace import Trace
 

@@ -10,7 +10,7 @@ from presieve.report.grids import Cell, Grid, value_cell
 from presieve.report.rows import rows_text
 from presieve.report.text import WIDTH, field_text
 from presieve.report.trace import Run
-from presieve.report.verdict import Claim, Counterexample, Repair, Verdict
+from presieve.report.verdict_model import Claim, Counterexample, Repair, VerdictData
 
 BLAMED = {
     "prefilter": "the pre-filter drops too much",
@@ -22,7 +22,7 @@ KEPT = "verdict.certificate.save(FILE) keeps the proof, and `presieve check FILE
 NO_REPAIR = "presieve proves no pre-filter for this filter; leave it above the function"
 
 
-def headline(verdict: Verdict) -> str:
+def headline(verdict: VerdictData) -> str:
     """The answer in one sentence."""
     match verdict.status:
         case "proved":
@@ -43,7 +43,7 @@ def claimed(claim: Claim) -> Iterator[tuple[str, str]]:
     yield "residual", AS_IT_IS if claim.residual is None else claim.residual
 
 
-def proved(verdict: Verdict) -> Iterator[tuple[str, str]]:
+def proved(verdict: VerdictData) -> Iterator[tuple[str, str]]:
     """What a proof says and rests on."""
     if verdict.certificate is None:
         return
@@ -56,7 +56,7 @@ def proved(verdict: Verdict) -> Iterator[tuple[str, str]]:
         yield "assuming", "nothing but what the schema says"
 
 
-def not_known(verdict: Verdict) -> Iterator[tuple[str, str]]:
+def not_known(verdict: VerdictData) -> Iterator[tuple[str, str]]:
     """Why nothing is known, and what to do."""
     if verdict.status == "unknown":
         yield "why", verdict.reason
@@ -151,12 +151,12 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def render(verdict: Verdict) -> str:
+def render(verdict: VerdictData) -> str:
     """All of it."""
     return "\n".join(_lines(verdict))
 
 
-def _lines(verdict: Verdict) -> Iterator[str]:
+def _lines(verdict: VerdictData) -> Iterator[str]:
     yield headline(verdict)
     yield ""
     fields = [*(claimed(verdict.claim) if verdict.claim else ()), *proved(verdict)]

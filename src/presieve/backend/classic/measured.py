@@ -9,7 +9,7 @@ from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.classic.guarded import java_class
 from presieve.backend.gateway import Handle
-from presieve.backend.measured import Run
+from presieve.backend.metrics import Run
 
 
 def run_classic(df: DataFrame) -> Run:

@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.measured import Run
+from presieve.backend.metrics import Run
 
 
 def run_connect(df: DataFrame) -> Run:

@@ -20,8 +20,9 @@ from presieve.lift.execution.row_loop import (
     run_loop,
     settled,
 )
-from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine, Stage
-from presieve.lift.execution.statements import assigned_names, bind, execute
+from presieve.lift.execution.stage import Stage
+from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
+from presieve.lift.execution.statements import PYTHON, assigned_names, bind, execute
 from presieve.lift.python.names import constant, names_of, own_names, parameters
 from presieve.lift.python.source import Source
 from presieve.lift.values.columns import Columns
@@ -38,7 +39,7 @@ def lift_function(
     returns: Returns,
 ) -> Fold:
     """The fold of a function of the whole group. ``inputs`` are the parameters that Spark fills."""
-    m = Machine(source, names_of(function, columns.zone), columns)
+    m = Machine(source, names_of(function, columns.zone), columns, PYTHON)
     body = source.node.body
     loops = [i for i, s in enumerate(body) if isinstance(s, ast.For)]
     # Without a loop nothing comes before it: all is executed once the number of rows is known.

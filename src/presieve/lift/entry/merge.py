@@ -16,7 +16,7 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.lift.entry.row_class import Method, instance, state_loop
 from presieve.lift.execution.row_loop import merge_values
-from presieve.lift.execution.state import Stage
+from presieve.lift.execution.stage import Stage
 from presieve.lift.forms import Request
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.python.zones import Zone

@@ -15,8 +15,9 @@ from presieve.lift.entry.function import build_fold, component_names
 from presieve.lift.entry.returns import Returns
 from presieve.lift.execution.heap import boxed_variables
 from presieve.lift.execution.row_loop import Loop, merge_values, run_loop
-from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine, Stage
-from presieve.lift.execution.statements import execute
+from presieve.lift.execution.stage import Stage
+from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
+from presieve.lift.execution.statements import PYTHON, execute
 from presieve.lift.models.pandas.tables import row_attributes
 from presieve.lift.python.attributes import needs_init
 from presieve.lift.python.names import constant, names_of, own_names, parameters
@@ -117,7 +118,7 @@ class Method:
         if not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{name} is not a method written with def")
         source = function_source(function)
-        self.machine = Machine(source, names_of(function, columns.zone), columns)
+        self.machine = Machine(source, names_of(function, columns.zone), columns, PYTHON)
         self.function = function
         declared = parameters(function)
         if not declared and not isinstance(found, staticmethod):

@@ -30,8 +30,9 @@ from presieve.ir.fold import Fold, Output
 from presieve.ir.sorts import FLOAT, INT, Decimal, Option, strip
 from presieve.ir.terms import TRUE, Scope, Term, none_lit
 from presieve.ir.walk import variables
-from presieve.lift.execution.state import Flow, Machine, Stage
-from presieve.lift.execution.statements import bind, execute
+from presieve.lift.execution.stage import Stage
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.statements import PYTHON, bind, execute
 from presieve.lift.execution.tested import tested_columns, without_tested
 from presieve.lift.forms import Lifted, Request, RowsFunction
 from presieve.lift.models.pandas import series
@@ -105,7 +106,7 @@ def _lift(function: object, form: RowsFunction, request: Request, gaps: Gaps) ->
         gaps=gaps,
         beside_null=_beside_null(form, request),
     )
-    m = Machine(source, names_of(function, columns.zone), columns)
+    m = Machine(source, names_of(function, columns.zone), columns, PYTHON)
     m.stage = Stage.AFTER
     names = tuple(c.name for c in request.schema)
     table: Value = BatchV(names, TRUE) if form.arrow else FrameV(names, TABLE)
@@ -192,14 +193,12 @@ def _is_text(node: ast.stmt) -> bool:
 
 def _value(m: Machine, node: ast.expr, flow: Flow) -> Value:
     """The table that is given; its index goes nowhere from here."""
-    from presieve.lift.execution.expressions import evaluate
-
     match node:
         case ast.Call(
             ast.Attribute(inner, "reset_index"), [], [ast.keyword("drop", ast.Constant(True))]
         ):
             return _value(m, inner, flow)
-    return evaluate(m, node, flow)
+    return m.evaluate(node, flow)
 
 
 # --- what Spark stores ----------------------------------------------------------------------------

@@ -24,8 +24,9 @@ from presieve.lift.entry.function import build_fold
 from presieve.lift.entry.returns import Returns
 from presieve.lift.execution.heap import boxed_variables, frozen_variables
 from presieve.lift.execution.row_loop import count_rows, merge_exits, run_loop
-from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine, Stage
-from presieve.lift.execution.statements import execute
+from presieve.lift.execution.stage import Stage
+from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
+from presieve.lift.execution.statements import PYTHON, execute
 from presieve.lift.models.pandas.tables import row_attributes
 from presieve.lift.python.names import names_of, own_names, parameters
 from presieve.lift.python.shipped import attribute, checked_class, function_source
@@ -162,7 +163,7 @@ class _Method:
         found = function_source(self.function, generator=last)
         self.node = copy.deepcopy(found.node)
         self.source: Source = replace(found, node=self.node)
-        self.machine = Machine(self.source, names_of(self.function, columns.zone), columns)
+        self.machine = Machine(self.source, names_of(self.function, columns.zone), columns, PYTHON)
         declared = parameters(self.function)
         plain = all(
             p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)

@@ -5,13 +5,13 @@ written out, one round after the other.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Lit, Term, int_lit, literal_value
 from presieve.lift.execution.heap import boxed
-from presieve.lift.execution.inlining import Evaluate, settled_branch
+from presieve.lift.execution.inlining import settled_branch
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.execution.unrolling import MOST, elements
 from presieve.lift.models.builtins.arithmetic import binary, number
@@ -32,8 +32,6 @@ from presieve.semantics.build import and_, or_
 REDUCTIONS = ("builtins.any", "builtins.all", "builtins.sum", "builtins.min", "builtins.max")
 EXTREMES = ("min", "max")
 
-Condition = Callable[[Machine, ast.expr, Flow], Term]
-
 
 class _Rounds:
     """The rounds of a comprehension that stands on the path ``flow``.
@@ -47,11 +45,8 @@ class _Rounds:
         m: Machine,
         generators: Sequence[ast.comprehension],
         flow: Flow,
-        evaluate: Evaluate,
-        condition: Condition,
     ) -> None:
         self.m, self.generators, self.flow = m, generators, flow
-        self.evaluate, self.condition = evaluate, condition
         self.over: list[Term] = []
         self.count = 0
         self.watched: dict[int, Value] = {}
@@ -63,7 +58,7 @@ class _Rounds:
                 reason = "an asynchronous comprehension"
                 raise self.m.decline("unsupported-expression", reason, g.iter)
         # The first loop's source is evaluated outside.
-        first, watched = elements(self.m, self.generators[0].iter, self.flow, self.evaluate)
+        first, watched = elements(self.m, self.generators[0].iter, self.flow)
         self.watched = {n: self.flow.heap[n] for n in watched}
         targets = [n for g in self.generators for n in ast.walk(g.target)]
         own: dict[str, Value] = {n.id: Unbound() for n in targets if isinstance(n, ast.Name)}
@@ -79,10 +74,10 @@ class _Rounds:
             if isinstance(item, PerhapsV):
                 given, item = and_(always, item.there), item.item
             here = self._path(env, given)
-            _bind(self.m, g.target, boxed(self.m, here, item), here)
+            self.m.bind(g.target, boxed(self.m, here, item), here)
             env, passed = here.env, given
             for test in g.ifs:
-                passed = and_(passed, self.condition(self.m, test, here))
+                passed = and_(passed, self.m.condition(test, here))
                 self.settle(here, test)
                 here = self._path(env, passed)
                 if passed == FALSE:
@@ -91,7 +86,7 @@ class _Rounds:
                 continue
             if at + 1 < len(self.generators):
                 iterable = self.generators[at + 1].iter
-                inner, watched = elements(self.m, iterable, here, self.evaluate)
+                inner, watched = elements(self.m, iterable, here)
                 self.settle(here, iterable)
                 self.watched |= {n: here.heap[n] for n in watched}
                 yield from self._loop(at + 1, inner, dict(env), passed)
@@ -117,32 +112,24 @@ class _Rounds:
         return here.branch(given)
 
 
-def _bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
-    from presieve.lift.execution.statements import bind  # which stands above expressions
-
-    bind(m, target, value, flow)
-
-
 def comprehension(
     m: Machine,
     node: ast.ListComp | ast.DictComp,
     flow: Flow,
-    evaluate: Evaluate,
-    condition: Condition,
 ) -> Value:
     """A list, or a dict with texts for keys, of so many items whatever the row is."""
     items: list[Value] = []
     keys: dict[str, Value] = {}
-    rounds = _Rounds(m, node.generators, flow, evaluate, condition)
+    rounds = _Rounds(m, node.generators, flow)
     for here, given in rounds:
         if given != TRUE:
             reason = "how many items a comprehension has depends on the row"
             raise m.decline("unsupported-expression", reason, node)
         if isinstance(node, ast.ListComp):
-            items.append(evaluate(m, node.elt, here))
+            items.append(m.evaluate(node.elt, here))
         else:
-            key = _text(m, evaluate(m, node.key, here), node)
-            keys[key] = evaluate(m, node.value, here)
+            key = _text(m, m.evaluate(node.key, here), node)
+            keys[key] = m.evaluate(node.value, here)
         rounds.settle(here, node)
         flow.facts |= here.facts
         if here.ended:
@@ -164,8 +151,6 @@ def reduction(
     function: Known,
     node: ast.Call,
     flow: Flow,
-    evaluate: Evaluate,
-    condition: Condition,
 ) -> Value:
     """``any``, ``all``, ``sum``, ``min`` or ``max`` of a generator, a list or a tuple."""
     name = str(getattr(function.target, "__name__", ""))
@@ -183,10 +168,10 @@ def reduction(
         elt = ast.copy_location(ast.Name("$item", ast.Load()), node)
         item = ast.copy_location(ast.Name("$item", ast.Store()), node)
         generators = [ast.comprehension(item, node.args[0], [], 0)]
-    rounds = _Rounds(m, generators, flow, evaluate, condition)
-    values = ((here, given, evaluate(m, elt, here)) for here, given in rounds)
+    rounds = _Rounds(m, generators, flow)
+    values = ((here, given, m.evaluate(elt, here)) for here, given in rounds)
     if name in EXTREMES:
-        other = None if default is None else evaluate(m, default, flow)
+        other = None if default is None else m.evaluate(default, flow)
         op = ast.Lt() if name == "min" else ast.Gt()
         return _extreme(m, rounds, op, values, other, node)
     hits: list[Term] = []

@@ -24,7 +24,6 @@ from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.values.shapes import leaves, shape_of, symbol
 from presieve.lift.values.symbolic import OTHER, DictV, MapV, Scalar, Value, holds_objects
 
-Execute = Callable[[Machine, list[ast.stmt], Flow], None]
 Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
 
 _NUMBERS = count()
@@ -73,7 +72,6 @@ def split(
     body: list[ast.stmt],
     flow: Flow,
     signal: OpenKeySignal,
-    execute: Execute,
     fork: Fork,
 ) -> None:
     """Execute the statements for each constant that the key may be, and for all others."""
@@ -87,13 +85,13 @@ def split(
 
     def run(here: Flow, name: str) -> None:
         m.keys = {**outside, key: name}
-        execute(m, body, here)
+        m.execute(body, here)
         m.keys = outside
 
     def other(here: Flow) -> None:
         m.keys = {k: (None if n == OTHER else n) for k, n in outside.items()} | {key: OTHER}
         _forget(m, here, signal.node)
-        execute(m, body, here)
+        m.execute(body, here)
         if OTHER in outside.values():
             _forget(m, here, signal.node)  # what it holds now may belong to this key or to that one
         m.keys = outside

@@ -23,7 +23,7 @@ from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.pandas import dataframe, datetimes, series, value_counts
 from presieve.lift.models.pandas.tables import attribute, subscript
 from presieve.lift.python.names import constant, member
-from presieve.lift.values.merge import merge
+from presieve.lift.values.merge import merge, without_length
 from presieve.lift.values.symbolic import (
     CalendarV,
     Clash,
@@ -124,7 +124,7 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
         case ast.Subscript(owner, index):
             return _subscript(m, owner, index, flow, node)
         case ast.Call():
-            return calls.call(m, node, flow, evaluate, condition)
+            return calls.call(m, node, flow)
         case ast.NamedExpr(target, value):
             if flow is not m.here:
                 reason = "whether := is evaluated depends on the row: assign it before"
@@ -133,14 +133,14 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
             flow.env[target.id] = named
             return named
         case ast.ListComp() | ast.DictComp():
-            return comprehensions.comprehension(m, node, flow, evaluate, condition)
+            return comprehensions.comprehension(m, node, flow)
         case _:
             raise m.decline("unsupported-expression", f"{syntax(node)} is not read", node)
 
 
 def _kept(value: Value) -> Value:
     """What a display holds: a length as the number that it is."""
-    return growing_lists.without_length(value)
+    return without_length(value)
 
 
 def combined(
@@ -320,7 +320,7 @@ def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.exp
 def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr) -> Value:
     value = evaluate(m, owner, flow)
     if isinstance(index, ast.Slice):
-        found = lists.part(m, flow, value, index, evaluate)
+        found = lists.part(m, flow, value, index)
         if found is not None:
             return found
     key = evaluate(m, index, flow)

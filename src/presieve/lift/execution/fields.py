@@ -8,7 +8,8 @@ from presieve.ir.fold import Field
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, INT
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit
-from presieve.lift.execution.state import Flow, Machine, Stage
+from presieve.lift.execution.stage import Stage
+from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.values.symbolic import Scalar, SizeV, Traits, Value, VectorV
 from presieve.semantics.build import ite, or_
 

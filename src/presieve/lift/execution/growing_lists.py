@@ -8,54 +8,37 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, Option
-from presieve.ir.terms import FALSE, TRUE, Lit, Term, int_lit
-from presieve.lift.values.containers import GrowingV, LengthV, ListV, Order, PerhapsV
-from presieve.lift.values.merge import merge
+from presieve.ir.terms import FALSE, TRUE, Lit, Term
+from presieve.lift.values.containers import GrowingV, LengthV, ListV, PerhapsV
+from presieve.lift.values.merge import (
+    Items,
+    Lists,
+    absent,
+    as_growing,
+    checked,
+    merge,
+    pushed,
+    settled,
+    there,
+)
 from presieve.lift.values.symbolic import (
-    LITERAL,
     NONE,
-    NoneV,
     OptTupleV,
     RefV,
     Scalar,
     TupleV,
     Value,
     describe,
-    holds_objects,
-    mixed,
 )
-from presieve.semantics.build import and_, get, is_none, ite
+from presieve.semantics.build import and_, get
 
 if TYPE_CHECKING:
     from presieve.lift.execution.state import Flow, Machine
-
-Items: TypeAlias = tuple[Value, ...]
-Lists: TypeAlias = ListV | GrowingV
-
-ASCENDING: Order = ("<", "")
-DESCENDING: Order = (">", "")
-
-
-def absent(item: Value) -> Term:
-    """Whether there is no such item."""
-    match item:
-        case NoneV():
-            return TRUE
-        case Scalar(term, _):
-            return is_none(term)
-        case OptTupleV(present, _):
-            return negate(present)
-    return FALSE
-
-
-def there(item: Value) -> Term:
-    """Whether there is such an item."""
-    return negate(absent(item))
 
 
 def solid(item: Value) -> Value:
@@ -66,47 +49,6 @@ def solid(item: Value) -> Value:
         case OptTupleV(_, items):
             return TupleV(items)
     return item
-
-
-def checked(value: Value) -> Value:
-    """A value that may be an item. Declines one that may be None, and objects."""
-    value = without_length(value)
-    if absent(value) != FALSE:
-        reason = "None may get into a list that grows: leave it out first (if x is not None)"
-        raise DeclineSignal("mutation", reason)
-    if not isinstance(value, Scalar | TupleV) or holds_objects(value):
-        reason = f"{describe(value)} gets into a list that grows: keep numbers, texts or tuples"
-        raise DeclineSignal("mutation", reason)
-    return value
-
-
-def as_growing(found: Lists) -> GrowingV:
-    """A list of fixed length as one that may grow."""
-    if isinstance(found, GrowingV):
-        return found
-    items = tuple(checked(i) for i in found.items)
-    return GrowingV(items, None if len(items) < 2 else frozenset())
-
-
-def settled(found: GrowingV) -> GrowingV:
-    """The list with everything at its place."""
-    if not found.pending:
-        return found
-    items = found.items
-    for x in found.pending:
-        items = pushed(items, x)
-    orders = None if len(items) < 2 else frozenset[Order]()
-    return replace(found, items=items, pending=(), orders=orders)
-
-
-def pushed(items: Items, x: Value) -> Items:
-    """One more item at the end, if there is one."""
-    found: list[Value] = []
-    before: Term = TRUE
-    for old in (*items, NONE):
-        found.append(merge(there(old), old, merge(before, x, NONE)))
-        before = there(old)
-    return tuple(found)
 
 
 def appended(found: GrowingV, x: Value) -> GrowingV:
@@ -130,68 +72,12 @@ def _shifted(items: Items, x: Value, most: int | None) -> Items:
     return tuple(merge(full, a, b) for a, b in zip(moved, plain, strict=False))
 
 
-def merged(condition: Term, a: GrowingV, b: GrowingV) -> GrowingV:
-    """One list or the other."""
-    kind = a.kind
-    if a.kind != b.kind:
-        plain = a if a.kind == "list" else b
-        if {a.kind, b.kind} != {"list", "heap"} or not is_ordered(settled(plain), ASCENDING):
-            raise mixed("a variable is now a list, now a heap or a deque")
-        kind, a, b = "heap", heaped(a), heaped(b)
-    if a.most != b.most:
-        raise mixed("a variable holds deques of different lengths")
-    if a.items == b.items:
-        pending = _merged(condition, a.pending, b.pending)
-        return replace(a, kind=kind, pending=pending, orders=common(a.orders, b.orders))
-    a, b = settled(a), settled(b)
-    items = _merged(condition, a.items, b.items)
-    return replace(a, kind=kind, items=items, orders=common(a.orders, b.orders))
-
-
-def heaped(found: GrowingV) -> GrowingV:
-    """A list in ascending order as the heap that it is."""
-    if found.kind == "heap":
-        return found
-    found = settled(found)
-    items = reversed_items(found.items)
-    orders = None if len(items) < 2 else frozenset([DESCENDING])
-    return replace(found, items=items, orders=orders, kind="heap")
-
-
-def _merged(condition: Term, a: Items, b: Items) -> Items:
-    size = max(len(a), len(b))
-    x, y = (found + (NONE,) * (size - len(found)) for found in (a, b))
-    return tuple(merge(condition, i, j) for i, j in zip(x, y, strict=True))
-
-
-def common(a: frozenset[Order] | None, b: frozenset[Order] | None) -> frozenset[Order] | None:
-    """The orders in which both stand."""
-    if a is None or b is None:
-        return b if a is None else a
-    return a & b
-
-
-def is_ordered(found: GrowingV, order: Order) -> bool:
-    """Whether the items are known to stand in this order."""
-    return found.orders is None or order in found.orders
-
-
 # --- items --------------------------------------------------------------------------------------
 
 
 def length(found: GrowingV) -> LengthV:
     """How many items there are."""
     return LengthV(tuple(there(i) for i in settled(found).items))
-
-
-def without_length(value: Value) -> Value:
-    """The length of a list as the number that it is; every other value as it is."""
-    if not isinstance(value, LengthV):
-        return value
-    number: Term = int_lit(0)
-    for i, exists in enumerate(value.there, 1):
-        number = ite(exists, int_lit(i), number)
-    return Scalar(number, LITERAL)
 
 
 _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
@@ -352,17 +238,6 @@ def concatenated(a: Lists, b: Lists) -> Lists:
     if found.kind != "list" or more.kind != "list":
         raise DeclineSignal("unsupported-operation", "the sum of a list and a heap or deque")
     return replace(found, pending=(*found.pending, *more.items))
-
-
-def reversed_items(items: Items) -> Items:
-    """The items from the last to the first."""
-    found = []
-    for i in range(len(items)):
-        value = merge(there(items[i]), items[0], NONE)
-        for last in range(i + 1, len(items)):
-            value = merge(there(items[last]), items[last - i], value)
-        found.append(value)
-    return tuple(found)
 
 
 def is_list(value: Value) -> bool:

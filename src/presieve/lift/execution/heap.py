@@ -18,7 +18,7 @@ from presieve.lift.execution.dynamic_keys import OpenKeySignal, check_tracked, n
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.models.builtins.comparisons import boolean, equal
 from presieve.lift.models.builtins.sets import added, compared, discarded, united, written_out
-from presieve.lift.values.merge import as_map, merge
+from presieve.lift.values.merge import as_map, merge, without_length
 from presieve.lift.values.symbolic import (
     NONE,
     OTHER,
@@ -94,7 +94,7 @@ def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, seen: set[int]) 
             seen.add(number)
             return frozen(m, flow, flow.heap[number], node, seen)
         case LengthV():
-            return growing_lists.without_length(value)
+            return without_length(value)
         case TupleV(items):
             return TupleV(inner(items))
         case OptTupleV(present, items):

@@ -24,6 +24,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from presieve.lift.execution.stage import Stage
 from presieve.lift.values.symbolic import (
     UNKNOWN,
     AccessV,
@@ -165,9 +166,6 @@ def check_sole(m: Machine, flow: Flow, target: ast.expr, node: ast.AST, *, value
     ``values``: its elements are changed, so that nothing may share them either; else a table gets
     another column.
     """
-    # Imported here: stages are the machine's, which merges values and so needs this module.
-    from presieve.lift.execution.state import Stage
-
     name = target.id if isinstance(target, ast.Name) else None
     value = flow.env.get(name) if name is not None else None
     if not isinstance(value, Whole) or (isinstance(value, VectorV) and value.array):

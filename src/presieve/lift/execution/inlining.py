@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import FunctionType
-from typing import TypeAlias
 
 from presieve.lift.execution.heap import boxed, frozen, numbers_in
 from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine, join_heaps, path_conditions
@@ -23,8 +22,6 @@ from presieve.lift.values.merge import merge
 from presieve.lift.values.symbolic import NONE, Known, SelfV, Unbound, Value
 from presieve.semantics.build import and_
 
-Evaluate: TypeAlias = Callable[[Machine, ast.expr, Flow], Value]
-
 _DEEPEST = 12
 """Calls inside calls."""
 
@@ -34,17 +31,15 @@ def is_own(function: object) -> bool:
     return isinstance(function, FunctionType) and is_own_module(function.__module__)
 
 
-def call(m: Machine, flow: Flow, function: Known, node: ast.Call, evaluate: Evaluate) -> Value:
+def call(m: Machine, flow: Flow, function: Known, node: ast.Call) -> Value:
     """A call of a function of the user's."""
     found = function.target
     assert isinstance(found, FunctionType)
-    args, named = arguments(m, flow, node, evaluate)
+    args, named = arguments(m, flow, node)
     return inlined(m, flow, found, args, named, node)
 
 
-def method(
-    m: Machine, flow: Flow, owner: Value, node: ast.Call, evaluate: Evaluate
-) -> Value | None:
+def method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
     """The result of a method of the user's; None where it is none."""
     assert isinstance(node.func, ast.Attribute)
     if not isinstance(owner, SelfV):
@@ -53,22 +48,20 @@ def method(
     if found is None:
         return None
     function, before = found
-    args, named = arguments(m, flow, node, evaluate)
+    args, named = arguments(m, flow, node)
     return inlined(m, flow, function, [*before, *args], named, node)
 
 
-def arguments(
-    m: Machine, flow: Flow, node: ast.Call, evaluate: Evaluate
-) -> tuple[list[Value], dict[str, Value]]:
+def arguments(m: Machine, flow: Flow, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
     """The arguments of a call, by position and by name."""
     if any(isinstance(a, ast.Starred) for a in node.args):
         raise m.decline("unknown-call", "a call with *", node)
-    args = [evaluate(m, a, flow) for a in node.args]
+    args = [m.evaluate(a, flow) for a in node.args]
     named: dict[str, Value] = {}
     for keyword in node.keywords:
         if keyword.arg is None:
             raise m.decline("unknown-call", "a call with **", node)
-        named[keyword.arg] = evaluate(m, keyword.value, flow)
+        named[keyword.arg] = m.evaluate(keyword.value, flow)
     return args, named
 
 
@@ -104,10 +97,6 @@ def inlined(
     node: ast.AST,
 ) -> Value:
     """The value of a call; the caller's path goes on with the objects as the call leaves them."""
-    from presieve.lift.execution.statements import (
-        execute,  # which calls expressions, which call this
-    )
-
     if flow.ended:
         return NONE
     if m.depth >= _DEEPEST:
@@ -118,7 +107,7 @@ def inlined(
     here = Flow({}, flow.conds, flow.facts, heap=dict(flow.heap))
     env = _arguments(m, function, args, named, node)
     here.env = {n: boxed(inner, here, v) for n, v in env.items()}
-    execute(inner, source.node.body, here)
+    inner.execute(source.node.body, here)
     m.objects = inner.objects
     if not here.ended:
         inner.exits.append(Exit(ExitKind.RETURN, here, NONE, source.node.body[-1]))

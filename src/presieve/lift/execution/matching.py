@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.execution.heap import boxed
-from presieve.lift.execution.inlining import Evaluate, settled_branch
+from presieve.lift.execution.inlining import settled_branch
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.models.builtins.comparisons import compare, equal
 from presieve.lift.python.names import constant
@@ -25,21 +25,16 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics.build import and_, or_
 
 Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
-Execute = Callable[[Machine, list[ast.stmt], Flow], None]
-Condition = Callable[[Machine, ast.expr, Flow], Term]
 
 
 def match(
     m: Machine,
     node: ast.Match,
     flow: Flow,
-    evaluate: Evaluate,
-    condition: Condition,
-    execute: Execute,
     fork: Fork,
 ) -> None:
     """The cases in order; the first that fits is executed."""
-    subject = boxed(m, flow, evaluate(m, node.subject, flow))
+    subject = boxed(m, flow, m.evaluate(node.subject, flow))
 
     def from_case(number: int, here: Flow) -> None:
         if number == len(node.cases) or here.ended:
@@ -47,19 +42,19 @@ def match(
         case = node.cases[number]
         names: dict[str, Value] = {}
         with _at(m, case.pattern):
-            fits = _fits(m, here, case.pattern, subject, names, evaluate)
+            fits = _fits(m, here, case.pattern, subject, names)
         if case.guard is not None:
             if names and fits != TRUE:
                 reason = "a case that names a part of its subject and has a condition"
                 raise m.decline("unsupported-statement", reason, case.pattern)
             inner = here if fits == TRUE else here.branch(fits)
             inner.env.update(names)
-            fits = and_(fits, condition(m, case.guard, inner))
+            fits = and_(fits, m.condition(case.guard, inner))
             settled_branch(here, inner)
 
         def chosen(then: Flow) -> None:
             then.env.update(names)
-            execute(m, case.body, then)
+            m.execute(case.body, then)
 
         fork(m, fits, chosen, lambda other: from_case(number + 1, other), here)
 
@@ -78,12 +73,11 @@ def _fits(
     pattern: ast.pattern,
     subject: Value,
     names: dict[str, Value],
-    evaluate: Evaluate,
 ) -> Term:
     """Whether the subject fits; ``names`` gets what the pattern names."""
     match pattern:
         case ast.MatchValue(value):
-            return compare(m, flow, ast.Eq(), subject, evaluate(m, value, flow), pattern)
+            return compare(m, flow, ast.Eq(), subject, m.evaluate(value, flow), pattern)
         case ast.MatchSingleton(None):
             return compare(m, flow, ast.Is(), subject, NONE, pattern)
         case ast.MatchSingleton(bool() as wanted):
@@ -93,7 +87,7 @@ def _fits(
                 return flow.decided(equal(m, found, known, pattern))
         case ast.MatchOr(patterns):
             inner: dict[str, Value] = {}
-            found_any = or_(*(_fits(m, flow, p, subject, inner, evaluate) for p in patterns))
+            found_any = or_(*(_fits(m, flow, p, subject, inner) for p in patterns))
             if not inner:
                 return found_any
         case ast.MatchAs(None, name):
@@ -101,11 +95,11 @@ def _fits(
             return TRUE
         case ast.MatchAs(ast.pattern() as part, str() as name):
             names[name] = subject
-            return _fits(m, flow, part, subject, names, evaluate)
+            return _fits(m, flow, part, subject, names)
         case ast.MatchSequence(patterns):
             found = flow.opened(m.force(subject, flow))
             if isinstance(found, TupleV | ListV) and not is_tagged(found):
-                return _sequence(m, flow, patterns, found.items, names, evaluate)
+                return _sequence(m, flow, patterns, found.items, names)
     reason = f"this kind of pattern, for {describe(subject)}"
     raise m.decline("unsupported-statement", reason, pattern)
 
@@ -116,11 +110,10 @@ def _sequence(
     patterns: list[ast.pattern],
     items: tuple[Value, ...],
     names: dict[str, Value],
-    evaluate: Evaluate,
 ) -> Term:
     if any(isinstance(p, ast.MatchStar) for p in patterns):
         raise m.decline("unsupported-statement", "a pattern with *", patterns[0])
     if len(patterns) != len(items):
         return FALSE
     pairs = zip(patterns, items, strict=True)
-    return and_(*(_fits(m, flow, p, m.force(i, flow), names, evaluate) for p, i in pairs))
+    return and_(*(_fits(m, flow, p, m.force(i, flow), names) for p, i in pairs))

@@ -20,7 +20,8 @@ from presieve.ir.ops import app, disjunction, negate
 from presieve.ir.sorts import FLOAT, Option, strip
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import substitute, variables
-from presieve.lift.execution.state import Flow, Machine, Stage
+from presieve.lift.execution.stage import Stage
+from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.forms import HiddenCall, Lifted, Pure
 from presieve.lift.models.builtins.functions import advice
 from presieve.lift.python.shipped import member_of

@@ -7,17 +7,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import Protocol
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Field
 from presieve.ir.ops import negate
 from presieve.ir.sorts import FLOAT, INT, Option
 from presieve.ir.terms import FALSE, TRUE, App, Op, Scope, Term, Var, float_lit, int_lit
-from presieve.lift.execution.growing_lists import without_length
+from presieve.lift.execution.stage import Stage
 from presieve.lift.python.names import Names
 from presieve.lift.python.source import Source
 from presieve.lift.values.columns import Columns
-from presieve.lift.values.merge import as_number, merge
+from presieve.lift.values.merge import as_number, merge, without_length
 from presieve.lift.values.ranges import Ranges, column_ranges, field_ranges
 from presieve.lift.values.symbolic import (
     NONE,
@@ -43,14 +44,6 @@ from presieve.semantics.build import and_, default, get, is_none, ite, or_
 
 SIZE_FIELD = "len()"
 """Name of the field that counts rows, where the function asks for their number."""
-
-
-class Stage(Enum):
-    """Which part of a fold is executed."""
-
-    BEFORE = "before the loop"
-    LOOP = "in the loop"
-    AFTER = "after the loop"
 
 
 @dataclass(slots=True)
@@ -121,6 +114,28 @@ class Exit:
     node: ast.stmt
 
 
+class Interpreter(Protocol):
+    """What executes syntax: models of functions and containers ask it for the meaning of what
+    stands inside of them, and know nothing else of it.
+    """
+
+    def evaluate(self, m: Machine, node: ast.expr, flow: Flow, /) -> Value:
+        """The value of an expression on a path."""
+        ...
+
+    def condition(self, m: Machine, node: ast.expr, flow: Flow, /) -> Term:
+        """The truth of an expression on a path."""
+        ...
+
+    def execute(self, m: Machine, body: list[ast.stmt], flow: Flow, /) -> None:
+        """Execute statements on a path, which is changed in place."""
+        ...
+
+    def bind(self, m: Machine, target: ast.expr, value: Value, flow: Flow, /) -> None:
+        """Assign a value to a target."""
+        ...
+
+
 @dataclass(slots=True)
 class Machine:
     """One function's execution. ``raises`` are the conditions under which Python raises, in order
@@ -130,6 +145,7 @@ class Machine:
     source: Source
     names: Names
     columns: Columns
+    interpreter: Interpreter
     stage: Stage = Stage.BEFORE
     raises: list[Term] = field(default_factory=list)
     exits: list[Exit] = field(default_factory=list)
@@ -154,6 +170,22 @@ class Machine:
     def __post_init__(self) -> None:
         """Before the loop is known, only columns have bounds."""
         self.ranges = column_ranges(self.columns.request.schema, self.columns.request.extent)
+
+    def evaluate(self, node: ast.expr, flow: Flow) -> Value:
+        """The value of an expression on a path."""
+        return self.interpreter.evaluate(self, node, flow)
+
+    def condition(self, node: ast.expr, flow: Flow) -> Term:
+        """The truth of an expression on a path."""
+        return self.interpreter.condition(self, node, flow)
+
+    def execute(self, body: list[ast.stmt], flow: Flow) -> None:
+        """Execute statements on a path, which is changed in place."""
+        self.interpreter.execute(self, body, flow)
+
+    def bind(self, target: ast.expr, value: Value, flow: Flow) -> None:
+        """Assign a value to a target."""
+        self.interpreter.bind(self, target, value, flow)
 
     def decline(self, code: str, reason: str, node: ast.AST) -> DeclineSignal:
         """What to raise in order to stop the whole lifting here."""

@@ -14,7 +14,14 @@ from presieve.lift.execution.dynamic_keys import OpenKeySignal
 from presieve.lift.execution.expressions import combined, condition, evaluate, item_at, returned
 from presieve.lift.execution.heap import boxed, change, frozen, store, unite
 from presieve.lift.execution.identity import changes_in_place, check_sole, fresh, waiting
-from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine, join_flows
+from presieve.lift.execution.state import (
+    Exit,
+    ExitKind,
+    Flow,
+    Interpreter,
+    Machine,
+    join_flows,
+)
 from presieve.lift.models.builtins import dicts, lists, records
 from presieve.lift.models.pandas import assign
 from presieve.lift.python.shipped import checked_class
@@ -61,7 +68,7 @@ def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
             del m.raises[raises:], m.exits[exits:]
             flow.env, flow.conds, flow.facts = start.env, start.conds, start.facts
             flow.heap, flow.ended = start.heap, False
-            dynamic_keys.split(m, body[number:], flow, signal, execute, _fork)
+            dynamic_keys.split(m, body[number:], flow, signal, _fork)
             return
 
 
@@ -93,12 +100,12 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Break() if m.loops:
             _leave(m, ExitKind.BREAK, flow, NONE, node)
         case ast.For():
-            unrolling.loop(m, node, flow, evaluate, bind, execute)
+            unrolling.loop(m, node, flow)
         case ast.Match():
-            matching.match(m, node, flow, evaluate, condition, execute, _fork)
+            matching.match(m, node, flow, _fork)
         case ast.Delete(targets):
             for target in targets:
-                if not lists.delete(m, flow, target, evaluate):
+                if not lists.delete(m, flow, target):
                     raise m.decline("mutation", "del changes an object or a variable", target)
         case ast.Raise(error, cause):
             _check_error(m, error, flow, node)
@@ -226,9 +233,9 @@ def _change(
 ) -> None:
     """A statement like ``seen.add(x)``."""
     found = evaluate(m, owner, flow)
-    if own_method(m, flow, found, node, evaluate) is not None:
+    if own_method(m, flow, found, node) is not None:
         return
-    if lists.method(m, flow, found, name, node, evaluate) is not None:
+    if lists.method(m, flow, found, name, node) is not None:
         return
     values = tuple(boxed(m, flow, evaluate(m, a, flow)) for a in args)
     if name == "update" and dicts.is_counter(flow.opened(found)) and len(values) == 1:
@@ -337,3 +344,16 @@ def assigned_names(body: list[ast.stmt]) -> tuple[str, ...]:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 found.setdefault(node.id)
     return tuple(found)
+
+
+class _Python:
+    """Python, as far as it is understood."""
+
+    evaluate = staticmethod(evaluate)
+    condition = staticmethod(condition)
+    execute = staticmethod(execute)
+    bind = staticmethod(bind)
+
+
+PYTHON: Interpreter = _Python()
+"""The interpreter of every execution."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from presieve.ir.ops import negate
@@ -15,7 +15,6 @@ from presieve.ir.terms import TRUE, Lit, int_lit, string_lit
 from presieve.lift.execution import captured, growing_lists
 from presieve.lift.execution.heap import boxed
 from presieve.lift.execution.identity import waiting
-from presieve.lift.execution.inlining import Evaluate
 from presieve.lift.execution.state import (
     Exit,
     ExitKind,
@@ -46,42 +45,36 @@ from presieve.semantics.build import and_, or_
 MOST = 100
 """Rounds of one loop."""
 
-Bind = Callable[[Machine, ast.expr, Value, Flow], None]
-Execute = Callable[[Machine, list[ast.stmt], Flow], None]
 
 Watched = dict[int, bool]
 """Objects that a loop goes over, by number: whether it sees their keys only."""
 
 
-def elements(
-    m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate
-) -> tuple[list[Value], Watched]:
+def elements(m: Machine, node: ast.expr, flow: Flow) -> tuple[list[Value], Watched]:
     """What a loop goes over, and which objects it would see change. Declines ``nested-loop`` where
     that is not known when lifting.
     """
     watched: Watched = {}
-    found = _elements(m, node, flow, evaluate, watched)
+    found = _elements(m, node, flow, watched)
     if len(found) > MOST:
         raise m.decline("too-large", f"a loop of {len(found)} rounds", node)
     return found, watched
 
 
-def _elements(
-    m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate, watched: Watched
-) -> list[Value]:
+def _elements(m: Machine, node: ast.expr, flow: Flow, watched: Watched) -> list[Value]:
     match node:
         case ast.Call(ast.Name("range" | "enumerate" | "zip" as name), args, []):
             if name not in flow.env and is_function(_known(m, name), f"builtins.{name}"):
-                return _made(m, name, args, flow, evaluate, watched, node)
+                return _made(m, name, args, flow, watched, node)
         case ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as owner, part), [], []):
             if part in ("items", "keys", "values"):
-                value = evaluate(m, owner, flow)
+                value = m.evaluate(owner, flow)
                 known = _pairs(m, flow, value, node)
                 if known is not None:
                     _watch(watched, value, keys=part == "keys")
                     pick = {"keys": 0, "values": 1}.get(part)
                     return [TupleV(p) if pick is None else p[pick] for p in known]
-    value = evaluate(m, node, flow)
+    value = m.evaluate(node, flow)
     match flow.opened(value):
         case TupleV(items) | ListV(items) as found if not is_tagged(found):
             _watch(watched, value, keys=False)
@@ -144,19 +137,18 @@ def _made(
     name: str,
     args: list[ast.expr],
     flow: Flow,
-    evaluate: Evaluate,
     watched: Watched,
     node: ast.AST,
 ) -> list[Value]:
     """What ``range``, ``enumerate`` or ``zip`` give."""
     if name == "range":
-        ends = [_whole(m, evaluate(m, a, flow), node) for a in args]
+        ends = [_whole(m, m.evaluate(a, flow), node) for a in args]
         if not 1 <= len(ends) <= 3 or (len(ends) == 3 and ends[2] == 0):
             raise m.decline("always-raises", "this use of range", node)
         if any(abs(end) > sys.maxsize for end in ends) or len(range(*ends)) > MOST:
             raise m.decline("too-large", f"a loop of more than {MOST} rounds", node)
         return [Scalar(int_lit(i), LITERAL) for i in range(*ends)]
-    parts = [_elements(m, a, flow, evaluate, watched) for a in args]
+    parts = [_elements(m, a, flow, watched) for a in args]
     if any(isinstance(x, PerhapsV) for part in parts for x in part):
         reason = f"{name} of a list whose length depends on the rows"
         raise m.decline("unsupported-expression", reason, node)
@@ -176,13 +168,11 @@ def _whole(m: Machine, value: Value, node: ast.AST) -> int:
 # --- statements ---------------------------------------------------------------------------------
 
 
-def loop(
-    m: Machine, node: ast.For, flow: Flow, evaluate: Evaluate, bind: Bind, execute: Execute
-) -> None:
+def loop(m: Machine, node: ast.For, flow: Flow) -> None:
     """``for target in iter: body``, with ``continue``, ``break`` and ``return`` inside."""
     if node.orelse:
         raise m.decline("unsupported-statement", "for with else", node)
-    items, watched = elements(m, node.iter, flow, evaluate)
+    items, watched = elements(m, node.iter, flow)
     outer, m.exits, m.loops = m.exits, [], m.loops + 1
     left: list[Exit] = []
     broken: list[Flow] = []
@@ -197,8 +187,8 @@ def loop(
             skipped = [here.branch(negate(there))] if there != TRUE else []
             here, item = here.branch(there), item.item
         with waiting(here, items[number:]):
-            bind(m, node.target, boxed(m, here, item), here)
-            execute(m, node.body, here)
+            m.bind(node.target, boxed(m, here, item), here)
+            m.execute(node.body, here)
         going = [e.flow for e in m.exits if e.kind is ExitKind.CONTINUE] + skipped
         broken += [e.flow for e in m.exits if e.kind is ExitKind.BREAK]
         left += [e for e in m.exits if e.kind is ExitKind.RETURN]

@@ -15,18 +15,8 @@ from dataclasses import dataclass, field
 from types import FunctionType
 
 from presieve.errors import DeclineSignal
-from presieve.lift.key_columns.expressions import (
-    Env,
-    Flat,
-    Frame,
-    Held,
-    Key,
-    Other,
-    Reader,
-    TableValue,
-    is_flat,
-    join,
-)
+from presieve.lift.key_columns.expressions import Reader, is_flat, join
+from presieve.lift.key_columns.values import Env, Flat, Frame, Held, Key, Other, TableValue
 from presieve.lift.python.names import names_of, parameters
 from presieve.lift.python.shipped import function_source
 from presieve.lift.python.zones import Zone

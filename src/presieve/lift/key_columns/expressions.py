@@ -12,7 +12,6 @@ import builtins
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
 from presieve.lift.key_columns.joins import joined
@@ -28,55 +27,11 @@ from presieve.lift.key_columns.known_functions import (
     SELECTING,
     WINDOWS,
 )
+from presieve.lift.key_columns.values import Env, Flat, Frame, Held, Key, Other, TableValue, Window
 from presieve.lift.python.names import is_function, module, names_of, own_names
 from presieve.lift.python.source import Source
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import Known, NoneV
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """A table: each of the columns ``held``, if it is there, has a key column's value in each row.
-
-    ``whole``: it has all rows of its group, and so at least one.
-    """
-
-    held: frozenset[tuple[str, str]]
-    whole: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """The tuple of a group's key."""
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """The value of this key column; ``many``: a Series of it, or a list of one such value."""
-
-    key: str
-    many: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Flat:
-    """A scalar other than None, or something of one dimension with such in it."""
-
-    scalar: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """A Series to be reduced row by row."""
-
-
-@dataclass(frozen=True, slots=True)
-class Other:
-    """Anything."""
-
-
-TableValue: TypeAlias = Frame | Key | Held | Flat | Window | Other
-Env: TypeAlias = dict[str, TableValue]
 
 
 @dataclass(frozen=True, slots=True)

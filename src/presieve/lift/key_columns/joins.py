@@ -11,8 +11,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from presieve.lift.key_columns.values import Frame
+
 if TYPE_CHECKING:
-    from presieve.lift.key_columns.expressions import Env, Frame, Reader
+    from presieve.lift.key_columns.expressions import Reader
+    from presieve.lift.key_columns.values import Env
 
 _MERGE = frozenset(("on", "how", "suffixes", "validate"))
 _ASOF = frozenset(("on", "by", "direction", "suffixes", "tolerance", "allow_exact_matches"))
@@ -22,8 +25,6 @@ def joined(reader: Reader, node: ast.Call, env: Env) -> Frame | None:
     """``a.merge(b, on=...)``, ``pandas.merge(a, b, on=...)``, ``pandas.merge_asof(a, b, by=...)``;
     None for every other call. Declines what is not followed in the arguments.
     """
-    from presieve.lift.key_columns.expressions import Frame
-
     if not isinstance(node.func, ast.Attribute):
         return None
     name, owner = node.func.attr, node.func.value

@@ -5,21 +5,20 @@ from __future__ import annotations
 import ast
 
 from presieve.lift.execution.captured import is_container
-from presieve.lift.execution.inlining import Evaluate
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.python.names import member
 from presieve.lift.values.symbolic import Known
 
 
-def is_known(m: Machine, node: ast.expr, flow: Flow, evaluate: Evaluate) -> bool:
+def is_known(m: Machine, node: ast.expr, flow: Flow) -> bool:
     """Whether a called name leads to a module or function from outside of the function."""
     match node:
         case ast.Name(name):
             return name not in flow.env
         case ast.Attribute(ast.Name() | ast.Attribute() as owner, name):
-            if not is_known(m, owner, flow, evaluate):
+            if not is_known(m, owner, flow):
                 return False
-            value = evaluate(m, owner, flow)
+            value = m.evaluate(owner, flow)
             return isinstance(value, Known) and member(value, name, m.columns.zone) is not None
     return False
 

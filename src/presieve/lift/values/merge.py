@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import reduce
+from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.ops import app
+from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Decimal, Sort
 from presieve.ir.terms import (
     FALSE,
@@ -23,7 +24,10 @@ from presieve.ir.terms import (
     none_lit,
 )
 from presieve.lift.execution.identity import either
+from presieve.lift.values.containers import Order
 from presieve.lift.values.symbolic import (
+    LITERAL,
+    NONE,
     BitsV,
     Clash,
     DictV,
@@ -41,6 +45,7 @@ from presieve.lift.values.symbolic import (
     Unbound,
     Value,
     describe,
+    holds_objects,
     mixed,
 )
 from presieve.semantics.build import as_float, as_instant, default, get, is_none, ite, some, widen
@@ -167,8 +172,6 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
     if isinstance(a, GapV) != isinstance(b, GapV):
         a, b = _number(a), _number(b)
     if isinstance(a, LengthV) or isinstance(b, LengthV):
-        from presieve.lift.execution.growing_lists import without_length  # which merges items
-
         a, b = without_length(a), without_length(b)
     match a, b:
         case (Unbound(), _) | (_, Unbound()):
@@ -206,11 +209,6 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
         case (ListV(x), ListV(y)) if len(x) == len(y):
             return ListV(_merge_items(condition, x, y))
         case ((ListV() | GrowingV()), (ListV() | GrowingV())):
-            from presieve.lift.execution.growing_lists import (  # which merge items
-                as_growing,
-                merged,
-            )
-
             return merged(condition, as_growing(a), as_growing(b))
         case ((DictV() | MapV()), (DictV() | MapV())):
             return _merge_dicts(condition, a, b)
@@ -290,3 +288,140 @@ def members_of(value: SetV, members: tuple[Lit, ...]) -> tuple[Term, ...]:
     if value.others != FALSE and not set(members) <= set(known):
         raise DeclineSignal("unsupported-operation", "a set of values that are not all constants")
     return tuple(known.get(x, FALSE) for x in members)
+
+
+Items: TypeAlias = tuple[Value, ...]
+
+
+Lists: TypeAlias = ListV | GrowingV
+
+
+ASCENDING: Order = ("<", "")
+
+
+DESCENDING: Order = (">", "")
+
+
+def absent(item: Value) -> Term:
+    """Whether there is no such item."""
+    match item:
+        case NoneV():
+            return TRUE
+        case Scalar(term, _):
+            return is_none(term)
+        case OptTupleV(present, _):
+            return negate(present)
+    return FALSE
+
+
+def there(item: Value) -> Term:
+    """Whether there is such an item."""
+    return negate(absent(item))
+
+
+def checked(value: Value) -> Value:
+    """A value that may be an item. Declines one that may be None, and objects."""
+    value = without_length(value)
+    if absent(value) != FALSE:
+        reason = "None may get into a list that grows: leave it out first (if x is not None)"
+        raise DeclineSignal("mutation", reason)
+    if not isinstance(value, Scalar | TupleV) or holds_objects(value):
+        reason = f"{describe(value)} gets into a list that grows: keep numbers, texts or tuples"
+        raise DeclineSignal("mutation", reason)
+    return value
+
+
+def as_growing(found: Lists) -> GrowingV:
+    """A list of fixed length as one that may grow."""
+    if isinstance(found, GrowingV):
+        return found
+    items = tuple(checked(i) for i in found.items)
+    return GrowingV(items, None if len(items) < 2 else frozenset())
+
+
+def settled(found: GrowingV) -> GrowingV:
+    """The list with everything at its place."""
+    if not found.pending:
+        return found
+    items = found.items
+    for x in found.pending:
+        items = pushed(items, x)
+    orders = None if len(items) < 2 else frozenset[Order]()
+    return replace(found, items=items, pending=(), orders=orders)
+
+
+def pushed(items: Items, x: Value) -> Items:
+    """One more item at the end, if there is one."""
+    found: list[Value] = []
+    before: Term = TRUE
+    for old in (*items, NONE):
+        found.append(merge(there(old), old, merge(before, x, NONE)))
+        before = there(old)
+    return tuple(found)
+
+
+def merged(condition: Term, a: GrowingV, b: GrowingV) -> GrowingV:
+    """One list or the other."""
+    kind = a.kind
+    if a.kind != b.kind:
+        plain = a if a.kind == "list" else b
+        if {a.kind, b.kind} != {"list", "heap"} or not is_ordered(settled(plain), ASCENDING):
+            raise mixed("a variable is now a list, now a heap or a deque")
+        kind, a, b = "heap", heaped(a), heaped(b)
+    if a.most != b.most:
+        raise mixed("a variable holds deques of different lengths")
+    if a.items == b.items:
+        pending = _merged(condition, a.pending, b.pending)
+        return replace(a, kind=kind, pending=pending, orders=common(a.orders, b.orders))
+    a, b = settled(a), settled(b)
+    items = _merged(condition, a.items, b.items)
+    return replace(a, kind=kind, items=items, orders=common(a.orders, b.orders))
+
+
+def heaped(found: GrowingV) -> GrowingV:
+    """A list in ascending order as the heap that it is."""
+    if found.kind == "heap":
+        return found
+    found = settled(found)
+    items = reversed_items(found.items)
+    orders = None if len(items) < 2 else frozenset([DESCENDING])
+    return replace(found, items=items, orders=orders, kind="heap")
+
+
+def _merged(condition: Term, a: Items, b: Items) -> Items:
+    size = max(len(a), len(b))
+    x, y = (found + (NONE,) * (size - len(found)) for found in (a, b))
+    return tuple(merge(condition, i, j) for i, j in zip(x, y, strict=True))
+
+
+def common(a: frozenset[Order] | None, b: frozenset[Order] | None) -> frozenset[Order] | None:
+    """The orders in which both stand."""
+    if a is None or b is None:
+        return b if a is None else a
+    return a & b
+
+
+def is_ordered(found: GrowingV, order: Order) -> bool:
+    """Whether the items are known to stand in this order."""
+    return found.orders is None or order in found.orders
+
+
+def without_length(value: Value) -> Value:
+    """The length of a list as the number that it is; every other value as it is."""
+    if not isinstance(value, LengthV):
+        return value
+    number: Term = int_lit(0)
+    for i, exists in enumerate(value.there, 1):
+        number = ite(exists, int_lit(i), number)
+    return Scalar(number, LITERAL)
+
+
+def reversed_items(items: Items) -> Items:
+    """The items from the last to the first."""
+    found = []
+    for i in range(len(items)):
+        value = merge(there(items[i]), items[0], NONE)
+        for last in range(i + 1, len(items)):
+            value = merge(there(items[last]), items[last - i], value)
+        found.append(value)
+    return tuple(found)

@@ -8,15 +8,17 @@ from typing import TypeAlias
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, FLOAT, Decimal, Option, Sort, option, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term, Var, literal_value, none_lit
-from presieve.lift.execution.growing_lists import as_growing, merged, settled
 from presieve.lift.values.containers import Order
 from presieve.lift.values.merge import (
     as_bits,
+    as_growing,
     as_map,
     as_optional,
     can_promote,
     members_of,
+    merged,
     promote,
+    settled,
     widened,
     width_of,
 )

@@ -16,7 +16,6 @@ from presieve.ir.sorts import BOOL, INT, STRING, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
 from presieve.lift.execution import dynamic_keys, heap
 from presieve.lift.execution.fields import rows_of
-from presieve.lift.execution.inlining import Evaluate
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.models.builtins import sets
 from presieve.lift.models.builtins.arithmetic import binary
@@ -46,31 +45,29 @@ _COUNTED: tuple[Sort, ...] = (STRING, INT, BOOL)
 _CONTAINERS = (ListV, DictV, MapV, SetV)
 
 
-def construct(
-    m: Machine, flow: Flow, function: Known, node: ast.Call, evaluate: Evaluate
-) -> Value | None:
+def construct(m: Machine, flow: Flow, function: Known, node: ast.Call) -> Value | None:
     """``defaultdict(...)`` or ``Counter(...)``; None where the function is neither."""
     if is_function(function, "collections.defaultdict"):
-        return _default_dict(m, flow, node, evaluate)
+        return _default_dict(m, flow, node)
     if is_function(function, "collections.Counter"):
-        return _counter(m, flow, node, evaluate)
+        return _counter(m, flow, node)
     return None
 
 
-def _default_dict(m: Machine, flow: Flow, node: ast.Call, evaluate: Evaluate) -> Value:
+def _default_dict(m: Machine, flow: Flow, node: ast.Call) -> Value:
     if node.keywords or not 1 <= len(node.args) <= 2:
         reason = "defaultdict is supported with a factory, and a dict to start with"
         raise m.decline("unknown-call", reason, node)
-    missing = Missing(collections.defaultdict, _made(m, flow, node.args[0], evaluate), True)
+    missing = Missing(collections.defaultdict, _made(m, flow, node.args[0]), True)
     if len(node.args) == 1:
         return MapV((), (), (), missing)
-    start = flow.opened(evaluate(m, node.args[1], flow))
+    start = flow.opened(m.evaluate(node.args[1], flow))
     if not isinstance(start, DictV):
         raise m.decline("unknown-call", f"a defaultdict of {describe(start)}", node)
     return MapV(start.names, start.items, (TRUE,) * len(start.names), missing)
 
 
-def _made(m: Machine, flow: Flow, node: ast.expr, evaluate: Evaluate) -> Value:
+def _made(m: Machine, flow: Flow, node: ast.expr) -> Value:
     """What a factory makes each time: it must be one and the same, and hold no variables."""
     if isinstance(node, ast.Lambda):
         body, given = node.body, node.args
@@ -78,11 +75,11 @@ def _made(m: Machine, flow: Flow, node: ast.expr, evaluate: Evaluate) -> Value:
         empty = not (given.args or given.kwonlyargs or given.vararg or given.kwarg)
         if local or not empty or given.posonlyargs:
             raise m.decline("unknown-call", "a factory that is not always the same", node)
-        found = flow.opened(evaluate(m, body, flow))
+        found = flow.opened(m.evaluate(body, flow))
         if _is_constant(found):
             return found
     else:
-        factory = evaluate(m, node, flow)
+        factory = m.evaluate(node, flow)
         for path, value in _FACTORIES.items():
             if isinstance(factory, Known) and is_function(factory, f"builtins.{path}"):
                 constant = value if not isinstance(value, type) else None
@@ -203,12 +200,12 @@ def _empty_counter() -> MapV:
     return MapV((), (), (), Missing(collections.Counter, zero, False))
 
 
-def _counter(m: Machine, flow: Flow, node: ast.Call, evaluate: Evaluate) -> Value:
+def _counter(m: Machine, flow: Flow, node: ast.Call) -> Value:
     if node.keywords or len(node.args) > 1:
         raise m.decline("unknown-call", "Counter is supported with one argument", node)
     if not node.args:
         return _empty_counter()
-    of = evaluate(m, node.args[0], flow)
+    of = m.evaluate(node.args[0], flow)
     v = series.vector(m, of)
     if v is not None:
         if strip(v.term.sort) not in _COUNTED:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeAlias, cast
@@ -26,10 +25,11 @@ from presieve.lift.models.builtins import mathematics, sets
 from presieve.lift.models.builtins.arithmetic import absolute
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.builtins.decimals import decimal_of
-from presieve.lift.models.pandas import elementwise, missing_values, reductions, series, top_k
+from presieve.lift.models.pandas import elementwise, reductions, series, top_k
+from presieve.lift.models.pandas.timestamps import CALENDAR
 from presieve.lift.models.pyarrow import compute, results
 from presieve.lift.python.constants import is_calendar
-from presieve.lift.python.names import is_function, module, scalar_constant
+from presieve.lift.python.names import is_function, scalar_constant
 from presieve.lift.values.merge import merge
 from presieve.lift.values.symbolic import (
     LITERAL,
@@ -57,10 +57,6 @@ from presieve.lift.values.symbolic import (
     is_tagged,
 )
 from presieve.semantics.build import and_, as_int, get, is_none, ite, or_
-
-_CALENDAR = re.compile(
-    r"\d{4}-\d{2}-\d{2}(?:[ T]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?\Z", re.ASCII
-)
 
 Arguments: TypeAlias = tuple[Value, ...]
 Model: TypeAlias = Callable[[Machine, Flow, Arguments, ast.AST], Value]
@@ -184,7 +180,7 @@ def _int(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     _arity(m, args, 1, node)
     forced = m.force(args[0], flow)
     if isinstance(forced, GapV):
-        return missing_values.as_int(m, flow, forced, node)
+        return int_of_gap(m, flow, forced, node)
     value = m.scalar(flow, forced, node)
     if isinstance(value.term, Lit) and value.base == STRING:
         return _int_of_text(m, str(literal_value(value.term)), node)
@@ -295,7 +291,7 @@ def build_date(m: Machine, make: Callable[..., object], args: Arguments, node: a
         if not isinstance(a, Scalar) or not isinstance(a.term, Lit) or a.base not in (INT, STRING):
             raise m.decline("unsupported-operation", "a date is built from constants only", node)
         value = literal_value(a.term)
-        if isinstance(value, str) and not _CALENDAR.match(value):  # such as "now"
+        if isinstance(value, str) and not CALENDAR.match(value):  # such as "now"
             raise m.decline("impure-clock", f"{value!r} may depend on when it is read", node)
         plain.append(value)
     try:
@@ -317,16 +313,6 @@ def calendar_constructor(value: Known) -> Callable[..., object] | None:
 
 def _decimal(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
     return decimal_of(m, args, node)
-
-
-def time_of_text(text: str) -> object | None:
-    """The time that pandas reads from a text of digits; None where it may depend on the clock."""
-    if not _CALENDAR.match(text) or (pandas := module("pandas")) is None:
-        return None
-    try:
-        return cast("object", pandas.Timestamp(text))
-    except ValueError:
-        return None
 
 
 def _reduction(name: str) -> Model:
@@ -376,3 +362,11 @@ MODELS: tuple[tuple[tuple[str, ...], Model], ...] = (
     *compute.MODELS,
 )
 """Each function by its path, with what it means."""
+
+
+def int_of_gap(m: Machine, flow: Flow, value: GapV, node: ast.AST) -> Scalar:
+    """``int(value)``: ValueError for NaN. Doubles are declined."""
+    if value.base != INT:
+        raise m.decline("unsupported-operation", f"int() of {describe(value)}", node)
+    m.fail(flow, is_none(value.term))
+    return Scalar(get(value.term))

@@ -20,20 +20,7 @@ from presieve.ir.sorts import FLOAT
 from presieve.ir.terms import TRUE, Term
 from presieve.ir.walk import size
 from presieve.lift.execution import growing_lists, inlining
-from presieve.lift.execution.growing_lists import (
-    ASCENDING,
-    Items,
-    absent,
-    as_growing,
-    checked,
-    is_ordered,
-    item,
-    settled,
-    solid,
-    there,
-    without_length,
-)
-from presieve.lift.execution.inlining import Evaluate
+from presieve.lift.execution.growing_lists import item, solid
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.models.builtins.comparisons import compare
 from presieve.lift.models.builtins.sets import UntrackedSignal
@@ -41,7 +28,21 @@ from presieve.lift.models.pandas.zeros import one_zero
 from presieve.lift.python.names import is_function
 from presieve.lift.values.columns import NUMBERS
 from presieve.lift.values.containers import GrowingV, Order
-from presieve.lift.values.merge import merge
+from presieve.lift.values.merge import (
+    ASCENDING,
+    DESCENDING,
+    Items,
+    absent,
+    as_growing,
+    checked,
+    heaped,
+    is_ordered,
+    merge,
+    reversed_items,
+    settled,
+    there,
+    without_length,
+)
 from presieve.lift.values.symbolic import (
     NONE,
     Known,
@@ -64,7 +65,7 @@ def ordered(
 ) -> GrowingV:
     """The list in this order, ``<`` or ``>`` of what the key gives of each item."""
     if found.kind == "heap" and order[1] == "":
-        turned = growing_lists.reversed_items(found.items) if order[0] == "<" else found.items
+        turned = reversed_items(found.items) if order[0] == "<" else found.items
         return GrowingV(turned, frozenset([order]))
     if is_ordered(found, order):
         items, more = found.items, found.pending
@@ -141,7 +142,7 @@ def itself(flow: Flow, value: Value) -> Value:
     return value
 
 
-def key_of(m: Machine, flow: Flow, node: ast.expr | None, evaluate: Evaluate) -> tuple[str, Key]:
+def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
     """A key function, by a text that is another one for another function."""
     match node:
         case None | ast.Constant(None):
@@ -154,11 +155,11 @@ def key_of(m: Machine, flow: Flow, node: ast.expr | None, evaluate: Evaluate) ->
 
             def by_lambda(here: Flow, value: Value) -> Value:
                 inner = Flow({name: value}, here.conds, here.facts, heap=dict(here.heap))
-                return evaluate(m, body, inner)
+                return m.evaluate(body, inner)
 
             return ast.dump(node), by_lambda
         case ast.Name(name) if name not in flow.env:
-            found = evaluate(m, node, flow)
+            found = m.evaluate(node, flow)
             if isinstance(found, Known) and inlining.is_own(found.target):
                 function = found.target
                 assert isinstance(function, FunctionType)
@@ -174,7 +175,7 @@ def heap_of(m: Machine, found: ListV | GrowingV, node: ast.AST) -> GrowingV:
     """A list that is a heap: an empty one, one in order, or one that heapq has made."""
     heap = settled(as_growing(found))
     if heap.kind == "heap" or (heap.kind == "list" and is_ordered(heap, ASCENDING)):
-        return growing_lists.heaped(heap)
+        return heaped(heap)
     raise m.decline("mutation", "a list that may be no heap is used as one", node)
 
 
@@ -195,8 +196,8 @@ def on_heap(
     if name == "heapreplace":
         value = item(m, flow, found, 0, node)
         items = growing_lists.shortened(flow, items, least)
-    items = _inserted(m, flow, items, x, growing_lists.DESCENDING, itself, node)
-    made = GrowingV(items, frozenset([growing_lists.DESCENDING]), kind="heap", place=found.place)
+    items = _inserted(m, flow, items, x, DESCENDING, itself, node)
+    made = GrowingV(items, frozenset([DESCENDING]), kind="heap", place=found.place)
     if name == "heappushpop":
         value = growing_lists.last(m, flow, items)
         made = replace(made, items=growing_lists.shortened(flow, items, found.items))

@@ -10,12 +10,12 @@ from dataclasses import replace
 from presieve.ir.sorts import BOOL, INT
 from presieve.ir.terms import Lit, literal_value
 from presieve.lift.execution import growing_lists
-from presieve.lift.execution.growing_lists import as_growing, changed, is_list
-from presieve.lift.execution.inlining import Evaluate
+from presieve.lift.execution.growing_lists import changed, is_list
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.models.builtins import heapq_sorted
 from presieve.lift.python.names import is_function
 from presieve.lift.values.containers import GrowingV
+from presieve.lift.values.merge import as_growing, checked, reversed_items, settled
 from presieve.lift.values.symbolic import (
     NONE,
     Known,
@@ -32,35 +32,33 @@ from presieve.lift.values.symbolic import (
 _SELECTED = {"heapq.nlargest": ">", "heapq.nsmallest": "<"}
 
 
-def construct(
-    m: Machine, flow: Flow, function: Known, node: ast.Call, evaluate: Evaluate
-) -> Value | None:
+def construct(m: Machine, flow: Flow, function: Known, node: ast.Call) -> Value | None:
     """``sorted``, ``list`` of a list, ``deque`` and the functions of heapq; None for all others."""
     named = {k.arg or "**": k.value for k in node.keywords}
     if is_function(function, "builtins.sorted") and len(node.args) == 1:
-        order, key = _order(m, flow, named, node, evaluate)
-        of = _list_of(m, flow, evaluate(m, node.args[0], flow), node)
+        order, key = _order(m, flow, named, node)
+        of = _list_of(m, flow, m.evaluate(node.args[0], flow), node)
         return heapq_sorted.ordered(m, flow, of, order, key, node)
     if is_function(function, "builtins.list") and len(node.args) == 1 and not named:
-        found = flow.opened(evaluate(m, node.args[0], flow))
+        found = flow.opened(m.evaluate(node.args[0], flow))
         if isinstance(found, TupleV) and not is_tagged(found):
             return ListV(found.items)
         return found if isinstance(found, ListV) else _list_of(m, flow, found, node)
     if is_function(function, "collections.deque"):
-        return _deque(m, flow, node, named, evaluate)
+        return _deque(m, flow, node, named)
     for path, direction in _SELECTED.items():
         if is_function(function, path) and len(node.args) == 2:
-            count = _count(m, evaluate(m, node.args[0], flow), node)
-            text, key = heapq_sorted.key_of(m, flow, named.pop("key", None), evaluate)
+            count = _count(m, m.evaluate(node.args[0], flow), node)
+            text, key = heapq_sorted.key_of(m, flow, named.pop("key", None))
             if named:
                 raise m.decline("unknown-call", f"{path} with these arguments", node)
-            of = _list_of(m, flow, evaluate(m, node.args[1], flow), node)
+            of = _list_of(m, flow, m.evaluate(node.args[1], flow), node)
             found = heapq_sorted.ordered(m, flow, of, (direction, text), key, node)
             return growing_lists.part(m, found, 0, max(count, 0), node)
     name = heapq_sorted.heap_function(function)
     if name is not None and not named and node.args:
-        owner = evaluate(m, node.args[0], flow)
-        args = [evaluate(m, a, flow) for a in node.args[1:]]
+        owner = m.evaluate(node.args[0], flow)
+        args = [m.evaluate(a, flow) for a in node.args[1:]]
         contents = flow.opened(owner)
         if not isinstance(contents, ListV | GrowingV):
             raise m.decline("unsupported-operation", f"a heap of {describe(contents)}", node)
@@ -91,37 +89,34 @@ def _order(
     flow: Flow,
     named: Mapping[str, ast.expr],
     node: ast.AST,
-    evaluate: Evaluate,
 ) -> tuple[tuple[str, str], heapq_sorted.Key]:
     """The order that ``key=`` and ``reverse=`` say."""
     if not set(named) <= {"key", "reverse"}:
         raise m.decline("unknown-call", "sorting with these arguments", node)
-    text, key = heapq_sorted.key_of(m, flow, named.get("key"), evaluate)
+    text, key = heapq_sorted.key_of(m, flow, named.get("key"))
     down = False
     if "reverse" in named:
-        value = evaluate(m, named["reverse"], flow)
+        value = m.evaluate(named["reverse"], flow)
         if not (isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == BOOL):
             raise m.decline("unsupported-expression", "reverse= is no constant", node)
         down = bool(literal_value(value.term))
     return (">" if down else "<", text), key
 
 
-def _deque(
-    m: Machine, flow: Flow, node: ast.Call, named: dict[str, ast.expr], evaluate: Evaluate
-) -> Value:
+def _deque(m: Machine, flow: Flow, node: ast.Call, named: dict[str, ast.expr]) -> Value:
     args = list(node.args)
     most = args[1] if len(args) == 2 else named.pop("maxlen", None)
     if named or len(args) > 2:
         raise m.decline("unknown-call", "a deque with these arguments", node)
     found: Value = ListV(())
     if args:
-        found = flow.opened(evaluate(m, args[0], flow))
-    limit = evaluate(m, most, flow) if most is not None else NONE
+        found = flow.opened(m.evaluate(args[0], flow))
+    limit = m.evaluate(most, flow) if most is not None else NONE
     if not is_list(found) or (isinstance(found, GrowingV) and found.kind == "heap"):
         raise m.decline("unknown-call", f"a deque of {describe(found)}", node)
     assert isinstance(found, ListV | GrowingV)
     count = None if isinstance(limit, NoneV) else _count(m, limit, node)
-    start = growing_lists.settled(as_growing(found))
+    start = settled(as_growing(found))
     if count is not None and len(start.items) > count:
         start = growing_lists.part(m, replace(start, kind="list"), -count, None, node)
     return replace(start, kind="deque", most=count)
@@ -139,9 +134,7 @@ def _count(m: Machine, value: Value, node: ast.AST) -> int:
 # --- methods ------------------------------------------------------------------------------------
 
 
-def method(
-    m: Machine, flow: Flow, owner: Value, name: str, node: ast.Call, evaluate: Evaluate
-) -> Value | None:
+def method(m: Machine, flow: Flow, owner: Value, name: str, node: ast.Call) -> Value | None:
     """The result of a list's or deque's method, which may change it; None where it is not known."""
     contents = flow.opened(owner)
     if not isinstance(contents, ListV | GrowingV) or not isinstance(owner, RefV):
@@ -150,7 +143,7 @@ def method(
         return None
     if name == "sort" and not node.args:
         named = {k.arg or "**": k.value for k in node.keywords}
-        order, key = _order(m, flow, named, node, evaluate)
+        order, key = _order(m, flow, named, node)
         found = as_growing(contents)
         if found.kind != "list":
             raise m.decline("mutation", ".sort() of a heap or deque", node)
@@ -158,7 +151,7 @@ def method(
         return NONE
     if node.keywords:
         return None
-    args = [m.force(evaluate(m, a, flow), flow) for a in node.args]
+    args = [m.force(m.evaluate(a, flow), flow) for a in node.args]
     # The arguments may have changed the list.
     return _changing(m, flow, owner, name, args, node)
 
@@ -178,10 +171,10 @@ def _changing(
                 found = growing_lists.appended(found, x)
             changed(m, flow, owner, found, node)
         case "insert", [at, x] if not deque and _count(m, at, node) == 0:
-            found = growing_lists.settled(as_growing(contents))
+            found = settled(as_growing(contents))
             if found.kind == "heap":
                 raise m.decline("mutation", "a heap is changed by other functions", node)
-            items = (growing_lists.checked(x), *found.items)
+            items = (checked(x), *found.items)
             orders = None if len(items) < 2 else frozenset[tuple[str, str]]()
             changed(m, flow, owner, replace(found, items=items, orders=orders), node)
         case ("pop", []) | ("popleft", []) | ("pop", [_]):
@@ -197,10 +190,10 @@ def _changing(
             empty = GrowingV((), None, kind="deque" if deque else "list", most=most)
             changed(m, flow, owner, empty, node)
         case "reverse", []:
-            found = growing_lists.settled(as_growing(contents))
+            found = settled(as_growing(contents))
             if found.kind == "heap":
                 raise m.decline("mutation", "a heap is changed by other functions", node)
-            items = growing_lists.reversed_items(found.items)
+            items = reversed_items(found.items)
             turned = replace(found, items=items, orders=None if len(items) < 2 else frozenset())
             changed(m, flow, owner, turned, node)
         case "copy", [] if not deque:
@@ -222,19 +215,17 @@ def _written_out(m: Machine, flow: Flow, value: Value, node: ast.AST) -> tuple[V
 # --- slices -------------------------------------------------------------------------------------
 
 
-def part(
-    m: Machine, flow: Flow, owner: Value, index: ast.Slice, evaluate: Evaluate
-) -> Value | None:
+def part(m: Machine, flow: Flow, owner: Value, index: ast.Slice) -> Value | None:
     """``owner[low:high]`` of a list or tuple, with constants; None for everything else."""
     found = flow.opened(owner)
     is_tuple = isinstance(found, TupleV) and not is_tagged(found)
     if not (is_list(found) or is_tuple):
         return None
     low, high = (
-        None if end is None else _end(m, evaluate(m, end, flow), index)
+        None if end is None else _end(m, m.evaluate(end, flow), index)
         for end in (index.lower, index.upper)
     )
-    step = NONE if index.step is None else evaluate(m, index.step, flow)
+    step = NONE if index.step is None else m.evaluate(index.step, flow)
     if isinstance(found, ListV | TupleV):
         by = None if isinstance(step, NoneV) else _count(m, step, index)
         if by == 0:
@@ -251,23 +242,23 @@ def _end(m: Machine, value: Value, node: ast.AST) -> int | None:
     return None if isinstance(value, NoneV) else _count(m, value, node)
 
 
-def delete(m: Machine, flow: Flow, target: ast.expr, evaluate: Evaluate) -> bool:
+def delete(m: Machine, flow: Flow, target: ast.expr) -> bool:
     """``del owner[k:]``, ``del owner[0]`` and ``del owner[-1]``; whether that is what it is."""
     if not isinstance(target, ast.Subscript):
         return False
-    owner = evaluate(m, target.value, flow)
+    owner = m.evaluate(target.value, flow)
     contents = flow.opened(owner)
     if not isinstance(contents, ListV | GrowingV) or not isinstance(owner, RefV):
         return False
     found = as_growing(contents)
     match target.slice:
         case ast.Slice(ast.expr() as lower, None, None) if found.kind == "list":
-            first = _count(m, evaluate(m, lower, flow), target)
+            first = _count(m, m.evaluate(lower, flow), target)
             left = growing_lists.part(m, found, 0, first, target)
         case ast.Slice():
             return False
         case at:
-            where = _count(m, evaluate(m, at, flow), target)
+            where = _count(m, m.evaluate(at, flow), target)
             _, left = growing_lists.popped(m, flow, found, where, target)
     changed(m, flow, owner, left, target)
     return True

@@ -19,6 +19,7 @@ from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAM
 from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit, literal_value
 from presieve.ir.walk import variables
 from presieve.lift.execution.state import Machine
+from presieve.lift.models.pandas.timestamps import time_of_text
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.merge import can_promote, promote
 from presieve.lift.values.symbolic import (
@@ -191,8 +192,6 @@ def _constant(m: Machine, v: VectorV, value: Value) -> Value:
     text = literal_value(value.term) if isinstance(value.term, Lit) else None
     if not isinstance(text, str):
         return value
-    from presieve.lift.models.builtins.functions import time_of_text
-
     made = time_of_text(text)
     found = scalar_constant(made, m.columns.zone) if made is not None else None
     return value if found is None else found

@@ -102,10 +102,8 @@ def _type(type_: str) -> Maker:
 
 def _array(m: Machine, flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
     """``pyarrow.array([value])``, which is like the list, or ``pyarrow.array([value], type)``."""
-    from presieve.lift.execution.expressions import evaluate
-
     keyword = _keywords(m, node, "type")
-    given = args if keyword is None else (*args, evaluate(m, keyword, flow))
+    given = args if keyword is None else (*args, m.evaluate(keyword, flow))
     match [flow.opened(a) for a in given]:
         case [ListV((_,)) as plain]:
             return plain
