@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from presieve.backend.catalyst_json import (
+from presieve.backend.catalyst.trees import (
     AND,
     ATTRIBUTE,
     parse_plan,
@@ -16,7 +16,7 @@ from presieve.backend.catalyst_json import (
     split_conjuncts,
     walk,
 )
-from presieve.backend.scan import split_list
+from presieve.backend.statistics.scan_filters import split_list
 from presieve.errors import DeclineSignal
 
 

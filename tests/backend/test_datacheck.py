@@ -112,7 +112,7 @@ def test_kept_between_processes(
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"presieve_check": -1}', "x", "null"])
 def test_what_is_no_answer(tmp_path: Path, text: str) -> None:
-    from presieve.driver.store import Store
+    from presieve.driver.cache.disk import Store
 
     store = Store(tmp_path)
     store.put("0" * 64, text)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from tests.backend.running import safe, same_rows
 
-from presieve.backend import footers
+from presieve.backend.statistics import footers
 from presieve.driver.optimize import explain, optimize
 
 pytestmark = pytest.mark.classic("files of a server are not read")

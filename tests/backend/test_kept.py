@@ -11,10 +11,10 @@ from tests.backend.conftest import Tables
 from tests.backend.running import same_rows
 from tests.backend.test_pipelines import TOP2, agg
 
-from presieve.driver import solved as solving
-from presieve.driver.memory import Memory
+from presieve.driver.cache import lookup as solving
+from presieve.driver.cache.disk import CACHE, Store
+from presieve.driver.cache.process import Memory
 from presieve.driver.optimize import explain, optimize
-from presieve.driver.store import CACHE, Store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -181,20 +181,20 @@ def test_filters_of_other_columns_than_a_function_makes_need_not_be_understood(
 ) -> None:
     from pyspark.sql import functions as F
 
-    from presieve.backend import catalyst_operators
+    from presieve.backend.catalyst import operators
 
     double = F.udf(lambda v: v * 2, "double")
     table = spark.range(9).selectExpr("id % 3 AS k", "cast(id AS double) AS v")
     made = table.withColumn("d", double("v")).withColumn("e", F.col("v") + 1)
     counted = table.groupBy("k").count().withColumnRenamed("k", "key")
     understood: list[object] = []
-    meaning = catalyst_operators._meaning
+    meaning = operators._meaning
 
     def watched(tree: object, timezone: str) -> object:
         understood.append(tree)
         return meaning(tree, timezone)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(catalyst_operators, "_meaning", watched)
+    monkeypatch.setattr(operators, "_meaning", watched)
     beside = table.join(counted, table.k == counted.key).filter("v > 3 AND v > count")
     for df in (made.filter("e > 3"), beside):
         assert optimize(df) is df

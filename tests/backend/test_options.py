@@ -17,7 +17,7 @@ from tests.backend.test_facts import without_footers
 from tests.backend.test_pipelines import agg
 
 import presieve
-from presieve.backend.active import entries
+from presieve.backend.session.active import entries
 from presieve.driver import session as driver
 from presieve.driver.optimize import optimized
 from presieve.driver.options import OPTIONS, Options

@@ -12,12 +12,12 @@ from tests.backend.running import rewritten, untouched
 from tests.backend.test_pipelines import SCORE, agg
 
 from presieve.backend import rewrite
-from presieve.backend.catalyst_json import MAX_DEPTH
+from presieve.backend.catalyst.trees import MAX_DEPTH
 from presieve.backend.classic import gateway, guarded
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.gateway import GatewayError
-from presieve.driver import solved as solving
-from presieve.driver.memory import Memory
+from presieve.driver.cache import lookup as solving
+from presieve.driver.cache.process import Memory
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Solution, solve
 from presieve.errors import PresieveError

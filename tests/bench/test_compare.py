@@ -20,7 +20,7 @@ from presieve.cli.app import main
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction
 from presieve.ir.terms import SQL_TRUE, Op, Term, int_lit
-from presieve.synthesis.found import Found
+from presieve.synthesis.outcome import Found
 
 SUITE = Path(__file__).parents[2] / "benchmarks" / "families"
 PUBLISHED = SUITE.parent / "published.csv"

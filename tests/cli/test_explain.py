@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from presieve.backend.dry import is_run
+from presieve.backend.session.dry_run import is_run
 from presieve.cli.explain import _split
 from presieve.errors import UsageError
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from presieve.backend import worth
+from presieve.backend.statistics import edits
 from presieve.cost.decision import Candidate
 from presieve.cost.model import grouped, native
 from presieve.cost.scan import Estimate
@@ -40,8 +40,8 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> dict[Path, Candidate]:
     def alike(_: object, edit: Any) -> frozenset[Path]:
         return frozenset(p for p in known if p[0] == edit.site.boundary.path[0])
 
-    monkeypatch.setattr(worth, "candidate", lambda _, edit: known[edit.site.boundary.path])
-    monkeypatch.setattr(worth, "alike_paths", alike)
+    monkeypatch.setattr(edits, "candidate", lambda _, edit: known[edit.site.boundary.path])
+    monkeypatch.setattr(edits, "alike_paths", alike)
     return known
 
 

@@ -17,8 +17,8 @@ from presieve.certificate import Certificate
 from presieve.ir.terms import literal_value
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis import bmc
-from presieve.synthesis.space import Space
+from presieve.synthesis.sampling.space import Space
+from presieve.synthesis.witness import bmc
 
 _BANK = 400
 _LONGEST = 1500

@@ -12,9 +12,9 @@ from tests.driver.test_order import DEPENDENT, DOUBLES, INDEPENDENT, INTS, NAMED
 from presieve.ir.fold import Problem
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.commute import Relation, only_live, steps_commute
-from presieve.synthesis.permute import Orders
-from presieve.synthesis.space import Space
+from presieve.synthesis.order.commute import Relation, only_live, steps_commute
+from presieve.synthesis.order.permute import Orders
+from presieve.synthesis.sampling.space import Space
 
 EFFORT = Effort(seconds=60.0)
 

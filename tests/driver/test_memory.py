@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tests.driver import folds
 
+from presieve.driver.cache.process import SIZE, Memory
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
-from presieve.driver.memory import SIZE, Memory
 from presieve.driver.solve import Solution, solve
 from presieve.errors import Declined
 from presieve.ir.fold import Problem

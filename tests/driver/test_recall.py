@@ -20,14 +20,14 @@ from tests.driver import folds
 from tests.driver.test_declare import Best
 
 from presieve.certificate import Certificate
-from presieve.driver import recall as recalling
-from presieve.driver import solved as solving
+from presieve.driver.cache import checked as recalling
+from presieve.driver.cache import lookup as solving
+from presieve.driver.cache.checked import Asked, keep, recall
+from presieve.driver.cache.disk import CACHE, Store
+from presieve.driver.cache.process import Memory
 from presieve.driver.declare import read_declared, with_declared
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
-from presieve.driver.memory import Memory
-from presieve.driver.recall import Asked, keep, recall
 from presieve.driver.solve import Policy, Solution, solve
-from presieve.driver.store import CACHE, Store
 from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.terms import TRUE
@@ -447,15 +447,15 @@ def test_no_tampering_gets_a_wrong_claim_used(asked: Asked, store: Store) -> Non
 
 JOB = """
 import sys
-from presieve.synthesis import fewest
+from presieve.synthesis.invariant import minimal_assumptions
 searched = []
-real = fewest.synthesize
+real = minimal_assumptions.synthesize
 def counting(problem, *args, **options):
     searched.append(problem)
     return real(problem, *args, **options)
-fewest.synthesize = counting
+minimal_assumptions.synthesize = counting
 from tests.driver.test_recall import ask, best, said
-from presieve.driver.solved import solved
+from presieve.driver.cache.lookup import solved
 for asked in (ask("m > 3"), ask("m < 3"), best(), best("strict")):
     found = solved(asked.problem, asked.policy, asked.known, asked.budget, asked.left)
     print(found.kind, found.verified is not None, found.prefilter, found.assumptions)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from presieve.driver.store import CACHE, LARGEST, Store, default_store
+from presieve.driver.cache.disk import CACHE, LARGEST, Store, default_store
 
 
 def name(number: int) -> str:
@@ -140,7 +140,7 @@ def test_a_folder_that_may_only_be_read_is_read(
 WRITER = """
 import sys
 from pathlib import Path
-from presieve.driver.store import Store
+from presieve.driver.cache.disk import Store
 kept = Store(Path(sys.argv[1]), count=6)
 me, torn = sys.argv[2], 0
 for round in range(400):

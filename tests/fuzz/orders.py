@@ -17,8 +17,8 @@ from presieve.driver.solve import strictly
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.semantics.interpret import Outcome, Raised, agree
-from presieve.synthesis.order import Independent, decide
-from presieve.synthesis.permute import Exchange
+from presieve.synthesis.order.dependence import Independent, decide
+from presieve.synthesis.order.permute import Exchange
 
 SHUFFLES = 40
 """Tables, each in two orders, that try a claim of independence."""

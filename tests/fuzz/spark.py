@@ -30,9 +30,9 @@ from tests.fuzz.settings import PLAIN
 from tests.fuzz.spark_tables import CHANGES, grouped_rows, single_rows, table, write
 from tests.lift.lifting import columns
 
+from presieve.driver.cache.disk import CACHE
 from presieve.driver.inputs import Inputs, read_inputs
 from presieve.driver.optimize import explain, optimize
-from presieve.driver.store import CACHE
 from presieve.errors import UsageError
 
 if TYPE_CHECKING:

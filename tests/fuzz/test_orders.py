@@ -8,8 +8,8 @@ import pytest
 from tests.fuzz.orders import Claims
 from tests.fuzz.pairs import Fuzzer
 
-from presieve.synthesis import order
-from presieve.synthesis.permute import Orders
+from presieve.synthesis.order import dependence
+from presieve.synthesis.order.permute import Orders
 
 SECONDS = 15.0
 LEAST = 25
@@ -29,7 +29,7 @@ def test_claims_about_the_order_of_rows_hold() -> None:
 
 def test_false_claims_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Were everything called independent, the runs would show it."""
-    monkeypatch.setattr(order, "steps_commute", lambda *_: True)
+    monkeypatch.setattr(dependence, "steps_commute", lambda *_: True)
     monkeypatch.setattr(Orders, "search", lambda *_: None)
     claims = Claims()
     for fold in range(40):

@@ -190,7 +190,7 @@ def test_constants_that_are_not_plain_are_declined(module: Any, name: str) -> No
 def test_what_is_pickled_by_value_is_certain(module: Any) -> None:
     from pyspark import cloudpickle
 
-    from presieve.backend.pickled import loads
+    from presieve.backend.problems.pickled import loads
 
     def shipped(function: Any) -> Any:
         return loads(cloudpickle.dumps(function))  # type: ignore[no-untyped-call]

@@ -18,7 +18,7 @@ from tests.lift import (
 from tests.lift.agreement import Case, assert_agrees
 from tests.lift.lifting import columns, declined, request
 
-from presieve.backend.pickled import snapshot
+from presieve.backend.problems.pickled import snapshot
 from presieve.lift import Form, RowClass, SeriesFunction
 
 

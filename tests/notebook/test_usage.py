@@ -38,7 +38,7 @@ def test_mistakes(shell: Shell, cell: str, line: str) -> None:
 
 @pytest.mark.parametrize("cell", ["%presieve on", "%presieve off", "%presieve status"])
 def test_without_a_session(shell: Shell, cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from presieve.backend import active
+    from presieve.backend.session import active
 
     monkeypatch.setattr(active, "active_session", lambda: None)
     for each in (cell, "%%presieve\nran = True"):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tests.report.examples import NONE, SPLIT
 
-from presieve.backend.sizes import Size
+from presieve.backend.statistics.sizes import Size
 from presieve.report.model import BoundaryReport, ReportData
 
 WRITTEN = """\

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.report.plans import DECLINED, EXACT, LONG, SIMPLE, wordy
 
-from presieve.backend.metrics import Run
+from presieve.backend.statistics.metrics import Run
 from presieve.report import html
 from presieve.report.model import Measured
 

@@ -10,7 +10,7 @@ from tests.report.examples import SPLIT
 from tests.report.plans import CASES, DECLINED, EMPTY, EXACT, LONG, SIMPLE, WRITTEN, wordy
 from tests.report.test_report import outline
 
-from presieve.backend.metrics import Run
+from presieve.backend.statistics.metrics import Run
 from presieve.report import html, words
 from presieve.report.drawing.aligned import MOST_IN_A_ROW, align
 from presieve.report.drawing.picture import WIDTH, Picture, Pictures, pictures

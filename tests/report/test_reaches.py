@@ -10,7 +10,7 @@ from tests.report.examples import SPLIT
 from tests.report.test_report import outline
 from tests.synthesis import folds
 
-from presieve.backend.scan import Scans
+from presieve.backend.statistics.scan_filters import Scans
 from presieve.demo.pipelines import PIPELINES
 from presieve.driver.synthesize import synthesize
 from presieve.errors import Declined

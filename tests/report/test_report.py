@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.report.examples import MIXED, NONE, NOTHING, SPLIT, TIE
 
-from presieve.backend.metrics import Run
+from presieve.backend.statistics.metrics import Run
 from presieve.errors import UsageError
 from presieve.report import html
 from presieve.report.model import Measured, ReportData

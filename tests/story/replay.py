@@ -23,8 +23,8 @@ from presieve.semantics.interpret import (
 )
 from presieve.semantics.values import Value
 from presieve.smt.solver import Effort, Sat
-from presieve.synthesis import story
-from presieve.synthesis.story import Event, Group, Needed
+from presieve.synthesis import events as record
+from presieve.synthesis.events import Event, Group, Needed
 
 Keys = dict[str, Value]
 
@@ -56,7 +56,7 @@ def check_needed(needed: Needed, dropped_by: Term | None = None) -> None:
     assert dropped_by is None or not holds(dropped_by, env)
 
 
-def check_refuted(event: story.Refuted, candidate: Term | None) -> None:
+def check_refuted(event: record.Refuted, candidate: Term | None) -> None:
     """The candidate that was told last gives another result."""
     assert event.prefilter == candidate
     rows, keys = table(event.group)
@@ -65,7 +65,7 @@ def check_refuted(event: story.Refuted, candidate: Term | None) -> None:
     assert not agree(outcome(problem, rows, keys), pushed)
 
 
-def check_tried(event: story.Tried) -> None:
+def check_tried(event: record.Tried) -> None:
     """What is refuted comes with rows that pass, which the filter rejects and the residual not."""
     assert (event.group is not None) == (event.judged == "refuted")
     if event.group is None:
@@ -77,7 +77,7 @@ def check_tried(event: story.Tried) -> None:
     assert isinstance(outcome(problem, rows, keys), Nothing)
 
 
-def check_stays(event: story.Stays) -> None:
+def check_stays(event: record.Stays) -> None:
     """The group is rejected by the filter, and accepted without the conjunct."""
     if event.group is None:
         return
@@ -94,32 +94,32 @@ def check(events: Iterable[Event]) -> None:
     left = -1
     for event in events:
         match event:
-            case story.Searched() | story.Lowered():
+            case record.Searched() | record.Lowered():
                 candidate = None
-            case story.Explored(_, regions, needed):
+            case record.Explored(_, regions, needed):
                 assert len(needed) <= regions
                 for one in needed:
                     check_needed(one)
-            case story.Proposed(prefilter):
+            case record.Proposed(prefilter):
                 candidate = prefilter
-            case story.Refuted():
+            case record.Refuted():
                 check_refuted(event, candidate)
-            case story.PutBack(needed):
+            case record.PutBack(needed):
                 for one in needed:
                     check_needed(one, candidate)
-            case story.Mined():
+            case record.Mined():
                 left = event.clauses
-            case story.Round(asked, killed, _):
+            case record.Round(asked, killed, _):
                 assert asked == left
                 assert killed
                 left -= len(killed)
-            case story.Settled(clauses, _):
+            case record.Settled(clauses, _):
                 assert len(clauses) == left
-            case story.Tried():
+            case record.Tried():
                 check_tried(event)
-            case story.Stays():
+            case record.Stays():
                 check_stays(event)
-            case story.Minimised(clauses, invariant):
+            case record.Minimised(clauses, invariant):
                 assert clauses == left >= len(invariant)
 
 
@@ -129,14 +129,14 @@ def check_rounds(events: Sequence[Event], problem: Problem) -> int:
     """
     checked = 0
     prefilter: Term | None = None
-    rounds: list[story.Round] = []
+    rounds: list[record.Round] = []
     for event in events:
         match event:
-            case story.Proposed(prefilter):
+            case record.Proposed(prefilter):
                 rounds = []
-            case story.Round():
+            case record.Round():
                 rounds.append(event)
-            case story.Settled(clauses, _):
+            case record.Settled(clauses, _):
                 assert prefilter is not None
                 for one in reversed(rounds):
                     clauses = (*clauses, *one.killed)

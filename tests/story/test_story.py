@@ -24,8 +24,8 @@ from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.ir.fold import Problem
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE
 from presieve.report.tell import trace
-from presieve.synthesis import story
-from presieve.synthesis.story import Event
+from presieve.synthesis import events as record
+from presieve.synthesis.events import Event
 
 ROOT = Path(__file__).parents[2]
 SUITE = {b.name: b for b in benchmarks(load(ROOT / "benchmarks" / "families"))}
@@ -70,15 +70,15 @@ def test_what_is_told_is_so(case: Case) -> None:
     check(events)
     last = events[-1]
     if solution.verified is not None:
-        assert isinstance(last, story.Checked)
+        assert isinstance(last, record.Checked)
         assert last.pushdown.prefilter == solution.prefilter
         assert last.pushdown.residual == solution.residual
         assert (last.pushdown.kind, last.pushdown.strength, last.refused) == (
             *(solution.kind, solution.strength),
             "",
         )
-        (*_, minimised) = (e for e in events if isinstance(e, story.Minimised))
-        proved = [e.pushdown for e in events if isinstance(e, story.Ended)]
+        (*_, minimised) = (e for e in events if isinstance(e, record.Minimised))
+        proved = [e.pushdown for e in events if isinstance(e, record.Ended)]
         assert any(p and set(minimised.invariant) <= set(p.invariant) for p in proved)
 
 
@@ -86,9 +86,9 @@ def test_what_is_told_is_so(case: Case) -> None:
 def test_the_tables_shown_give_what_the_user_gets(case: Case) -> None:
     """What is shown beside rows is what the user's own Python gives for them."""
     events = told(case)[1]
-    if any(isinstance(e, story.Lowered) for e in events):
-        events = events[: next(i for i, e in enumerate(events) if isinstance(e, story.Lowered))]
-    if any(isinstance(e, story.Searched) and e.computed for e in events):
+    if any(isinstance(e, record.Lowered) for e in events):
+        events = events[: next(i for i, e in enumerate(events) if isinstance(e, record.Lowered))]
+    if any(isinstance(e, record.Searched) and e.computed for e in events):
         return  # of columns that the user does not have
     line = pipeline_of(case)
     runs = [r for s in trace(events).steps for e in s.exhibits for r in e.runs]
@@ -111,12 +111,19 @@ def test_all_there_is_to_tell_is_told() -> None:
     events += [e for case in CASES for e in told(case)[1]]
     kinds = {type(e) for e in events}
     assert kinds >= {
-        *(story.Searched, story.Lowered, story.Explored, story.Proposed, story.Refuted),
-        *(story.PutBack, story.Mined, story.Round, story.Settled, story.Tried, story.Minimised),
-        *(story.Stays, story.Weaker, story.Ended, story.Relaxed, story.Checked),
+        *(record.Searched, record.Lowered, record.Explored, record.Proposed, record.Refuted),
+        *(
+            record.PutBack,
+            record.Mined,
+            record.Round,
+            record.Settled,
+            record.Tried,
+            record.Minimised,
+        ),
+        *(record.Stays, record.Weaker, record.Ended, record.Relaxed, record.Checked),
     }
-    assert {e.by for e in events if isinstance(e, story.Round)} >= {"sync", "stutter"}
-    assert {e.judged for e in events if isinstance(e, story.Tried)} >= {"refuted", "taken"}
+    assert {e.by for e in events if isinstance(e, record.Round)} >= {"sync", "stutter"}
+    assert {e.judged for e in events if isinstance(e, record.Tried)} >= {"refuted", "taken"}
 
 
 @pytest.mark.parametrize("name", ["top2", "case study A", "longest streak", "max equal"])
@@ -129,7 +136,7 @@ def test_the_obligation_that_kills_clauses_is_the_one_told(name: str) -> None:
 
 def first_search(events: list[Event]) -> tuple[list[Event], Problem]:
     """The events of the first search, and its problem."""
-    searches = [e for e in events if isinstance(e, story.Searched)]
+    searches = [e for e in events if isinstance(e, record.Searched)]
     first = events[: events.index(searches[1])] if len(searches) > 1 else events
     return first, searches[0].problem
 
@@ -138,8 +145,8 @@ def test_rounds_are_checked_at_all() -> None:
     """The check above is not empty, and would notice the other obligation."""
     events, problem = first_search(story_of(LONG))
     assert check_rounds(events, problem) > 0
-    kept = [replace(e, by="stutter") if isinstance(e, story.Round) else e for e in events]
-    kept = [replace(e, prefilter=SQL_TRUE) if isinstance(e, story.Proposed) else e for e in kept]
+    kept = [replace(e, by="stutter") if isinstance(e, record.Round) else e for e in events]
+    kept = [replace(e, prefilter=SQL_TRUE) if isinstance(e, record.Proposed) else e for e in kept]
     with pytest.raises(AssertionError):
         check_rounds(kept, problem)
 
@@ -148,7 +155,7 @@ def test_rounds_are_checked_at_all() -> None:
 
 
 def lies() -> list[tuple[str, type, Callable[[Any], Any]]]:
-    def moved(e: story.PutBack) -> story.PutBack:
+    def moved(e: record.PutBack) -> record.PutBack:
         one = e.needed[0]
         group = replace(one.group, rows=one.group.rows[one.index : one.index + 1] * 2)
         return replace(e, needed=(replace(one, group=group, index=0), *e.needed[1:]))
@@ -157,31 +164,31 @@ def lies() -> list[tuple[str, type, Callable[[Any], Any]]]:
         return replace(e, group=replace(e.group, rows=())) if e.group else e
 
     return [
-        ("another row", story.PutBack, moved),
-        ("another region", story.PutBack, lambda e: replace(e, needed=elsewhere(e.needed))),
-        ("an error", story.PutBack, lambda e: replace(e, needed=raising(e.needed))),
-        ("no rows", story.Refuted, cut),
-        ("another candidate", story.Refuted, lambda e: replace(e, prefilter=SQL_TRUE)),
-        ("kept by the candidate", story.Proposed, lambda e: replace(e, prefilter=SQL_TRUE)),
-        ("no group", story.Tried, cut),
-        ("rows that do not pass", story.Tried, lambda e: replace(e, prefilter=SQL_FALSE)),
-        ("the filter", story.Tried, rejecting),
-        ("a conjunct that is not needed", story.Stays, lambda e: replace(e, rest=e.conjunct)),
-        ("fewer clauses", story.Mined, lambda e: replace(e, clauses=e.clauses - 1)),
-        ("one killed less", story.Round, lambda e: replace(e, killed=e.killed[1:])),
-        ("one left more", story.Settled, lambda e: replace(e, clauses=(*e.clauses, SQL_TRUE))),
+        ("another row", record.PutBack, moved),
+        ("another region", record.PutBack, lambda e: replace(e, needed=elsewhere(e.needed))),
+        ("an error", record.PutBack, lambda e: replace(e, needed=raising(e.needed))),
+        ("no rows", record.Refuted, cut),
+        ("another candidate", record.Refuted, lambda e: replace(e, prefilter=SQL_TRUE)),
+        ("kept by the candidate", record.Proposed, lambda e: replace(e, prefilter=SQL_TRUE)),
+        ("no group", record.Tried, cut),
+        ("rows that do not pass", record.Tried, lambda e: replace(e, prefilter=SQL_FALSE)),
+        ("the filter", record.Tried, rejecting),
+        ("a conjunct that is not needed", record.Stays, lambda e: replace(e, rest=e.conjunct)),
+        ("fewer clauses", record.Mined, lambda e: replace(e, clauses=e.clauses - 1)),
+        ("one killed less", record.Round, lambda e: replace(e, killed=e.killed[1:])),
+        ("one left more", record.Settled, lambda e: replace(e, clauses=(*e.clauses, SQL_TRUE))),
     ]
 
 
-def elsewhere(needed: tuple[story.Needed, ...]) -> tuple[story.Needed, ...]:
+def elsewhere(needed: tuple[record.Needed, ...]) -> tuple[record.Needed, ...]:
     return tuple(replace(n, region=SQL_FALSE) for n in needed)
 
 
-def raising(needed: tuple[story.Needed, ...]) -> tuple[story.Needed, ...]:
+def raising(needed: tuple[record.Needed, ...]) -> tuple[record.Needed, ...]:
     return tuple(replace(n, raises=not n.raises) for n in needed)
 
 
-def rejecting(event: story.Tried) -> story.Tried:
+def rejecting(event: record.Tried) -> record.Tried:
     return replace(event, residual=event.group.problem.where) if event.group else event
 
 

@@ -12,7 +12,7 @@ from presieve.ir.ops import app, conjunction, negate
 from presieve.ir.sorts import BOOL, INT, Option
 from presieve.ir.terms import SQL_TRUE, Op, Scope, Term, Var
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.correlated import facts
+from presieve.synthesis.sampling.correlated import facts
 
 BY_NAME = {c.name: c for c in COMPARED}
 SUM = "CAST(opened AS DECIMAL(20,0)) + CAST(span AS DECIMAL(20,0))"

@@ -34,7 +34,7 @@ from presieve.ir.terms import SQL_TRUE, Op, Term, literal_value
 from presieve.ir.walk import literals
 from presieve.smt.solver import Effort
 from presieve.sql.emit import emit
-from presieve.synthesis.lowering import Lowering, lower, scale_of
+from presieve.synthesis.forms.count_scaling import Lowering, lower, scale_of
 from presieve.universe.classes import Classes
 
 EVENTS: dict[str, Any] = {

@@ -15,7 +15,7 @@ from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import Value
 from presieve.sql.emit import emit
 from presieve.sql.parse import parse_predicate
-from presieve.synthesis.residual import assemble, choose, cost, every, parts_of
+from presieve.synthesis.residual.weakening import assemble, choose, cost, every, parts_of
 
 N, M = output_var("n", INT), output_var("m", Option(INT))
 D, B = output_var("d", Option(FLOAT)), output_var("b", Option(BOOL))

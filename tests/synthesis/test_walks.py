@@ -11,8 +11,9 @@ from tests.synthesis.running import pipeline_of
 
 from presieve.ir.fold import Problem
 from presieve.semantics.compile import agree
-from presieve.synthesis import engine, walks
-from presieve.synthesis.space import Space
+from presieve.synthesis import engine
+from presieve.synthesis.sampling import walks
+from presieve.synthesis.sampling.space import Space
 from presieve.universe.boxes import Cell
 
 few = pytest.mark.parametrize("case", CASES[::3], ids=str)

@@ -16,8 +16,8 @@ from presieve.driver.inputs import read_filter, read_inputs
 from presieve.driver.synthesize import synthesize
 from presieve.driver.verify import verify
 from presieve.errors import Declined
-from presieve.synthesis.climb import climbed
-from presieve.synthesis.space import Space
+from presieve.synthesis.sampling.climb import climbed
+from presieve.synthesis.sampling.space import Space
 
 BY_NAME = {c.name: c for c in WIDE}
 

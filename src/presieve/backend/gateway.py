@@ -1,7 +1,7 @@
 """Trusted. What the rest of the backend asks of Spark, wherever its plans lie.
 
 A plan is a handle with which nothing can be done but to hand it back, and a tree in Catalyst's
-words (:mod:`presieve.backend.catalyst_json`), in which everything is looked up. A path leads to
+words (:mod:`presieve.backend.catalyst.trees`), in which everything is looked up. A path leads to
 the same operator in both.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from presieve.backend.catalyst_json import Node, Tree
+from presieve.backend.catalyst.trees import Node, Tree
 from presieve.errors import Declined, PresieveError
 from presieve.plan.algebra import Attribute
 

@@ -18,9 +18,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from presieve.backend.boundary import LOGICAL, PROJECT, PYTHON_UDF, Boundary
-from presieve.backend.catalyst_json import Node, walk
-from presieve.backend.catalyst_operators import (
+from presieve.backend.catalyst.boundary import LOGICAL, PROJECT, PYTHON_UDF, Boundary
+from presieve.backend.catalyst.names import is_key_type
+from presieve.backend.catalyst.operators import (
     FILTER,
     GENERATE,
     JOIN,
@@ -29,9 +29,9 @@ from presieve.backend.catalyst_operators import (
     UNION,
     VIEW,
 )
+from presieve.backend.catalyst.trees import Node, walk
+from presieve.backend.effects.raising import trees
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.names import is_key_type
-from presieve.backend.raising import trees
 from presieve.errors import DeclineSignal
 from presieve.sql.names import quote
 

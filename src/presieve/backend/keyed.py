@@ -10,10 +10,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructField, StructType
 
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
+from presieve.backend.effects.sources import scanned
 from presieve.backend.gateway import GatewayError
-from presieve.backend.pickled import snapshot
-from presieve.backend.settings import ALLOWED, LEGACY, SETTINGS
-from presieve.backend.sources import scanned
+from presieve.backend.problems.pickled import snapshot
+from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.errors import DeclineSignal, UsageError
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn
 from presieve.sql.emit import aside

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from presieve.backend.boundary import is_boundary
-from presieve.backend.catalyst_json import EXPRESSIONS, Node, nodes_inside, walk
-from presieve.backend.catalyst_operators import ALWAYS_PASSED, FILTER
+from presieve.backend.catalyst.boundary import is_boundary
+from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
+from presieve.backend.catalyst.trees import EXPRESSIONS, Node, nodes_inside, walk
 from presieve.errors import Declined
 
 FUNCTION_MARKS = ("PythonUDF", "PythonUDTF")

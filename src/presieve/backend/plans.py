@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.arrays import list_fold
-from presieve.backend.boundary import LOGICAL, TABLE_FUNCTION, table_function
-from presieve.backend.catalyst_json import JsonNode, Node
-from presieve.backend.catalyst_plan import Site, boundaries, candidates, find_sites
+from presieve.backend.catalyst.boundary import LOGICAL, TABLE_FUNCTION, table_function
+from presieve.backend.catalyst.list_folds import list_fold
+from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, native_call
+from presieve.backend.catalyst.sites import Site, boundaries, candidates, find_sites
+from presieve.backend.catalyst.trees import JsonNode, Node
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
-from presieve.backend.datacheck import FEW, Check, check_of
-from presieve.backend.facts import BY_FOOTERS, Fact, extent, known_facts
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 from presieve.backend.guard import classes
-from presieve.backend.native import AGGREGATE_EXPRESSION, native_call
 from presieve.backend.notes import notes
-from presieve.backend.problem import SiteProblem, read_problem
+from presieve.backend.problems.problem import SiteProblem, read_problem
+from presieve.backend.problems.setting import Setting
 from presieve.backend.rewrite import SiteEdit, edit, guarded_edit, rewrite_plan
-from presieve.backend.scan import Scans, scans_below
-from presieve.backend.setting import Setting
-from presieve.backend.sizes import Size, sizes
+from presieve.backend.statistics.data_check import FEW, Check, check_of
+from presieve.backend.statistics.facts import BY_FOOTERS, Fact, extent, known_facts
+from presieve.backend.statistics.scan_filters import Scans, scans_below
+from presieve.backend.statistics.sizes import Size, sizes
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
 from presieve.ir.terms import TRUE, Term, Var

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from presieve.backend.catalyst_json import Conjunct, split_conjuncts
-from presieve.backend.catalyst_operators import FILTER
+from presieve.backend.catalyst.names import above, distinct, input_vars, output_vars
+from presieve.backend.catalyst.operators import FILTER
+from presieve.backend.catalyst.trees import Conjunct, split_conjuncts
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.names import above, distinct, input_vars, output_vars
-from presieve.backend.problem import SiteProblem
+from presieve.backend.problems.problem import SiteProblem
 from presieve.errors import Declined, DeclineSignal, PresieveError
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts
 from presieve.ir.terms import App, Op, Scope, Term, Var

@@ -29,7 +29,7 @@ from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Unsat
 from presieve.smt.text import s_not
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.space import Space
+from presieve.synthesis.sampling.space import Space
 
 Verdict = Literal["solved", "weaker", "wrong", "unanswered"]
 """solved: no weaker kind than it should be; weaker: right, but less than that; wrong: the checker

@@ -29,7 +29,7 @@ from presieve.smt.encodings import same_encoding
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Unsat
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.space import Space
+from presieve.synthesis.sampling.space import Space
 
 _PAIRS = 3000
 _ASKED = 40

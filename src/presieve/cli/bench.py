@@ -13,7 +13,7 @@ import typer
 from presieve.cli import bench_scale, bench_spark, bench_tpch, output
 from presieve.cli import options as opt
 from presieve.cli.steps import steps
-from presieve.driver.store import CACHE
+from presieve.driver.cache.disk import CACHE
 from presieve.errors import UsageError
 
 if TYPE_CHECKING:

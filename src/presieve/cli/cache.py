@@ -8,7 +8,7 @@ import typer
 
 from presieve.cli import options as opt
 from presieve.cli import output
-from presieve.driver.store import BYTES, CACHE, COUNT, default_store
+from presieve.driver.cache.disk import BYTES, CACHE, COUNT, default_store
 
 
 def command(

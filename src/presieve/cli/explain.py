@@ -53,14 +53,14 @@ def command(
     json, html = json or late_json, html or late_html
     output.check_writable(html)
     found = jobs.read(job)
-    from presieve.backend import dry
+    from presieve.backend.session import dry_run
 
     progress.in_terminal()
     heard = Heard(inside(found.path.resolve().parent))
     otherwise = project.options(found.path)
     setting = Setting(given, heard.look, for_report=True, otherwise=otherwise)
     warned = jobs.Warned()
-    enable_everywhere(setting, dry.install(heard.skip))
+    enable_everywhere(setting, dry_run.install(heard.skip))
     with _stdout_elsewhere():
         error = _run(found, own)
     looks = distinct(heard.looks)

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from presieve.driver.named import inside, named
+from presieve.driver.named_objects import inside, named
 from presieve.errors import UsageError, meant
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import SparkSession
 
-from presieve.driver.store import CACHE
+from presieve.driver.cache.disk import CACHE
 from presieve.errors import UsageError
 
 

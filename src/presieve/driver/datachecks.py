@@ -14,11 +14,11 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from presieve.driver.store import Store, default_store
+from presieve.driver.cache.disk import Store, default_store
 from presieve.errors import PresieveError
 
 if TYPE_CHECKING:
-    from presieve.backend.datacheck import Check
+    from presieve.backend.statistics.data_check import Check
 
 logger = logging.getLogger("presieve")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from presieve.certificate.check import make_solver
-from presieve.driver.checked import check_texts
+from presieve.driver.arguments import check_texts
 from presieve.driver.inputs import TIMEZONE, told_in
 from presieve.errors import Declined, UsageError
 from presieve.ir.fold import Assumption, Problem

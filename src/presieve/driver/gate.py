@@ -23,7 +23,7 @@ def gated(opened: Opened, decided: Sequence[Decided], *, refuse: bool) -> list[D
     """The boundaries of one round, those without an edit that would cost more than they save.
     ``refuse`` is false where it is only told.
     """
-    from presieve.backend.worth import alike_paths, candidate
+    from presieve.backend.statistics.edits import alike_paths, candidate
 
     found = list(decided)
     left = {e.site.boundary.path: (i, e) for i, e in _with_prefilter(decided)}

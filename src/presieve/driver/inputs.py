@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from presieve.driver.checked import check_text, check_texts
+from presieve.driver.arguments import check_text, check_texts
 from presieve.errors import Declined, UsageError, meant
 from presieve.ir.fold import Column, Fold, Mode, Problem
 from presieve.ir.sorts import TIMESTAMP, strip

@@ -28,9 +28,9 @@ from presieve.smt.solver import Effort, Unsat
 from presieve.smt.text import s_not, s_or
 
 if TYPE_CHECKING:
-    from presieve.backend.facts import Fact
     from presieve.backend.plans import Opened, SiteEdit
-    from presieve.backend.problem import SiteProblem
+    from presieve.backend.problems.problem import SiteProblem
+    from presieve.backend.statistics.facts import Fact
 
 ABOUT_CODE = frozenset((PURE, CONSTANT))
 """Codes of assumptions about functions. No data can break them."""
@@ -167,7 +167,7 @@ def breaks(problem: Problem, assumptions: Collection[Assumption]) -> Term | Decl
     The predicate is made by the search. That it is right is proved here.
     """
     # Of the search, which loads a solver; importing this module must not.
-    from presieve.synthesis.translate import implied
+    from presieve.synthesis.prefilter.implied import implied
 
     rows = (Scope.ROW, Scope.KEY)
     hidden = problem.fold.hidden

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from presieve.errors import Declined
     from presieve.report.model import BoundaryReport
     from presieve.report.trace import Trace
-    from presieve.synthesis.story import Story
+    from presieve.synthesis.events import Story
 
 logger = logging.getLogger("presieve")
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from presieve.certificate.merges import merge_agrees
 from presieve.driver import ladder
+from presieve.driver.cache.lookup import solved
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, with_keys, zone_note
 from presieve.driver.solve import Policy, Solution, no_text, not_assumed
-from presieve.driver.solved import solved
 from presieve.errors import Declined, DeclineSignal, PresieveError, UsageError
 from presieve.ir.fold import Assumption, Mode, Problem
 from presieve.ir.ops import sql_conjuncts

@@ -15,7 +15,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from presieve.driver import ladder, log
-from presieve.driver.checked import check_dataframe
+from presieve.driver.arguments import check_dataframe
+from presieve.driver.cache.lookup import solved
 from presieve.driver.declare import (
     Declared,
     about_nothing,
@@ -29,7 +30,6 @@ from presieve.driver.order import order_of
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.rounds import Decided, in_rounds
 from presieve.driver.solve import ERASED_TEXT, ERASES, Policy, Solution, not_of_all, solve
-from presieve.driver.solved import solved
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from presieve.backend.plans import Opened, OpenSite, SiteEdit
-    from presieve.backend.problem import SiteProblem
+    from presieve.backend.problems.problem import SiteProblem
     from presieve.report.report import Report
     from presieve.report.trace import Trace
-    from presieve.synthesis.story import Story
+    from presieve.synthesis.events import Story
 
 logger = logging.getLogger("presieve")
 
@@ -104,7 +104,7 @@ def explain(
 
 def _measured(df: DataFrame, found: DataFrame) -> Measured:
     """Both of them run once."""
-    from presieve.backend.measured import run
+    from presieve.backend.statistics.measured import run
 
     return Measured(run(df), run(found))
 

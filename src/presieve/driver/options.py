@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
-from presieve.driver.checked import check_budget, check_choice, check_texts
+from presieve.driver.arguments import check_budget, check_choice, check_texts
 from presieve.driver.declare import EXAMPLE, Declared
 from presieve.driver.pure import PureFunctions, check_pure
 from presieve.driver.solve import POLICIES, Policy
@@ -157,7 +157,7 @@ def read(written: Mapping[str, object], at: str) -> Given:
 def of_session(spark: SparkSession) -> Given:
     """What a session's configuration says. Raises :class:`UsageError` for values that are none."""
     # Loading a backend loads PySpark, which importing this module must not.
-    from presieve.backend.active import entries
+    from presieve.backend.session.active import entries
 
     found = entries(spark, [PREFIX + name for name in OPTIONS])
     return read({key.removeprefix(PREFIX): v for key, v in found.items()}, PREFIX + "{}")

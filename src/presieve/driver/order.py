@@ -10,8 +10,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from presieve.driver.shown import shown_result, shown_row, sorts_of
 from presieve.driver.solve import Solution, strictly
+from presieve.driver.values_shown import shown_result, shown_row, sorts_of
 from presieve.errors import PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.report import order as told
@@ -21,7 +21,7 @@ from presieve.semantics.interpret import Raised, Row
 from presieve.semantics.types import SchemaColumn
 
 if TYPE_CHECKING:
-    from presieve.synthesis.permute import Exchange
+    from presieve.synthesis.order.permute import Exchange
 
 logger = logging.getLogger("presieve")
 
@@ -74,8 +74,8 @@ class Question:
 
     def _decided(self) -> Order:
         # The search loads a solver, which importing this module must not.
-        from presieve.synthesis.order import Independent, decide
-        from presieve.synthesis.permute import Exchange
+        from presieve.synthesis.order.dependence import Independent, decide
+        from presieve.synthesis.order.permute import Exchange
 
         seconds = SECONDS if self.seconds is None else self.seconds
         match decide(self.problem, seconds):

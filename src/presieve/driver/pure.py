@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
-from presieve.driver.named import named
+from presieve.driver.named_objects import named
 from presieve.errors import UsageError
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort
 from presieve.lift.forms import Pure
@@ -15,8 +15,8 @@ from presieve.lift.forms import Pure
 PureFunctions = Sequence[Callable[..., Any] | str] | Mapping[Callable[..., Any], Any]
 """Functions that are annotated with what they return, or a mapping from functions to that: ``str``,
 ``int``, ``float``, ``bool``, or one of them ``| None``. A text is a function's name
-(:mod:`presieve.driver.named`), which is looked up when it is needed: the module may not be there
-before.
+(:mod:`presieve.driver.named_objects`), which is looked up when it is needed: the module may not be
+there before.
 """
 
 _RESULTS: dict[type, tuple[Sort, str, str]] = {

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from presieve.backend.plans import Opened, OpenSite, SiteEdit
-    from presieve.backend.scan import Scans
+    from presieve.backend.statistics.scan_filters import Scans
     from presieve.report.trace import Trace
 
 

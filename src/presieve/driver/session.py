@@ -1,10 +1,10 @@
 """Trusted. Whole sessions optimized: what runs a DataFrame runs the optimized one in its place.
 
 Members of PySpark's DataFrame classes are replaced while any session is enabled
-(``backend/hooks.py`` says which). A DataFrame of a session that is enabled is looked at when it is
-asked for rows, and what comes out is kept with it, as long as what it rests on stands
-(``backend/standing.py``). DataFrames of other sessions, and of classes that somebody derived from
-PySpark's, are passed through.
+(``backend/session/hooks.py`` says which). A DataFrame of a session that is enabled is looked at
+when it is asked for rows, and what comes out is kept with it, as long as what it rests on is so
+(``backend/session/validity.py``). DataFrames of other sessions, and of classes that somebody
+derived from PySpark's, are passed through.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from presieve.report.model import ReportData
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from presieve.backend.hooks import Hooks, Instead
-    from presieve.backend.standing import Surroundings
+    from presieve.backend.session.hooks import Hooks, Instead
+    from presieve.backend.session.validity import Surroundings
 
 logger = logging.getLogger("presieve")
 
@@ -120,7 +120,7 @@ def enabled_as(spark: SparkSession, setting: Setting) -> Iterator[None]:
 
 def setting_of(spark: SparkSession) -> Setting | None:
     """How a session is enabled, None where it is not."""
-    from presieve.backend.hooks import session_key
+    from presieve.backend.session.hooks import session_key
 
     return _state.sessions.get(session_key(spark), _state.everywhere)
 
@@ -130,7 +130,7 @@ def enable_everywhere(setting: Setting, instead: dict[str, Instead] | None = Non
 
     ``instead`` has methods that are not to run as they would, by name.
     """
-    from presieve.backend.hooks import frame_classes
+    from presieve.backend.session.hooks import frame_classes
 
     with _lock:
         _state.everywhere = setting
@@ -165,7 +165,7 @@ _here = threading.local()
 
 
 def _hooks() -> Hooks:
-    from presieve.backend.hooks import Hooks
+    from presieve.backend.session.hooks import Hooks
 
     if _state.hooks is None:
         _state.hooks = Hooks(_through)
@@ -174,7 +174,7 @@ def _hooks() -> Hooks:
 
 def _fit(spark: SparkSession, setting: Setting) -> Setting:
     """The setting. Complains now of what would be complained of at the first action."""
-    from presieve.backend.hooks import frame_class, session_key
+    from presieve.backend.session.hooks import frame_class, session_key
 
     frame_class(spark)
     session_key(spark)
@@ -184,7 +184,7 @@ def _fit(spark: SparkSession, setting: Setting) -> Setting:
 
 def _set(spark: SparkSession, setting: Setting | None) -> Setting | None:
     """What was set before."""
-    from presieve.backend.hooks import frame_class, session_key
+    from presieve.backend.session.hooks import frame_class, session_key
 
     owner = frame_class(spark)
     key = session_key(spark)
@@ -237,7 +237,7 @@ def _complain(text: str) -> None:
 
 def _setting(df: DataFrame) -> Setting | None:
     """How the DataFrame is to be optimized, if it is."""
-    from presieve.backend.hooks import frame_class, session_key
+    from presieve.backend.session.hooks import frame_class, session_key
 
     spark = df.sparkSession
     if type(df) is not frame_class(spark):
@@ -249,7 +249,7 @@ def _setting(df: DataFrame) -> Setting | None:
 
 def _kept(df: DataFrame, setting: Setting) -> DataFrame | None:
     """What was decided before, if that stands."""
-    from presieve.backend.standing import surroundings
+    from presieve.backend.session.validity import surroundings
 
     with _lock:
         kept = _state.kept.get(df)
@@ -262,7 +262,7 @@ def _kept(df: DataFrame, setting: Setting) -> DataFrame | None:
 
 
 def _looked_at(df: DataFrame, setting: Setting) -> DataFrame:
-    from presieve.backend.standing import surroundings
+    from presieve.backend.session.validity import surroundings
 
     around = surroundings(df)
     told = setting.heard is not None or logger.isEnabledFor(logging.INFO)

@@ -17,7 +17,7 @@ from presieve.ir.walk import depth, variables
 from presieve.smt.solver import Effort
 
 if TYPE_CHECKING:
-    from presieve.synthesis.story import Story
+    from presieve.synthesis.events import Story
 
 Policy = Literal["default", "assume", "strict"]
 """What a proof may rest on; under ``"assume"`` whatever it likes, as long as it is listed."""
@@ -152,8 +152,8 @@ def _searched(
 ) -> Solution:
     """The first of the candidates that the checker, and the policy, accept."""
     # The search loads a solver, which importing this module must not.
-    from presieve.synthesis.ondemand import candidates
-    from presieve.synthesis.story import Checked, teller
+    from presieve.synthesis.events import Checked, teller
+    from presieve.synthesis.forms.on_demand import candidates
 
     tell = teller(story)
     declined: tuple[Declined, ...] = ()

@@ -25,7 +25,7 @@ from presieve.sql.names import InexpressibleError
 
 if TYPE_CHECKING:
     from presieve.report.trace import Trace
-    from presieve.synthesis.story import Story
+    from presieve.synthesis.events import Story
 
 
 @dataclass(frozen=True, slots=True)

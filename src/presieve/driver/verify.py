@@ -7,13 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from presieve.certificate import Certificate, Verified, check
+from presieve.driver.counterexample import refutation
 from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
-from presieve.driver.mend import Mend
 from presieve.driver.options import Options
 from presieve.driver.pure import PureFunctions, read_pure
-from presieve.driver.real import realizer
-from presieve.driver.refuted import refutation
+from presieve.driver.pure_results import realizer
+from presieve.driver.repair import Mend
 from presieve.driver.solve import (
     ERASED_TEXT,
     ERASES,
@@ -146,10 +146,10 @@ class Asked:
 
     def _judged(self) -> Verdict:
         # The search loads a solver, which importing this module must not.
-        from presieve.synthesis import handwritten
-        from presieve.synthesis.derived import numbers
-        from presieve.synthesis.fewest import COMPUTED
-        from presieve.synthesis.space import NO_ROWS
+        from presieve.synthesis.forms import handwritten
+        from presieve.synthesis.forms.computed_columns import numbers
+        from presieve.synthesis.invariant.minimal_assumptions import COMPUTED
+        from presieve.synthesis.sampling.space import NO_ROWS
 
         problem, prefilter, residual = self.problem, self.prefilter, self.residual
         if self.policy != "strict":

@@ -108,7 +108,7 @@ class PresieveMagics(Magics):
         except SyntaxError as error:
             raise UsageError(f"%presieve {code}: {error.msg}; options stand first") from error
         _needs_pyspark()
-        from presieve.backend.active import is_frame
+        from presieve.backend.session.active import is_frame
 
         if not is_frame(value):
             raise UsageError(f"%presieve {code}: that is {_a(value)}, not a DataFrame of Spark")
@@ -177,7 +177,7 @@ def _needs_pyspark() -> None:
 def _spark() -> SparkSession:
     """The active session; :class:`UsageError` of IPython where there is none."""
     _needs_pyspark()
-    from presieve.backend.active import active_session
+    from presieve.backend.session.active import active_session
 
     found = active_session()
     if found is None:

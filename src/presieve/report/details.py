@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from presieve.backend.problem import SiteProblem
+from presieve.backend.problems.problem import SiteProblem
 from presieve.backend.rewrite import SiteEdit
-from presieve.backend.scan import Scans, columns_below
+from presieve.backend.statistics.scan_filters import Scans, columns_below
 from presieve.errors import Declined
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Scope, Term

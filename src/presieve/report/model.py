@@ -14,8 +14,8 @@ from presieve.report.source.listing import Listing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from presieve.backend.metrics import Run
-    from presieve.backend.sizes import Size
+    from presieve.backend.statistics.metrics import Run
+    from presieve.backend.statistics.sizes import Size
     from presieve.report.trace import Trace
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
-from presieve.backend.scan import Scans
+from presieve.backend.statistics.scan_filters import Scans
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.sorts import BOOL, DATE, TIMESTAMP, TIMESTAMP_NTZ, Decimal, strip
 from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value

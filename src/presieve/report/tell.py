@@ -17,22 +17,22 @@ from presieve.semantics.interpret import Raised, holds, keep, key_env, run_fold
 from presieve.semantics.values import to_python
 from presieve.sql.emit import emit
 from presieve.sql.names import InexpressibleError
-from presieve.synthesis import story
-from presieve.synthesis.story import Event, Group, Needed
+from presieve.synthesis import events
+from presieve.synthesis.events import Event, Group, Needed
 
 TIMEZONE = "UTC"
 
-FOUND_BY: dict[story.By, str] = {
+FOUND_BY: dict[events.By, str] = {
     "samples": "one of the tables run so far",
     "walks": "a random walk",
     "solver": "the solver",
 }
-KILLED_BY: dict[story.Obligation, str] = {
+KILLED_BY: dict[events.Obligation, str] = {
     "sync": "by a row that passes (Sync)",
     "stutter": "by a row that is dropped (Stutter)",
     "alone": "since, asked one by one, they stay open",
 }
-WEAKER: dict[story.Reason, str] = {
+WEAKER: dict[events.Reason, str] = {
     "guards": "some regions stay only because tables would raise without their rows",
     "resists": "a stronger pre-filter was neither proved nor refuted",
     "raised": "a table for fewer rows could not be made one for as many as the filter counts",
@@ -60,7 +60,7 @@ class _Teller:
 
     def steps(self, event: Event) -> Iterator[Step]:
         """The step of one event."""
-        if isinstance(event, story.Searched | story.Checked | story.Relaxed):
+        if isinstance(event, events.Searched | events.Checked | events.Relaxed):
             self.search, self.step = self.search + 1, 0
         else:
             self.step += 1
@@ -76,52 +76,52 @@ class _Teller:
 
     def _told(self, event: Event) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
         match event:
-            case story.Searched(problem, without, computed):
+            case events.Searched(problem, without, computed):
                 self.problem = problem
                 return _searched(problem, without, computed)
-            case story.Keys(conjuncts):
+            case events.Keys(conjuncts):
                 text = "over grouping columns alone, so they go below as they are"
                 return text, tuple(map(sql, conjuncts)), ()
-            case story.Lowered(problem):
+            case events.Lowered(problem):
                 return self._lowered(problem)
-            case story.Explored(accepted, regions, needed):
+            case events.Explored(accepted, regions, needed):
                 text = f"{count(accepted, 'table')} that the filter accepts, with others around "
                 text += f"them; {count(regions, 'region')} of rows, {len(needed)} of them needed"
                 return text, (), tuple(map(_needed, needed))
-            case story.Proposed(prefilter):
+            case events.Proposed(prefilter):
                 self.candidate += 1
                 return f"{self.name} {sql(prefilter)}", (), ()
-            case story.Refuted(prefilter, group, by):
+            case events.Refuted(prefilter, group, by):
                 text = f"{self.name} changes the result of a table, found by {FOUND_BY[by]}"
                 return text, (), (_refutation(prefilter, group),)
-            case story.PutBack(needed):
+            case events.PutBack(needed):
                 text = f"{count(len(needed), 'region')} of rows must stay"
                 return text, (), tuple(map(_needed, needed))
-            case story.Mined():
+            case events.Mined():
                 return self._mined(event)
-            case story.Round(asked, killed, by):
+            case events.Round(asked, killed, by):
                 self.round += 1
                 text = f"{self.round}: of {asked} clauses {len(killed)} fall {KILLED_BY[by]}"
                 return text, _some(killed), ()
-            case story.Settled(clauses, final):
+            case events.Settled(clauses, final):
                 return self._settled(len(clauses), final), (), ()
-            case story.Tried():
+            case events.Tried():
                 return _tried(event)
-            case story.Stays():
+            case events.Stays():
                 return _stays(event)
-            case story.Minimised(clauses, invariant):
+            case events.Minimised(clauses, invariant):
                 text = f"of {clauses} clauses the proof rests on {len(invariant)}"
                 return text, tuple(map(infix, invariant)), ()
-            case story.Boxes(number):
+            case events.Boxes(number):
                 text = f"{self.name} resists: what it drops are {number} boxes, tried one by one"
                 return text, (), ()
-            case story.Weaker(reason):
+            case events.Weaker(reason):
                 return WEAKER[reason], (), ()
-            case story.Ended(_, pushdown):
+            case events.Ended(_, pushdown):
                 return _ended(pushdown)
-            case story.Relaxed(without, outcome):
+            case events.Relaxed(without, outcome):
                 return _relaxed(without, outcome), (), ()
-            case story.Checked(_, pushdown, refused):
+            case events.Checked(_, pushdown, refused):
                 told = f"refused ({refused})" if refused else "accepted"
                 return f"{told}: {pushdown.kind}", _predicates(pushdown), ()
         assert_never(event)
@@ -132,7 +132,7 @@ class _Teller:
         text = "the filter counts far, so that tables are of a problem that counts less far"
         return text, (f"filter {sql(problem.where)}",), ()
 
-    def _mined(self, event: story.Mined) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    def _mined(self, event: events.Mined) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
         self.round = 0
         text = f"for {self.name}: {event.clauses} clauses over {count(event.leaves, 'leaf')} hold "
         text += f"on all {event.pairs} pairs of states of {count(event.tables, 'table')}"
@@ -173,7 +173,7 @@ def _searched(
     return text, tuple(details), ()
 
 
-def _tried(event: story.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+def _tried(event: events.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     instead = "nothing" if event.standin is None else sql(event.standin)
     text = f"{instead} for {sql(event.part)}: {event.judged}"
     if event.group is None:
@@ -183,7 +183,7 @@ def _tried(event: story.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...
     return text, (), (exhibit,)
 
 
-def _stays(event: story.Stays) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+def _stays(event: events.Stays) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     text = f"{sql(event.conjunct)} stays"
     if event.group is None:
         return f"{text}; no group was found that shows that it is needed", (), ()

@@ -1,7 +1,7 @@
 """Untrusted. A search told in order, for those who want to know why it found what it found.
 
-The search records what it did (:mod:`presieve.synthesis.story`); what tables give is not taken from
-it but run again here, on the reference interpreter.
+The search records what it did (:mod:`presieve.synthesis.events`); what tables give is not taken
+from it but run again here, on the reference interpreter.
 """
 
 from __future__ import annotations

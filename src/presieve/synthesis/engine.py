@@ -21,9 +21,9 @@ from presieve.ir.terms import SQL_TRUE, Term
 from presieve.semantics.compile import State
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis import bmc, clock, story, walks
-from presieve.synthesis.blame import blame
-from presieve.synthesis.candidate import (
+from presieve.synthesis import events
+from presieve.synthesis.forms.count_scaling import Lowering, lower
+from presieve.synthesis.invariant.candidate import (
     Attempt,
     Evidence,
     Open,
@@ -32,17 +32,14 @@ from presieve.synthesis.candidate import (
     attempt,
     refute,
 )
-from presieve.synthesis.climb import climbed
-from presieve.synthesis.found import Found
-from presieve.synthesis.kinds import pushdown_kind
-from presieve.synthesis.lowering import Lowering, lower
-from presieve.synthesis.narrator import Narrator
-from presieve.synthesis.needed import residual_witnesses
-from presieve.synthesis.overkeys import put_below, split
-from presieve.synthesis.raising import raised
-from presieve.synthesis.space import MAX_CELLS, NO_ROWS, Space
-from presieve.synthesis.strength import shown_for_all, written
-from presieve.synthesis.tables import (
+from presieve.synthesis.outcome import Found
+from presieve.synthesis.prefilter.key_conjuncts import put_below, split
+from presieve.synthesis.residual.kinds import pushdown_kind
+from presieve.synthesis.residual.needed import residual_witnesses
+from presieve.synthesis.sampling import clock, walks
+from presieve.synthesis.sampling.climb import climbed
+from presieve.synthesis.sampling.space import MAX_CELLS, NO_ROWS, Space
+from presieve.synthesis.sampling.tables import (
     Finding,
     Need,
     Table,
@@ -50,6 +47,11 @@ from presieve.synthesis.tables import (
     difference,
     explore,
 )
+from presieve.synthesis.tracer import Narrator
+from presieve.synthesis.witness import bmc
+from presieve.synthesis.witness.generalize import blame
+from presieve.synthesis.witness.lifting import raised
+from presieve.synthesis.witness.strength import shown_for_all, written
 from presieve.universe.boxes import cover, excluding, predicate
 
 _ROUNDS = 12
@@ -74,7 +76,7 @@ class _Search:
         chosen: Sequence[Term],
         budget: float,
         stronger: Found | None = None,
-        tell: story.Tell = story.untold,
+        tell: events.Tell = events.untold,
     ) -> None:
         self.started = time.perf_counter()
         self.solvers: list[Solver] = []
@@ -148,7 +150,7 @@ class _Search:
             return strength
         real = raised(self.lowering, self.proved, self.space, self.finding)
         if real is None:
-            self.tell(story.Weaker("raised"))
+            self.tell(events.Weaker("raised"))
             return "universe"
         self.finding.needs = real
         return strength
@@ -218,7 +220,7 @@ class _Search:
                 case Proof() if self.finding.witnessed:
                     return result, "regions"
                 case Proof():
-                    self.tell(story.Weaker("guards"))
+                    self.tell(events.Weaker("guards"))
                     return result, "universe"
                 case Wrong(table, key):
                     self.narrator.refuted(self.space, prefilter, table, key, "samples")
@@ -226,7 +228,7 @@ class _Search:
                     self._sweep()
             if not learned or self.out_of_time:
                 break
-        why: story.Reason = "time" if self.out_of_time else "resists"
+        why: events.Reason = "time" if self.out_of_time else "resists"
         self.narrator.put_back(self.space, self.finding, why)
         return (None if self.stronger else self._fallback()), "universe"
 
@@ -260,7 +262,7 @@ class _Search:
     def keep_all(self) -> tuple[Proof | None, Strength]:
         """The proof that every row may be kept, for conjuncts over keys to go below with."""
         self.until = self.deadline
-        self.tell(story.Proposed(SQL_TRUE))
+        self.tell(events.Proposed(SQL_TRUE))
         result = attempt(self.evidence(), SQL_TRUE)
         needed = (
             self.space.size <= MAX_CELLS and self.finding.witnessed and self.candidate() == SQL_TRUE
@@ -294,12 +296,12 @@ class _Search:
         dropped = [c for c in self.space.cells if c not in kept]
         boxes = cover(self.space.partitions, dropped, kept)
         proofs: list[Proof] = []
-        self.tell(story.Boxes(len(boxes)))
+        self.tell(events.Boxes(len(boxes)))
         for box in boxes if len(boxes) > 1 else []:
             if self.out_of_time:
                 break
             part = excluding(self.space.partitions, box)
-            self.tell(story.Proposed(part))
+            self.tell(events.Proposed(part))
             result = attempt(evidence, part)
             if isinstance(result, Proof):
                 proofs.append(result)
@@ -307,7 +309,7 @@ class _Search:
             return proofs[0] if proofs else None
         self.begin(_MOST)
         every = sql_conjunction(p.prefilter for p in proofs)
-        self.tell(story.Proposed(every))
+        self.tell(events.Proposed(every))
         joined = attempt(evidence, every)
         return joined if isinstance(joined, Proof) else proofs[0]
 
@@ -327,7 +329,7 @@ def synthesize(
     problem: Problem,
     budget: float = 10.0,
     stronger: Found | None = None,
-    tell: story.Tell = story.untold,
+    tell: events.Tell = events.untold,
 ) -> Found:
     """As strong a pre-filter and as weak a residual as could be proved within the budget.
 
@@ -342,9 +344,9 @@ def synthesize(
     if not search.space.is_inhabited:
         return _found(search, problem, None, (Declined("premises", NO_ROWS),))
     if keys_only:
-        tell(story.Keys(tuple(keys_only)))
+        tell(events.Keys(tuple(keys_only)))
     if search.space.size > MAX_CELLS:
-        tell(story.Weaker("regions"))
+        tell(events.Weaker("regions"))
         many = f"{search.space.size} regions of rows are too many; compare with fewer constants"
         declined = (Declined("space", many),)
     else:
@@ -371,7 +373,7 @@ def _found(
     cells = frozenset(search.space.cells if search.space.size <= MAX_CELLS else ())
     needs = frozenset(search.finding.kept)
     shown = {} if search.lowering else search.finding.needs
-    search.tell(story.Ended(problem, pushdown))
+    search.tell(events.Ended(problem, pushdown))
     return Found(problem, pushdown, declined, calls, seconds, cells, needs, shown)
 
 
@@ -384,10 +386,10 @@ def _pushdown(
     if kind == "none":
         return None
     if not all(search.space.is_chosen(n.key) for n in search.finding.needs.values()):
-        search.tell(story.Weaker("keys"))
+        search.tell(events.Weaker("keys"))
         strength = "universe"  # a witness in a group that the filter rejects by its key is none
     if problem.fold.hidden:  # tables with values that may never occur show nothing
-        search.tell(story.Weaker("hidden"))
+        search.tell(events.Weaker("hidden"))
         return Pushdown(kind, "universe", prefilter, residual, invariant)
     needs = search.shown_for_all(problem, prefilter)
     if needs is not None:

@@ -15,7 +15,7 @@ from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
-from presieve.backend.catalyst_json import Node, Tree, expr_id, parse_plan, simple_type
+from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
 from presieve.backend.classic import leaves, sources
 from presieve.backend.classic.condensed import condensed
 from presieve.backend.classic.glance import filters_an_aggregate, has_boundaries
@@ -27,7 +27,7 @@ from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.classic.splitting import split
 from presieve.backend.gateway import Handle, Source
-from presieve.backend.pickled import loads
+from presieve.backend.problems.pickled import loads
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
 

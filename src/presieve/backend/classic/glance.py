@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from presieve.backend.arrays import ARRAY_AGGREGATE
-from presieve.backend.boundary import AGGREGATE, PYTHON_UDAF, PYTHON_UDF
+from presieve.backend.catalyst.boundary import AGGREGATE, PYTHON_UDAF, PYTHON_UDF
+from presieve.backend.catalyst.list_folds import ARRAY_AGGREGATE
+from presieve.backend.catalyst.native_aggregates import KNOWN_FUNCTIONS
 from presieve.backend.gateway import Handle
-from presieve.backend.native import KNOWN_FUNCTIONS
 from presieve.backend.notes import FUNCTION_MARKS
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _FUNCTIONS = ("FlatMap", "PythonUDAF", "MapInPandas", "MapInArrow", *FUNCTION_MA
 
 _CALLS = tuple(f'"{name}"' for name in (*KNOWN_FUNCTIONS, ARRAY_AGGREGATE, PYTHON_UDAF, PYTHON_UDF))
 """What occurs in the JSON of an aggregate unless it is hopeless, as
-:func:`presieve.backend.boundary.is_hopeless` says.
+:func:`presieve.backend.catalyst.boundary.is_hopeless` says.
 """
 
 _LINE = re.compile(r"^(?:[ :]*[+:]- )?(?P<kind>\w+)", re.MULTILINE)

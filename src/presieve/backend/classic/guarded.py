@@ -10,7 +10,7 @@ from py4j.java_gateway import JavaClass, JavaPackage
 from py4j.protocol import Py4JError
 
 from presieve.backend.gateway import GatewayError, Handle
-from presieve.backend.guarding import guarding
+from presieve.backend.session.spark_errors import guarding
 
 P = ParamSpec("P")
 T = TypeVar("T")

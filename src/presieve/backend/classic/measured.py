@@ -9,11 +9,11 @@ from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.classic.guarded import java_class
 from presieve.backend.gateway import Handle
-from presieve.backend.metrics import Run
+from presieve.backend.statistics.metrics import Run
 
 
 def run_classic(df: DataFrame) -> Run:
-    """As :func:`presieve.backend.measured.run`."""
+    """As :func:`presieve.backend.statistics.measured.run`."""
     spark = df.sparkSession
     dataset = java_class(spark._jvm, "org.apache.spark.sql.classic.Dataset")
     # A query that has run keeps what its shuffles have written, so this is another one.

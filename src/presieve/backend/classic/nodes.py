@@ -7,7 +7,7 @@ order in which ``TreeNode.toJSON`` writes them, each before its children.
 
 from __future__ import annotations
 
-from presieve.backend.catalyst_json import Node, walk
+from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.classic.guarded import java_constant
 from presieve.backend.gateway import GatewayError, Handle
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from presieve.backend.boundary import AGGREGATE
+from presieve.backend.catalyst.boundary import AGGREGATE
+from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION
 from presieve.backend.classic.guarded import java_class
 from presieve.backend.gateway import Handle
-from presieve.backend.native import AGGREGATE_EXPRESSION
 
 if TYPE_CHECKING:
     from presieve.backend.classic.gateway import ClassicGateway

@@ -7,8 +7,9 @@ and for the rows that pass the filter's other conjuncts, which it moves below bo
 Only an argument e that never raises becomes a column: a pre-filter on x comes before these
 conjuncts.
 
-Nothing is gained by this form in itself: it is that in which :mod:`presieve.backend.boundary` reads
-scalar UDFs. It is Spark's own plan again once Spark has optimized it.
+Nothing is gained by this form in itself: it is that in which
+:mod:`presieve.backend.catalyst.boundary` reads scalar UDFs. It is Spark's own plan again once Spark
+has optimized it.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from presieve.backend.boundary import PROJECT, SCALAR
-from presieve.backend.catalyst_json import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree
-from presieve.backend.catalyst_operators import FILTER
+from presieve.backend.catalyst.boundary import PROJECT, SCALAR
+from presieve.backend.catalyst.operators import FILTER
+from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree
 from presieve.backend.classic.parts import Parts
+from presieve.backend.effects.raising import can_raise, trees
 from presieve.backend.gateway import Handle
-from presieve.backend.raising import can_raise, trees
 from presieve.errors import DeclineSignal
 
 _CALL = EXPRESSIONS + "PythonUDF"

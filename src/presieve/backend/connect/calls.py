@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from presieve.backend.catalyst_json import ATTRIBUTE, EXPRESSIONS, JsonNode, Tree
+from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, COMPLETE
+from presieve.backend.catalyst.trees import ATTRIBUTE, EXPRESSIONS, JsonNode, Tree
 from presieve.backend.connect.expressions import known, python_udf, read, unknown
 from presieve.backend.connect.functions import AGGREGATES
 from presieve.backend.connect.meaning import meaning, operand
 from presieve.backend.connect.operators import Expression
 from presieve.backend.connect.scope import Scope
-from presieve.backend.native import AGGREGATE_EXPRESSION, COMPLETE
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import int_lit
 from presieve.sql.choice import Choice, Value

@@ -20,8 +20,8 @@ from pyspark.sql.session import SparkSession
 
 from presieve.backend.connect.operators import FieldJson, Relation
 from presieve.backend.gateway import GatewayError
-from presieve.backend.guarding import guarding
-from presieve.backend.pickled import loads
+from presieve.backend.problems.pickled import loads
+from presieve.backend.session.spark_errors import guarding
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence, Set
 from contextlib import suppress
 
-from presieve.backend.catalyst_json import ALIAS, AND, EXPRESSIONS, JsonNode, Tree
+from presieve.backend.catalyst.trees import ALIAS, AND, EXPRESSIONS, JsonNode, Tree
 from presieve.backend.connect.functions import DETERMINISTIC, TOTAL
 from presieve.backend.connect.meaning import meaning
 from presieve.backend.connect.operators import Condition, Expression

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from presieve.backend.catalyst_json import JsonNode, Tree
-from presieve.backend.catalyst_operators import GENERATE, WINDOW
+from presieve.backend.catalyst.operators import GENERATE, WINDOW
+from presieve.backend.catalyst.trees import JsonNode, Tree
 from presieve.backend.connect.expressions import (
     alias,
     is_deterministic,

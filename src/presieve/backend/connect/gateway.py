@@ -8,8 +8,8 @@ from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
 
-from presieve.backend.catalyst_json import Node, Tree
-from presieve.backend.catalyst_operators import FILTER, UNION
+from presieve.backend.catalyst.operators import FILTER, UNION
+from presieve.backend.catalyst.trees import Node, Tree
 from presieve.backend.connect import operators, texts
 from presieve.backend.connect.client import Client, loaded, message, same
 from presieve.backend.connect.expressions import (
@@ -29,10 +29,10 @@ from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.connect.separate import separated
 from presieve.backend.connect.splitting import repeatable, split
 from presieve.backend.connect.told import told
+from presieve.backend.effects.sources import SERVER_FORMATS
 from presieve.backend.gateway import GatewayError, Source
 from presieve.backend.notes import TOLD
-from presieve.backend.settings import ALLOWED, LEGACY, SETTINGS
-from presieve.backend.sources import SERVER_FORMATS
+from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from presieve.backend.boundary import AGGREGATE, LOGICAL, PROJECT
-from presieve.backend.catalyst_json import ATTRIBUTE, JsonNode, Tree
+from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
+from presieve.backend.catalyst.trees import ATTRIBUTE, JsonNode, Tree
 from presieve.backend.connect.calls import PYTHON_UDAF, aggregate_call, is_aggregate
 from presieve.backend.connect.expressions import (
     alias,

@@ -7,11 +7,11 @@ from typing import Any
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.metrics import Run
+from presieve.backend.statistics.metrics import Run
 
 
 def run_connect(df: DataFrame) -> Run:
-    """As :func:`presieve.backend.measured.run`."""
+    """As :func:`presieve.backend.statistics.measured.run`."""
     connected: Any = df
     client = connected._session.client
     started = time.perf_counter()

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from presieve.backend.catalyst_json import ATTRIBUTE, JsonNode, Node, Tree, simple_type
-from presieve.backend.fields import GET, struct_fields
+from presieve.backend.catalyst.struct_fields import GET, struct_fields
+from presieve.backend.catalyst.trees import ATTRIBUTE, JsonNode, Node, Tree, simple_type
 from presieve.errors import Declined
 from presieve.plan.algebra import Attribute
 

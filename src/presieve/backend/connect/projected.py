@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from presieve.backend.boundary import PROJECT
-from presieve.backend.catalyst_json import ATTRIBUTE, Tree
+from presieve.backend.catalyst.boundary import PROJECT
+from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
 from presieve.backend.connect import grouped
 from presieve.backend.connect.expressions import (
     alias,

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Protocol
 
-from presieve.backend.boundary import LOGICAL
-from presieve.backend.catalyst_json import Tree
-from presieve.backend.catalyst_operators import DEDUPLICATE, FILTER, SUBQUERY_ALIAS
+from presieve.backend.catalyst.boundary import LOGICAL
+from presieve.backend.catalyst.operators import DEDUPLICATE, FILTER, SUBQUERY_ALIAS
+from presieve.backend.catalyst.trees import Tree
 from presieve.backend.connect import grouped, projected, several
 from presieve.backend.connect.expressions import (
     alias,

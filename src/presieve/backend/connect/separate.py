@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from presieve.backend.boundary import SCALAR
-from presieve.backend.catalyst_json import ATTRIBUTE
+from presieve.backend.catalyst.boundary import SCALAR
+from presieve.backend.catalyst.trees import ATTRIBUTE
 from presieve.backend.connect.expressions import read
 from presieve.backend.connect.operators import Expression, Operator, Relation, inner, walk
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import Scope, fold
-from presieve.backend.raising import can_raise
+from presieve.backend.effects.raising import can_raise
 
 _CALL = "common_inline_user_defined_function"
 

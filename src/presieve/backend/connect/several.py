@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from presieve.backend.boundary import PROJECT
-from presieve.backend.catalyst_json import AND, JsonNode, Tree
-from presieve.backend.catalyst_operators import JOIN, UNION
+from presieve.backend.catalyst.boundary import PROJECT
+from presieve.backend.catalyst.operators import JOIN, UNION
+from presieve.backend.catalyst.trees import AND, JsonNode, Tree
 from presieve.backend.connect.expressions import (
     alias,
     computed,

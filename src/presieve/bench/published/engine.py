@@ -24,8 +24,8 @@ from presieve.ir.pushdown import Pushdown
 from presieve.ir.terms import Op, Term
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.found import Found
-from presieve.synthesis.kinds import pushdown_kind
+from presieve.synthesis.outcome import Found
+from presieve.synthesis.residual.kinds import pushdown_kind
 
 _T = TypeVar("_T")
 

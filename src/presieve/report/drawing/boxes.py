@@ -14,7 +14,7 @@ from presieve.report.drawing.tree import Op, conjuncts
 from presieve.report.model import BoundaryReport, ReportData
 
 if TYPE_CHECKING:
-    from presieve.backend.sizes import Size
+    from presieve.backend.statistics.sizes import Size
 
 Side: TypeAlias = Literal["before", "after"]
 

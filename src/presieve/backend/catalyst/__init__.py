@@ -1,0 +1,1 @@
+"""Trusted. Catalyst's plans: trees, operators, boundaries, attributes."""

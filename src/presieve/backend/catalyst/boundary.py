@@ -1,0 +1,352 @@
+"""Trusted. A boundary as its plan node says it: its input columns, functions and outputs.
+
+These operators are boundaries: an ``Aggregate`` whose aggregates are grouped-aggregate UDFs over
+plain columns or Spark's own (HAVING); those that hand tables to a function (``applyInPandas``,
+``applyInArrow``, of ``cogroup`` too, ``mapInPandas``, ``mapInArrow``); and a ``Project`` of which a
+column is a scalar Python UDF over plain columns. Anything about them that is not understood
+declines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from presieve.backend.catalyst.list_folds import list_fold
+from presieve.backend.catalyst.native_aggregates import (
+    AGGREGATE_EXPRESSION,
+    COMPLETE,
+    NativeCall,
+    native_call,
+)
+from presieve.backend.catalyst.struct_fields import struct_fields
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    EXPRESSIONS,
+    JsonNode,
+    Node,
+    Tree,
+    expr_id,
+    nodes_inside,
+)
+from presieve.backend.gateway import Gateway, Handle
+from presieve.errors import DeclineSignal
+from presieve.ir.fold import Mode
+from presieve.lift.api import GROUPED_AGG_ARROW, GROUPED_AGG_PANDAS, STREAMED
+from presieve.plan.algebra import Attribute
+
+LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
+AGGREGATE = LOGICAL + "Aggregate"
+PROJECT = LOGICAL + "Project"
+
+LATERAL_JOIN = LOGICAL + "LateralJoin"
+
+PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
+PYTHON_UDF = EXPRESSIONS + "PythonUDF"
+TABLE_FUNCTION = "PythonUDTF"
+
+FLAT_MAPS = frozenset(("FlatMapGroupsInPandas", "FlatMapGroupsInArrow"))
+COGROUPS = frozenset(("FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"))
+MAPS = frozenset(("MapInPandas", "MapInArrow"))
+"""Operators that hand tables to a function: those of groups, of two groups of a key, and any."""
+SCALAR = {100: False, 101: True}
+"""Scalar UDFs (SQL_BATCHED_UDF, SQL_ARROW_BATCHED_UDF), and whether values go through Arrow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A Python function that is called once for each group, or an aggregate function of Spark's
+    (``native``).
+
+    ``arguments`` are input attributes, ``outputs`` the output attributes that it computes;
+    ``position`` is its place among the aggregate expressions, or the columns of the projection (0
+    for applyInPandas). A scalar UDF is called once for each row. ``arrow``: the values of a scalar
+    UDF go through Arrow, or a function of groups is one of Arrow arrays. ``streamed``: a function
+    of groups takes the iterator of its batches.
+    ``fields`` are the names of the outputs where they are those of a struct.
+    """
+
+    name: str
+    arguments: tuple[int, ...]
+    outputs: tuple[int, ...]
+    position: int
+    native: NativeCall | None = None
+    arrow: bool = False
+    streamed: bool = False
+    fields: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The second input of an operator that has two: ``keys`` are its grouping columns, in order."""
+
+    input_path: tuple[int, ...]
+    inputs: tuple[Attribute, ...]
+    keys: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """Groups in, rows out. ``single``: each row is a group, as in a projection, and ``keys`` are
+    the columns that the functions read.
+
+    ``inputs`` are the columns on which a pre-filter may stand: those of the node at ``input_path``.
+    ``keys`` are the grouping columns that are plain columns of the input, in order, and
+    ``key_outputs`` maps output attributes to those that they pass on. ``all_keys_plain`` says
+    whether ``keys`` are all the grouping columns there are. ``mode`` says what there is of no rows:
+    Spark's own aggregates have a result without GROUP BY, Python's never. ``beside``: the second
+    input of ``cogroup``, of which all the rest speaks of the first.
+    """
+
+    kind: str
+    path: tuple[int, ...]
+    input_path: tuple[int, ...]
+    inputs: tuple[Attribute, ...]
+    outputs: tuple[Attribute, ...]
+    keys: tuple[int, ...]
+    key_outputs: dict[int, int]
+    all_keys_plain: bool
+    calls: tuple[Call, ...]
+    mode: Mode = Mode.GROUPED
+    single: bool = False
+    beside: Side | None = None
+
+
+def is_boundary(node: Node) -> bool:
+    """Whether the operator is of one of these kinds (it may still turn out to be declined)."""
+    tables = FLAT_MAPS | COGROUPS | MAPS
+    if node.kind == AGGREGATE or simple_kind(node) in tables:
+        return True
+    return table_function(node) is not None or bool(_scalar_calls(node))
+
+
+def is_hopeless(node: Node) -> bool:
+    """Whether it is plain at once that nothing moves past an operator: an ``Aggregate`` none of
+    whose outputs is a call of a known function, which lifting declines whatever stands above it.
+    """
+    if node.kind != AGGREGATE:
+        return False
+    return not any(_is_known_call(t) for t in node.fields["aggregateExpressions"])
+
+
+def _is_known_call(tree: Tree) -> bool:
+    if any(n["class"] in (PYTHON_UDAF, PYTHON_UDF) for n in tree):
+        return True
+    return bool((list_fold(tree) or native_call(tree)).function)
+
+
+def table_function(node: Node) -> JsonNode | None:
+    """The Python function of tables whose results a projection holds, and nothing else."""
+    if node.kind != PROJECT or node.children[0].kind != LATERAL_JOIN:
+        return None
+    if not all(is_attribute(t) for t in node.fields["projectList"]):
+        return None
+    inside = nodes_inside(node.children[0].fields["right"])
+    found = [n for n in inside if n["class"] == EXPRESSIONS + TABLE_FUNCTION]
+    return found[0] if len(found) == 1 else None
+
+
+def simple_kind(node: Node) -> str:
+    """``MapInPandas`` and the like."""
+    return node.kind.removeprefix(LOGICAL)
+
+
+def read_aggregate(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+    """An ``Aggregate``. ``plan`` is the same node where Spark has it. Raises
+    :class:`DeclineSignal`.
+    """
+    grouping: list[Tree] = node.fields["groupingExpressions"]
+    plain = {expr_id(t[0]) for t in grouping if is_attribute(t)}
+    calls: list[Call] = []
+    key_outputs: dict[int, int] = {}
+    for position, tree in enumerate(node.fields["aggregateExpressions"]):
+        key = _passed_on(tree)
+        if key is not None and key in plain:
+            key_outputs[expr_id(tree[0])] = key
+        elif not any(_is_grouping_expression(tree, g) for g in grouping):
+            calls.append(_call(tree, position))
+    if not calls:
+        raise DeclineSignal("no-function", "there is no aggregate function in this aggregate")
+    input_path = (*node.path, 0)
+    return Boundary(
+        kind="Aggregate",
+        path=node.path,
+        input_path=input_path,
+        inputs=gateway.attributes(gateway.node(plan, (0,))),
+        outputs=_outputs(node, gateway.attributes(plan)),
+        keys=tuple(expr_id(t[0]) for t in grouping if is_attribute(t)),
+        key_outputs=key_outputs,
+        all_keys_plain=len(plain) == len(grouping),
+        calls=tuple(calls),
+        mode=_mode(grouping, calls),
+    )
+
+
+_GROUPING_ID = "spark_grouping_id"
+"""What the analyzer adds to the grouping columns of ROLLUP, CUBE and GROUPING SETS."""
+
+
+def _mode(grouping: list[Tree], calls: list[Call]) -> Mode:
+    native = [c.native is not None for c in calls]
+    if any(native) and any(is_attribute(t) and t[0]["name"] == _GROUPING_ID for t in grouping):
+        reason = "no filter is moved through ROLLUP, CUBE or GROUPING SETS; group by one set alone"
+        raise DeclineSignal("grouping-sets", reason)
+    if any(native) != all(native):
+        # Spark 4.3 refuses other aggregate functions beside Python's.
+        reason = "an output of this aggregate is neither a grouping column nor one Python function"
+        raise DeclineSignal("aggregate-expression", reason)
+    return Mode.GLOBAL if all(native) and not grouping else Mode.GROUPED
+
+
+def _call(tree: Tree, position: int) -> Call:
+    """A Python function's call, or one of Spark's own."""
+    if any(node["class"] in (PYTHON_UDAF, PYTHON_UDF) for node in tree):
+        return _udaf_call(tree, position)
+    if tree[0]["class"] != ALIAS:
+        raise DeclineSignal("plan-shape", "an output of this aggregate has no name")
+    native = list_fold(tree) or native_call(tree)
+    arguments = tuple(sorted(native.references))
+    return Call(native.shown, arguments, (expr_id(tree[0]),), position, native)
+
+
+def _udaf_call(tree: Tree, position: int) -> Call:
+    """``Alias(AggregateExpression(PythonUDAF(attributes)))``, or decline."""
+    if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != AGGREGATE_EXPRESSION:
+        raise DeclineSignal(
+            "aggregate-expression",
+            "an output of this aggregate is neither a grouping column nor one aggregate function;"
+            " compute with results in a select above the aggregate",
+        )
+    aggregate, udaf, arguments = tree[1], tree[2], tree[3:]
+    if udaf["class"] != PYTHON_UDAF:
+        raise DeclineSignal(
+            "native-aggregate",
+            "a Python function inside an aggregate function that is not Python's",
+        )
+    complete = aggregate["mode"].get("object") == COMPLETE and not aggregate["isDistinct"]
+    if not complete or int(aggregate["num-children"]) != 1:
+        reason = f"{udaf['name']} is called with DISTINCT or FILTER; do that in a step below"
+        raise DeclineSignal("aggregate-expression", reason)
+    kind = int(udaf["evalType"])
+    check_function(udaf, *GROUPED_AGG_PANDAS, *GROUPED_AGG_ARROW)
+    arrow, streamed = kind in GROUPED_AGG_ARROW, kind in STREAMED
+    read = plain(udaf, arguments)
+    fields = _fields(tree)
+    outputs = tuple(a.id for _, a in fields) or (expr_id(tree[0]),)
+    names = tuple(name for name, _ in fields)
+    name = str(udaf["name"])
+    return Call(name, read, outputs, position, arrow=arrow, streamed=streamed, fields=names)
+
+
+def _fields(tree: Tree) -> tuple[tuple[str, Attribute], ...]:
+    """Of the struct that a call gives: names and attributes. One of one field is not looked into,
+    since Python can give that field for it.
+    """
+    found = struct_fields(expr_id(tree[0]), str(tree[0]["name"]), tree[2].get("dataType"))
+    return found if len(found) > 1 else ()
+
+
+def _outputs(node: Node, outputs: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    """The columns of an aggregate, with the fields of its structs in place of these."""
+    found: list[Attribute] = []
+    calls = {expr_id(t[0]): t for t in node.fields["aggregateExpressions"] if len(t) > 2}
+    for a in outputs:
+        tree = calls.get(a.id)
+        is_struct = tree is not None and tree[2]["class"] == PYTHON_UDAF
+        found += [f for _, f in _fields(tree)] if tree and is_struct and _fields(tree) else [a]
+    return tuple(found)
+
+
+def _scalar_calls(node: Node) -> tuple[int, ...]:
+    """The columns of a projection that are scalar Python UDFs and nothing else."""
+    if node.kind != PROJECT:
+        return ()
+    return tuple(
+        i
+        for i, tree in enumerate(node.fields["projectList"])
+        if len(tree) > 1 and tree[0]["class"] == ALIAS and tree[1]["class"] == PYTHON_UDF
+        if tree[1]["evalType"] in SCALAR
+    )
+
+
+def made_of_rows(node: Node) -> frozenset[int]:
+    """The attributes that scalar Python UDFs make in a projection; none of other boundaries."""
+    columns = node.fields["projectList"] if node.kind == PROJECT else ()
+    return frozenset(expr_id(columns[i][0]) for i in _scalar_calls(node))
+
+
+def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+    """Calls whose arguments are not plain columns are left out: their results are just unknown."""
+    columns: list[Tree] = node.fields["projectList"]
+    calls: list[Call] = []
+    refused: list[DeclineSignal] = []
+    for position in _scalar_calls(node):
+        head, function, *arguments = columns[position]
+        try:
+            check_function(function, int(function["evalType"]))
+            read = plain(function, arguments)
+        except DeclineSignal as signal:
+            refused.append(signal)
+            continue
+        arrow = SCALAR[int(function["evalType"])]
+        calls.append(Call(str(function["name"]), read, (expr_id(head),), position, arrow=arrow))
+    if not calls:
+        raise refused[0]
+    passed = {expr_id(t[0]): k for t in columns if (k := _passed_on(t)) is not None}
+    keys = tuple(dict.fromkeys(i for c in calls for i in c.arguments))
+    return Boundary(
+        kind="Project",
+        path=node.path,
+        input_path=(*node.path, 0),
+        inputs=gateway.attributes(gateway.node(plan, (0,))),
+        outputs=gateway.attributes(plan),
+        keys=keys,
+        key_outputs={out: key for out, key in passed.items() if key in keys},
+        all_keys_plain=True,
+        calls=tuple(calls),
+        single=True,
+    )
+
+
+def check_function(function: JsonNode, *kinds: int) -> None:
+    """Decline unless the function is of one of these evaluation types, and deterministic."""
+    if function["class"] not in (PYTHON_UDAF, PYTHON_UDF) or function["evalType"] not in kinds:
+        raise DeclineSignal(
+            "eval-type",
+            f"{function.get('name')} is a kind of Python function that is not read here "
+            f"(evaluation type {function.get('evalType')})",
+        )
+    if function["udfDeterministic"] is not True:
+        reason = f"{function['name']} is declared asNondeterministic()"
+        raise DeclineSignal("nondeterministic-udf", reason)
+
+
+def plain(function: JsonNode, arguments: Tree) -> tuple[int, ...]:
+    """The arguments, which must be attributes and nothing else (no keyword arguments either)."""
+    if len(arguments) != int(function["num-children"]) or not all(
+        a["class"] == ATTRIBUTE for a in arguments
+    ):
+        raise DeclineSignal(
+            "argument-expression",
+            f"an argument of {function['name']} is an expression; select it as a column first",
+        )
+    return tuple(expr_id(a) for a in arguments)
+
+
+def is_attribute(tree: Tree) -> bool:
+    """Whether the expression is an attribute and nothing else."""
+    return len(tree) == 1 and tree[0]["class"] == ATTRIBUTE
+
+
+def _passed_on(tree: Tree) -> int | None:
+    """The attribute that an output expression passes on, perhaps under a new name."""
+    if is_attribute(tree):
+        return expr_id(tree[0])
+    if tree[0]["class"] == ALIAS and is_attribute(tree[1:]):
+        return expr_id(tree[1])
+    return None
+
+
+def _is_grouping_expression(tree: Tree, grouping: Tree) -> bool:
+    """Whether an output is a computed grouping expression: a constant of the group."""
+    return tree == grouping or (tree[0]["class"] == ALIAS and tree[1:] == grouping)

@@ -1,0 +1,102 @@
+"""Untrusted. Boundaries of which Spark reads and exchanges the rows once, because what is below
+their exchange is alike. It decides what is worth while, and nothing that is proved depends on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, LOGICAL, MAPS, simple_kind
+from presieve.backend.catalyst.operators import SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.trees import Node, walk
+from presieve.backend.gateway import Gateway, GatewayError, Handle
+from presieve.backend.statistics.footers import RELATION
+
+
+def alike(gateway: Gateway, plan: Handle, root: Node, boundary: Node) -> frozenset[tuple[int, ...]]:
+    """The paths of the boundaries of a plan like this one, its own among them."""
+    own = _below_exchange(boundary)
+    if own is None:
+        return frozenset((boundary.path,))
+    others = [n for n in walk(root) if n.kind == boundary.kind and n is not boundary]
+    found = {boundary.path}
+    for other in others:
+        below = _below_exchange(other)
+        if below is not None and _kinds(below) == _kinds(own):
+            if _shape(below) == _shape(own) and _same_leaves(gateway, plan, below, own):
+                found.add(other.path)
+    return frozenset(found)
+
+
+def _below_exchange(boundary: Node) -> Node | None:
+    """What is alike where an exchange is: of an aggregate itself, since Spark's own functions
+    begin below it; of functions of groups their input. None where there is no exchange.
+    """
+    kind = simple_kind(boundary)
+    if kind in MAPS | COGROUPS or kind == "Project":
+        return None
+    return boundary.children[0] if kind in FLAT_MAPS else boundary
+
+
+_NO_ROWS = (SUBQUERY_ALIAS, VIEW)
+"""Operators that Spark drops."""
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    return (n for n in walk(node) if n.kind not in _NO_ROWS)
+
+
+def _kinds(node: Node) -> list[str]:
+    return [n.kind for n in _nodes(node)]
+
+
+_NAMES = ("name", "qualifier", "metadata", "nonInheritableMetadataKeys", "resultId", "jvmId")
+"""What may differ where results do not."""
+
+
+def _shape(node: Node) -> str:
+    """What the operators say, with the numbers of attributes in the order in which they occur."""
+    numbers: dict[object, int] = {}
+
+    def plain(value: object) -> object:
+        if isinstance(value, dict):
+            if "id" in value and "jvmId" in value:
+                return numbers.setdefault(value["id"], len(numbers))
+            return [(k, plain(v)) for k, v in sorted(value.items()) if k not in _NAMES]
+        return [plain(v) for v in value] if isinstance(value, list) else value
+
+    return repr([plain(n.fields) for n in _nodes(node)])
+
+
+def _same_leaves(gateway: Gateway, plan: Handle, one: Node, other: Node) -> bool:
+    """Whether both read the same: a relation of files does not say which, and on Spark Connect no
+    leaf says anything.
+    """
+    pairs = zip(_leaves(one), _leaves(other), strict=True)
+    return all(_same_leaf(gateway, plan, a, b) for a, b in pairs)
+
+
+def _leaves(node: Node) -> list[Node]:
+    return [n for n in walk(node) if not n.children]
+
+
+_HELD = (
+    LOGICAL + "LocalRelation",
+    LOGICAL + "Range",
+    "org.apache.spark.sql.execution.LogicalRDD",
+    *("presieve.local_relation", "presieve.cached_local_relation", "presieve.range"),
+    "presieve.chunked_cached_local_relation",
+)
+"""Leaves whose rows are there already: nothing is saved by reading them once."""
+
+
+def _same_leaf(gateway: Gateway, plan: Handle, one: Node, other: Node) -> bool:
+    if one.kind in _HELD:
+        return False
+    try:
+        a, b = (gateway.node(plan, n.path) for n in (one, other))
+        if one.kind == RELATION:
+            return gateway.parquet_files(a) == gateway.parquet_files(b)
+        return not one.kind.startswith("presieve.") or gateway.same(a, b)
+    except GatewayError:
+        return False

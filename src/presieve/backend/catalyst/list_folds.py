@@ -1,0 +1,360 @@
+"""Trusted. Folds of a group's values by a lambda: ``aggregate(collect_list(x), zero, merge)``.
+
+Sources: Spark 4.3, ``ArrayAggregate``, ``CollectList``. The list has the values that are not NULL,
+in the order in which Spark meets the rows; of no values it is empty, and the fold is ``zero``.
+
+Lemma: with ``s' = merge(s, x)`` where ``x`` is not NULL and ``s' = s`` where it is, the fold of the
+rows from ``zero`` on is the fold of the list.
+
+Lambdas are interpreted (``CodegenFallback``), so an operator of two operands does not evaluate its
+second one where the first one is NULL; CASE, IF and COALESCE evaluate what they choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from presieve.backend.catalyst.native_aggregates import (
+    AGGREGATE_EXPRESSION,
+    COMPLETE,
+    NativeCall,
+    argument,
+    children,
+    columns_read,
+)
+from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Tree, end_of, expr_id
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Field, Fold, Output
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, FLOAT, Option, Sort, is_ordered, strip
+from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_lit
+from presieve.lift.entry.native import greater, is_true
+from presieve.lift.forms import Lifted
+from presieve.semantics.build import and_, get, is_none, ite, or_, some
+from presieve.semantics.types import SchemaColumn, shown_type, sort_of
+from presieve.semantics.values import INT_RANGES
+from presieve.sql.catalyst import expression
+from presieve.sql.catalyst_tree import JSON_TYPES
+
+ARRAY_AGGREGATE = EXPRESSIONS + "ArrayAggregate"
+_COLLECT_LIST = EXPRESSIONS + "aggregate.CollectList"
+_LAMBDA = EXPRESSIONS + "LambdaFunction"
+_VARIABLE = EXPRESSIONS + "NamedLambdaVariable"
+
+FOLD_OF_A_LIST = "aggregate"
+"""The ``function`` of such a call, whose arguments are the value, the zero and two lambdas."""
+
+Modes = Callable[[int], str]
+"""What the arithmetic of a number in the output's tree does on overflow: ``ANSI``, ``LEGACY``."""
+
+
+def list_fold(tree: Tree) -> NativeCall | None:
+    """The call in an output expression of an ``Aggregate`` that is such a fold; else None."""
+    if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != ARRAY_AGGREGATE:
+        return None
+    shown = "aggregate"
+    numbered = [{**node, "number": i} for i, node in enumerate(tree)]
+    collected, zero, merge, finish = children(numbered, 1)
+    if collected[0]["class"] != AGGREGATE_EXPRESSION or collected[1]["class"] != _COLLECT_LIST:
+        why = "only a fold of the list that collect_list gives is read, not of another array"
+        return NativeCall("", (), [], False, shown, why)
+    whole, gathered = collected[0], collected[1]
+    condition = collected[end_of(collected, 1) :]
+    usual = whole["mode"].get("object") == COMPLETE and gathered.get("ignoreNulls") is True
+    if not usual or whole["isDistinct"] or int(gathered["num-children"]) != 1:
+        why = "no filter is moved through the fold of a list without repetitions or with NULL"
+        return NativeCall("", (), [], False, shown, why)
+    if any(node["class"] == AGGREGATE_EXPRESSION for node in (*zero, *merge, *finish)):
+        why = "a fold of a list that reads the result of another aggregate function"
+        return NativeCall("", (), [], False, shown, why)
+    (value,) = children(collected, 1)
+    return NativeCall(FOLD_OF_A_LIST, (value, zero, merge, finish), condition, False, shown)
+
+
+def lift_list_fold(
+    call: NativeCall,
+    modes: Modes,
+    inputs: Mapping[int, Var],
+    types: Mapping[int, str],
+    output: SchemaColumn,
+    timezone: str,
+) -> Lifted | Declined:
+    """The call as a fold; arguments as ``native_aggregates.lift_native`` has them."""
+    value, zero, merge, finish = call.arguments
+    try:
+        term = argument(value, inputs, timezone)
+        counted = is_true(argument(call.condition, inputs, timezone)) if call.condition else TRUE
+        init = _known(expression(zero, {}, timezone))
+        if is_none(init) == FALSE:
+            init = get(init)
+        present = and_(counted, negate(is_none(term)))
+        parts = _Lambda(merge, modes, timezone, 2)
+        state = Var(Scope.ACC, "acc", init.sort)
+        step = parts.applied(state, get(term))
+        if step.term.sort == Option(init.sort):
+            init = some(init)
+            state = Var(Scope.ACC, "acc", init.sort)
+            step = parts.applied(state, get(term))
+        then = some(step.term) if isinstance(state.sort, Option) else step.term
+        if then.sort != state.sort:
+            raise _unread("a fold of a list whose step gives another type than its zero")
+        result = _Lambda(finish, modes, timezone, 1).applied(state)
+        if sort_of(output.type) != strip(result.term.sort):
+            raise _unread(f"a fold of a list gives {shown_type(output.type)}")
+        columns = columns_read((term, counted), inputs, types)
+    except DeclineSignal as signal:
+        return signal.declined
+    field = Field("acc", state.sort, init, ite(present, then, state))
+    made = Output(output.name, result.term.sort, output.type, result.term)
+    raises = and_(present, step.raises)
+    fold = Fold(call.function, columns, (), (field,), (made,), raises, result.raises)
+    return Lifted(fold, (), "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What an expression gives, exactly when it raises, and its type in the JSON, if told."""
+
+    term: Term
+    raises: Term = FALSE
+    type: str = ""
+
+
+def _unread(reason: str) -> DeclineSignal:
+    return DeclineSignal("native-aggregate", reason)
+
+
+def _known(term: Term | Declined) -> Term:
+    if isinstance(term, Declined):
+        reason = f"in the fold of a list: {term.reason}"
+        raise DeclineSignal(term.code, reason, term.span)
+    return term
+
+
+class _Lambda:
+    """A ``LambdaFunction``: its body, then its variables. It reads nothing but these."""
+
+    def __init__(self, tree: Tree, modes: Modes, timezone: str, count: int) -> None:
+        if tree[0]["class"] != _LAMBDA:
+            raise _unread("a fold of a list without a lambda")
+        self.body, *names = children(tree, 0)
+        if len(names) != count or not all(n[0]["class"] == _VARIABLE for n in names):
+            raise _unread("a fold of a list by a lambda of another number of arguments")
+        self.names = tuple(expr_id(n[0]) for n in names)
+        self.modes = modes
+        self.timezone = timezone
+
+    def applied(self, *values: Term) -> _Value:
+        """The body with these for the variables."""
+        return self._read(self.body, dict(zip(self.names, values, strict=True)))
+
+    def _read(self, tree: Tree, known: Mapping[int, Term]) -> _Value:
+        kind = _short(tree)
+        if not any(_short([n]) in _OWN for n in tree):
+            return self._plain(tree, known)
+        parts = [self._read(t, known) for t in children(tree, 0)]
+        if kind in _ARITHMETIC:
+            return self._arithmetic(tree, *parts)
+        if kind in ("Greatest", "Least"):
+            return _extreme(kind, parts)
+        if kind == "Coalesce":
+            return _coalesced(parts)
+        if kind in ("If", "CaseWhen"):
+            return _chosen(parts)
+        if kind in ("And", "Or", "Not"):
+            return _logic(kind, parts)
+        return self._over(tree, parts)
+
+    def _plain(self, tree: Tree, known: Mapping[int, Term]) -> _Value:
+        """What conditions consist of; it never raises."""
+        named = [{**n, "class": ATTRIBUTE} if n["class"] == _VARIABLE else n for n in tree]
+        term = _known(expression(named, known, self.timezone))
+        read = [known[expr_id(n)] for n in named if n["class"] == ATTRIBUTE]
+        strict = all(_short([n]) in _STRICT for n in named)
+        never = not any(n["class"].endswith(".Literal") and n["value"] is None for n in named)
+        if strict and never and not any(isinstance(t.sort, Option) for t in read):
+            term = _present(term)
+        return _Value(term, FALSE, _declared(tree))
+
+    def _over(self, tree: Tree, parts: list[_Value]) -> _Value:
+        """An operator of conditions over values that are read here: as if these were columns."""
+        kind = _short(tree)
+        if kind in _COMPARISONS:
+            left, right = parts
+            raises = or_(left.raises, and_(negate(is_none(left.term)), right.raises))
+            if raises != FALSE and left.term == right.term:
+                raise _unread("a lambda that compares what can raise with itself")
+        elif kind in ("Cast", "IsNull", "IsNotNull"):
+            raises = parts[0].raises
+        elif all(p.raises == FALSE for p in parts):
+            raises = FALSE
+        else:
+            raise _unread(f"{kind} of what can raise, in the lambda of a fold")
+        known: dict[int, Term] = {}
+        nodes: Tree = [tree[0]]
+        for number, (part, below) in enumerate(zip(parts, children(tree, 0), strict=True)):
+            if below[0]["class"].endswith(".Literal"):
+                nodes += below
+                continue
+            if not part.type:
+                raise _unread(f"{kind} in the lambda of a fold")
+            known[number] = part.term
+            named = {"class": ATTRIBUTE, "num-children": 0, "name": "value", "nullable": True}
+            nodes.append({**named, "dataType": part.type, "exprId": {"id": number}})
+        return _Value(self._plain(nodes, known).term, raises, _declared(tree))
+
+    def _arithmetic(self, tree: Tree, left: _Value, right: _Value) -> _Value:
+        """Of integers of 32 and 64 bits, which may overflow, and of doubles."""
+        a, b = left.term, right.term
+        op, of_floats = _ARITHMETIC[_short(tree)]
+        both = and_(negate(is_none(a)), negate(is_none(b)))
+        before = or_(left.raises, and_(negate(is_none(a)), right.raises))
+        type_ = left.type
+        if right.type != type_ or type_ not in ("integer", "long", "double"):
+            raise _unread(f"arithmetic on {type_ or 'what is not known'} in the lambda of a fold")
+        mode = self.modes(int(tree[0]["number"]))
+        if mode not in ("ANSI", "LEGACY"):
+            raise _unread("arithmetic that gives NULL on overflow, in the lambda of a fold")
+        if type_ == "double":
+            exact = app(of_floats, get(a), get(b))
+            return _Value(_where(both, exact), before, type_)
+        exact = app(op, get(a), get(b))
+        low, high = INT_RANGES[JSON_TYPES[type_]]
+        outside = or_(app(Op.PY_LT, exact, int_lit(low)), app(Op.PY_GT, exact, int_lit(high)))
+        if mode == "ANSI":
+            return _Value(_where(both, exact), or_(before, and_(both, outside)), type_)
+        within = app(Op.INT_MOD, app(Op.INT_SUB, exact, int_lit(low)), int_lit(high - low + 1))
+        return _Value(_where(both, app(Op.INT_ADD, within, int_lit(low))), before, type_)
+
+
+_ARITHMETIC = {
+    "Add": (Op.INT_ADD, Op.FLOAT_ADD),
+    "Subtract": (Op.INT_SUB, Op.FLOAT_SUB),
+    "Multiply": (Op.INT_MUL, Op.FLOAT_MUL),
+}
+_OWN = frozenset(
+    (*_ARITHMETIC, "Greatest", "Least", "Coalesce", "If", "CaseWhen", "And", "Or", "Not")
+)
+"""Operators that are read here; the others are those of conditions."""
+_COMPARISONS = ("EqualTo", "LessThan", "LessThanOrEqual", "GreaterThan", "GreaterThanOrEqual")
+_STRICT = frozenset((*_COMPARISONS, "Cast", "Literal", "AttributeReference"))
+"""They give NULL of NULL alone."""
+
+
+def _short(tree: Tree) -> str:
+    return str(tree[0]["class"]).removeprefix(EXPRESSIONS)
+
+
+def _declared(tree: Tree) -> str:
+    """The type that a node tells, or that its operator gives."""
+    told = tree[0].get("dataType")
+    if told is not None:
+        return told if isinstance(told, str) else ""
+    kind = _short(tree)
+    return "boolean" if kind in (*_COMPARISONS, "IsNull", "IsNotNull", "EqualNullSafe") else ""
+
+
+def _present(term: Term) -> Term:
+    """A value that is never NULL, without the option."""
+    if not isinstance(term.sort, Option):
+        return term
+    return app(Op.SQL_IS_TRUE, term) if strip(term.sort) == BOOL else get(term)
+
+
+def _where(both: Term, value: Term) -> Term:
+    """The value, or NULL where an operand is."""
+    return value if both == TRUE else ite(both, some(value), none_lit(value.sort))
+
+
+def _alike(terms: list[Term]) -> list[Term]:
+    """Terms of one sort, all of them options if one is."""
+    if len({strip(t.sort) for t in terms}) != 1:
+        raise _unread("values of several types to choose from, in the lambda of a fold")
+    optional = any(isinstance(t.sort, Option) for t in terms)
+    return [some(t) for t in terms] if optional else terms
+
+
+def _type(parts: list[_Value]) -> str:
+    types = {p.type for p in parts}
+    return types.pop() if len(types) == 1 else ""
+
+
+def _chosen(parts: list[_Value]) -> _Value:
+    """Conditions and values by turns, the first whose condition is true; at last what is left."""
+    if len(parts) % 2 == 0:
+        parts = [*parts, _Value(none_lit(strip(parts[1].term.sort)), FALSE, parts[1].type)]
+    *pairs, last = parts
+    conditions, values = pairs[::2], [*pairs[1::2], last]
+    if any(c.raises != FALSE or strip(c.term.sort) != BOOL for c in conditions):
+        raise _unread("a condition that can raise, in the lambda of a fold")
+    *terms, chosen = _alike([v.term for v in values])
+    raises = last.raises
+    cases = list(zip(conditions, values[:-1], terms, strict=True))
+    for condition, value, term in reversed(cases):
+        holds = is_true(condition.term)
+        chosen = ite(holds, term, chosen)
+        raises = ite(holds, value.raises, raises)
+    return _Value(chosen, raises, _type(values))
+
+
+def _coalesced(parts: list[_Value]) -> _Value:
+    """The first that is not NULL; those after it are not evaluated."""
+    type_ = _type(parts)
+    *rest, last = parts
+    _alike([p.term for p in parts])
+    term, raises = last.term, last.raises
+    for part in reversed(rest):
+        absent = is_none(part.term)
+        raises = or_(part.raises, and_(absent, raises))
+        if absent == FALSE:
+            term = part.term
+        elif isinstance(term.sort, Option):
+            term = ite(absent, term, some(part.term))
+        else:
+            term = ite(absent, term, get(part.term))
+    return _Value(term, raises, type_)
+
+
+def _extreme(kind: str, parts: list[_Value]) -> _Value:
+    """The first of the values that are not NULL than which none is greater, or less."""
+    sort: Sort = strip(parts[0].term.sort)
+    if sort != BOOL and not is_ordered(sort):
+        raise _unread("values of this type are not compared here")
+    _alike([p.term for p in parts])
+    best = parts[0].term
+    for part in parts[1:]:
+        best = _better(kind, best, part.term)
+    return _Value(best, or_(*(p.raises for p in parts)), _type(parts))
+
+
+def _better(kind: str, a: Term, b: Term) -> Term:
+    x, y = get(a), get(b)
+    if kind == "Greatest":
+        wins = greater(y, x)
+    else:
+        wins = greater(x, y) if x.sort in (BOOL, FLOAT) else app(Op.PY_LT, y, x)
+    a_none, b_none = is_none(a), is_none(b)
+    if a_none == b_none == FALSE:
+        return ite(wins, b, a)
+    if b_none == FALSE:
+        return ite(or_(a_none, wins), y, x)
+    if a_none == FALSE:
+        return ite(and_(negate(b_none), wins), y, x)
+    return ite(or_(a_none, and_(negate(b_none), wins)), some(b), some(a))
+
+
+def _logic(kind: str, parts: list[_Value]) -> _Value:
+    if any(p.raises != FALSE for p in parts):
+        raise _unread("a condition that can raise, in the lambda of a fold")
+    terms = [p.term for p in parts]
+    if any(strip(t.sort) != BOOL for t in terms):
+        raise _unread("a condition of another type, in the lambda of a fold")
+    plain = all(t.sort == BOOL for t in terms)
+    if kind == "Not":
+        made = negate(terms[0]) if plain else app(Op.SQL_NOT, terms[0])
+    elif kind == "And":
+        made = and_(*terms) if plain else app(Op.SQL_AND, *terms)
+    else:
+        made = or_(*terms) if plain else app(Op.SQL_OR, *terms)
+    return _Value(made, FALSE, "boolean")

@@ -1,0 +1,218 @@
+"""Trusted. Calls of Spark's own aggregate functions, as an ``Aggregate`` says them, as folds."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Tree, end_of, references
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Column
+from presieve.ir.sorts import BOOL, INT, strip
+from presieve.ir.terms import TRUE, Scope, Term, Var, int_lit, none_lit
+from presieve.ir.walk import variables
+from presieve.lift.entry.native import Aggregate, Overflow, aggregate_fold, is_true
+from presieve.lift.forms import Lifted
+from presieve.semantics.build import get, is_none, ite, some
+from presieve.semantics.types import SchemaColumn
+from presieve.sql.catalyst import expression
+
+AGGREGATE_EXPRESSION = EXPRESSIONS + "aggregate.AggregateExpression"
+COMPLETE = EXPRESSIONS + "aggregate.Complete$"
+
+_NAMES = {
+    EXPRESSIONS + "aggregate." + name: function
+    for name, function in (
+        *(("Max", "max"), ("Min", "min"), ("Count", "count"), ("CountIf", "count_if")),
+        *(("BoolOr", "bool_or"), ("BoolAnd", "bool_and"), ("Sum", "sum")),
+        *(("MaxBy", "max_by"), ("MinBy", "min_by")),
+    )
+}
+KNOWN_FUNCTIONS = tuple(_NAMES)
+"""The classes of the functions that are known."""
+
+_REPEATABLE = ("max", "min", "bool_or", "bool_and")
+"""Functions to which it makes no difference whether a value comes once or more: DISTINCT."""
+
+_TOTAL = frozenset(
+    EXPRESSIONS + "aggregate." + name
+    for name in (
+        *("Max", "Min", "Count", "CountIf", "BoolOr", "BoolAnd", "MaxBy", "MinBy", "First", "Last"),
+        *("AnyValue", "HyperLogLogPlusPlus", "CollectSet", "CollectList", "StddevSamp"),
+        *("StddevPop", "VarianceSamp", "VariancePop"),
+    )
+)
+"""Functions that raise on no group of columns."""
+_OF_NUMBERS = {
+    EXPRESSIONS + "aggregate.Average": ("byte", "short", "integer", "long", "double"),
+    EXPRESSIONS + "aggregate.Sum": ("double",),
+}
+"""The same, of columns of these types: doubles do not overflow."""
+
+
+@dataclass(frozen=True, slots=True)
+class NativeCall:
+    """A call of an aggregate function of Spark's.
+
+    ``function`` is its name here, empty where it is not one of those that are known, and then
+    ``unknown`` says so. ``total``: it raises on no group. ``shown`` is its name for a report.
+    """
+
+    function: str
+    arguments: tuple[Tree, ...]
+    condition: Tree
+    total: bool
+    shown: str
+    unknown: str = ""
+
+    @property
+    def references(self) -> frozenset[int]:
+        """The attributes that must be known."""
+        trees = (*self.arguments, self.condition) if self.function else ()
+        return frozenset[int]().union(*(references(t) for t in trees))
+
+
+def native_call(tree: Tree) -> NativeCall:
+    """The call in an output expression of an ``Aggregate``, known or not."""
+    if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != AGGREGATE_EXPRESSION:
+        why = "an output of this aggregate is neither a grouping column nor one aggregate function"
+        return NativeCall("", (), [], False, "an expression", why)
+    whole, function = tree[1], tree[2]
+    shown = _shown(str(function["class"]))
+    inside = children(tree, 2)
+    # The children of the AggregateExpression are the function and, with FILTER, its condition.
+    end = end_of(tree, 2)
+    condition = tree[end:]
+    complete = whole["mode"].get("object") == COMPLETE
+    expected = 1 if not condition else 2
+    if not complete or int(whole["num-children"]) != expected:
+        return NativeCall("", (), [], False, shown, "an aggregate function of an unusual shape")
+    total = _total(str(function["class"]), inside, condition)
+    name = _NAMES.get(str(function["class"]), "")
+    if not name:
+        why = f"no filter is moved through the aggregate function {shown}"
+        return NativeCall("", (), [], total, shown, why)
+    if whole["isDistinct"] and name not in _REPEATABLE:
+        why = f"no filter is moved through {name}(DISTINCT ...)"
+        return NativeCall("", (), [], total, name, why)
+    return NativeCall(name, inside, condition, total, name)
+
+
+def _shown(function: str) -> str:
+    """The name in SQL, but for a few functions: from ``CollectSet``, ``collect_set``."""
+    name = function.rsplit(".", 1)[-1]
+    return _SQL_NAMES.get(name, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
+
+
+_SQL_NAMES = {"Average": "avg", "HyperLogLogPlusPlus": "approx_count_distinct"}
+
+
+def children(tree: Tree, start: int) -> tuple[Tree, ...]:
+    """The subtrees below the node at ``start``."""
+    found = []
+    position = start + 1
+    for _ in range(int(tree[start]["num-children"])):
+        end = end_of(tree, position)
+        found.append(tree[position:end])
+        position = end
+    return tuple(found)
+
+
+def _total(function: str, arguments: tuple[Tree, ...], condition: Tree) -> bool:
+    """Columns and literals do not raise; of other arguments nothing is known."""
+    plain = all(len(a) == 1 for a in arguments) and not condition
+    if function in _TOTAL:
+        return plain
+    types = _OF_NUMBERS.get(function, ())
+    return plain and all(
+        a[0]["class"] == ATTRIBUTE and a[0]["dataType"] in types for a in arguments
+    )
+
+
+def lift_native(
+    call: NativeCall,
+    evaluation: Callable[[], str],
+    inputs: Mapping[int, Var],
+    types: Mapping[int, str],
+    output: SchemaColumn,
+    timezone: str,
+) -> Lifted | Declined:
+    """The call as a fold. ``evaluation`` says what a sum does on overflow, ``inputs`` and ``types``
+    are the columns of the input by number.
+    """
+    if not call.function:
+        return Declined("native-aggregate", call.unknown)
+    try:
+        aggregate = Aggregate(
+            call.function,
+            tuple(argument(t, inputs, timezone) for t in call.arguments),
+            argument(call.condition, inputs, timezone) if call.condition else TRUE,
+            _overflow(evaluation()) if call.function == "sum" else Overflow.RAISES,
+        )
+        read = (*aggregate.arguments, aggregate.condition)
+        columns = columns_read(read, inputs, types)
+        fold = aggregate_fold(aggregate, columns, output)
+    except DeclineSignal as signal:
+        return signal.declined
+    return Lifted(fold, (), "")
+
+
+def argument(tree: Tree, inputs: Mapping[int, Var], timezone: str) -> Term:
+    """The meaning of an argument. Besides what conditions may consist of, values may be chosen by
+    conditions, and conditions counted: ``sum(CASE WHEN c THEN 1 ELSE 0 END)``, ``sum(int(c))``.
+    """
+    kind, inside = tree[0]["class"], children(tree, 0)
+    if kind in (_CASE, _IF):
+        parts = [argument(t, inputs, timezone) for t in inside]
+        return _choice(parts if len(parts) % 2 else [*parts, none_lit(strip(parts[1].sort))])
+    if kind == _CAST and tree[0]["dataType"] in _COUNTED:
+        inner = expression(inside[0], inputs, timezone)
+        if not isinstance(inner, Declined) and strip(inner.sort) == BOOL:
+            return _counted(inner)
+    term = expression(tree, inputs, timezone)
+    if isinstance(term, Declined):
+        raise DeclineSignal(term.code, f"in an aggregate function: {term.reason}", term.span)
+    return term
+
+
+_CASE, _IF, _CAST = EXPRESSIONS + "CaseWhen", EXPRESSIONS + "If", EXPRESSIONS + "Cast"
+_COUNTED = ("integer", "long")
+
+
+def _choice(parts: list[Term]) -> Term:
+    """Conditions and values by turns, the first whose condition is true; at last what is left."""
+    *pairs, last = parts
+    chosen = some(last)
+    for condition, value in reversed(list(zip(pairs[::2], pairs[1::2], strict=True))):
+        if some(value).sort != chosen.sort or strip(condition.sort) != BOOL:
+            reason = "in an aggregate function: values of several types to choose from"
+            raise DeclineSignal("sql-unsupported", reason)
+        chosen = ite(is_true(condition), some(value), chosen)
+    return chosen
+
+
+def _counted(condition: Term) -> Term:
+    number = some(ite(get(condition), int_lit(1), int_lit(0)))
+    return ite(is_none(condition), none_lit(INT), number)
+
+
+def columns_read(
+    terms: Iterable[Term], inputs: Mapping[int, Var], types: Mapping[int, str]
+) -> tuple[Column, ...]:
+    """The columns of the input that the terms read."""
+    read = {v for t in terms for v in variables(t)}
+    return tuple(
+        Column(var.name, var.sort, types[number])
+        for number, var in inputs.items()
+        if var in read and var.scope is Scope.ROW
+    )
+
+
+def _overflow(evaluation: str) -> Overflow:
+    match evaluation:
+        case "ANSI":
+            return Overflow.RAISES
+        case "LEGACY":
+            return Overflow.WRAPS
+    raise DeclineSignal("native-aggregate", "no filter is moved through try_sum")

@@ -1,0 +1,267 @@
+"""Trusted. Catalyst's operators as those of our algebra: what may stand above a boundary."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Protocol
+
+from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
+from presieve.backend.catalyst.names import is_key_type
+from presieve.backend.catalyst.struct_fields import struct_fields, with_fields
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    Conjunct,
+    JsonNode,
+    Node,
+    Tree,
+    expr_id,
+    references,
+    simple_type,
+    split_conjuncts,
+)
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.terms import Term
+from presieve.plan.algebra import (
+    Alias,
+    Attribute,
+    Branch,
+    Classes,
+    Column,
+    Expr,
+    Extend,
+    Filter,
+    NullExtend,
+    Operator,
+    Partner,
+    Project,
+    Reorder,
+    variable_of,
+)
+from presieve.sql.catalyst import expression
+
+FILTER = LOGICAL + "Filter"
+JOIN = LOGICAL + "Join"
+UNION = LOGICAL + "Union"
+WINDOW = LOGICAL + "Window"
+DEDUPLICATE = LOGICAL + "Deduplicate"
+DISTINCT = LOGICAL + "Distinct"
+GENERATE = LOGICAL + "Generate"
+SUBQUERY_ALIAS = LOGICAL + "SubqueryAlias"
+VIEW = LOGICAL + "View"
+
+_RENAMING = (SUBQUERY_ALIAS, VIEW)
+MOVING = tuple(
+    LOGICAL + name
+    for name in (
+        *("Sort", "Repartition", "RepartitionByExpression", "RebalancePartitions"),
+        "ResolvedHint",
+    )
+)
+_GROUPING = (AGGREGATE, WINDOW, DEDUPLICATE, DISTINCT)
+
+PASSED = frozenset((FILTER, PROJECT, JOIN, UNION, GENERATE, *_RENAMING, *MOVING, *_GROUPING))
+"""The operators of which there is a rule."""
+ALWAYS_PASSED = frozenset((FILTER, PROJECT, *_RENAMING, *MOVING))
+"""Those that every filter passes that is understood."""
+
+_PLANS = "org.apache.spark.sql.catalyst.plans."
+_BOTH = (0, 1)
+_EXTENDED = {
+    _PLANS + name: sides
+    for name, sides in (
+        *(("Inner$", _BOTH), ("Cross$", _BOTH), ("LeftOuter$", (0,)), ("RightOuter$", (1,))),
+        *(("LeftSemi$", (0,)), ("LeftAnti$", (0,))),
+    )
+}
+"""Sides of which every row is passed on with its partners, or as it is, or not at all."""
+_NULL_EXTENDED = {
+    _PLANS + name: sides
+    for name, sides in (("LeftOuter$", (1,)), ("RightOuter$", (0,)), ("FullOuter$", _BOTH))
+}
+"""Sides that are NULL where a row of the other one has no partner."""
+_PARTNERS = {
+    _PLANS + name: sides
+    for name, sides in (
+        *(("Inner$", _BOTH), ("Cross$", _BOTH), ("LeftOuter$", (1,)), ("RightOuter$", (0,))),
+        *(("LeftSemi$", _BOTH), ("LeftAnti$", (1,))),
+    )
+}
+"""Sides of which a row for which the condition is not true has no influence."""
+
+_LEFT_ALONE = (_PLANS + "LeftSemi$", _PLANS + "LeftAnti$")
+
+
+def conditions(node: Node) -> tuple[Conjunct, ...]:
+    """What a filter consists of, or the condition of a join."""
+    tree = node.fields.get("condition") if node.kind in (FILTER, JOIN) else None
+    return split_conjuncts(tree) if tree else ()
+
+
+def outputs(node: Node) -> tuple[int, ...] | None:
+    """The numbers of an operator's output attributes in order, as far as its JSON tells."""
+    for field in ("aggregateExpressions", "projectList", "output"):
+        if field in node.fields:
+            return tuple(expr_id(t[0]) for t in node.fields[field])
+    if node.kind in (FILTER, DISTINCT, DEDUPLICATE, UNION, *_RENAMING, *MOVING):
+        return outputs(node.children[0])
+    if node.kind == JOIN:
+        sides = [outputs(child) for child in node.children]
+        if str(node.fields["joinType"].get("object")) in _LEFT_ALONE:
+            return sides[0]
+        return None if None in sides else tuple(i for side in sides for i in side or ())
+    if node.kind == WINDOW:
+        below = outputs(node.children[0])
+        made = tuple(expr_id(t[0]) for t in node.fields["windowExpressions"])
+        return None if below is None else below + made
+    return None
+
+
+class Attributes(Protocol):
+    """An operator's output attributes, for which Spark has to be asked."""
+
+    def __call__(self, node: Node, /) -> tuple[Attribute, ...]:
+        """In order."""
+
+
+def read_operator(
+    node: Node, below: Node, here: frozenset[int], attributes: Attributes, timezone: str
+) -> Operator | None:
+    """The operator, seen from one of those below it, or None where there is no rule.
+
+    ``here`` are the attributes that come up to it from the boundary. Raises :class:`DeclineSignal`
+    on an operator that is not understood.
+    """
+    if node.kind == FILTER:
+        return Filter(tuple(read_expr(c.tree, timezone) for c in conditions(node)))
+    if node.kind == PROJECT:
+        columns_ = (_columns(t, timezone) for t in node.fields["projectList"])
+        return Project(tuple(c for found in columns_ for c in found))
+    if node.kind in _RENAMING:
+        return Alias()
+    if node.kind in MOVING:
+        return Reorder(_reads(node))
+    if node.kind == JOIN:
+        return _join(node, below.path[-1], here, timezone)
+    if node.kind == GENERATE:
+        return Extend(here, _reads(node))
+    if node.kind == UNION:
+        return Branch(_pairs(_numbers(node, attributes), _numbers(below, attributes)))
+    return _classes(node, below, here, attributes)
+
+
+def _numbers(node: Node, attributes: Attributes) -> tuple[int, ...]:
+    found = outputs(node)
+    return tuple(a.id for a in attributes(node)) if found is None else found
+
+
+def _pairs(above: tuple[int, ...], below: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    """Columns that are the same by their place."""
+    if len(above) != len(below):
+        raise DeclineSignal("plan-shape", "inputs of a union differ in columns")
+    return tuple(zip(above, below, strict=True))
+
+
+def _passed(attribute: Attribute) -> Expr:
+    why = Declined("column-type", f"column {attribute.name!r} is of a type that is not supported")
+    return Expr(variable_of(attribute) or why, frozenset((attribute.id,)))
+
+
+def _join(node: Node, child: int, columns: frozenset[int], timezone: str) -> Operator | None:
+    kind = str(node.fields["joinType"].get("object"))
+    parts = conditions(node) if child in _PARTNERS.get(kind, ()) else ()
+    on = tuple(read_expr(c.tree, timezone) for c in parts if references(c.tree) <= columns)
+    if child in _EXTENDED.get(kind, ()):
+        return Extend(columns, _reads(node), on)
+    if child in _NULL_EXTENDED.get(kind, ()):
+        return NullExtend(columns, _reads(node), on)
+    return Partner(columns, _reads(node), on) if child in _PARTNERS.get(kind, ()) else None
+
+
+def _classes(
+    node: Node, below: Node, here: frozenset[int], attributes: Attributes
+) -> Classes | None:
+    """By what an operator forms classes: attributes of types whose equal values are the same."""
+    if node.kind == DISTINCT:
+        by = reads = here
+    elif node.kind in _GROUPING:
+        field = {AGGREGATE: "groupingExpressions", WINDOW: "partitionSpec", DEDUPLICATE: "keys"}
+        by, reads = _plain(node.fields[field[node.kind]]) & here, _reads(node)
+    else:
+        return None
+    known = attributes(below) if by else ()
+    fit = {a.id for a in known if a.id in by and is_key_type(a.type)}
+    if node.kind != AGGREGATE:
+        return Classes(tuple((i, i) for i in sorted(fit)), reads)
+    pairs = {}
+    for tree in node.fields["aggregateExpressions"]:
+        value = tree[1:] if tree[0]["class"] == ALIAS else tree
+        if len(value) == 1 and _is_attribute(value[0]) and expr_id(value[0]) in fit:
+            pairs[expr_id(tree[0])] = expr_id(value[0])
+    made = frozenset(expr_id(t[0]) for t in node.fields["aggregateExpressions"])
+    return Classes(tuple(pairs.items()), reads, made)
+
+
+def _plain(trees: list[Tree]) -> frozenset[int]:
+    return frozenset(expr_id(t[0]) for t in trees if len(t) == 1 and _is_attribute(t[0]))
+
+
+def _is_attribute(node: JsonNode) -> bool:
+    return bool(node["class"] == ATTRIBUTE)
+
+
+def _reads(node: Node) -> frozenset[int]:
+    """Every attribute that stands in a field of the operator, at any depth."""
+    found: set[int] = set()
+    stack: list[object] = [v for k, v in node.fields.items() if k != "num-children"]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, dict):
+            if here.get("class") == ATTRIBUTE:
+                found.add(expr_id(here))
+            stack.extend(here.values())
+        elif isinstance(here, list):
+            stack.extend(here)
+    return frozenset(found)
+
+
+def _columns(tree: Tree, timezone: str) -> tuple[Column, ...]:
+    """A column of a projection: an attribute, or an alias of an expression. Of a struct that is
+    passed on, its fields, too.
+    """
+    value = tree[1:] if tree[0]["class"] == ALIAS else tree
+    plain = len(value) == 1 and _is_attribute(value[0])
+    number = expr_id(tree[0])
+    if not plain:
+        return (Column(number, read_expr(value, timezone), plain=False),)
+    passed = Expr(partial(_meaning, value, timezone), frozenset((expr_id(value[0]),)))
+    column = Column(number, passed, plain=True)
+    if not isinstance(value[0]["dataType"], dict):
+        return (column,)
+    name, type_ = str(value[0]["name"]), value[0]["dataType"]
+    below = struct_fields(expr_id(value[0]), name, type_)
+    above = struct_fields(number, name, type_)
+    pairs = zip(above, below, strict=True)
+    return (column, *(Column(a.id, _passed(b), plain=True) for (_, a), (_, b) in pairs))
+
+
+def read_expr(tree: Tree, timezone: str) -> Expr:
+    """An expression over attribute variables."""
+    tree = with_fields(tree)
+    return Expr(partial(_meaning, tree, timezone), references(tree))
+
+
+def _meaning(tree: Tree, timezone: str) -> Term | Declined:
+    attributes = {}
+    for node in tree:
+        if _is_attribute(node):
+            attribute = Attribute(
+                expr_id(node),
+                str(node["name"]),
+                simple_type(node["dataType"], node.get("metadata")),
+                bool(node["nullable"]),
+            )
+            variable = variable_of(attribute)
+            if variable is not None:
+                attributes[attribute.id] = variable
+    return expression(tree, attributes, timezone)

@@ -1,0 +1,225 @@
+"""Trusted. Where filters meet boundaries in an analyzed plan, as paths of our own operators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from itertools import takewhile
+
+from presieve.backend.catalyst.boundary import (
+    COGROUPS,
+    FLAT_MAPS,
+    PROJECT,
+    is_boundary,
+    is_hopeless,
+    made_of_rows,
+    simple_kind,
+    table_function,
+)
+from presieve.backend.catalyst.definitions import fixed_definitions, referred
+from presieve.backend.catalyst.operators import (
+    ALWAYS_PASSED,
+    FILTER,
+    JOIN,
+    PASSED,
+    conditions,
+    outputs,
+    read_operator,
+)
+from presieve.backend.catalyst.table_functions import table_of
+from presieve.backend.catalyst.trees import Conjunct, Node, expr_id, references, walk
+from presieve.backend.gateway import Gateway, Handle
+from presieve.errors import DeclineSignal
+from presieve.plan.algebra import Attribute, Filter, Operator, Path, Project, Reorder
+from presieve.plan.liveness import visible
+from presieve.plan.pushdown import Moved, arrives, descend
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A boundary with filters above it.
+
+    ``number`` is its place among the plan's boundaries, outer ones first, which no filter that is
+    put in or taken out changes. ``root`` is the whole plan, ``nodes`` are the operators above the
+    boundary, from below to above, ``path`` the same in our algebra, and ``conjuncts`` what the
+    filters among them consist of (empty for the others). ``arriving`` are those conjuncts, and
+    parts of conditions of joins, that speak of the boundary's rows.
+    """
+
+    number: int
+    boundary: Node
+    nodes: tuple[Node, ...]
+    path: Path
+    conjuncts: tuple[tuple[Conjunct, ...], ...]
+    arriving: tuple[Moved, ...]
+    deterministic: bool
+    root: Node
+
+    @property
+    def filters(self) -> tuple[Node, ...]:
+        """The filters among the nodes that speak of the boundary's rows."""
+        found = dict.fromkeys(m.operator for m in self.arriving)
+        return tuple(self.nodes[i] for i in found if self.nodes[i].kind == FILTER)
+
+    @property
+    def input(self) -> Node:
+        """The node on whose output a pre-filter stands: of groups, below their projection; of two
+        inputs, the first.
+        """
+        if table_function(self.boundary) is not None:
+            return table_of(self.boundary)
+        child = self.boundary.children[0]
+        return child.children[0] if simple_kind(self.boundary) in FLAT_MAPS | COGROUPS else child
+
+
+def boundaries(root: Node) -> tuple[Node, ...]:
+    """Everything in a plan that filters could meet, outer ones first."""
+    return tuple(n for n in walk(root) if is_boundary(n))
+
+
+def candidates(root: Node, *, told: bool) -> dict[int, Node]:
+    """The boundaries by number, outer ones first; unless it is ``told`` why nothing moves, without
+    those where that is plain.
+    """
+    return {i: n for i, n in enumerate(boundaries(root)) if told or not is_hopeless(n)}
+
+
+def find_sites(
+    gateway: Gateway,
+    root: Node,
+    plan: Handle,
+    timezone: str,
+    found: Mapping[int, Node],
+    *,
+    told: bool = True,
+) -> tuple[Site, ...]:
+    """Those of the boundaries ``found`` that a filter meets; unless it is ``told`` why nothing
+    moves, without some that none speaks of.
+    """
+    if not found:
+        return ()
+    reader = _Reader(gateway, root, plan, timezone, told=told)
+    sites = (reader.site(number, node) for number, node in found.items())
+    return tuple(s for s in sites if s is not None)
+
+
+def _meet(reads: Set[int], made: Set[int]) -> bool:
+    """Constants meet everything."""
+    return not reads or not made.isdisjoint(reads)
+
+
+class _Reader:
+    """What is read once of a plan with several boundaries."""
+
+    def __init__(
+        self, gateway: Gateway, root: Node, plan: Handle, timezone: str, *, told: bool
+    ) -> None:
+        self._gateway, self._root, self._plan, self._timezone = gateway, root, plan, timezone
+        self._told = told
+        self._by_path = {n.path: n for n in walk(root)}
+        self._shared = gateway.refers(plan) and bool(referred(root))
+        self._fixed = fixed_definitions(gateway, root, plan) if self._shared else frozenset()
+        # Mostly nothing in a plan is non-deterministic, and one question is enough.
+        self._all_fixed = gateway.deterministic(plan)
+        self._simple: dict[tuple[int, ...], Operator | None] = {}
+        self._read: dict[tuple[int, ...], list[tuple[int, frozenset[int]]]] = {}
+
+    def site(self, number: int, boundary: Node) -> Site | None:
+        """The boundary with what stands above it, or None where no filter speaks of it."""
+        chain = self._chain(boundary)
+        if not any(n.kind == FILTER or (n.kind == JOIN and conditions(n)) for n in chain):
+            return None
+        deterministic = self._is_fixed(boundary)
+        if deterministic:
+            chain = tuple(takewhile(self._is_fixed, chain))
+        nodes: list[Node] = []
+        path: list[Operator] = []
+        here = frozenset(outputs(boundary) or (a.id for a in self._attributes(boundary)))
+        if not self._told and not self._may_meet(here, made_of_rows(boundary) or here, chain):
+            return None
+        for node, below in zip(chain, (boundary, *chain), strict=False):
+            operator = self._operator(node, below, here)
+            if operator is None:
+                break
+            nodes.append(node)
+            path.append(operator)
+            here = visible((operator,), here)
+        arriving = tuple(filter(arrives, descend(tuple(path))))
+        if not arriving:
+            return None
+        conjuncts = tuple(conditions(n) if n.kind == FILTER else () for n in nodes)
+        return Site(
+            number,
+            boundary,
+            tuple(nodes),
+            tuple(path),
+            conjuncts,
+            arriving,
+            deterministic,
+            self._root,
+        )
+
+    def _may_meet(self, here: Set[int], made: Set[int], chain: tuple[Node, ...]) -> bool:
+        """Whether a conjunct above may read nothing but what comes of ``here``, and something that
+        comes of ``made``: others pass a projection without us. That is seen without reading what
+        expressions mean. False only where there is none.
+        """
+        for node in chain:
+            if node.kind in (FILTER, JOIN):
+                if any(reads <= here and _meet(reads, made) for _, reads in self._reads(node)):
+                    return True
+            elif node.kind == PROJECT:
+                columns = self._reads(node)
+                made = {number for number, reads in columns if _meet(reads, made)}
+                here = {number for number, reads in columns if reads <= here}
+            elif node.kind not in ALWAYS_PASSED:
+                return True
+        return False
+
+    def _reads(self, node: Node) -> list[tuple[int, frozenset[int]]]:
+        """The attributes that the parts of a condition read, or the columns of a projection with
+        their numbers.
+        """
+        if node.path not in self._read:
+            if node.kind == PROJECT:
+                found = [(expr_id(t[0]), references(t)) for t in node.fields["projectList"]]
+            else:
+                found = [(0, references(c.tree)) for c in conditions(node)]
+            self._read[node.path] = found
+        return self._read[node.path]
+
+    def _chain(self, boundary: Node) -> tuple[Node, ...]:
+        """The operators above a boundary as far as there is a rule for each."""
+        nodes: list[Node] = []
+        above = self._above(boundary)
+        while above is not None and above.kind in PASSED:
+            nodes.append(above)
+            above = self._above(above)
+        return tuple(nodes)
+
+    def _above(self, node: Node) -> Node | None:
+        """The operator that reads this one; none of a definition (WITH) that stays one: several
+        read it, and what its number stands for must stay the same.
+        """
+        return self._by_path[node.path[:-1]] if node.path else None
+
+    def _is_fixed(self, node: Node) -> bool:
+        """Whether neither the operator nor anything below it is non-deterministic."""
+        if not self._all_fixed:
+            if not self._gateway.deterministic(self._gateway.node(self._plan, node.path)):
+                return False
+        return not self._shared or referred(node) <= self._fixed
+
+    def _attributes(self, node: Node) -> tuple[Attribute, ...]:
+        return self._gateway.attributes(self._gateway.node(self._plan, node.path))
+
+    def _operator(self, node: Node, below: Node, here: frozenset[int]) -> Operator | None:
+        if node.path in self._simple:
+            return self._simple[node.path]
+        try:
+            found = read_operator(node, below, here, self._attributes, self._timezone)
+        except DeclineSignal:
+            return None
+        if isinstance(found, Filter | Project | Reorder):
+            self._simple[node.path] = found  # the same seen from every boundary
+        return found

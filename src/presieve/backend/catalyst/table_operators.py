@@ -1,0 +1,165 @@
+"""Trusted. Operators that hand tables to a Python function, as boundaries."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from presieve.backend.catalyst.boundary import (
+    AGGREGATE,
+    COGROUPS,
+    MAPS,
+    PROJECT,
+    Boundary,
+    Call,
+    Side,
+    check_function,
+    is_attribute,
+    plain,
+    read_aggregate,
+    read_project,
+    simple_kind,
+    table_function,
+)
+from presieve.backend.catalyst.table_functions import read_table_function
+from presieve.backend.catalyst.trees import Node, Tree, expr_id
+from presieve.backend.gateway import Gateway, Handle
+from presieve.errors import DeclineSignal
+from presieve.plan.algebra import Attribute
+
+_TABLE_FUNCTIONS = {
+    "FlatMapGroupsInPandas": (201, 216),
+    "FlatMapGroupsInArrow": (209, 215),
+    "FlatMapCoGroupsInPandas": (206,),
+    "FlatMapCoGroupsInArrow": (210,),
+    "MapInPandas": (205,),
+    "MapInArrow": (207,),
+}
+"""Their evaluation types; the second one is that of functions of iterators of batches."""
+
+
+_DIFFER = "the grouping columns of cogroup differ in their types; cast one of them below"
+_SHARED = "the two inputs of cogroup share columns; select them under new names for one of the two"
+
+
+def read_boundary(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+    """What the node says. ``plan`` is the same node where Spark has it. Raises
+    :class:`DeclineSignal`.
+    """
+    if node.kind == AGGREGATE:
+        return read_aggregate(gateway, node, plan)
+    if table_function(node) is not None:
+        return read_table_function(gateway, node, plan)
+    if node.kind == PROJECT:
+        return read_project(gateway, node, plan)
+    if simple_kind(node) in MAPS:
+        return _read_map(gateway, node, plan)
+    if simple_kind(node) in COGROUPS:
+        return _read_cogroups(gateway, node, plan)
+    return _read_groups(gateway, node, plan)
+
+
+def _read_groups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+    """The operator's child is the projection that PySpark adds: grouping columns, then all."""
+    (project,) = node.children
+    grouping: list[Tree] = node.fields["groupingAttributes"]
+    if project.kind != PROJECT or not all(is_attribute(t) for t in grouping):
+        raise DeclineSignal("plan-shape", "applyInPandas without the projection PySpark adds")
+    inputs = gateway.attributes(gateway.node(plan, (0, 0)))
+    ids = [a.id for a in inputs]
+    columns: list[Tree] = project.fields["projectList"]
+    frame = [expr_id(t[0]) if is_attribute(t) else None for t in columns[len(grouping) :]]
+    if frame != ids or len(set(ids)) != len(ids):
+        raise DeclineSignal("plan-shape", "the columns of the group's DataFrame are not its input")
+    outputs = gateway.attributes(plan)
+    call = _table_call(node, ids, outputs)
+    keys = tuple(expr_id(t[0]) for t in grouping)
+    heads = [expr_id(t[0]) if is_attribute(t) else None for t in columns[: len(grouping)]]
+    return Boundary(
+        kind=simple_kind(node),
+        path=node.path,
+        input_path=(*project.path, 0),
+        inputs=inputs,
+        outputs=outputs,
+        keys=tuple(k for k, head in zip(keys, heads, strict=True) if head == k and k in ids),
+        key_outputs={},
+        all_keys_plain=all(head == k and k in ids for k, head in zip(keys, heads, strict=True)),
+        calls=(call,),
+    )
+
+
+def _read_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+    """``mapInPandas`` and ``mapInArrow``: nothing is known of how rows become tables."""
+    inputs = gateway.attributes(gateway.node(plan, (0,)))
+    ids = [a.id for a in inputs]
+    if len(set(ids)) != len(ids):
+        raise DeclineSignal("plan-shape", "a column comes twice in the function's table")
+    outputs = gateway.attributes(plan)
+    return Boundary(
+        kind=simple_kind(node),
+        path=node.path,
+        input_path=(*node.path, 0),
+        inputs=inputs,
+        outputs=outputs,
+        keys=(),
+        key_outputs={},
+        all_keys_plain=True,
+        calls=(_table_call(node, ids, outputs),),
+    )
+
+
+def _table_call(node: Node, ids: list[int], outputs: tuple[Attribute, ...]) -> Call:
+    """The function of tables, whose columns must be these."""
+    function, *arguments = node.fields["functionExpr"]
+    kinds = _TABLE_FUNCTIONS[simple_kind(node)]
+    check_function(function, *kinds)
+    if list(plain(function, arguments)) != ids:
+        raise DeclineSignal("plan-shape", "the function's arguments are not the input's columns")
+    return Call(
+        str(function["name"]),
+        tuple(ids),
+        tuple(a.id for a in outputs),
+        0,
+        arrow=node.kind.endswith("InArrow"),
+        streamed=function["evalType"] != kinds[0],
+    )
+
+
+def _read_cogroups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
+    """Both children are the projections that PySpark adds: grouping columns, then all."""
+    counts = (int(node.fields["leftGroupingLen"]), int(node.fields["rightGroupingLen"]))
+    left, right = (_side(gateway, node, plan, i, count) for i, count in enumerate(counts))
+    ids = [a.id for side in (left, right) for a in side.inputs]
+    if len(set(ids)) != len(ids):
+        raise DeclineSignal("plan-shape", _SHARED)
+    types = [{a.id: a.type for a in side.inputs} for side in (left, right)]
+    pairs = zip(left.keys, right.keys, strict=True)
+    if any(types[0][a] != types[1][b] for a, b in pairs):
+        raise DeclineSignal("key-type", _DIFFER)
+    outputs = gateway.attributes(plan)
+    call = _table_call(node, ids, outputs)
+    return Boundary(
+        kind=simple_kind(node),
+        path=node.path,
+        input_path=left.input_path,
+        inputs=left.inputs,
+        outputs=outputs,
+        keys=left.keys,
+        key_outputs={},
+        all_keys_plain=True,
+        calls=(replace(call, arguments=tuple(a.id for a in left.inputs)),),
+        beside=right,
+    )
+
+
+def _side(gateway: Gateway, node: Node, plan: Handle, number: int, count: int) -> Side:
+    project = node.children[number]
+    if project.kind != PROJECT:
+        raise DeclineSignal("plan-shape", "cogroup without the projections PySpark adds")
+    inputs = gateway.attributes(gateway.node(plan, (number, 0)))
+    columns: list[Tree] = project.fields["projectList"]
+    ids = [expr_id(t[0]) if is_attribute(t) else None for t in columns]
+    if ids[count:] != [a.id for a in inputs] or not set(ids[:count]) <= set(ids[count:]):
+        reason = "cogroup by something else than plain columns of its inputs"
+        raise DeclineSignal("grouping-expression", reason)
+    keys = tuple(i for i in ids[:count] if i is not None)
+    return Side((*project.path, 0), inputs, keys)

@@ -1,0 +1,110 @@
+"""Trusted. Errors of a boundary itself, and of what moves past it: which may be erased or added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS, TABLE_FUNCTION, Boundary
+from presieve.backend.catalyst.operators import FILTER
+from presieve.backend.catalyst.sites import Site
+from presieve.backend.catalyst.trees import Node
+from presieve.backend.effects.raising import can_raise, guards
+from presieve.backend.effects.utf8 import valid_utf8
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.statistics.footers import within_python
+from presieve.ir.terms import Scope, Term
+from presieve.ir.walk import variables
+from presieve.plan.pushdown import Moved
+from presieve.semantics.types import decimal_type
+
+_ALWAYS_SENT = frozenset(
+    ("boolean", "tinyint", "smallint", "int", "bigint", "unsupported:float", "double", "binary")
+)
+"""Types all of whose values a worker gets, as bits that stand in a file too (``test_transport``).
+
+Not so timestamps (pandas counts nanoseconds from 1677 to 2262, and Spark's conversion raises
+beyond) and dates (Python's end with the year 9999). Arrow raises on strings that are no UTF-8, and
+Spark, on its way to Arrow, on decimals with more digits than their type has: files may hold both.
+"""
+
+
+_ALWAYS_CALLED = FLAT_MAPS | COGROUPS | MAPS | {TABLE_FUNCTION}
+"""Operators whose function Spark calls whether or not somebody reads a column of what it gives."""
+
+
+def is_on_demand(boundary: Boundary) -> bool:
+    """Whether Spark leaves out a call of which nobody reads what it gives, now or once somebody
+    selects columns of the DataFrame: the columns of a projection and of an aggregate
+    (``ColumnPruning``).
+    """
+    return boundary.kind not in _ALWAYS_CALLED
+
+
+def is_guarded(site: Site, moved: tuple[tuple[Moved, Term], ...]) -> bool:
+    """Whether Spark may move other filters below the boundary than those that are moved here.
+
+    Of these, too, Spark moves what reads no result of the boundary.
+    """
+    bound = {(m.operator, m.conjunct) for m, t in moved if _reads_result(t)}
+    filters = {
+        node.path: all((level, i) in bound for i in range(len(site.conjuncts[level])))
+        for level, node in enumerate(site.nodes)
+        if node.kind == FILTER
+    }
+    over = _above(site.root, site.boundary.path)
+    return any(guards(n, site.boundary.path, filters) for n in over)
+
+
+def _above(root: Node, path: tuple[int, ...]) -> Iterator[Node]:
+    """The nodes on the way down to the one at ``path``, without it."""
+    for number in path:
+        yield root
+        root = root.children[number]
+
+
+def _reads_result(term: Term) -> bool:
+    return any(v.scope is Scope.OUT for v in variables(term))
+
+
+def others_raise(node: Node, boundary: Boundary) -> bool:
+    """Whether a column of a projection that is not among its calls can raise.
+
+    Lemma: a filter moves below a projection whose expressions are all deterministic, whatever they
+    are, and computes them for fewer rows.
+    """
+    known = {call.position for call in boundary.calls}
+    if boundary.kind != "Project":
+        return False
+    columns = node.fields["projectList"]
+    return any(can_raise(tree) for i, tree in enumerate(columns) if i not in known)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the functions of a boundary are sent: whether workers get all values of it, but for
+    ``texts``, columns of which they get what is UTF-8.
+    """
+
+    arrives: bool
+    texts: frozenset[str] = frozenset()
+
+
+def sent_to_python(gateway: Gateway, site: Site, boundary: Boundary, plan: Handle) -> Sent:
+    """Whether a worker gets every value of the columns that the boundary's functions are sent."""
+    calls = [c for c in boundary.calls if c.native is None]
+    scalar = boundary.kind == "Project"
+    by_arrow = {i for c in calls if c.arrow or not scalar for i in c.arguments}
+    sent = {i for c in calls for i in c.arguments}
+    types = {a.id: a.type for a in boundary.inputs if a.id in sent and a.type not in _ALWAYS_SENT}
+    texts = {i for i, type_ in types.items() if type_ == "string"}
+    numbers = {i for i, type_ in types.items() if decimal_type(type_)}
+    moments = {i for i, t in types.items() if t in ("timestamp", "timestamp_ntz", "date")}
+    if types.keys() - texts - numbers - moments:
+        return Sent(False)
+    asked = moments | (numbers & by_arrow)
+    if asked and not asked <= within_python(gateway, plan, site.input, asked):
+        return Sent(False)
+    asked = texts & by_arrow
+    asked -= valid_utf8(gateway, plan, site.root, site.input, asked) if asked else frozenset()
+    return Sent(True, frozenset(a.name for a in boundary.inputs if a.id in asked))

@@ -1,0 +1,267 @@
+"""Trusted. Expressions below a boundary that can raise, and what a pre-filter does to their errors.
+
+Spark moves a filter below projections, joins and more, whatever stands in it. A pre-filter may
+therefore make an error of an expression below vanish, which is allowed but must be told; and where
+it reads a column that is computed by something that can raise, above a join, Spark may compute it
+for rows that the join would have dropped: that would add an error, and is declined. The same holds
+where another filter, which Spark moves down from above the boundary, comes after the pre-filter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
+from presieve.backend.catalyst.definitions import CTE_DEFINITION, CTE_REFERENCE
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    EXPRESSIONS,
+    SIMPLE_NAMES,
+    JsonNode,
+    Node,
+    Tree,
+    expr_id,
+    references,
+    walk,
+)
+from presieve.sql.catalyst_tree import MEANING
+
+_TOTAL = frozenset(
+    EXPRESSIONS + name
+    for name in (
+        *("Alias", "And", "ArrayContains", "AttributeReference", "CaseWhen", "Coalesce", "Concat"),
+        *("Contains", "CreateArray"),
+        *("EndsWith", "EqualNullSafe", "EqualTo", "GetStructField", "GreaterThan"),
+        *("GreaterThanOrEqual", "If", "IsValidUTF8"),
+        *("In", "InSet", "IsNaN", "IsNotNull", "IsNull", "Length", "LessThan", "LessThanOrEqual"),
+        *("Literal", "Lower", "Not", "Or", "SortOrder", "StartsWith", "Upper"),
+        *("aggregate.AggregateExpression", "aggregate.Count", "aggregate.Max", "aggregate.Min"),
+        *("aggregate.CountIf", "aggregate.BoolOr", "aggregate.BoolAnd", "aggregate.MaxBy"),
+        *("aggregate.MinBy",),
+    )
+)
+"""Expressions that never raise. Of everything else it is assumed that it can."""
+
+_CAST = EXPRESSIONS + "Cast"
+_LITERAL = EXPRESSIONS + "Literal"
+_WIDER = ("byte", "short", "integer", "long", "double")
+"""Each fits into those after it, without an error."""
+_DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
+_DIGITS = {"byte": 2, "short": 4, "integer": 9, "long": 18, "float": 400, "double": 400}
+"""So many digits before the point fit into these. The digits after it are cut off or rounded, which
+is no error.
+"""
+
+_KEEPING = frozenset(
+    LOGICAL + name
+    for name in (
+        *("Project", "Filter", "SubqueryAlias", "View", "Aggregate", "Union", "GlobalLimit"),
+        *("LocalLimit", "Sort", "Window", "Sample", "Distinct", "Deduplicate"),
+    )
+)
+"""Operators through which Spark moves a filter only so that it sees no further rows, or not at
+all. Joins, generators and set operations are the others.
+"""
+
+
+_NAMED = (_KEEPING - {LOGICAL + "Union"}) | {LOGICAL + "Join"}
+"""Operators whose results are attributes of their inputs, or have expressions of their own."""
+
+_WINDOW = LOGICAL + "Window"
+"""Its results are never computed anew elsewhere: Spark moves no filter on them."""
+
+_FILTER, _JOIN = LOGICAL + "Filter", LOGICAL + "Join"
+_AGGREGATED = EXPRESSIONS + "aggregate.AggregateExpression"
+
+_PYTHON_UDF = EXPRESSIONS + "PythonUDF"
+"""Never read by a pre-filter: Spark would call the function once for it and once for the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """``may_raise``: whether an expression below can raise. ``exposed``: the attributes that a
+    pre-filter must not read. ``computed``: those that are computed of something that can raise;
+    None where that may be any of them.
+    """
+
+    may_raise: bool
+    exposed: frozenset[int]
+    computed: frozenset[int] | None
+
+    def both(self, other: Below) -> Below:
+        """Of two relations."""
+        computed = None
+        if self.computed is not None and other.computed is not None:
+            computed = self.computed | other.computed
+        raises = self.may_raise or other.may_raise
+        return Below(raises, self.exposed | other.exposed, computed)
+
+
+def look_below(input_: Node, root: Node, guarded: bool) -> Below:
+    """All about the relation that a pre-filter is to stand on, in the plan ``root``.
+
+    ``guarded``: Spark may move other filters from above the boundary below it (:func:`guards`).
+    They then keep rows from expressions that a pre-filter would be evaluated before.
+    """
+    found = _look(input_, guarded)
+    references_ = [n for n in walk(input_) if n.kind == CTE_REFERENCE]
+    if not references_:
+        return found
+    shared = [_look(n, guarded) for n in walk(root) if n.kind == CTE_DEFINITION]
+    exposed = found.exposed
+    if any(s.exposed for s in shared):
+        exposed |= {expr_id(t[0]) for n in references_ for t in trees(n)}
+    plain = all(s.computed == frozenset() for s in shared)
+    raises = found.may_raise or any(s.may_raise for s in shared)
+    return Below(raises, exposed, found.computed if plain else None)
+
+
+def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bool]) -> bool:
+    """Whether ``node`` may have Spark drop rows below the boundary at ``path``.
+
+    A filter may unless it is ``bound`` by what the boundary computes. A join may have its other
+    side's filters inferred for this one, and a definition the filters of all its references.
+    """
+    above = node.path == path[: len(node.path)] and node.path != path
+    if node.kind == _FILTER:
+        return above and not bound.get(node.path, False)
+    return above and (node.kind == _JOIN or node.kind == CTE_DEFINITION)
+
+
+def _look(input_: Node, guarded: bool) -> Below:
+    may_raise = False
+    exposed: set[int] = set()
+    computed: set[int] = set()
+    reads: dict[int, frozenset[int]] = {}
+    keeping: dict[tuple[int, ...], bool] = {}
+    for node in reversed(list(walk(input_))):
+        below = all(keeping[c.path] for c in node.children)
+        keeping[node.path] = below and (node.kind in _KEEPING or not node.children)
+        window = node.kind == _WINDOW
+        safe = window or (below and node.kind in (PROJECT, AGGREGATE))
+        for tree in trees(node):
+            raises = can_raise(tree)
+            may_raise = may_raise or raises
+            if tree[0]["class"] == ALIAS:
+                reads[expr_id(tree[0])] = references(tree)
+                if raises:
+                    computed.add(expr_id(tree[0]))
+                # Spark moves no filter on a result below its aggregate.
+                kept = safe and (window or not guarded or _is_aggregated(tree))
+                if (raises and not kept) or any(n["class"] == _PYTHON_UDF for n in tree):
+                    exposed.add(expr_id(tree[0]))
+    named = all(n.kind in _NAMED or not n.children for n in walk(input_))
+    found = _closed(computed, reads) if named or not computed else None
+    return Below(may_raise, _closed(exposed, reads), found)
+
+
+def _is_aggregated(tree: Tree) -> bool:
+    return any(n["class"] == _AGGREGATED for n in tree)
+
+
+def _closed(exposed: set[int], reads: dict[int, frozenset[int]]) -> frozenset[int]:
+    """With all attributes that are computed from them."""
+    more = True
+    while more:
+        found = {i for i, refs in reads.items() if i not in exposed and refs & exposed}
+        exposed |= found
+        more = bool(found)
+    return frozenset(exposed)
+
+
+def trees_raise(node: Node) -> bool:
+    """Whether an expression of this operator can raise."""
+    return any(can_raise(t) for t in trees(node))
+
+
+def trees(node: Node) -> Iterator[Tree]:
+    """The expressions of an operator: fields that hold one, or a list of them."""
+    for value in node.fields.values():
+        if isinstance(value, list) and value:
+            for item in [value] if isinstance(value[0], dict) else value:
+                if isinstance(item, list) and item and "class" in item[0]:
+                    yield item
+
+
+def can_raise(tree: Tree) -> bool:
+    """Whether something in the expression is not known to be total."""
+    return any(
+        node["class"] not in _TOTAL and not any(total(tree, at) for total in _TOTAL_HERE)
+        for at, node in enumerate(tree)
+    )
+
+
+_SUMS = frozenset(EXPRESSIONS + name for name in ("Add", "Subtract", "Multiply", "UnaryMinus"))
+_DIVIDE = EXPRESSIONS + "Divide"
+
+
+def _total_sum(tree: Tree, at: int) -> bool:
+    """Arithmetic of doubles, which has a result for all of them, but division by zero raises."""
+    if tree[at]["class"] == _DIVIDE and not _divides_by_a_number(tree, at):
+        return False
+    return tree[at]["class"] in (*_SUMS, _DIVIDE) and _type(tree, at) in ("double", "float")
+
+
+def _divides_by_a_number(tree: Tree, at: int) -> bool:
+    """Whether the divisor of the division at ``at`` is a literal, or one that is cast, of a number
+    other than zero.
+    """
+    divisor = _end(tree, at + 1)
+    if tree[divisor]["class"] == _CAST:
+        divisor += 1
+    value = tree[divisor].get("value") if tree[divisor]["class"] == _LITERAL else None
+    try:
+        return value is not None and float(str(value)) != 0
+    except ValueError:
+        return False
+
+
+def _end(tree: Tree, at: int) -> int:
+    """The place after the expression at ``at``."""
+    left = 1
+    while left:
+        left += int(tree[at]["num-children"]) - 1
+        at += 1
+    return at
+
+
+def _type(tree: Tree, at: int) -> object:
+    """The type of the expression at ``at``, where it is easily told."""
+    node = tree[at]
+    if node["class"] in _SUMS or node["class"] == _DIVIDE:
+        # Both operands are of one type once a plan is analyzed.
+        return _type(tree, at + 1)
+    return node["dataType"] if node["class"] in (ATTRIBUTE, _LITERAL, _CAST) else None
+
+
+def _is_known(tree: Tree, at: int) -> bool:
+    """An expression that a proof can speak of: nothing in such raises."""
+    return tree[at]["class"] == MEANING and tree[at]["total"] is True
+
+
+def _total_cast(tree: Tree, at: int) -> bool:
+    """A cast to a string, to a wider number or to the type that a column is of, of a decimal to a
+    number with room for its digits, or of a constant (which raises always or never).
+    """
+    node = tree[at]
+    if node["class"] != _CAST:
+        return False
+    child: JsonNode = tree[at + 1]
+    if node["dataType"] == "string" or child["class"] == _LITERAL:
+        return True
+    if child["class"] == ATTRIBUTE and child["dataType"] == node["dataType"]:
+        return True
+    decimal = _DECIMAL.fullmatch(str(child.get("dataType")))
+    if child["class"] == ATTRIBUTE and decimal is not None:
+        precision, scale = map(int, decimal.groups())
+        return precision - scale <= _DIGITS.get(str(node["dataType"]), -1)
+    known = child["class"] == ATTRIBUTE and child["dataType"] in SIMPLE_NAMES
+    if not known or child["dataType"] not in _WIDER or node["dataType"] not in _WIDER:
+        return False
+    return _WIDER.index(child["dataType"]) <= _WIDER.index(node["dataType"])
+
+
+_TOTAL_HERE = (_total_cast, _total_sum, _is_known)

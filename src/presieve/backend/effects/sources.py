@@ -1,0 +1,186 @@
+"""Trusted. Scans below a boundary: which are known to do with a filter what it says.
+
+A data source may take a filter, claim that it was applied, and mean something else by it: strings
+without regard to case, say. What is known is listed here, and its filters are Spark's own code or
+evaluated again above it. Everything else is handed no filter of ours: the pre-filter stands beside
+in a form of which no source is told (:func:`presieve.sql.emit.aside`), and filters above the
+boundary stay as they are, so that what the source is handed is what it was handed before.
+
+Spark's Parquet reader has one such flaw itself. Of what a file holds as 32 bits it gives the last 8
+or 16 where the column is of such a type, but compares statistics with all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, Boundary
+from presieve.backend.catalyst.definitions import CTE_REFERENCE
+from presieve.backend.catalyst.operators import (
+    ALWAYS_PASSED,
+    DEDUPLICATE,
+    DISTINCT,
+    JOIN,
+    UNION,
+    WINDOW,
+)
+from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, references, walk
+from presieve.backend.effects.raising import trees
+from presieve.backend.gateway import Gateway, Handle, Source
+from presieve.errors import DeclineSignal
+
+_DATASOURCES = "org.apache.spark.sql.execution.datasources."
+_FORMATS = ("parquet.Parquet", "orc.Orc", "json.Json", "csv.CSV", "text.Text")
+_FILES = _DATASOURCES + "HadoopFsRelation"
+_INDEX = _DATASOURCES + "InMemoryFileIndex"
+_CATALOG = _DATASOURCES + "CatalogFileIndex"
+SERVER_FORMATS = ("parquet", "orc", "json", "csv", "text")
+
+FAITHFUL: frozenset[tuple[str, ...]] = frozenset(
+    (
+        # Rows that are there already: Spark filters them.
+        (LOGICAL + "LocalRelation",),
+        (LOGICAL + "OneRowRelation",),
+        (LOGICAL + "CommandResult",),
+        (LOGICAL + "Range",),
+        ("org.apache.spark.sql.execution.LogicalRDD",),
+        ("org.apache.spark.sql.execution.ExternalRDD",),
+        ("local_relation",),
+        ("cached_local_relation",),
+        ("chunked_cached_local_relation",),
+        ("range",),
+        # Spark's own file formats: what a scan loses is in presieve.semantics.scan, and every
+        # filter is evaluated again above it. Directories are chosen by Spark.
+        *((_FILES, _DATASOURCES + f + "FileFormat", _INDEX) for f in _FORMATS),
+        *((_FILES, _DATASOURCES + f + "FileFormat", _CATALOG, "in-memory") for f in _FORMATS),
+        *((_DATASOURCES + "v2." + f + "Table",) for f in _FORMATS),
+        *(("files", f) for f in SERVER_FORMATS),
+    )
+)
+"""What leaves read from, as :class:`presieve.backend.gateway.Source` names it."""
+
+_ONLY_FILTERS = frozenset(
+    (
+        _DATASOURCES + "v2.python.PythonTable",
+        _DATASOURCES + "LogicalRelation",
+        "org.apache.spark.sql.catalyst.catalog.HiveTableRelation",
+    )
+)
+"""Sources that Spark hands filters and columns, and no aggregates, limits or joins."""
+
+_ROWS = ALWAYS_PASSED | {UNION}
+"""Operators through which Spark moves a filter of ours without deriving others from it."""
+_CLASSES = frozenset((AGGREGATE, WINDOW, DISTINCT, DEDUPLICATE))
+"""The same, but some sources compute them themselves where no filter stands in between."""
+_NAMING = ALWAYS_PASSED | {AGGREGATE, WINDOW, DISTINCT, DEDUPLICATE, JOIN}
+"""Operators whose columns have the numbers of those below, or are aliases."""
+_STOPPING = frozenset(
+    LOGICAL + name
+    for name in (
+        *("FlatMapGroupsInPandas", "FlatMapGroupsInArrow", "MapInPandas", "MapInArrow"),
+        *("FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"),
+    )
+)
+"""No filter moves past these by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """The scans that a pre-filter may reach: whether all of them are ``faithful``, and the input
+    attributes that are computed from numbers of 8 or 16 bits in files (``narrow``; None: any may).
+    """
+
+    faithful: bool
+    narrow: frozenset[int] | None
+
+    def aside(self, read: Iterable[int]) -> bool:
+        """Whether a pre-filter that reads these attributes must be kept from the scans."""
+        return not self.faithful or self.narrow is None or not self.narrow.isdisjoint(read)
+
+
+def read_sources(gateway: Gateway, plan: Handle, root: Node, boundary: Boundary) -> Sources:
+    """The scans below a boundary. Raises :class:`DeclineSignal` ``source`` where a filter of ours
+    could change what one of them is handed.
+    """
+    paths = [boundary.input_path, *([boundary.beside.input_path] if boundary.beside else [])]
+    native = any(call.native is not None for call in boundary.calls)
+    return scanned(gateway, plan, root, paths, native=native)
+
+
+def scanned(
+    gateway: Gateway, plan: Handle, root: Node, paths: Iterable[tuple[int, ...]], *, native: bool
+) -> Sources:
+    """The same of the operators at some paths, above which Spark itself aggregates (``native``)."""
+    found = [_read(gateway, plan, root, _at(root, path), native) for path in paths]
+    narrow = frozenset(i for one in found for i in one.narrow or ())
+    known = all(one.narrow is not None for one in found)
+    return Sources(all(one.faithful for one in found), narrow if known else None)
+
+
+def _at(node: Node, path: tuple[int, ...]) -> Node:
+    for number in path:
+        node = node.children[number]
+    return node
+
+
+def _read(gateway: Gateway, plan: Handle, root: Node, input_: Node, native: bool) -> Sources:
+    nodes = list(_reached(input_))
+    leaves = [n for n in nodes if not n.children]
+    shared = any(n.kind == CTE_REFERENCE for n in leaves)
+    if shared:  # a filter of ours takes part in what all references together ask for
+        leaves = [n for n in walk(root) if not n.children]
+    leaves = [n for n in leaves if n.kind != CTE_REFERENCE and n.kind not in _STOPPING]
+    narrow: set[int] = set()
+    faithful = True
+    for leaf in leaves:
+        handle = gateway.node(plan, leaf.path)
+        source = gateway.source(handle)
+        if source.names in FAITHFUL:
+            types = {a.id: a.type for a in gateway.attributes(handle)} if source.files else {}
+            narrow |= {i for i, type_ in types.items() if type_ in ("tinyint", "smallint")}
+            continue
+        faithful = False
+        known = _ROWS if source.names[0] not in _ONLY_FILTERS else _ROWS | _CLASSES
+        through = {n.kind for n in nodes if n.children and n.kind not in _STOPPING}
+        computes = native and source.names[0] not in _ONLY_FILTERS
+        if shared or computes or source.raw or not through <= known:
+            raise DeclineSignal("source", _reason(source))
+    return Sources(faithful, _computed(nodes, narrow))
+
+
+def _reason(source: Source) -> str:
+    name = source.names[-1].rpartition(".")[2]
+    return (
+        f"the data source ({name}) is not known to apply filters as Spark does, and might be handed"
+        " others; store what it gives first"
+    )
+
+
+def _reached(node: Node) -> Iterable[Node]:
+    """The operators that a filter may come to."""
+    stack = [node]
+    while stack:
+        here = stack.pop()
+        yield here
+        if here.kind not in _STOPPING:
+            stack += here.children
+
+
+def _computed(nodes: list[Node], leaves: set[int]) -> frozenset[int] | None:
+    """The attributes that are computed from these, at whatever place; None where it is not known
+    which, since an operator gives columns new numbers.
+    """
+    if not leaves:
+        return frozenset()
+    if not {n.kind for n in nodes if n.children} <= _NAMING:
+        return None
+    made = [
+        (expr_id(t[0]), references(t)) for n in nodes for t in trees(n) if t[0]["class"] == ALIAS
+    ]
+    found = set(leaves)
+    while True:
+        more = {i for i, read in made if i not in found and not read.isdisjoint(found)}
+        if not more:
+            return frozenset(found)
+        found |= more

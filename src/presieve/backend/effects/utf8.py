@@ -1,0 +1,96 @@
+"""Trusted. Columns of texts that are known to be UTF-8, because of how they are computed or read.
+
+Strings of Parquet, ORC and text files, of binary data that was cast, and of rows that come from
+anywhere else may be any bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    EXPRESSIONS,
+    Node,
+    Tree,
+    expr_id,
+    split_conjuncts,
+)
+from presieve.backend.effects.sources import scanned
+from presieve.backend.gateway import Gateway, Handle
+from presieve.errors import DeclineSignal
+
+_DECODED = (
+    ("files", "csv"),
+    ("org.apache.spark.sql.execution.datasources.csv.CSVFileFormat",),
+)
+"""Formats that decode what they read, and put U+FFFD where there is something else."""
+
+_CAST = EXPRESSIONS + "Cast"
+_ANY_BYTES = ("string", "binary")
+
+
+def valid_utf8(
+    gateway: Gateway, plan: Handle, root: Node, node: Node, ids: Iterable[int]
+) -> frozenset[int]:
+    """Which of these output attributes of ``node``, texts, are UTF-8 in every row. ``root`` is the
+    plan as we read it.
+    """
+    top = node.path
+    here = {i: frozenset((i,)) for i in ids}  # from an attribute here to those asked about
+    found: frozenset[int] = frozenset()
+    tested: frozenset[int] = frozenset()
+    while node.kind in ALWAYS_PASSED and here:
+        if node.kind == FILTER:
+            for conjunct in split_conjuncts(node.fields["condition"]):
+                tested |= here.get(_tested(conjunct.tree), frozenset())
+        elif "projectList" in node.fields:
+            found, here = _below(node.fields["projectList"], here, found)
+        node = node.children[0]
+    if tested and _is_faithful(gateway, plan, root, top):
+        found |= tested
+    if node.children or not here:
+        return found
+    names = gateway.source(gateway.node(plan, node.path)).names
+    decoded = any(part == names[-len(part) :] or part == names[1:2] for part in _DECODED)
+    return found.union(*here.values()) if decoded else found
+
+
+def _is_faithful(gateway: Gateway, plan: Handle, root: Node, path: tuple[int, ...]) -> bool:
+    """Whether filters below are applied as they say, and not by a source in a way of its own."""
+    try:
+        return scanned(gateway, plan, root, (path,), native=False).faithful
+    except DeclineSignal:
+        return False
+
+
+def _tested(tree: Tree) -> int:
+    """The attribute of ``is_valid_utf8(x)``; a number that none has otherwise."""
+    is_test = tree[0]["class"] == EXPRESSIONS + "IsValidUTF8"
+    read = [n for n in tree if n["class"] == ATTRIBUTE]
+    return expr_id(read[0]) if is_test and len(read) == 1 else -1
+
+
+def _below(
+    columns: list[Tree], here: dict[int, frozenset[int]], found: frozenset[int]
+) -> tuple[frozenset[int], dict[int, frozenset[int]]]:
+    """What a projection computes as UTF-8, and the attributes below it that it passes on."""
+    below: dict[int, frozenset[int]] = {}
+    for tree in columns:
+        asked = here.get(expr_id(tree[0]), frozenset())
+        value = tree[1:] if tree[0]["class"] == ALIAS else tree
+        if len(value) == 1 and value[0]["class"] == ATTRIBUTE:
+            number = expr_id(value[0])
+            below[number] = below.get(number, frozenset()) | asked
+        elif value[0]["class"] == EXPRESSIONS + "Literal" or _is_written(value):
+            found |= asked
+    return found, below
+
+
+def _is_written(value: Tree) -> bool:
+    """Whether it is a column of another type as text."""
+    if value[0]["class"] != _CAST or len(value) != 2 or value[1]["class"] != ATTRIBUTE:
+        return False
+    return isinstance(value[1]["dataType"], str) and not value[1]["dataType"].startswith(_ANY_BYTES)

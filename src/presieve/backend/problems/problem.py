@@ -1,0 +1,320 @@
+"""Trusted. From a site in a plan to its problem: functions and filters lifted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
+from functools import cache, partial
+
+from presieve.backend.catalyst.boundary import Boundary
+from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns, output_vars
+from presieve.backend.catalyst.sites import Site
+from presieve.backend.catalyst.struct_fields import with_all_fields
+from presieve.backend.catalyst.table_operators import read_boundary
+from presieve.backend.effects.errors import (
+    Sent,
+    is_guarded,
+    is_on_demand,
+    others_raise,
+    sent_to_python,
+)
+from presieve.backend.effects.on_demand import Called, called
+from presieve.backend.effects.raising import Below, can_raise, look_below, trees_raise
+from presieve.backend.effects.sources import Sources, read_sources
+from presieve.backend.effects.utf8 import valid_utf8
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.problems.lifting import read_lifted
+from presieve.backend.problems.setting import Setting
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Assumption, Fold, Problem
+from presieve.ir.ops import sql_conjunction
+from presieve.ir.sorts import STRING, strip
+from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.walk import rewrite, size, variables
+from presieve.lift.forms import Lifted
+from presieve.plan.algebra import attribute_id
+from presieve.plan.liveness import live, visible
+from presieve.plan.product import Part, product
+from presieve.plan.pushdown import Moved
+from presieve.semantics.assumptions import KEY_FORM
+from presieve.semantics.decoded import NOT_UTF8, reads_bytes
+from presieve.semantics.thresholds import with_thresholds
+
+
+@dataclass(frozen=True, slots=True)
+class SiteProblem:
+    """What is to be proved at a site, and what the variables of the proof are in the plan.
+
+    The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,
+    conjunct) numbers of those that it stands for, and ``taken`` their conjunction: the others are
+    copies. ``stuck`` says why what is not part of it stays where it is. ``functions`` are those
+    that were read, ``look`` finds what can raise under the boundary, ``scans`` what is
+    read there, and ``arrives`` whether Python
+    can hold every value that it is sent. ``opaque``: the fold has not all outputs, only those that
+    hold the group's key, or of a projection those that lift; the others are functions of the group
+    and may raise. ``unsure``: it is not sure that they are called. Then the filters stay as they
+    are, so that Spark calls what it called before, and what solves the problem must solve the
+    ``others``, too.
+    """
+
+    site: Site
+    boundary: Boundary
+    names: Names
+    problem: Problem
+    moved: frozenset[tuple[int, int]]
+    taken: Term
+    stuck: tuple[Declined, ...]
+    functions: tuple[Lifted, ...]
+    look: Callable[[], Below]
+    scans: Callable[[], Sources]
+    sent: Sent
+    opaque: bool = False
+    unsure: bool = False
+    others: tuple[Problem, ...] = ()
+
+    @property
+    def source(self) -> str:
+        """The user's text of the functions."""
+        return "\n\n".join(dict.fromkeys(x.source for x in self.functions if x.source))
+
+    @property
+    def below(self) -> Below:
+        """What can raise under the boundary: asked of what is proved, since plans may be large."""
+        return self.look()
+
+    @property
+    def sources(self) -> Sources:
+        """The scans under the boundary. Raises :class:`DeclineSignal`."""
+        return self.scans()
+
+    def may_erase_error(self, valid: Collection[str] = ()) -> bool:
+        """Whether moving filters may keep Spark from evaluating something that raises, or from
+        sending Python a value that it cannot hold. ``valid`` are columns of texts, in lower case,
+        of which the caller says that they are UTF-8.
+        """
+        grouping = self.site.boundary.fields.get("groupingExpressions", [])
+        raises = self.below.may_raise or any(can_raise(t) for t in grouping)
+        raises = raises or any(trees_raise(n) for n in self.site.nodes)
+        return raises or self.opaque or self.unsure or not self._arrives(valid)
+
+    def _arrives(self, valid: Collection[str]) -> bool:
+        """Whether every value gets to a worker."""
+        return self.sent.arrives and {name.lower() for name in self.sent.texts} <= set(valid)
+
+    def has_quiet_arguments(self, valid: Collection[str] = ()) -> bool:
+        """Whether nothing raises on the way to the functions: their arguments need not be computed
+        where Spark does not call them, which the checker knows nothing of. ``valid`` as above.
+        """
+        if not self.problem.on_demand:
+            return True
+        computed = self.below.computed
+        arguments = {i for call in self.boundary.calls for i in call.arguments}
+        return computed is not None and computed.isdisjoint(arguments) and self._arrives(valid)
+
+
+def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
+    """The problem of a site; ``plan`` is the root. Raises :class:`DeclineSignal`."""
+    if not site.deterministic:
+        reason = (
+            "something below the filter is not deterministic, such as rand() or a function without "
+            "asDeterministic(); store what it gives first"
+        )
+        raise DeclineSignal("nondeterministic", reason)
+    found = _problem(gateway, site, plan, setting)
+    _check_decoded(gateway, plan, found)
+    return found
+
+
+def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
+    node = gateway.node(plan, site.boundary.path)
+    read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)
+    boundary, names, lifted, why = read.boundary, read.names, read.folds, read.why
+    unknown = read.unknown
+    parts = tuple(Part(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
+    whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
+    inside = _sorted_outputs(whole, names)
+    moved, stuck, beside = _conjuncts(site, inside, unknown, why)
+    kept = () if read.kept is None else (read.kept,)
+    where = sql_conjunction([*_said(moved), *kept])
+    taken = [(m, term) for m, term in moved if not m.copied]
+    numbers = frozenset((m.operator, m.conjunct) for m, _ in taken)
+    read_above = _read(site, boundary, numbers)
+    for number in unknown.keys() & read_above:
+        raise _signal(unknown[number])
+    needed = _needed(names, read_above, where)
+    fold = product(parts, needed)
+    shown = _shown_keys(boundary, read_above)
+    assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
+    problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
+    asked = Called(problem)
+    if is_on_demand(boundary):
+        problem = replace(problem, on_demand=True)
+        asked = called(problem, parts, needed, beside, boundary.single)
+        problem = asked.problem
+    if boundary.kind != "Project" and boundary.single:
+        problem = _of_read_columns(problem)
+    sent = sent_to_python(gateway, site, boundary, plan)
+    opaque = why is not None or others_raise(site.boundary, boundary)
+    return SiteProblem(
+        site,
+        boundary,
+        names,
+        problem,
+        numbers,
+        sql_conjunction(_said(taken)),
+        stuck,
+        lifted,
+        cache(partial(_look, site, boundary, moved)),
+        cache(partial(read_sources, gateway, plan, site.root, boundary)),
+        sent,
+        opaque,
+        asked.open,
+        asked.others,
+    )
+
+
+def _check_decoded(gateway: Gateway, plan: Handle, read: SiteProblem) -> None:
+    """Decline ``text-encoding`` where Python may see another text than Spark compares."""
+    site, problem, calls = read.site, read.problem, read.boundary.calls
+    sent = {i for c in calls if c.native is None and not c.arrow for i in c.arguments}
+    columns = input_vars(read.names).items()
+    texts = {i: v for i, v in columns if i in sent and strip(v.sort) == STRING}
+    if read.boundary.kind != "Project" or not reads_bytes(
+        problem.fold, problem.where, texts.values()
+    ):
+        return
+    valid = valid_utf8(gateway, plan, site.root, site.input, texts)
+    rest = [v for i, v in texts.items() if i not in valid]
+    found = reads_bytes(problem.fold, problem.where, rest)
+    if found is not None:
+        raise DeclineSignal("text-encoding", NOT_UTF8.format(found.name), problem.fold.span)
+
+
+def _look(site: Site, boundary: Boundary, moved: tuple[tuple[Moved, Term], ...]) -> Below:
+    """What can raise below the inputs of a boundary."""
+    guarded = is_guarded(site, moved)
+    below = look_below(site.input, site.root, guarded)
+    if boundary.beside is None:
+        return below
+    other = look_below(site.boundary.children[1].children[0], site.root, guarded)
+    return below.both(other)
+
+
+def _of_read_columns(problem: Problem) -> Problem:
+    """A problem of single rows, with those columns only that matter to what is read of its results,
+    and what is assumed of these.
+    """
+    fold = problem.fold
+    outputs = [o.term for o in fold.outputs]
+    read = set(variables(problem.where, fold.finish_raises, *outputs))
+    keys = tuple(k for k in fold.keys if fold.key(k.name) in read)
+    facts = tuple(a for a in problem.assumptions if set(variables(a.term)) <= read)
+    return replace(problem, fold=replace(fold, keys=keys), assumptions=facts)
+
+
+def _said(moved: Iterable[tuple[Moved, Term]]) -> Iterable[Term]:
+    """The conditions; what a filter and a copy of it say is said once."""
+    return dict.fromkeys(term for _, term in moved)
+
+
+def _with_keys(fold: Fold, names: Names) -> Fold:
+    """The fold with all grouping columns that a filter may read, whether or not it reads them."""
+    return replace(fold, keys=key_columns(names))
+
+
+def _signal(why: Declined) -> DeclineSignal:
+    return DeclineSignal(why.code, why.reason, why.span)
+
+
+def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
+    """The variables of the outputs. Their types are those that the plan declares, or decline."""
+    types = {a.name: a.type for a in names.outputs}
+    for output in fold.outputs:
+        if types[output.name] != output.type:
+            raise DeclineSignal("return-type", f"column {output.name!r} is no {output.type}")
+    return output_vars(names, fold)
+
+
+def _conjuncts(
+    site: Site, inside: dict[int, Var], unknown: dict[int, Declined], why: Declined | None
+) -> tuple[tuple[tuple[Moved, Term], ...], tuple[Declined, ...], tuple[Term, ...]]:
+    """What moves, why something does not, and what stays as it reads keys alone. ``why`` a function
+    does not lift says most where nothing moves.
+    """
+    moved: list[tuple[Moved, Term]] = []
+    stuck: list[Declined] = []
+    beside: list[Term] = []
+    for conjunct in site.arriving:
+        term = _over_outputs(conjunct.term, inside, unknown)
+        if isinstance(term, Declined):
+            stuck.append(term)
+        elif _over_keys(term):
+            beside.append(term)
+        else:
+            moved.append((conjunct, term))
+    if not moved:
+        raise _signal(why or (stuck[0] if stuck else KEYS_ONLY))
+    if sum(size(term) for _, term in moved) > MAX_WHERE:
+        reason = f"the filter has more than {MAX_WHERE} operators; say the same with fewer"
+        raise DeclineSignal("filter-size", reason)
+    return tuple(moved), tuple(stuck), tuple(beside)
+
+
+MAX_WHERE = 500
+"""Operators, columns and constants of a filter beyond which the search would take too long."""
+
+KEYS_ONLY = Declined(
+    "keys-only", "the filter reads grouping columns alone, and Spark itself moves it below"
+)
+
+
+def _over_keys(term: Term) -> bool:
+    """Whether a conjunct reads grouping columns of an aggregate and nothing else.
+
+    Such conjuncts stay where they are: Catalyst moves them (``PushPredicateThroughNonJoin``), so
+    that no proof of ours has to speak of them.
+    """
+    read = variables(term)
+    return bool(read) and all(v.scope is Scope.KEY for v in read)
+
+
+def _over_outputs(
+    term: Term | Declined, inside: dict[int, Var], unknown: dict[int, Declined]
+) -> Term | Declined:
+    """From attribute variables to those of OUT and KEY, which have the same sort up to NULL."""
+    if isinstance(term, Declined):
+        return term
+    for var in variables(term):
+        if attribute_id(var) in unknown:
+            return unknown[attribute_id(var)]
+        target = inside.get(attribute_id(var))
+        if target is None or strip(target.sort) != strip(var.sort):
+            return Declined("column-type", "a filter reads a column that proofs cannot speak of")
+    return with_thresholds(rewrite(term, lambda v: inside[attribute_id(v)]))
+
+
+def _needed(names: Names, read: frozenset[int], where: Term) -> set[str]:
+    """The outputs of which equality must be proved: those that somebody reads, or the filter."""
+    used = {v.name for v in variables(where) if v.scope is Scope.OUT}
+    return used | {a.name for a in names.outputs if a.id in read}
+
+
+def _read(site: Site, boundary: Boundary, moved: frozenset[tuple[int, int]]) -> frozenset[int]:
+    made = {a.id for a in boundary.outputs}
+    return with_all_fields(live(site.path, moved, visible(site.path, made)), made)
+
+
+def _shown_keys(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, ...]:
+    """That it does not matter which of the equal values of a grouping column stands for its group.
+
+    Spark shows the one that it meets first, be it -0.0 or 0.0, or the one or other spelling under
+    a collation, and promises no order. Once rows are dropped it may be another one.
+    """
+    if boundary.single:
+        return ()
+    computed = {i for call in boundary.calls for i in call.outputs}
+    return tuple(
+        KEY_FORM.of(name=a.name)
+        for a in boundary.outputs
+        if a.id in read and a.id not in computed and not is_key_type(a.type)
+    )

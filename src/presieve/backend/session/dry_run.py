@@ -1,0 +1,168 @@
+"""Untrusted. PySpark's writers in a process that is to find out what a job does, but not to do it.
+
+What writes is skipped: the writers of DataFrames and RDDs, ``foreach``, and SQL statements other
+than those listed here, which read or belong to the session. What reads runs, since the job may go
+on with the rows. A checkpoint is one that nobody computes before it is read. So is what the job
+reads of what it would have written, where that keeps columns and types. Streams are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import wraps
+from importlib import import_module
+from typing import Any, TypeAlias
+
+from presieve.backend.session.hooks import Instead
+from presieve.errors import UsageError
+
+Skipped: TypeAlias = Callable[[str], None]
+"""Is told each call that was not made."""
+
+_SAVES = (
+    *("save", "saveAsTable", "insertInto", "json", "parquet", "text", "csv", "xml", "orc", "jdbc"),
+    *("create", "replace", "createOrReplace", "append", "overwrite", "overwritePartitions"),
+    "merge",
+)
+_WRITERS = {
+    "pyspark.sql.readwriter": ("DataFrameWriter", "DataFrameWriterV2"),
+    "pyspark.sql.merge": ("MergeIntoWriter",),
+    "pyspark.sql.connect.readwriter": ("DataFrameWriter", "DataFrameWriterV2"),
+    "pyspark.sql.connect.merge": ("MergeIntoWriter",),
+}
+_KEEPING = ("parquet", "orc", "saveAsTable")
+"""Of these, what is read later has the columns and types of what was written."""
+_READERS = {
+    "pyspark.sql.readwriter": ("DataFrameReader", ("parquet", "orc", "load", "table")),
+    "pyspark.sql.session": ("SparkSession", ("table",)),
+}
+_STREAMS = {
+    "pyspark.sql.streaming.readwriter": "DataStreamWriter",
+    "pyspark.sql.connect.streaming.readwriter": "DataStreamWriter",
+}
+_SESSIONS = ("pyspark.sql.session", "pyspark.sql.connect.session")
+
+_RUN = (
+    *("SELECT", "FROM", "WITH", "VALUES", "TABLE", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "USE"),
+    *("SET", "RESET", "CACHE", "UNCACHE", "CLEAR", "REFRESH", "DECLARE", "ADD", "LIST"),
+)
+"""How statements begin that only read, or change nothing but the session."""
+_TEMPORARY = re.compile(r"CREATE\s+(OR\s+REPLACE\s+)?(GLOBAL\s+)?(TEMP|TEMPORARY)\s", re.I)
+_INSERTS = re.compile(r"\bINSERT\s+(INTO|OVERWRITE)\b", re.I)
+_LEADING = re.compile(r"(\s|--[^\n]*(\n|$)|/\*.*?\*/|\()*", re.S)
+
+
+def is_run(statement: str) -> bool:
+    """Whether a SQL statement is executed all the same."""
+    text = statement[_LEADING.match(statement).end() :]  # type: ignore[union-attr]
+    if _TEMPORARY.match(text):
+        return True
+    first = re.match(r"\w*", text)
+    return first is not None and first[0].upper() in _RUN and not _INSERTS.search(text)
+
+
+def install(skipped: Skipped) -> dict[str, Instead]:
+    """Make this process a dry one, for good. Gives the members of DataFrames to be replaced, as
+    :meth:`presieve.backend.session.hooks.Hooks.install` takes them.
+    """
+    written: dict[str, Any] = {}
+    for module, owners in _WRITERS.items():
+        for owner in owners:
+            _skip(module, owner, _SAVES, skipped, written)
+    rdd = _owner("pyspark.core.rdd", "RDD")
+    if rdd is not None:
+        saves = [n for n in vars(rdd) if n.startswith("saveAs")]
+        _skip("pyspark.core.rdd", "RDD", saves, skipped, {})
+    for module, (owner, methods) in _READERS.items():
+        _read_back(module, owner, methods, written)
+    for module, owner in _STREAMS.items():
+        _refuse(module, owner)
+    for module in _SESSIONS:
+        _read_only(module, skipped)
+
+    def nothing(before: Any, *_: Any, **__: Any) -> None:
+        skipped(before.__name__)
+
+    return {
+        "checkpoint": lambda _, df, *__, **___: df.localCheckpoint(),
+        "localCheckpoint": lambda before, df, *_, **__: before(df, eager=False),
+        "show": lambda *_, **__: None,
+        "foreach": nothing,
+        "foreachPartition": nothing,
+    }
+
+
+def _owner(module: str, name: str) -> Any:
+    """A class; None where this PySpark has not got what it needs, as Connect without its extra."""
+    try:
+        return getattr(import_module(module), name)
+    except ImportError:
+        return None
+
+
+def _skip(
+    module: str, name: str, methods: Iterable[str], skipped: Skipped, written: dict[str, Any]
+) -> None:
+    owner = _owner(module, name)
+    for method in methods:
+        before = vars(owner).get(method) if owner is not None else None
+        if before is not None:
+            setattr(owner, method, _skipping(before, skipped, written))
+
+
+def _skipping(before: Any, skipped: Skipped, written: dict[str, Any]) -> Any:
+    name = before.__name__
+
+    @wraps(before)
+    def call(self: Any, *args: Any, **kwargs: Any) -> None:
+        given = [a for a in (*args, *kwargs.values()) if isinstance(a, str)]
+        skipped(f"{name}({given[0]!r})" if given else name)
+        df = getattr(self, "_df", None)  # classic writers have the DataFrame, Connect's its plan
+        if given and name in _KEEPING and df is not None:
+            written[given[0]] = df
+
+    return call
+
+
+def _read_back(module: str, name: str, methods: Iterable[str], written: dict[str, Any]) -> None:
+    owner = _owner(module, name)
+    for method in methods:
+        setattr(owner, method, _reading(getattr(owner, method), written))
+
+
+def _reading(before: Any, written: dict[str, Any]) -> Any:
+    @wraps(before)
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        given = [*args, *kwargs.values()]
+        if len(given) == 1 and isinstance(given[0], str) and given[0] in written:
+            return written[given[0]].localCheckpoint(eager=False)
+        return before(self, *args, **kwargs)
+
+    return call
+
+
+def _refuse(module: str, name: str) -> None:
+    def call(*_: Any, **__: Any) -> None:
+        raise UsageError("the job starts a stream, which explain does not")
+
+    owner = _owner(module, name)
+    for method in ("start", "toTable"):
+        if owner is not None:
+            setattr(owner, method, call)
+
+
+def _read_only(module: str, skipped: Skipped) -> None:
+    owner = _owner(module, "SparkSession")
+    if owner is None:
+        return
+    before: Any = owner.sql
+
+    @wraps(before)
+    def sql(self: Any, sqlQuery: str, *args: Any, **kwargs: Any) -> Any:  # noqa: N803
+        if is_run(sqlQuery):
+            return before(self, sqlQuery, *args, **kwargs)
+        skipped(" ".join(sqlQuery.split())[:80])
+        return self.range(0).drop("id")  # what Spark gives for a statement without a result
+
+    owner.sql = sql

@@ -1,0 +1,75 @@
+"""Trusted. A check of the data: how many rows of a file scan satisfy a condition, as Spark counts
+them in a job of its own over the columns of the condition.
+
+It is made where the files are few bytes, and speaks of these very files: whoever keeps the answer
+keeps it by their paths, lengths and times of modification.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from presieve.backend.catalyst.names import input_vars
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.problems.problem import SiteProblem
+from presieve.backend.rewrite import checked_filter, predicate
+from presieve.backend.statistics.footers import count_answer, stored_below
+from presieve.errors import DeclineSignal
+from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.walk import rewrite, variables
+
+LARGEST = 512 * 2**20
+"""Bytes of files that are looked at: columns of them are read in about a second."""
+MANY_FILES = 1000
+FEW = 1000
+"""More rows than this are not counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """``name`` says what is asked of which files, as 64 hexadecimal digits, and ``count`` asks: the
+    number of rows, at most ``FEW + 1``. It may raise :class:`GatewayError`.
+    """
+
+    name: str
+    count: Callable[[], int]
+
+
+def check_of(
+    gateway: Gateway, root: Handle, site: SiteProblem, condition: Term, timezone: str
+) -> Check | None:
+    """How to count the rows below a boundary that satisfy a condition on its input; None where that
+    is not asked. Filters in between are left out, so that there may be fewer of these rows.
+    """
+    read = set(variables(condition))
+    asked = {number: v for number, v in input_vars(site.names).items() if v in read}
+    found = stored_below(gateway, root, site.site.input, asked)
+    if found is None or set(found.columns) != set(asked):
+        return None
+    stamps = gateway.file_stamps(found.relation)
+    if not 0 < len(stamps) <= MANY_FILES or sum(size for _, size, _ in stamps) > LARGEST:
+        return None
+    by_name = {a.name: a for a in gateway.attributes(found.relation)}
+    folded = [name.upper().lower() for name in by_name]
+    if len(set(folded)) != len(gateway.attributes(found.relation)):
+        return None
+    own = {v: Var(Scope.ROW, found.columns[i].name, v.sort) for i, v in asked.items()}
+    term = rewrite(condition, lambda v: own[v])
+    attributes = {by_name[v.name].id: v for v in own.values()}
+    try:
+        asking = predicate(term, attributes, timezone)
+    except DeclineSignal:
+        return None
+    types = {c.name: c.type for c in found.columns.values()}
+    key = json.dumps(["check 1", asking.sql, sorted(types.items()), stamps])
+    count_answer()
+    name = hashlib.sha256(key.encode()).hexdigest()
+
+    def count() -> int:
+        plan = checked_filter(gateway, asking, found.relation, timezone)
+        return gateway.count(plan, FEW + 1)
+
+    return Check(name, count)

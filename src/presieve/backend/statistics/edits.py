@@ -1,0 +1,78 @@
+"""Untrusted. What there is to know of an edit before it is judged by what it costs and saves."""
+
+from __future__ import annotations
+
+import logging
+
+from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, TABLE_FUNCTION
+from presieve.backend.catalyst.exchange_reuse import alike
+from presieve.backend.plans import Opened, SiteEdit
+from presieve.backend.statistics.estimates import scan_below
+from presieve.cost.decision import Candidate
+from presieve.cost.estimate import estimate
+from presieve.cost.model import Work, grouped, native, rowwise
+from presieve.cost.scan import Estimate
+from presieve.ir.sorts import TEXTS
+from presieve.ir.terms import Term
+from presieve.plan.liveness import live, visible
+from presieve.semantics.types import sort_of
+
+logger = logging.getLogger("presieve")
+
+
+def candidate(opened: Opened, edit: SiteEdit) -> Candidate:
+    """The edit, which has a pre-filter, with what footers and a sample tell. May open files."""
+    assert edit.prefilter is not None
+    term = edit.prefilter.term
+    return Candidate(term, _work(edit), _estimate(opened, edit, term), _spares(edit))
+
+
+def _estimate(opened: Opened, edit: SiteEdit, term: Term) -> Estimate | None:
+    """None where nothing is known, whatever there is in the files."""
+    try:
+        scan = scan_below(opened.gateway, opened.plan, edit.site, term, opened.timezone)
+        return None if scan is None else estimate(scan)
+    except Exception as error:  # somebody else's files must not stop somebody's job
+        logger.warning("no estimate of rows could be made, please report it", exc_info=error)
+        return None
+
+
+def alike_paths(opened: Opened, edit: SiteEdit) -> frozenset[tuple[int, ...]]:
+    """The paths of the boundaries that share an exchange with this one, and its own."""
+    site = edit.site.site
+    return alike(opened.gateway, opened.plan, site.root, site.boundary)
+
+
+def _work(edit: SiteEdit) -> Work:
+    boundary, names = edit.site.boundary, edit.site.names
+    columns = len(names.keys) + len(names.rows)
+    calls = [c for c in boundary.calls if c.native is not None]
+    if calls:
+        lists = sum(_is_list(c.name) for c in calls)
+        made = {i for c in calls for i in c.outputs}
+        texts = any(a.id in made and sort_of(a.type) in TEXTS for a in boundary.outputs)
+        read = [t for c in calls if c.native for t in (*c.native.arguments, c.native.condition)]
+        nodes = sum(map(len, read))
+        return native(columns, len(calls) - lists, lists, sorts=texts, nodes=nodes)
+    if boundary.kind in _EXCHANGED:
+        return grouped(columns)
+    return rowwise(columns)
+
+
+_EXCHANGED = FLAT_MAPS | COGROUPS | {"Aggregate", TABLE_FUNCTION}
+"""Boundaries whose rows go to the worker of their group."""
+
+
+def _is_list(name: str) -> bool:
+    """A fold over the list that ``collect_list`` gives (``backend/catalyst/list_folds.py``)."""
+    return name == "aggregate"
+
+
+def _spares(edit: SiteEdit) -> bool:
+    """Whether nobody reads what a function of rows gives once the filter is moved."""
+    site = edit.site
+    if not site.boundary.single or edit.residual is not None or not edit.removed:
+        return False
+    made = {a.id for a in site.boundary.outputs}
+    read = live(site.site.path, edit.removed, visible(site.site.path, made))
+    return not read & {i for c in site.boundary.calls for i in c.outputs}

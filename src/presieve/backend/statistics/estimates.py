@@ -1,0 +1,101 @@
+"""Untrusted. The scan of local Parquet files below a boundary, for estimates alone: nothing that is
+proved depends on it.
+
+Columns are followed down to the scan through operators that add no rows and pass them on. What
+filters say is taken along as far as it is understood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import unquote, urlparse
+
+from presieve.backend.catalyst.boundary import PROJECT
+from presieve.backend.catalyst.names import input_vars
+from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    Node,
+    Tree,
+    expr_id,
+    simple_type,
+    split_conjuncts,
+)
+from presieve.backend.gateway import Gateway, GatewayError, Handle
+from presieve.backend.problems.problem import SiteProblem
+from presieve.backend.statistics.footers import RELATION
+from presieve.cost.scan import Scan
+from presieve.errors import Declined, SortError
+from presieve.ir.ops import sql_conjunction
+from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.walk import rewrite
+from presieve.plan.algebra import Attribute, variable_of
+from presieve.sql.catalyst import expression
+
+
+def scan_below(
+    gateway: Gateway, root: Handle, site: SiteProblem, prefilter: Term, timezone: str
+) -> Scan | None:
+    """The scan with the pre-filter over its columns, or None where there is none that is simple
+    enough; nothing is read of files.
+    """
+    passed: list[Node] = []
+    node = site.site.input
+    while node.kind in ALWAYS_PASSED:
+        passed.append(node)
+        (node,) = node.children
+    if node.kind != RELATION:
+        return None
+    attributes = [_attribute(t) for t in node.fields["output"]]
+    columns = {v: a.name for a in attributes if (v := variable_of(a)) is not None}
+    known: dict[int, Term] = {a.id: v for a in attributes if (v := variable_of(a)) is not None}
+    given: list[Term] = []
+    for one in reversed(passed):
+        if one.kind == FILTER:
+            parts = split_conjuncts(one.fields["condition"])
+            terms = (expression(c.tree, known, timezone) for c in parts)
+            given += [t for t in terms if not isinstance(t, Declined)]
+        elif one.kind == PROJECT:
+            known = _above(one.fields["projectList"], known)
+    inputs = {v: known[i] for i, v in input_vars(site.names).items() if i in known}
+    try:
+        over_scan = rewrite(prefilter, lambda v: inputs.get(v, v))
+        files = gateway.parquet_files(gateway.node(root, node.path))
+    except (SortError, GatewayError):
+        return None
+    paths = tuple(local(f) for f in files)
+    if not paths or None in paths:
+        return None
+    scan = tuple(p for p in paths if p is not None)
+    rows, renamed = _renamed(columns, over_scan, sql_conjunction(given))
+    return Scan(scan, rows, *renamed)
+
+
+def _attribute(tree: Tree) -> Attribute:
+    (node,) = tree
+    type_ = simple_type(node["dataType"], node.get("metadata"))
+    return Attribute(expr_id(node), str(node["name"]), type_, bool(node["nullable"]))
+
+
+def _above(columns: list[Tree], known: Mapping[int, Term]) -> dict[int, Term]:
+    """The columns that a projection passes on."""
+    found: dict[int, Term] = {}
+    for tree in columns:
+        value = tree[1:] if tree[0]["class"] == ALIAS else tree
+        if len(value) == 1 and value[0]["class"] == ATTRIBUTE and expr_id(value[0]) in known:
+            found[expr_id(tree[0])] = known[expr_id(value[0])]
+    return found
+
+
+def _renamed(columns: Mapping[Var, str], *terms: Term) -> tuple[dict[Var, str], tuple[Term, ...]]:
+    """The columns of the scan as variables of rows."""
+    rows = {v: Var(Scope.ROW, v.name, v.sort) for v in columns}
+    names = {rows[v]: name for v, name in columns.items()}
+    return names, tuple(rewrite(t, lambda v: rows.get(v, v)) for t in terms)
+
+
+def local(uri: str) -> str | None:
+    """The path of a file of this machine: nothing is read of remote file systems."""
+    parsed = urlparse(uri)
+    return unquote(parsed.path) if parsed.scheme in ("", "file") else None

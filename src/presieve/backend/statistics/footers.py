@@ -1,0 +1,295 @@
+"""Trusted. What the footers of the Parquet files below a boundary say of columns: that they are
+without NULL, or without moments that Python cannot hold.
+
+A footer has the count of NULLs and the extremes of each column in each row group, so no data is
+read. A column is followed from the boundary's input down to the scan only through operators that
+pass its values on and add no rows: projections of the plain attribute, filters, names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urlparse
+
+from presieve.backend.catalyst.boundary import PROJECT
+from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, CAST, JsonNode, Node, Tree, expr_id
+from presieve.backend.gateway import Gateway, Handle
+from presieve.semantics.types import decimal_type
+from presieve.semantics.values import INT_RANGES
+from presieve.sql.catalyst_tree import JSON_TYPES
+
+if TYPE_CHECKING:
+    from pyarrow.parquet import FileMetaData, Statistics
+
+RELATION = "org.apache.spark.sql.execution.datasources.LogicalRelation"
+MAX_FILES = 2000
+"""More files than this are not opened while a plan is being optimized."""
+
+
+def without_null(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> frozenset[int]:
+    """Which of these output attributes of ``node`` hold no NULL in any file of the scan below."""
+    return _good(gateway, root, node, ids, _counts_none, through=number)
+
+
+def within_python(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> frozenset[int]:
+    """Which of these timestamps and dates are such that pandas and Python can hold all of them."""
+    return _good(gateway, root, node, ids, _holds)
+
+
+def ranges(
+    gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
+) -> dict[int, tuple[int, int]]:
+    """Of integer columns, the least and the greatest value in the files of the scan below."""
+    found: dict[int, tuple[int, int]] = {}
+    for number in ids:
+        met: list[int] = []
+        if _good(gateway, root, node, [number], partial(_ranged, met)) and met:
+            found[number] = min(met), max(met)
+    return found
+
+
+def rows(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> int | None:
+    """How many rows the files of the scan below hold, where these attributes come out of one."""
+    below = stored_below(gateway, root, node, ids)
+    footers = list(_read(gateway, below)) if below is not None else []
+    if not footers or None in footers:
+        return None
+    count_answer()
+    return sum(int(footer.num_rows) for footer in footers if footer is not None)
+
+
+def _ranged(met: list[int], statistics: Statistics, type_: str) -> bool:
+    """Whether the extremes are values of the type: Spark reads 300 as a tinyint of 44."""
+    fits = INT_RANGES.get(JSON_TYPES.get(type_, type_))
+    if fits is None or not statistics.has_min_max:
+        return False
+    extremes = statistics.min, statistics.max
+    met += [e for e in extremes if isinstance(e, int)]
+    return all(isinstance(e, int) and fits[0] <= e <= fits[1] for e in extremes)
+
+
+Test = Callable[["Statistics", str], bool]
+"""Of a column in a row group, which Spark reads as a type, as Catalyst writes it."""
+
+_answers = 0
+
+
+def answers() -> int:
+    """How many times files have said something good of a column, in this process. Files change:
+    what is decided while this number grows holds for the time being only.
+    """
+    return _answers
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A column of a file scan, and the type as which it is read, as Catalyst writes it."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """The scan below an operator, and the columns that attributes of the operator are there."""
+
+    relation: Handle
+    columns: dict[int, Stored]
+
+
+def itself(value: Tree) -> JsonNode | None:
+    """The attribute that a projected column is, if it is one."""
+    return value[0] if len(value) == 1 and value[0]["class"] == ATTRIBUTE else None
+
+
+def number(value: Tree) -> JsonNode | None:
+    """The attribute that a projected column is, or is cast from such that the one is NULL where the
+    other is and nothing is NaN: from integers and decimals to doubles (``Cast.scala``).
+    """
+    if value[0]["class"] == CAST and value[0]["dataType"] == "double":
+        found = itself(value[1:])
+        exact = found is not None and str(found["dataType"]).startswith(_EXACT)
+        return found if exact else None
+    return itself(value)
+
+
+_EXACT = ("byte", "short", "integer", "long", "decimal")
+
+Through = Callable[[Tree], "JsonNode | None"]
+"""The attribute below that a projected column is the same as, in what is asked of it."""
+
+
+def stored_below(
+    gateway: Gateway,
+    root: Handle,
+    node: Node,
+    ids: Iterable[int],
+    through: Through = itself,
+) -> Below | None:
+    """The settled file scan below an operator, where nothing in between adds rows or changes
+    values, and the attributes that are columns of its files.
+    """
+    wanted = {i: i for i in ids}  # from the attribute here to the one that was asked about
+    while node.kind != RELATION:
+        if node.kind == PROJECT:
+            wanted = _through(node.fields["projectList"], wanted, through)
+        elif node.kind not in (FILTER, SUBQUERY_ALIAS, VIEW):
+            return None
+        if not wanted:
+            return None
+        (node,) = node.children
+    relation = gateway.node(root, node.path)
+    if not gateway.is_settled(relation):
+        return None
+    stored = gateway.stored_columns(relation)
+    columns = {
+        wanted[expr_id(tree[0])]: Stored(str(tree[0]["name"]), str(tree[0]["dataType"]))
+        for tree in node.fields["output"]
+        if expr_id(tree[0]) in wanted and str(tree[0]["name"]) in stored
+    }
+    return Below(relation, columns)
+
+
+def _good(
+    gateway: Gateway,
+    root: Handle,
+    node: Node,
+    ids: Iterable[int],
+    test: Test,
+    *,
+    through: Through = itself,
+) -> frozenset[int]:
+    """The attributes whose column passes the test in every row group of every file below."""
+    below = stored_below(gateway, root, node, ids, through)
+    if below is None:
+        return frozenset()
+    types = {c.name: c.type for c in below.columns.values()}
+    found = _passing(_read(gateway, below), types, test)
+    if found:
+        count_answer()
+    return frozenset(i for i, c in below.columns.items() if c.name in found)
+
+
+def count_answer() -> None:
+    """Files have said something of a column, which holds for the time being."""
+    global _answers
+    _answers += 1
+
+
+def _through(columns: list[Tree], wanted: dict[int, int], through: Through) -> dict[int, int]:
+    """The attributes below a projection that its columns pass on."""
+    found: dict[int, int] = {}
+    for tree in columns:
+        value = tree[1:] if tree[0]["class"] == ALIAS else tree
+        asked = wanted.get(expr_id(tree[0]))
+        below = through(value) if asked is not None else None
+        if asked is not None and below is not None:
+            # Two columns of one attribute: following one of them is enough to be right.
+            found.setdefault(expr_id(below), asked)
+    return found
+
+
+def _read(gateway: Gateway, below: Below) -> Iterator[FileMetaData | None]:
+    """The footers of the files of a scan, as they are read; None for one that cannot be."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    files = gateway.parquet_files(below.relation)
+    for uri in files if len(files) <= MAX_FILES else []:
+        parsed = urlparse(uri)
+        if parsed.scheme not in ("", "file") or parsed.netloc:
+            yield None  # a remote file system would have to be asked with its own credentials
+            return
+        try:
+            yield pq.read_metadata(unquote(parsed.path))
+        except (OSError, pa.ArrowException):
+            yield None
+            return
+
+
+def _passing(
+    footers: Iterable[FileMetaData | None], types: Mapping[str, str], test: Test
+) -> tuple[str, ...]:
+    """The columns, of these types, that pass the test in every row group of every file."""
+    left: dict[str, str] | None = None
+    for footer in footers:
+        if footer is None:
+            return ()
+        asked = types if left is None else left
+        left = {n: t for n, t in asked.items() if _passes(footer, n, partial(_of_type, test, t))}
+        if not left:
+            break
+    return tuple(left or ())
+
+
+def _of_type(test: Test, type_: str, statistics: Statistics) -> bool:
+    return test(statistics, type_)
+
+
+def _passes(footer: FileMetaData, name: str, test: Callable[[Statistics], bool]) -> bool:
+    """Whether a column at the top level passes the test in every row group of one file."""
+    place = _place(footer, name)
+    if place is None:
+        return False
+    for i in range(footer.num_row_groups):
+        column = footer.row_group(i).column(place)
+        if not column.is_stats_set or column.statistics is None or not test(column.statistics):
+            return False
+    return True
+
+
+def _place(footer: FileMetaData, name: str) -> int | None:
+    """The number of a column that is neither nested nor repeated; None where there is no such, for
+    which Spark reads NULL or a default, or another that differs in case alone.
+    """
+    paths = [footer.schema.column(i).path for i in range(len(footer.schema))]
+    alike = [i for i, path in enumerate(paths) if path.lower() == name.lower()]
+    if len(alike) != 1 or paths[alike[0]] != name:
+        return None
+    # A path is written with points, which a name may have, too.
+    column = footer.schema.column(alike[0])
+    return alike[0] if column.name == name and column.max_repetition_level == 0 else None
+
+
+def _counts_none(statistics: Statistics, type_: str) -> bool:
+    """Without NULL. A decimal with more digits than its type has may become NULL on the way."""
+    counted = bool(statistics.has_null_count and statistics.null_count == 0)
+    return counted and (not type_.startswith("decimal") or _holds(statistics, type_))
+
+
+_MICROSECONDS = (2**63 - 1) // 1000 - 1
+"""From 1970 to where 64 bits of nanoseconds end (``pandas.Timestamp.max``), in microseconds."""
+_STANDARD_TIME = -2_208_988_800_000_000
+_DAYS = (-141_427, 2_932_896)
+"""To 9999-12-31. What is older than 1900 or 1582-10-15 Spark may refuse to read (its
+``datetimeRebaseModeInRead`` EXCEPTION), or read as something else than the file says.
+"""
+
+
+def _whole(raw: int | bytes) -> int:
+    """An integer of the file, or the bytes of one."""
+    return raw if isinstance(raw, int) else int.from_bytes(raw, "big", signed=True)
+
+
+def _holds(statistics: Statistics, type_: str) -> bool:
+    """Timestamps of microseconds, or dates, between extremes that Python can hold; decimals with no
+    more digits than their type has.
+    """
+    if not statistics.has_min_max:
+        return False
+    kind = json.loads(statistics.logical_type.to_json())
+    low, high = (_whole(raw) for raw in (statistics.min_raw, statistics.max_raw))
+    digits = decimal_type(type_)
+    if digits is not None:
+        alike = kind.get("Type") == "Decimal" and kind.get("scale") == digits[1]
+        return bool(alike and -(10 ** digits[0]) < low <= high < 10 ** digits[0])
+    if type_ in ("timestamp", "timestamp_ntz"):  # days may be read as such, too
+        moments = kind.get("Type") == "Timestamp" and kind.get("timeUnit") == "microseconds"
+        return bool(moments and _STANDARD_TIME <= low <= high <= _MICROSECONDS)
+    days = type_ == "date" and kind.get("Type") == "Date"
+    return bool(days and _DAYS[0] <= low <= high <= _DAYS[1])

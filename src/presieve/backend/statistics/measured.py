@@ -1,0 +1,22 @@
+"""Untrusted. A DataFrame run once, and what Spark's metrics say of it. Nothing depends on it."""
+
+from __future__ import annotations
+
+from pyspark.sql.dataframe import DataFrame
+
+from presieve.backend.statistics.metrics import Run
+
+
+def run(df: DataFrame) -> Run:
+    """Run the DataFrame, planned anew; the result stays where Spark computes it in a classic
+    session, and comes here over Spark Connect. Raises what the job raises.
+    """
+    from presieve.backend.classic.gateway import is_classic
+
+    if is_classic(df):
+        from presieve.backend.classic.measured import run_classic
+
+        return run_classic(df)
+    from presieve.backend.connect.measured import run_connect
+
+    return run_connect(df)

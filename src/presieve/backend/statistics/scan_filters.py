@@ -1,0 +1,93 @@
+"""Untrusted. Which filters reach the file scans below a boundary. Nothing depends on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from presieve.backend.catalyst.boundary import PROJECT
+from presieve.backend.catalyst.definitions import WITH_CTE
+from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, Node, Tree, expr_id
+from presieve.backend.gateway import Gateway, GatewayError, Handle
+
+
+@dataclass(frozen=True, slots=True)
+class Scans:
+    """The scans below a boundary: ``handed`` are the filters handed to file formats, ``choosing``
+    those that choose partitions, as Spark prints them, and ``leaves`` the names of its leaves,
+    where they are known. Nothing is known unless the plan could be ``read``.
+    """
+
+    handed: tuple[str, ...] = ()
+    choosing: tuple[str, ...] = ()
+    leaves: tuple[str, ...] = ()
+    read: bool = True
+
+    @property
+    def filters(self) -> tuple[str, ...]:
+        """All filters, each once."""
+        return tuple(dict.fromkeys((*self.handed, *self.choosing)))
+
+
+def scans_below(gateway: Gateway, plan: Handle, root: Node, boundary: Node) -> Scans:
+    """What the physical plan of a boundary says of its scans. Nothing where Spark cannot plan the
+    boundary by itself. ``root`` is ``plan`` as we read it.
+    """
+    below = gateway.node(plan, boundary.path)
+    above = root
+    try:
+        for length, child in enumerate(boundary.path):
+            if above.kind == WITH_CTE:  # what it defines may be read below
+                below = gateway.with_plan(gateway.node(plan, boundary.path[:length]), below)
+                break
+            above = above.children[child]
+        found = gateway.scan_metadata(below)
+    except GatewayError:
+        return Scans(read=False)
+    handed, choosing = (
+        tuple(part for _, metadata in found for part in split_list(metadata.get(key, "[]")))
+        for key in ("PushedFilters", "PartitionFilters")
+    )
+    return Scans(handed, choosing, tuple(name.strip() for name, _ in found))
+
+
+def columns_below(node: Node, ids: Iterable[int]) -> dict[int, str]:
+    """For attributes of an operator, the names of the columns at the bottom of the projections and
+    filters below it that they are; "" for those that are computed on the way.
+    """
+    here = {i: {i} for i in ids}
+    names = dict.fromkeys(here, "")
+    while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
+        if node.kind == PROJECT:
+            here = _passed(node.fields["projectList"], here)
+        (node,) = node.children
+    for tree in node.fields.get("output", []):
+        for asked in here.get(expr_id(tree[0]), ()):
+            names[asked] = str(tree[0]["name"])
+    if "output" not in node.fields:  # not a relation: what is computed there is not known
+        return {i: name for i, name in names.items() if i not in set().union(*here.values())}
+    return names
+
+
+def _passed(columns: list[Tree], here: dict[int, set[int]]) -> dict[int, set[int]]:
+    found: dict[int, set[int]] = {}
+    for tree in columns:
+        value = tree[1:] if tree[0]["class"] == ALIAS else tree
+        if len(value) == 1 and value[0]["class"] == ATTRIBUTE:
+            found.setdefault(expr_id(value[0]), set()).update(here.get(expr_id(tree[0]), set()))
+    return found
+
+
+def split_list(text: str) -> list[str]:
+    """The parts of Spark's ``[a, f(b,c), d]``. A comma in brackets or quotes does not separate."""
+    parts: list[str] = []
+    depth = start = 0
+    inner = text.strip().removeprefix("[").removesuffix("]")
+    for position, char in enumerate(inner):
+        depth += (char in "([") - (char in ")]")
+        if depth == 0 and inner[position : position + 2] == ", ":
+            parts.append(inner[start:position])
+            start = position + 2
+    parts.append(inner[start:])
+    return [p.strip() for p in parts if p.strip()]

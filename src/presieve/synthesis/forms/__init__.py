@@ -1,0 +1,1 @@
+"""Untrusted. Problems of other forms: single rows, counts, computed columns, by hand."""

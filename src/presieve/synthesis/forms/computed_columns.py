@@ -1,0 +1,283 @@
+"""Untrusted. Computed columns: what a step computes from the row alone becomes a column.
+
+``price * qty > 1000`` is no region of ``price`` or of ``qty``, nor is ``opened < closed``. The
+maximal float terms over one row, and its conditions that compare columns with each other, are
+therefore replaced by columns of their own (FORMULAS 5, step 1), the smaller problem is solved
+as any other, and the columns are put back as Spark SQL. Where all columns have too many regions,
+conditions over several columns become columns, too. What holds for every value of such a column
+holds for those that it can have; the checker proves the result over the original columns anyway.
+
+Computed columns take combinations of values in the smaller problem that occur on no row of the
+original one, but for those that :mod:`presieve.synthesis.sampling.correlated` excludes. So strength
+is shown anew, by tables of original rows.
+
+A product of numbers can be NaN (zero times infinity), so "no NaN" is an assumption on the computed
+column, as it is on others. What is computed of a hidden column is hidden.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from presieve.ir.fold import Assumption, Column, Fold, Problem
+from presieve.ir.ops import app, conjunction, negate
+from presieve.ir.pushdown import Pushdown, Witness
+from presieve.ir.sorts import BOOL, FLOAT, Option, strip
+from presieve.ir.terms import SQL_FALSE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
+from presieve.ir.walk import substitute, subterms, variables
+from presieve.semantics.assumptions import assumed
+from presieve.semantics.compile import State
+from presieve.smt.solver import Effort
+from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis.invariant.conditions import (
+    as_sql,
+    conditions,
+    only_tested,
+    put_back,
+    regrouped,
+)
+from presieve.synthesis.outcome import Found
+from presieve.synthesis.prefilter.bounds import with_bounds
+from presieve.synthesis.residual.needed import by_running
+from presieve.synthesis.sampling.correlated import CORRELATED, facts
+from presieve.synthesis.sampling.originals import original_groups, original_tables
+from presieve.synthesis.sampling.space import MAX_CELLS, Space
+from presieve.synthesis.sampling.tables import Table
+from presieve.synthesis.witness.strength import shown_for_all, written
+
+_AS_SQL = {
+    Op.FLOAT_ADD: Op.SQL_FLOAT_ADD,
+    Op.FLOAT_SUB: Op.SQL_FLOAT_SUB,
+    Op.FLOAT_MUL: Op.SQL_FLOAT_MUL,
+}
+_EFFORT = Effort(seconds=1.0)
+"""Of a question about strength."""
+
+_NAN = float_lit(float("nan"))
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A computed column: its variable in the smaller problem, what Python computes, the same in
+    Spark SQL, and the optional assumption that it is a number; None of a condition.
+    """
+
+    variable: Var
+    python: Term
+    sql: Term
+    number: Assumption | None
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """The smaller problem, and what its new columns stand for."""
+
+    original: Problem
+    problem: Problem
+    computed: tuple[Computed, ...]
+
+    def restored(self, found: Found) -> Found:
+        """What was found for the smaller problem, said of the original one."""
+        if found.pushdown is None:
+            return found
+        back = {c.variable: c.sql for c in self.computed}
+        numbers = {c.number: _number(c) for c in self.computed if c.number}
+        known = [a for a in found.problem.assumptions if a.code != CORRELATED]
+        assumptions = tuple(numbers.get(a, a) for a in known)
+        prefilter = put_back(found.pushdown.prefilter, back)
+        if prefilter != SQL_FALSE:
+            prefilter = with_bounds(self.original, prefilter, Z3Solver(), _EFFORT)
+        pushdown: Pushdown = replace(
+            found.pushdown,
+            prefilter=prefilter,
+            strength="universe",
+            witnesses=(),
+        )
+        problem = replace(self.original, assumptions=assumptions)
+        if problem.fold.hidden:
+            pushdown = replace(pushdown, residual_witnesses=())
+            return replace(found, problem=problem, pushdown=pushdown)
+        space, groups = Space(problem), list[tuple[Table, State]]()
+        if all(c.number is None for c in self.computed):
+            pushdown = self._strengthened(problem, found.pushdown.witnesses, pushdown)
+            groups = original_groups(
+                space,
+                self.problem,
+                _meanings(self.computed),
+                pushdown.residual_witnesses,
+                Z3Solver(),
+                _EFFORT,
+            )
+        shown = by_running(space, pushdown.kind, pushdown.prefilter, pushdown.residual, groups)
+        pushdown = replace(pushdown, residual_witnesses=shown)
+        return replace(found, problem=problem, pushdown=pushdown)
+
+    def _strengthened(
+        self, problem: Problem, witnesses: Sequence[Witness], pushdown: Pushdown
+    ) -> Pushdown:
+        """The pushdown with tables of original rows that show that none is stronger, if there are
+        such.
+        """
+        space, solver = Space(problem), Z3Solver()
+        conditions = _meanings(self.computed)
+        tables = original_tables(
+            space, self.problem, conditions, witnesses, solver.fresh(), _EFFORT
+        )
+        needs = shown_for_all(space, pushdown.prefilter, tables, solver.fresh(), lambda: _EFFORT)
+        if needs is None:
+            return pushdown
+        shown = tuple(written(space, needs))
+        return replace(pushdown, strength="optimal", witnesses=shown)
+
+
+def _number(computed: Computed) -> Assumption:
+    """The assumption, over the original columns."""
+    assert computed.number is not None
+    optional = isinstance(computed.variable.sort, Option)
+    meaning = computed.sql if optional else computed.python
+    term = substitute(computed.number.term, {computed.variable: meaning})
+    return assumed(computed.number.code, term)
+
+
+def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation | None:
+    """The problem with computed columns, or None where its steps compute nothing of that kind.
+
+    Assumptions of the ``optional`` codes on columns that are no longer read are left out; ``code``
+    is that of the new ones.
+    """
+    fold = problem.fold
+    tested = _tested(problem)
+    fields = tuple(replace(f, step=regrouped(f.step, tested)) for f in fold.fields)
+    fold = replace(fold, fields=fields, step_raises=regrouped(fold.step_raises, tested))
+    terms = [*(f.step for f in fold.fields), fold.step_raises]
+    found = dict.fromkeys(t for term in terms for t in _maximal(term))
+    computed = [c for i, t in enumerate(found) if (c := _computed(i, t, code)) is not None]
+    compared = dict.fromkeys(t for term in terms for t in conditions(term, tested))
+    computed += [c for i, t in enumerate(compared) if (c := _condition(i, t)) is not None]
+    if not computed:
+        return None
+    views = {c.python: _view(c) for c in computed}
+    fields = tuple(replace(f, step=_replaced(f.step, views)) for f in fold.fields)
+    raises = _replaced(fold.step_raises, views)
+    read = {v for v in variables(*(f.step for f in fields), raises) if v.scope is Scope.ROW}
+    kept = [
+        a for a in problem.assumptions if a.code not in optional or set(variables(a.term)) <= read
+    ]
+    read |= {v for a in kept for v in variables(a.term) if v.scope is Scope.ROW}
+    smaller = _with_columns(replace(fold, fields=fields, step_raises=raises), read, computed)
+    meant, columns = _meanings(computed), [v for v in read if v.scope is Scope.ROW]
+    known = facts(problem, meant, columns, Z3Solver()) if meant else ()
+    assumptions = (*kept, *(c.number for c in computed if c.number), *known)
+    return Derivation(
+        problem, replace(problem, fold=smaller, assumptions=assumptions), tuple(computed)
+    )
+
+
+def _tested(problem: Problem) -> frozenset[Var]:
+    """Columns that are not looked at one by one, as there are too many regions of all columns."""
+    fold = problem.fold
+    if Space(problem).size <= MAX_CELLS:
+        return frozenset()
+    columns = (fold.column(c.name) for c in fold.columns if not c.hidden)
+    return only_tested([*(f.step for f in fold.fields), fold.step_raises], columns)
+
+
+def _meanings(computed: Iterable[Computed]) -> dict[Var, Term]:
+    """What the conditions among the columns say of an original row."""
+    return {c.variable: app(Op.SQL_IS_TRUE, c.sql) for c in computed if c.number is None}
+
+
+def numbers(problem: Problem, optional: Collection[str], code: str) -> tuple[Assumption, ...]:
+    """The optional assumptions that what the steps compute from a row is a number."""
+    found = derive(problem, optional, code)
+    return tuple(_number(c) for c in found.computed if c.number) if found else ()
+
+
+def _with_columns(fold: Fold, read: Collection[Var], computed: list[Computed]) -> Fold:
+    columns = tuple(c for c in fold.columns if Var(Scope.ROW, c.name, c.sort) in read)
+    new = tuple(
+        Column(
+            c.variable.name,
+            c.variable.sort,
+            "boolean" if c.number is None else "double",
+            hidden=not fold.hidden.isdisjoint(variables(c.python)),
+        )
+        for c in computed
+    )
+    return replace(fold, columns=(*columns, *new))
+
+
+def _maximal(term: Term) -> Iterator[Term]:
+    """Float terms over the row alone that are not inside of another one."""
+    if _is_computed(term):
+        yield term
+    elif isinstance(term, App):
+        for a in term.args:
+            yield from _maximal(a)
+
+
+def _is_computed(term: Term) -> bool:
+    if not isinstance(term, App) or term.op not in _AS_SQL:
+        return False
+    found = variables(term)
+    return bool(found) and all(v.scope is Scope.ROW for v in found)
+
+
+def _computed(number: int, python: Term, code: str) -> Computed | None:
+    sql = _as_sql(python)
+    if sql is None:
+        return None
+    nullable = any(isinstance(v.sort, Option) for v in variables(python))
+    v = Var(Scope.ROW, f"${number}", Option(FLOAT) if nullable else FLOAT)
+    if nullable:
+        there = negate(app(Op.IS_NONE, v))
+        term = conjunction([there, negate(app(Op.IS_NAN, app(Op.GET, v)))])
+    else:
+        term = negate(app(Op.IS_NAN, v))
+    return Computed(v, python, sql, assumed(code, term))
+
+
+def _condition(number: int, python: Term) -> Computed | None:
+    sql = as_sql(python)
+    if sql is None:
+        return None
+    return Computed(Var(Scope.ROW, f"$if{number}", BOOL), python, sql, None)
+
+
+def _view(computed: Computed) -> Term:
+    """What Python sees of the column: NaN where it is NULL."""
+    v = computed.variable
+    if not isinstance(v.sort, Option):
+        return v
+    return app(Op.ITE, app(Op.IS_NONE, v), _NAN, app(Op.GET, v))
+
+
+def _as_sql(term: Term) -> Term | None:
+    """The term in Spark SQL, NULL where Python has NaN for a NULL; None where there is none."""
+    match term:
+        case Var(Scope.ROW, _, sort) if strip(sort) == FLOAT:
+            return term
+        case Lit() if term.sort == FLOAT and literal_value(term) == literal_value(term):
+            return term
+        case App(Op.ITE, (App(Op.IS_NONE, (Var() as v,)), nan, App(Op.GET, (w,)))):
+            return v if v == w and nan == _NAN else None
+        case App(op, (a, b)) if op in _AS_SQL:
+            left, right = _as_sql(a), _as_sql(b)
+            return None if left is None or right is None else app(_AS_SQL[op], left, right)
+    return None
+
+
+def _replaced(term: Term, views: Mapping[Term, Term]) -> Term:
+    """The term with whole subterms replaced, from the outside in."""
+    done: dict[int, Term] = {}
+    for node in subterms(term):
+        if node in views:
+            done[id(node)] = views[node]
+        elif isinstance(node, App):
+            args = tuple(done[id(a)] for a in node.args)
+            same = all(a is b for a, b in zip(args, node.args, strict=True))
+            done[id(node)] = node if same else app(node.op, *args)
+        else:
+            done[id(node)] = node
+    return done[id(term)]

@@ -1,0 +1,282 @@
+"""Untrusted. Filters that count far, as filters that count to two or four.
+
+``times > 7 AND prices > 18`` accepts no table of fewer than 27 rows, and short tables are what the
+search learns from. A counter is an integer of the state to which steps add constants; the constants
+that it is compared with are therefore lowered, in order and with room between them, and the search
+runs on the lowered problem. Its samples speak for the original one: a leaf ``times > 7`` there is
+``times > 2`` here. What is proved is the original problem: lowering can only miss something.
+
+A sum of columns is lowered on request, to a few of the largest constants that its columns meet:
+a sum of amounts up to 100 reaches a million after ten thousand rows only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, product
+from math import gcd
+from typing import TypeAlias
+
+from presieve.ir.fold import Problem, state_vars
+from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, INT, strip
+from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, lit, literal_value
+from presieve.ir.walk import subterms, variables
+from presieve.ir.wellformed import output_var
+from presieve.semantics.compile import State
+from presieve.semantics.values import Value, same
+from presieve.synthesis.sampling.space import Space
+from presieve.synthesis.sampling.tables import Need, difference
+from presieve.universe.classes import COMPARISONS, Classes, flow
+
+SHORT = 4
+"""Counts up to this one are reached by short tables."""
+
+LONGEST = 3000
+"""Rows of a witness, at most."""
+
+WAYS = 12
+"""Rows whose repetition is tried, for one way of reading a table."""
+
+_Number: TypeAlias = int | float
+_Scale: TypeAlias = Mapping[_Number, _Number]
+"""From the constants of a counter to the lowered ones: strictly increasing, zero to zero."""
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """The lowered problem, and how its constants stand for those of the original one.
+
+    ``scales`` has the counters of the state, and whatever else meets their values.
+    """
+
+    original: Problem
+    problem: Problem
+    scales: Mapping[Var, _Scale]
+
+    def term(self, term: Term) -> Term:
+        """A term of the original problem, said of the lowered one."""
+        return _lowered(term, self.scales, None)
+
+    def raised(self, space: Space, lowered: Space, need: Need) -> Need | None:
+        """A witness of the original problem, whose space is ``space``, made of a lowered one. None
+        where that takes more than :data:`LONGEST` rows, or shows nothing.
+        """
+        for longer in self.longer(space, lowered, need):
+            if difference(space, longer.table, longer.key, longer.index) == "result":
+                return longer
+        return None
+
+    def longer(self, space: Space, lowered: Space, need: Need) -> Iterator[Need]:
+        """The table with rows repeated until the counters have gone as far as the original
+        constants ask for, in each way of reading them, where that takes no more than
+        :data:`LONGEST` rows.
+        """
+        end = lowered.machine.run(need.table, need.key)
+        if end is None:
+            return
+        fields = state_vars(self.original.fold, Scope.ACC)
+        # Sums of doubles round: they go as far as the counters take them.
+        counters = [
+            (i, self.scales[v], end[i])
+            for i, v in enumerate(fields)
+            if v in self.scales and strip(v.sort) == INT
+        ]
+        for above in product((True, False), repeat=len(counters)):
+            goals = {i: (_raised(s, v, a), a) for (i, s, v), a in zip(counters, above, strict=True)}
+            yield from islice(_repeated(space, need, goals), WAYS)
+
+
+def _raised(scale: _Scale, value: Value, above: bool) -> int:
+    """The number that is as far above the original constant as ``value`` is above the lowered one,
+    or as far below the next.
+    """
+    assert isinstance(value, int)
+    offsets = [(int(new), int(old - new)) for old, new in scale.items()]
+    if above:
+        return value + max(((n, d) for n, d in offsets if n <= value), default=min(offsets))[1]
+    return value + min(((n, d) for n, d in offsets if n >= value), default=max(offsets))[1]
+
+
+def _repeated(space: Space, need: Need, goals: Mapping[int, tuple[int, bool]]) -> Iterator[Need]:
+    """Tables with rows repeated so that these fields end with these values, or as little as can be
+    above or below them.
+    """
+
+    def counted(counts: Sequence[int], left: Sequence[int]) -> Iterator[Sequence[int]]:
+        if sum(counts) > LONGEST:
+            return
+        if not left:
+            yield counts
+            return
+        field, *others = left
+        goal, above = goals[field]
+        choices = _repeatable(space, need, counts, field, goal, above)
+        if choices == []:
+            yield from counted(counts, others)
+        for _, row, more in sorted(choices or ()):
+            yield from counted([n + more * (i == row) for i, n in enumerate(counts)], others)
+
+    for counts in counted([1] * len(need.table), list(goals)):
+        rows = tuple(r for r, n in zip(need.table, counts, strict=True) for _ in range(n))
+        yield Need(rows, need.key, sum(counts[: need.index]))
+
+
+def _repeatable(
+    space: Space, need: Need, counts: Sequence[int], field: int, goal: int, above: bool
+) -> list[tuple[tuple[bool, int, bool], int, int]] | None:
+    """Rows whose repetition takes a field to its goal, with the number of repetitions, those that
+    hit it and change least first; none where it is there, None where no row does.
+    """
+    machine = space.machine
+    state: State | None = machine.start(need.key)
+    steps: list[tuple[int, int, int]] = []  # fields changed, the row's number, by how much
+    for i, (row, count) in enumerate(zip(need.table, counts, strict=True)):
+        for _ in range(count):
+            state = machine.step(state, row, need.key) if state else None
+        again = machine.step(state, row, need.key) if state else None
+        if state is None or again is None:
+            return None
+        changed = sum(not same(a, b) for a, b in zip(state, again, strict=True))
+        steps.append((changed, i, _number(again[field]) - _number(state[field])))
+    assert state is not None
+    gap = goal - _number(state[field])
+    if gap == 0:
+        return []
+    useful = [(c, i, d, -(-gap // d) if above else gap // d) for c, i, d in steps if d]
+    return [((n * d != gap, c, i == need.index), i, n) for c, i, d, n in useful if n > 0] or None
+
+
+def _number(value: Value) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def lower(problem: Problem, classes: Classes, *, sums: bool = False) -> Lowering | None:
+    """The problem with lowered constants, or None where it does not count far. With ``sums``, also
+    those that sums of columns are compared with.
+    """
+    fold = problem.fold
+    free = [fold.column(c.name) for c in fold.columns] + [fold.key(c.name) for c in fold.keys]
+    scales: dict[Var, _Scale] = {}
+    own = state_vars(fold, Scope.ACC)
+    for v in own:
+        unit = _unit(problem, classes, v, sums)
+        if unit is None or any(classes.together(v, x) for x in free):
+            continue
+        constants = [c for c in classes.constants(v) if isinstance(c, int | float)]
+        if max(map(abs, constants), default=0) > SHORT * unit:
+            scales[v] = scale_of(constants, unit)
+    if not scales:
+        return None
+    outputs = [output_var(o.name, o.sort) for o in fold.outputs]
+    for v, scale in list(scales.items()):
+        scales[Var(Scope.TWIN, v.name, v.sort)] = scale
+        scales |= {o: scale for o in outputs if classes.together(v, o)}
+    return Lowering(problem, _problem(problem, scales), scales)
+
+
+def _unit(problem: Problem, classes: Classes, v: Var, sums: bool) -> _Number | None:
+    """What a field counts by; None for one that does not count."""
+    fold = problem.fold
+    own = state_vars(fold, Scope.ACC)
+    family = [w for w in own if classes.together(v, w)]
+    steps = [n for w in family for n in _increments(w, _step(problem, w))]
+    # The longest run of a counter counts by what the counter does.
+    steps += [n for w in own for n in _increments(w, _step(problem, v))]
+    if steps and strip(v.sort) == INT:
+        return gcd(*steps)
+    if not sums or strip(v.sort) not in (INT, FLOAT):
+        return None
+    added = [x for w in family for x in _summands(w, _step(problem, w))]
+    met = [abs(c) for x in added for c in classes.constants(x) if isinstance(c, int | float)]
+    return max([1, *met]) if added else None
+
+
+def _summands(v: Var, step: Term) -> Iterator[Var]:
+    """The columns that a step adds to a field."""
+    for node in subterms(step):
+        if isinstance(node, App) and node.op in (Op.INT_ADD, Op.FLOAT_ADD):
+            if any(v in flow(a) for a in node.args):
+                yield from (x for x in variables(*node.args) if x.scope is Scope.ROW)
+
+
+def _step(problem: Problem, v: Var) -> Term:
+    return next(f.step for f in problem.fold.fields if f.name == v.name)
+
+
+def _increments(v: Var, step: Term) -> Iterator[int]:
+    """The constants, other than zero, that a step adds to a field."""
+    for node in subterms(step):
+        if isinstance(node, App) and node.op in (Op.INT_ADD, Op.INT_SUB):
+            parts = [flow(a) for a in node.args]
+            if any(v in p for p in parts):
+                yield from (
+                    x.value
+                    for p in parts
+                    for x in p
+                    if isinstance(x, Lit) and isinstance(x.value, int) and x.value
+                )
+
+
+def scale_of(constants: Sequence[_Number], unit: _Number) -> _Scale:
+    """Constants moved closer to zero and to each other, with room between them as far as there was
+    any, and multiples of the unit of counting still multiples.
+    """
+    scale: dict[_Number, _Number] = {0: 0}
+    for sign in (1, -1):
+        last: _Number = 0
+        for c in sorted(abs(c) for c in constants if c * sign > 0):
+            gap = c - last
+            scale[sign * c] = scale[sign * last] + sign * min(gap, 2 * unit + gap % unit)
+            last = c
+    return scale
+
+
+def _problem(problem: Problem, scales: Mapping[Var, _Scale]) -> Problem:
+    fold = problem.fold
+    fields = []
+    for f, v in zip(fold.fields, state_vars(fold, Scope.ACC), strict=True):
+        init, step = (_lowered(t, scales, scales.get(v)) for t in (f.init, f.step))
+        fields.append(replace(f, init=init, step=step))
+    outputs = [
+        replace(o, term=_lowered(o.term, scales, scales.get(output_var(o.name, o.sort))))
+        for o in fold.outputs
+    ]
+    step_raises, finish_raises = (
+        _lowered(t, scales, None) for t in (fold.step_raises, fold.finish_raises)
+    )
+    smaller = replace(
+        fold,
+        fields=tuple(fields),
+        outputs=tuple(outputs),
+        step_raises=step_raises,
+        finish_raises=finish_raises,
+    )
+    return replace(problem, fold=smaller, where=_lowered(problem.where, scales, None))
+
+
+def _lowered(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) -> Term:
+    """The term with those literals lowered that meet a counter, or are (under ``scale``) one."""
+    if isinstance(term, Lit):
+        if scale is None or strip(term.sort) not in (INT, FLOAT):
+            return term
+        number = literal_value(term)
+        assert not isinstance(number, str)
+        return term if number is None else lit(term.sort, scale.get(number, number))
+    if not isinstance(term, App):
+        return term
+    match term.op:
+        case Op.ITE:
+            inside = [None, scale, scale]
+        case Op.SOME | Op.GET:
+            inside = [scale]
+        case op if op in COMPARISONS:
+            met = [
+                s for a in term.args for x in flow(a) if isinstance(x, Var) and (s := scales.get(x))
+            ]
+            inside = [met[0] if met else None] * len(term.args)
+        case _:
+            inside = [None] * len(term.args)
+    args = [_lowered(a, scales, s) for a, s in zip(term.args, inside, strict=True)]
+    return app(term.op, *args)

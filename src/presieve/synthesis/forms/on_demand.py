@@ -1,0 +1,70 @@
+"""Untrusted. Pushdowns of functions that are evaluated on demand, which may raise.
+
+Once the filter is weakened nobody may read what such a function gives, so that no row on which it
+raises may be kept (``certificate/obligations.py``, *Kept*). Either the pre-filter drops these rows,
+or the filter stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from presieve.ir.fold import Problem, state_vars
+from presieve.ir.terms import FALSE, SQL_TRUE, Scope
+from presieve.ir.walk import variables
+from presieve.semantics.build import ite
+from presieve.synthesis.events import Tell, untold
+from presieve.synthesis.forms.singles import is_single, search_single
+from presieve.synthesis.invariant import minimal_assumptions
+from presieve.synthesis.outcome import Found
+
+
+def candidates(
+    problem: Problem, optional: Collection[str], budget: float, tell: Tell = untold
+) -> Iterator[Found]:
+    """As :func:`fewest.candidates`, and for where rows that raise are kept: pre-filters that drop
+    them, then pre-filters below the filter as it is.
+    """
+    tried = []
+    for found in minimal_assumptions.candidates(problem, optional, budget, tell):
+        tried.append(found)
+        yield found
+    if not problem.on_demand:
+        return
+    if is_single(problem):
+        tried = [search_single(replace(found.problem, on_demand=False), budget) for found in tried]
+    else:
+        yield from _without_raising(problem, optional, budget, tell)
+    for found in tried:
+        if found.pushdown is not None and found.pushdown.prefilter != SQL_TRUE:
+            yield _with_filter(found, problem)
+
+
+def _without_raising(
+    problem: Problem, optional: Collection[str], budget: float, tell: Tell
+) -> Iterator[Found]:
+    """Of the fold that passes over rows on which a step raises whatever came before."""
+    fold = problem.fold
+    raises = fold.step_raises
+    here = (Scope.ROW, Scope.KEY)
+    if raises == FALSE or not all(v.scope in here for v in variables(raises)):
+        return
+    fields = tuple(
+        replace(f, step=ite(raises, state, f.step))
+        for f, state in zip(fold.fields, state_vars(fold, Scope.ACC), strict=True)
+    )
+    calm = replace(problem, fold=replace(fold, fields=fields, step_raises=FALSE))
+    for found in minimal_assumptions.candidates(calm, optional, budget, tell):
+        pushdown = found.pushdown
+        if pushdown is not None:
+            # Its tables are of another fold.
+            pushdown = replace(pushdown, strength="universe", witnesses=(), residual_witnesses=())
+        yield replace(found, problem=replace(found.problem, fold=fold), pushdown=pushdown)
+
+
+def _with_filter(found: Found, problem: Problem) -> Found:
+    """The same pre-filter, and the filter above it."""
+    assert found.pushdown is not None
+    whole = replace(found.pushdown, kind="partial", residual=problem.where, residual_witnesses=())
+    return replace(found, problem=replace(found.problem, on_demand=True), pushdown=whole)

@@ -1,0 +1,148 @@
+"""Untrusted. Folds that read nothing but their key: functions of a row, as groups of one row.
+
+Such a fold has no state, so that there is nothing to search: the filter's condition is put in
+Spark's words. The invariant says that a run which has a row has a key that the pre-filter keeps,
+and that no run which the filter accepts loses its row.
+"""
+
+from __future__ import annotations
+
+import time
+
+from presieve.ir.fold import Mode, Problem, nonempty
+from presieve.ir.ops import (
+    app,
+    conjunction,
+    negate,
+    sql_conjunction,
+    sql_conjuncts,
+    sql_disjunction,
+    sql_disjuncts,
+)
+from presieve.ir.pushdown import Pushdown
+from presieve.ir.sorts import FLOAT, strip
+from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, App, Op, Scope, Term, Var
+from presieve.ir.walk import size, substitute, variables
+from presieve.ir.wellformed import output_var
+from presieve.semantics.scan import may_lose
+from presieve.smt.runs import Runs
+from presieve.smt.solver import Effort, Solver, Unsat
+from presieve.smt.text import s_not
+from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis.outcome import Found
+from presieve.synthesis.prefilter.implied import implied
+from presieve.synthesis.residual.kinds import pushdown_kind
+
+MAX_CONDITION = 500
+"""Operators, columns and constants of a condition that is put in Spark's words."""
+
+
+def is_single(problem: Problem) -> bool:
+    """Whether a fold reads its key only, and computes something of it."""
+    fold = problem.fold
+    plain = not fold.columns and not fold.fields and problem.mode is Mode.GROUPED
+    computes = any(not isinstance(o.term, Var) for o in fold.outputs)
+    return plain and (computes or fold.finish_raises != FALSE)
+
+
+class Single:
+    """Questions about such a problem: what a key is accepted for, and what then holds."""
+
+    def __init__(self, problem: Problem, budget: float) -> None:
+        self.problem = problem
+        self.calls = 0
+        self.outputs = {output_var(o.name, o.sort): o.term for o in problem.fold.outputs}
+        self.quiet = negate(problem.fold.finish_raises)
+        self.accepted = self.true(problem.where)
+        self.wanted = conjunction([self.quiet, self.accepted])
+        self._solver = Z3Solver(quick=True)
+        self._effort = Effort(seconds=max(budget, 0.1))
+
+    def true(self, post: Term) -> Term:
+        """That a predicate on the outputs is true, said of the key."""
+        return substitute(app(Op.SQL_IS_TRUE, post), self.outputs)
+
+    def keeps(self, prefilter: Term) -> bool:
+        """Whether every key that is accepted is kept, by the scan too."""
+        kept = conjunction([app(Op.SQL_IS_TRUE, prefilter), negate(may_lose(prefilter))])
+        return self._holds(self.wanted, kept)
+
+    def suffices(self, prefilter: Term, residual: Term) -> bool:
+        """Whether nothing is accepted of what is kept that the filter does not accept."""
+        kept = app(Op.SQL_IS_TRUE, prefilter)
+        return self._holds(conjunction([kept, self.quiet, self.true(residual)]), self.accepted)
+
+    def invariant(self, prefilter: Term) -> tuple[Term, ...]:
+        """What proves a pre-filter that keeps all, with a residual that suffices."""
+        twin = nonempty(Scope.TWIN)
+        lossless = app(Op.IMPLIES, nonempty(Scope.ACC), twin)
+        kept = app(Op.IMPLIES, twin, app(Op.SQL_IS_TRUE, prefilter))
+        return kept, app(Op.IMPLIES, self.wanted, lossless)
+
+    def solver(self) -> Solver:
+        """A fresh one, counted."""
+        self.calls += 1
+        return self._solver.fresh()
+
+    def _holds(self, premise: Term, conclusion: Term) -> bool:
+        runs = Runs(self.problem, [premise, conclusion])
+        row = runs.row("r")
+        runs.encoder.fact(runs.encoder.boolean(premise, row))
+        runs.encoder.fact(s_not(runs.encoder.boolean(conclusion, row)))
+        solver = self.solver()
+        solver.add(runs.encoder.take())
+        return isinstance(solver.check([], self._effort), Unsat)
+
+
+def search_single(problem: Problem, budget: float) -> Found:
+    """The predicate on the key that the filter implies, and what of the filter has to stay."""
+    started = time.perf_counter()
+    single = Single(problem, budget)
+    # On demand no row that raises may be kept.
+    aim = single.wanted if problem.on_demand else single.accepted
+    exact = implied(aim) if size(aim) <= MAX_CONDITION else SQL_TRUE
+    tried = dict.fromkeys((_unscanned(exact), exact, _guarded(exact)))
+    prefilter = next((p for p in tried if single.keeps(p)), SQL_TRUE)
+    residual = list(sql_conjuncts(problem.where))
+    for part in list(residual):
+        fewer = [c for c in residual if c != part]
+        if single.suffices(prefilter, sql_conjunction(fewer)):
+            residual = fewer
+    if prefilter == SQL_FALSE:
+        residual = [SQL_FALSE]
+    post = sql_conjunction(residual)
+    kind, post = pushdown_kind(problem, prefilter, post, single.solver())
+    pushdown = None
+    if kind != "none":
+        pushdown = Pushdown(kind, "universe", prefilter, post, single.invariant(prefilter))
+    return Found(problem, pushdown, (), single.calls, time.perf_counter() - started)
+
+
+def _unscanned(prefilter: Term) -> Term:
+    """With ``OR isnan`` beside comparisons that NaN passes: such are not given to a scan, whose
+    statistics may not know of it. A conjunct that excludes NaN makes that needless.
+    """
+    parts = sql_conjuncts(prefilter)
+    excluded = {
+        p.args[0].args[0]
+        for p in parts
+        if isinstance(p, App) and p.op is Op.SQL_NOT
+        if isinstance(p.args[0], App) and p.args[0].op is Op.SQL_IS_NAN
+    }
+    found = []
+    for part in parts:
+        doubles = [v for v in variables(part) if strip(v.sort) == FLOAT and v not in excluded]
+        nan = [app(Op.SQL_IS_NAN, v) for v in doubles]
+        alone = isinstance(part, App) and part.op in (Op.SQL_GT, Op.SQL_GE)
+        found.append(app(Op.SQL_OR, part, *nan) if alone and nan else part)
+    return sql_conjunction(found)
+
+
+def _guarded(prefilter: Term) -> Term:
+    """With ``OR isnan`` of every double column in every conjunct: a scan is given none of them."""
+    found = []
+    for part in sql_conjuncts(prefilter):
+        doubles = [v for v in variables(part) if strip(v.sort) == FLOAT]
+        nan = [app(Op.SQL_IS_NAN, v) for v in doubles]
+        found.append(sql_disjunction([*sql_disjuncts(part), *nan]))
+    return sql_conjunction(found)

@@ -1,0 +1,87 @@
+"""Untrusted. Folds of which the sign of a zero is open, searched as if it were not.
+
+What is found so is claimed of the fold as it is: first without an assumption, which holds where no
+accepted result is a zero with an open sign, then with the one that columns hold no -0.0, so that no
+sign is ever open. The checker decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from presieve.ir.fold import Assumption, Problem, state_vars
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL
+from presieve.ir.terms import App, Op, Scope, Term, Var
+from presieve.ir.walk import subterms, variables
+from presieve.synthesis.outcome import Found
+
+OPEN_ZERO = "open-zero"
+
+
+def settled(problem: Problem) -> Problem:
+    """The problem with zeros as they come, without what tells whether their sign is open."""
+    fold = problem.fold
+    outputs = tuple(replace(o, term=_plain(o.term)) for o in fold.outputs)
+    ends = _plain(fold.finish_raises)
+    flags = {v.name for v in _flags(problem)}
+    rest = [f.step for f in fold.fields if f.name not in flags]
+    read = {v.name for v in variables(ends, *rest, *(o.term for o in outputs))}
+    fields = tuple(f for f in fold.fields if f.name not in flags or f.name in read)
+    plain = replace(fold, outputs=outputs, finish_raises=ends, fields=fields)
+    return replace(problem, fold=plain, assumptions=_others(problem))
+
+
+def claims(found: Found, problem: Problem) -> Iterator[Found]:
+    """What was found for the settled problem, said of the problem itself, the best first."""
+    mine = [a for a in problem.assumptions if a.code == OPEN_ZERO]
+    whole = replace(problem, assumptions=found.problem.assumptions)
+    yield replace(found, problem=whole)
+    if found.pushdown is not None and mine:
+        never = closed_signs(problem)
+        whole = replace(problem, assumptions=(*found.problem.assumptions, *mine))
+        pushdown = replace(found.pushdown, invariant=(*found.pushdown.invariant, *never))
+        yield replace(found, problem=whole, pushdown=pushdown)
+
+
+def closed_signs(problem: Problem) -> tuple[Term, ...]:
+    """That no sign is open in any of the two runs, where that is assumed of all columns."""
+    if all(a.code != OPEN_ZERO for a in problem.assumptions):
+        return ()
+    both = (v for name in _flags(problem) for v in (name, replace(name, scope=Scope.TWIN)))
+    return tuple(negate(v) for v in both)
+
+
+def has_open(problem: Problem) -> bool:
+    """Whether the sign of some zero is open."""
+    return bool(_flags(problem))
+
+
+def _flags(problem: Problem) -> tuple[Var, ...]:
+    """The fields that tell whether a sign is open."""
+    fold = problem.fold
+    nodes = subterms(fold.finish_raises, *(o.term for o in fold.outputs))
+    tests = [n.args[1] for n in nodes if isinstance(n, App) and n.op is Op.OPEN_ZERO]
+    fields = [v for v in state_vars(fold, Scope.ACC) if v.sort == BOOL]
+    return tuple(v for v in fields if v in tests)
+
+
+def _others(problem: Problem) -> tuple[Assumption, ...]:
+    return tuple(a for a in problem.assumptions if a.code != OPEN_ZERO)
+
+
+def _plain(term: Term) -> Term:
+    """Each number itself."""
+    done: dict[int, Term] = {}
+    for node in subterms(term):
+        match node:
+            case App(Op.OPEN_ZERO, (number, _)):
+                done[id(node)] = done[id(number)]
+            case App(op, args):
+                new = tuple(done[id(a)] for a in args)
+                same = all(a is b for a, b in zip(new, args, strict=True))
+                done[id(node)] = node if same else app(op, *new)
+            case _:
+                done[id(node)] = node
+    return done[id(term)]

@@ -1,0 +1,1 @@
+"""Untrusted. Candidate invariants, and the solver that keeps the inductive ones."""

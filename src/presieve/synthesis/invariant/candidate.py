@@ -1,0 +1,369 @@
+"""Untrusted. One candidate pre-filter: try to prove it, and make the proof small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from operator import and_, or_
+from random import Random
+
+from presieve.ir.fold import Mode
+from presieve.ir.ops import app
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Scope, Term, Var
+from presieve.ir.wellformed import output_var
+from presieve.semantics.compile import State, agree, predicates
+from presieve.semantics.operators import Undefined
+from presieve.semantics.values import Value
+from presieve.smt.runs import Runs
+from presieve.smt.solver import Effort, Solver
+from presieve.synthesis.events import Group, Mined, Minimised, Settled, Tell, Tried, untold
+from presieve.synthesis.forms.count_scaling import Lowering
+from presieve.synthesis.invariant.mining import (
+    BACKGROUND,
+    FIRST_BACKGROUND,
+    Pair,
+    background_pairs,
+    masker,
+    masks,
+    mine,
+    walk_pairs,
+    with_reached,
+)
+from presieve.synthesis.invariant.prover import Prover, Setup
+from presieve.synthesis.residual import weakening
+from presieve.synthesis.residual.weakening import Choice, Part, Trial
+from presieve.synthesis.sampling import clock
+from presieve.synthesis.sampling.passing import passing
+from presieve.synthesis.sampling.space import Space
+from presieve.synthesis.sampling.tables import Table
+from presieve.universe.leaves import leaves as all_leaves
+
+MAX_CLAUSES = 2500
+"""More candidate clauses than this are not given to the solver at once."""
+
+
+_TURNS = 4
+"""Sets of clauses to try. What Houdini takes for reachable is a sample for the next one: it has the
+weaker clauses that hold there, too. The last one has those that follow from others, besides, and
+those that hold on what was really reached, as Houdini may have taken too much for reachable.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A proven candidate: the residual, and invariant clauses that suffice."""
+
+    prefilter: Term
+    residual: Term
+    invariant: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """A table on which the candidate gives another result."""
+
+    table: Table
+    key: State
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Neither proved nor refuted."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one space offers to every candidate: tables, leaves, background.
+
+    Where ``lowering`` is given, tables are of the lowered problem, whose space is ``space``, and
+    leaves are of the original one, whose space is ``proved``.
+    """
+
+    space: Space
+    tables: Sequence[tuple[Table, State]]
+    solver: Callable[[], Solver]
+    effort: Callable[[], Effort]
+    proved: Space
+    lowering: Lowering | None = None
+    tell: Tell = untold
+
+    @cached_property
+    def leaves(self) -> list[Term]:
+        """The leaves of the invariant's universe."""
+        return all_leaves(self.proved.problem, self.proved.classes)
+
+    @cached_property
+    def _masker(self) -> Callable[[Sequence[Pair]], list[int]]:
+        return masker(self.proved, self.leaves)
+
+    @cached_property
+    def few(self) -> list[int]:
+        """For each literal, those of some arbitrary pairs on which it holds."""
+        return self._masker(background_pairs(self.proved, Random(1), FIRST_BACKGROUND))
+
+    @cached_property
+    def background(self) -> list[int]:
+        """For each literal, the arbitrary pairs on which it holds."""
+        more = background_pairs(self.proved, Random(6), BACKGROUND - FIRST_BACKGROUND)
+        rest = self._masker(more)
+        return [a | b << FIRST_BACKGROUND for a, b in zip(self.few, rest, strict=True)]
+
+    def seen(self, pairs: Sequence[Pair]) -> list[int]:
+        """For each literal, the pairs that tables went through on which it holds."""
+        if self.lowering:
+            return masks(self.space, [self.sampled(leaf) for leaf in self.leaves], pairs)
+        return self._masker(pairs)
+
+    def sampled(self, term: Term) -> Term:
+        """A term over state or outputs, as it is said of the tables."""
+        return self.lowering.term(term) if self.lowering else term
+
+
+def keeps(space: Space, prefilter: Term) -> Callable[[State, State], bool]:
+    """The pre-filter as a function of row and key."""
+    fold = space.problem.fold
+    names = [
+        (Scope.ROW, [c.name for c in fold.columns]),
+        (Scope.KEY, [c.name for c in fold.keys]),
+    ]
+    test = predicates([app(Op.SQL_IS_TRUE, prefilter)], names)
+    return lambda row, key: bool(test(row, key)[0])
+
+
+def accepts(space: Space, post: Term) -> Callable[[State, State], bool]:
+    """A filter on the output as a function of outputs and key."""
+    test = predicates([app(Op.SQL_IS_TRUE, post)], _post_names(space))
+    return lambda outputs, key: bool(test(outputs, key)[0])
+
+
+def _post_names(space: Space) -> list[tuple[Scope, list[str]]]:
+    fold = space.problem.fold
+    return [
+        (Scope.OUT, [o.name for o in fold.outputs]),
+        (Scope.KEY, [c.name for c in fold.keys]),
+    ]
+
+
+def refute(
+    space: Space, prefilter: Term, post: Term, tables: Sequence[tuple[Table, State]]
+) -> Wrong | None:
+    """The first of the tables on which pushdown and original differ when they are run."""
+    differ = differs(space, prefilter, post)
+    return next((Wrong(table, key) for table, key in tables if differ(table, key)), None)
+
+
+def differs(space: Space, prefilter: Term, post: Term) -> Callable[[Table, State], bool]:
+    """Whether pushdown and original differ on a group, as a function of its table and key."""
+    machine = space.machine
+    kept, passes = keeps(space, prefilter), accepts(space, post)
+    pushed = replace(machine, accepts=passes)
+
+    def differ(table: Table, key: State) -> bool:
+        smaller = tuple(r for r in table if kept(r, key))
+        return not agree(machine.outcome(table, key), pushed.outcome(smaller, key))
+
+    return differ
+
+
+def provers(
+    evidence: Evidence,
+    prefilter: Term,
+    pairs: Sequence[Pair],
+    post: Term,
+    parts: Part | None = None,
+) -> Iterator[Prover | None]:
+    """For each set of clauses that is tried, the prover in which they prove that the pre-filter,
+    with ``post`` left above, changes no result; None where they do not. ``pairs`` are those that
+    the tables of the evidence went through, ``parts`` those of the filter, where the residual is
+    to be chosen.
+    """
+    sampled, leaves = evidence.seen(pairs), evidence.leaves
+    problem = evidence.proved.problem
+    standins = [x for p in weakening.every(parts) for x in p.standins] if parts else [post]
+    reached: list[Sequence[bool]] = []
+    for turn in range(_TURNS):
+        arbitrary, last = evidence.background if turn else evidence.few, turn == _TURNS - 1
+        seen, total = with_reached(sampled, len(pairs), reached)
+        surely = sampled if last else None
+        clauses = mine(seen, arbitrary, total, reduced=not last, surely=surely)
+        sizes = len(evidence.tables), total, len(leaves), len(clauses)
+        evidence.tell(Mined(*sizes, asked=len(clauses) <= MAX_CLAUSES))
+        if len(clauses) > MAX_CLAUSES:
+            yield None
+            continue
+        runs = Runs(problem, [prefilter, *leaves, *standins])
+        setup = Setup(runs, prefilter, leaves, clauses, problem.where, post, parts)
+        prover = Prover(setup, evidence.solver(), evidence.effort, evidence.tell)
+        inductive = prover.houdini()
+        final = inductive and prover.final()
+        if evidence.tell is not untold:
+            evidence.tell(Settled(prover.terms(prover.active), final if inductive else None))
+        yield prover if final else None
+        reached += prover.reached
+
+
+class Attempt:
+    """The attempt to prove one candidate, with the filter itself as residual that is weakened then.
+
+    It comes in two parts, as others may know sooner what is wrong with the candidate.
+    """
+
+    def __init__(self, evidence: Evidence, prefilter: Term) -> None:
+        self._evidence, self._prefilter = evidence, prefilter
+        self._parts = _parts(evidence.proved, prefilter)
+        self._pairs: list[Pair] = []
+        self._provers: Iterator[Prover | None] = iter(())
+
+    def begin(self) -> Proof | Wrong | Open:
+        """The tables that are known, then the likeliest clauses."""
+        evidence, prefilter, space = self._evidence, self._prefilter, self._evidence.space
+        wrong = refute(space, prefilter, space.problem.where, evidence.tables)
+        if wrong is not None:
+            return wrong
+        self._pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
+        where = evidence.proved.problem.where
+        self._provers = provers(evidence, prefilter, self._pairs, where, self._parts)
+        return self._finished(next(self._provers))
+
+    def go_on(self) -> Proof | Open:
+        """Other sets of clauses, as long as there are any."""
+        return self._finished(next(filter(None, self._provers), None))
+
+    def _finished(self, prover: Prover | None) -> Proof | Open:
+        if prover is None:
+            return Open()
+        return _finish(self._evidence, self._prefilter, self._parts, prover, self._pairs)
+
+
+def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
+    """All of an attempt."""
+    whole = Attempt(evidence, prefilter)
+    begun = whole.begin()
+    return whole.go_on() if isinstance(begun, Open) else begun
+
+
+def _parts(space: Space, prefilter: Term) -> Part:
+    """The parts of the filter, with what may stand for them in the residual. Where no row is kept,
+    a last one is false: the filter may never hold. Under GROUP BY it does not, as no group is left;
+    without, the result of no row at all may well be accepted.
+    """
+    where = space.problem.where
+    reads = weakening.reads_of(space.problem.fold)
+    if prefilter != SQL_FALSE:
+        return weakening.parts_of(where, _start(space), reads)
+    if space.problem.mode is Mode.GROUPED:
+        return weakening.parts_of(SQL_TRUE, {}, never=True)
+    return weakening.parts_of(where, _start(space), reads, never=True)
+
+
+def _start(space: Space) -> dict[Var, Value]:
+    """The outputs before any row, for one of the keys."""
+    machine, key = space.machine, space.keys[0]
+    try:
+        outputs = machine.finish(machine.start(key), key)
+    except (TypeError, Undefined):
+        return {}
+    names = [output_var(o.name, o.sort) for o in space.problem.fold.outputs]
+    return dict(zip(names, outputs, strict=True)) if outputs is not None else {}
+
+
+def _finish(
+    evidence: Evidence, prefilter: Term, parts: Part, prover: Prover, pairs: Sequence[Pair]
+) -> Proof:
+    """Choose the residual and keep only the clauses that the proof rests on."""
+    space = evidence.space
+
+    def proves(choice: Choice) -> bool:
+        return prover.holds(prover.choosing(choice))
+
+    chosen: Choice | None = None
+    start: Choice = tuple(p.itself for p in weakening.every(parts))
+    if prefilter == SQL_FALSE:
+        chosen, start = _never(space, parts, proves), (*start[:-1], None)
+    if chosen is None:
+        seen = Seen.of(evidence, parts, _outputs(space, pairs))
+        chosen, trials = weakening.choose(parts, start, seen.agrees, proves)
+        if evidence.tell is not untold:
+            with clock.free():
+                for trial in trials:
+                    evidence.tell(_tried(evidence, prefilter, parts, trial))
+    invariant = prover.terms(prover.minimised(prover.choosing(chosen)))
+    evidence.tell(Minimised(len(prover.active), invariant))
+    return Proof(prefilter, weakening.assemble(parts, chosen), invariant)
+
+
+def _tried(evidence: Evidence, prefilter: Term, parts: Part, trial: Trial) -> Tried:
+    """What was tried, with the first group of the problem, else of the lowered one, against it."""
+    tried = weakening.assemble(parts, trial.whole)
+    told = Tried(trial.part.term, trial.standin, prefilter, tried, trial.judged)
+    spaces = [(evidence.proved, tried), (evidence.space, evidence.sampled(tried))]
+    for space, post in spaces if trial.judged == "refuted" else ():
+        accepted, where = accepts(space, post), accepts(space, space.problem.where)
+        for outputs, rows, key in passing(space, keeps(space, prefilter), evidence.tables):
+            if accepted(outputs, key) != where(outputs, key):
+                return replace(told, residual=post, group=Group(space.problem, key, rows))
+    return told
+
+
+def _never(space: Space, parts: Part, proves: Callable[[Choice], bool]) -> Choice | None:
+    """The choice of a residual that is false, where the filter never holds."""
+    last = parts.parts[-1].number
+    chosen = tuple(p.itself if p.number in (0, last) else None for p in weakening.every(parts))
+    grouped = space.problem.mode is Mode.GROUPED
+    return chosen if grouped or proves(chosen) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """Which parts of the filter, and which of their stand-ins, are true of which outputs: sets as
+    bit masks, by the number of the part. ``accepted`` is that of the filter.
+    """
+
+    parts: Part
+    masks: Sequence[Sequence[int]]
+    accepted: int
+    all: int
+
+    @classmethod
+    def of(cls, evidence: Evidence, parts: Part, outputs: Sequence[tuple[State, State]]) -> Seen:
+        """By evaluating all of them on all outputs, each with its key."""
+        space = evidence.space
+        each = [[*p.standins, p.term] for p in weakening.every(parts)]
+        terms = [app(Op.SQL_IS_TRUE, evidence.sampled(t)) for group in each for t in group]
+        terms.append(app(Op.SQL_IS_TRUE, space.problem.where))
+        test = predicates(terms, _post_names(space))
+        masks = [0] * len(terms)
+        for i, (out, key) in enumerate(outputs):
+            for j, value in enumerate(test(out, key)):
+                masks[j] |= bool(value) << i
+        rest = iter(masks)
+        grouped = [[next(rest) for _ in group] for group in each]
+        return cls(parts, grouped, masks[-1], (1 << len(outputs)) - 1)
+
+    def agrees(self, chosen: Choice) -> bool:
+        """Whether the residual accepts what the filter accepts."""
+        return self._true(self.parts, chosen) == self.accepted
+
+    def _true(self, part: Part, chosen: Choice) -> int:
+        choice = chosen[part.number]
+        if choice is None:
+            return self.all
+        if choice < part.itself or part.op is None:
+            return self.masks[part.number][choice]
+        below = [self._true(p, chosen) for p in part.parts]
+        if part.op is Op.SQL_AND:
+            return reduce(and_, below, self.all)
+        return reduce(or_, below, 0)
+
+
+def _outputs(space: Space, pairs: Sequence[Pair]) -> list[tuple[State, State]]:
+    """Outputs of the pre-filtered runs seen, each once, with the key."""
+    found: dict[tuple[State, State], None] = {}
+    for _, twin, key in pairs:
+        if not space.has_result(bool(twin[-1])):
+            continue
+        outputs = space.machine.finish(twin[:-1], key)
+        if outputs is not None:
+            found.setdefault((outputs, key))
+    return list(found)

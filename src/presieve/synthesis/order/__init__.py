@@ -1,0 +1,1 @@
+"""Untrusted. Whether the order of rows matters."""

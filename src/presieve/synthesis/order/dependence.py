@@ -1,0 +1,90 @@
+"""Untrusted. Whether what a pipeline yields depends on the order of a group's rows.
+
+Running finds a table for most folds that depend on it, the solver's first question a proof for most
+that do not; what is left takes a relation between two runs, or bounded model checking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+
+from presieve.ir.fold import Problem
+from presieve.ir.ops import sql_conjuncts
+from presieve.ir.terms import Scope, Term
+from presieve.ir.walk import variables
+from presieve.smt.solver import Effort
+from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis.order.commute import Relation, only_live, steps_commute
+from presieve.synthesis.order.permute import CAUSES, Exchange, Orders, clearer
+from presieve.synthesis.sampling import clock
+from presieve.synthesis.sampling.space import Space
+from presieve.synthesis.sampling.tables import explore
+from presieve.synthesis.witness.bmc import exchanged_table
+
+_QUICK = 60
+_WALKS = 120
+_LENGTHS = range(2, 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Independent:
+    """Proved: every order of every table yields the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Neither a proof nor a table was found."""
+
+
+def decide(problem: Problem, budget: float) -> Exchange | Independent | Undecided:
+    """A table whose order matters, or a proof that there is none, within so many seconds.
+
+    Tables obey the problem's assumptions, and a proof rests on them.
+    """
+    deadline = clock.now() + budget
+
+    def effort() -> Effort:
+        return Effort(seconds=clock.guard(max(0.05, deadline - clock.now())))
+
+    live = only_live(problem)
+    space = Space(live, chosen=_groups(live))
+    if not space.is_inhabited:
+        return Undecided()
+    orders = Orders(space)
+    random = Random(0)
+    tables = orders.tables(random)
+    found = orders.search(random, islice(tables, _QUICK), deadline)
+    if found is None and steps_commute(space.problem, Z3Solver(), effort()):
+        return Independent()
+    if found is None or found.cause != CAUSES[0]:
+        found = clearer(found, orders.search(random, tables, deadline))
+    if found is not None:
+        return found
+    accepted = explore(space, Random(0), deadline).accepted
+    found = orders.search(random, accepted, deadline)
+    if found is not None or clock.now() > deadline:
+        return found or Undecided()
+    walks = [
+        t for t in (*islice(orders.tables(Random(2)), _WALKS), *accepted) if orders.are_lawful(*t)
+    ]
+    if Relation(space, walks, Z3Solver, effort()).proves():
+        return Independent()
+    return _model_checked(orders, effort()) or Undecided()
+
+
+def _groups(problem: Problem) -> tuple[Term, ...]:
+    """The conjuncts of the filter that choose groups by their key alone."""
+    conjuncts = sql_conjuncts(problem.where)
+    return tuple(c for c in conjuncts if {v.scope for v in variables(c)} == {Scope.KEY})
+
+
+def _model_checked(orders: Orders, effort: Effort) -> Exchange | None:
+    """A short table from the solver, if it holds when it is run."""
+    for rows in _LENGTHS:
+        table = exchanged_table(orders.space, rows, Z3Solver(), effort)
+        found = table and orders.exchange(*table)
+        if found:
+            return found
+    return None

@@ -1,0 +1,320 @@
+"""Untrusted. Tables that give another result when two neighbouring rows are exchanged.
+
+Any order of rows is reached from any other by exchanging neighbours, so where two orders differ,
+some exchange on the way from one to the other makes the difference.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from random import Random
+from typing import Literal
+
+from presieve.ir.fold import Fold
+from presieve.ir.sorts import BOOL, DATE, FLOAT, TEXTS, TIMESTAMP, strip
+from presieve.ir.terms import App, Op, literal_value
+from presieve.ir.walk import literals, subterms
+from presieve.semantics.compile import RAISED, State
+from presieve.semantics.values import Value, same
+from presieve.synthesis.sampling import clock
+from presieve.synthesis.sampling.space import Space
+from presieve.synthesis.sampling.tables import Table, pumped
+
+Cause = Literal["value", "error", "rounding", "nan", "zero"]
+"""By what two orders differ: another value or another group, an error in one of them alone, the
+last bits of floating-point arithmetic, a NaN that is read or computed, the sign of a zero.
+"""
+
+CAUSES: tuple[Cause, ...] = ("value", "error", "rounding", "nan", "zero")
+"""What tells a reader most comes first."""
+
+_TABLES = 300
+_TIES = 0.3
+_ROUNDED = 5
+_TENTHS = (0.1, 0.2, 0.3)
+_SHORT = 8
+_LONGEST = 200
+_ARITHMETIC = {Op.FLOAT_ADD, Op.FLOAT_SUB, Op.FLOAT_MUL, Op.FLOAT_DIV}
+_DAY = 86_400_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """The table gives another result once the rows at ``index`` and ``index + 1`` are exchanged."""
+
+    table: Table
+    key: State
+    index: int
+    cause: Cause
+
+    @property
+    def exchanged(self) -> Table:
+        """The table in the other order."""
+        return swapped(self.table, self.index)
+
+
+def swapped(table: Table, i: int) -> Table:
+    """The table with two neighbouring rows exchanged."""
+    return (*table[:i], table[i + 1], table[i], *table[i + 2 :])
+
+
+def agree(a: object, b: object) -> bool:
+    """One and the same outcome of a machine. Unlike for a rewrite, an error agrees with nothing but
+    an error.
+    """
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return all(same(x, y) for x, y in zip(a, b, strict=True))
+    return a is b
+
+
+@dataclass(frozen=True)
+class Orders:
+    """The orders of small tables of one problem."""
+
+    space: Space
+
+    # --- tables to try ------------------------------------------------------------------------
+
+    def tables(self, random: Random) -> Iterator[tuple[Table, State]]:
+        """Random tables of two to six rows, then long ones for filters that count. The best known
+        sum that is rounded comes first.
+        """
+        keys = self.space.keys
+        if self.arithmetic:
+            for _ in range(_ROUNDED):
+                rows = (self.space.random_row(random) for _ in _TENTHS)
+                rounded = zip(rows, _TENTHS, strict=True)
+                yield tuple(self._with_doubles(*r) for r in rounded), random.choice(keys)
+        for i in range(_TABLES):
+            yield self._table(random, 2 + i % 5), random.choice(keys)
+        for table, key in pumped(self.space, random):
+            if len(table) <= _LONGEST:
+                yield tuple(reversed(table)), key
+
+    def _table(self, random: Random, length: int) -> Table:
+        """Some rows are like an earlier one but for one column: ties are where orders differ."""
+        rows = [self._row(random)]
+        while len(rows) < length:
+            row = self._row(random)
+            if row and random.random() < _TIES:
+                i = random.randrange(len(row))
+                earlier = random.choice(rows)
+                row = self._lawful((*earlier[:i], row[i], *earlier[i + 1 :]), row)
+            rows.append(row)
+        return tuple(rows)
+
+    def _row(self, random: Random) -> State:
+        row = self.space.random_row(random)
+        for i, column in enumerate(self.space.problem.fold.columns):
+            if strip(column.sort) == FLOAT and random.random() < self._odds:
+                value = random.choice(self._doubles)
+                row = self._lawful((*row[:i], value, *row[i + 1 :]), row)
+        return row
+
+    def _with_doubles(self, row: State, value: float) -> State:
+        columns = self.space.problem.fold.columns
+        pairs = zip(row, columns, strict=True)
+        return tuple(value if strip(c.sort) == FLOAT else v for v, c in pairs)
+
+    def _lawful(self, row: State, otherwise: State) -> State:
+        return row if self.space.is_lawful(row, self.space.keys[0]) else otherwise
+
+    def are_lawful(self, table: Table, key: State) -> bool:
+        """Whether all rows obey the assumptions."""
+        return all(self.space.is_lawful(row, key) for row in table)
+
+    @property
+    def _odds(self) -> float:
+        return 0.6 if self.arithmetic else 0.25
+
+    @cached_property
+    def arithmetic(self) -> bool:
+        """Whether the fold computes with doubles, so that its result may be rounded."""
+        fold = self.space.problem.fold
+        return any(isinstance(n, App) and n.op in _ARITHMETIC for n in _nodes(fold))
+
+    @cached_property
+    def _doubles(self) -> list[float]:
+        """Doubles that show rounding, of the size of the problem's constants, and the two zeros."""
+        if not self.arithmetic:
+            return [0.0, -0.0]
+        fold = self.space.problem.fold
+        steps = [t for f in fold.fields for t in (f.init, f.step)]
+        facts = (a.term for a in self.space.problem.assumptions)
+        terms = [self.space.problem.where, *steps, *(o.term for o in fold.outputs), *facts]
+        values = (literal_value(x) for x in literals(*terms))
+        numbers = [float(v) for v in values if isinstance(v, int | float) and abs(v) < 1e305]
+        around = [x for c in numbers if c for x in (c + 0.1, c - 0.1, c / 3, c * 0.7, c * 1.1)]
+        return [*_TENTHS, 0.7, *(-x for x in _TENTHS), -0.7, *around, 0.0, -0.0]
+
+    # --- differences --------------------------------------------------------------------------
+
+    def search(
+        self, random: Random, tables: Iterable[tuple[Table, State]], deadline: float
+    ) -> Exchange | None:
+        """The difference that tells most among those that some orders of the tables show."""
+        best: Exchange | None = None
+        for table, key in tables:
+            for order in _orders(table, random) if self.are_lawful(table, key) else ():
+                found = self._between(table, order, key)
+                best = clearer(best, found)
+            if clock.now() > deadline or (best and best.cause == CAUSES[0]):
+                break
+        return best and self._plain(self._shrunk(best))
+
+    def exchange(self, table: Table, key: State) -> Exchange | None:
+        """Two neighbours of the table whose exchange makes a difference."""
+        for i in range(len(table) - 1 if self.are_lawful(table, key) else 0):
+            if self.differs(table, key, i):
+                return self._plain(self._shrunk(self._judged(table, key, i)))
+        return None
+
+    def differs(self, table: Table, key: State, i: int) -> bool:
+        """Whether exchanging two neighbours changes what the pipeline yields."""
+        outcome = self.space.machine.outcome
+        return not agree(outcome(table, key), outcome(swapped(table, i), key))
+
+    def _between(self, table: Table, order: Sequence[int], key: State) -> Exchange | None:
+        """The exchange that makes the difference on the way from a table to another order."""
+        outcome = self.space.machine.outcome
+        before = outcome(table, key)
+        if agree(before, outcome(tuple(table[i] for i in order), key)):
+            return None
+        for now, i in _way(table, order):
+            if not same(now[i], now[i + 1]) and not agree(before, outcome(swapped(now, i), key)):
+                return self._judged(now, key, i)
+        return None
+
+    def _judged(self, table: Table, key: State, i: int) -> Exchange:
+        return Exchange(table, key, i, self._cause(table, swapped(table, i), key))
+
+    def _cause(self, table: Table, other: Table, key: State) -> Cause:
+        machine = self.space.machine
+        states = [machine.run(t, key) for t in (table, other)]
+        ends = [s and machine.finish(s, key) for s in states]
+        if RAISED in [machine.outcome(t, key) for t in (table, other)]:
+            return "error"
+        if _alike(ends[0], ends[1], _equal):
+            return "zero"
+        pairs = (states, ends) if self.arithmetic else ()
+        if any(_alike(a, b, _close) for a, b in pairs):
+            return "rounding"
+        return "nan" if _has_nan((*table, *states)) else "value"
+
+    # --- plainer tables -----------------------------------------------------------------------
+
+    def _shrunk(self, found: Exchange) -> Exchange:
+        """Without the rows that it does not take, in the plainest group that does."""
+        i = len(found.table) - 1
+        while i >= 0:
+            if i not in (found.index, found.index + 1):
+                less = (*found.table[:i], *found.table[i + 1 :])
+                found = self._better(found, less, found.key, found.index - (i < found.index))
+            i -= 1
+        for key in self.space.keys:
+            if self._better(found, found.table, key, found.index) is not found:
+                return replace(found, key=key)
+        return found
+
+    def _plain(self, found: Exchange) -> Exchange:
+        """With plain values wherever they show the same, or tell more."""
+        columns = self.space.problem.fold.columns
+        for i in range(min(len(found.table), _SHORT)):
+            for j, column in enumerate(columns):
+                regions = self.space.rows[j]
+                alike = regions.regions[regions.locate(found.table[i][j])].samples
+                for value in (*_plain_values(column.sort, found.cause), *alike):
+                    if same(found.table[i][j], value):
+                        break
+                    row = (*found.table[i][:j], value, *found.table[i][j + 1 :])
+                    table = (*found.table[:i], row, *found.table[i + 1 :])
+                    better = self._better(found, table, found.key, found.index)
+                    if better is not found:
+                        found = better
+                        break
+        return found
+
+    def _better(self, found: Exchange, table: Table, key: State, index: int) -> Exchange:
+        """The other table where it is lawful and shows no less, or the one that was found."""
+        if not self.are_lawful(table, key) or not self.differs(table, key, index):
+            return found
+        other = self._judged(table, key, index)
+        return other if _rank(other) <= _rank(found) else found
+
+
+def clearer(a: Exchange | None, b: Exchange | None) -> Exchange | None:
+    """The one that tells a reader more; the first where they tell as much."""
+    return b if a is None or (b is not None and _rank(b) < _rank(a)) else a
+
+
+def _rank(found: Exchange) -> int:
+    return CAUSES.index(found.cause)
+
+
+def _nodes(fold: Fold) -> Iterator[object]:
+    for term in (*(f.step for f in fold.fields), *(o.term for o in fold.outputs)):
+        yield from subterms(term)
+
+
+def _orders(table: Table, random: Random) -> Iterator[Sequence[int]]:
+    """Other orders of a table: the first row last, backwards, and by chance."""
+    if len(table) < 2:
+        return
+    places = list(range(len(table)))
+    yield [*places[1:], 0]
+    if 2 < len(table) <= _SHORT:
+        yield places[::-1]
+        random.shuffle(places)
+        yield places
+
+
+def _way(table: Table, order: Sequence[int]) -> Iterator[tuple[Table, int]]:
+    """Exchanges of neighbours that lead from the table to another order of it, one by one."""
+    rows = list(table)
+    goal = [0] * len(rows)
+    for place, i in enumerate(order):
+        goal[i] = place
+    for end in range(len(rows) - 1, 0, -1):
+        for i in range(end):
+            if goal[i] > goal[i + 1]:
+                yield tuple(rows), i
+                rows[i], rows[i + 1] = rows[i + 1], rows[i]
+                goal[i], goal[i + 1] = goal[i + 1], goal[i]
+
+
+def _has_nan(value: Value) -> bool:
+    if isinstance(value, tuple):
+        return any(_has_nan(v) for v in value)
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _alike(a: Value, b: Value, floats: Callable[[float, float], bool]) -> bool:
+    """The same but for floats that are alike."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(_alike(x, y, floats) for x, y in zip(a, b, strict=True))
+    if isinstance(a, float) and isinstance(b, float):
+        return same(a, b) or floats(a, b)
+    return same(a, b)
+
+
+def _equal(a: float, b: float) -> bool:
+    return a == b
+
+
+def _close(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
+
+
+def _plain_values(sort: object, cause: Cause) -> tuple[Value, ...]:
+    base = strip(sort)  # type: ignore[arg-type]
+    if base == FLOAT:
+        return _TENTHS if cause == "rounding" else (1.0, 2.0, 3.0)
+    if base in TEXTS:
+        return ("a", "b", "c")
+    if base == BOOL:
+        return ()
+    first, step = {DATE: (19723, 1), TIMESTAMP: (19723 * _DAY, _DAY)}.get(base, (1, 1))
+    return tuple(first + step * i for i in range(3))

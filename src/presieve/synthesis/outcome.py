@@ -1,0 +1,30 @@
+"""Untrusted. The outcome of a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from presieve.errors import Declined
+from presieve.ir.fold import Problem
+from presieve.ir.pushdown import Pushdown
+from presieve.synthesis.sampling.tables import Need
+from presieve.universe.boxes import Cell
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The outcome of a search. ``pushdown`` is None where nothing can be pushed.
+
+    ``cells`` are the regions that rows can be in, ``needs`` those that must stay as
+    far as runs have shown, ``shown`` the runs that show it.
+    """
+
+    problem: Problem
+    pushdown: Pushdown | None
+    declined: tuple[Declined, ...]
+    solver_calls: int
+    seconds: float
+    cells: frozenset[Cell] = frozenset()
+    needs: frozenset[Cell] = frozenset()
+    shown: Mapping[Cell, Need] = field(default_factory=dict)

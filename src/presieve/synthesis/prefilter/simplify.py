@@ -1,0 +1,76 @@
+"""Untrusted. A pre-filter in fewer words, where the facts about rows make some of them needless.
+
+What is left out makes no difference on any row that obeys the assumptions of the proof. A part that
+is left out may be what keeps the whole from a scan, such as ``OR isnan(v)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from presieve.ir.fold import Problem
+from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Op, Term
+from presieve.ir.walk import variables
+from presieve.smt.runs import Runs
+from presieve.smt.solver import Effort, Solver, Unsat
+from presieve.smt.text import s_not
+from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis.outcome import Found
+
+_EFFORT = Effort(seconds=0.5)
+_MOST = 60
+"""Parts of a pre-filter that are looked at, at most."""
+
+
+def simpler(found: Found) -> Found:
+    """The same with a pre-filter that is as good under the assumptions of the problem."""
+    pushdown, problem = found.pushdown, found.problem
+    if pushdown is None or pushdown.prefilter in (SQL_TRUE, SQL_FALSE):
+        return found
+    known = {v for a in problem.assumptions for v in variables(a.term)}
+    if known.isdisjoint(variables(pushdown.prefilter)):
+        return found
+    left = _Rows(problem).fewest(pushdown.prefilter)
+    if left in (SQL_TRUE, pushdown.prefilter):
+        return found
+    return replace(found, pushdown=replace(pushdown, prefilter=left))
+
+
+class _Rows:
+    """Questions about rows that obey the assumptions."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.solver: Solver = Z3Solver(quick=True)
+
+    def fewest(self, prefilter: Term) -> Term:
+        """Without conjuncts that are true anyway, and alternatives that never are. A conjunct that
+        follows from others stays: it may be the one that a scan can use.
+        """
+        parts = [sql_disjuncts(c) for c in sql_conjuncts(prefilter)]
+        if sum(map(len, parts)) > _MOST:
+            return prefilter
+        for i, part in enumerate(parts):
+            if self._follows((), sql_disjunction(part)):
+                parts[i] = (SQL_TRUE,)
+                continue
+            others = [sql_disjunction(p) for j, p in enumerate(parts) if j != i]
+            for one in part if len(part) > 1 else ():
+                fewer = tuple(d for d in parts[i] if d != one)
+                if fewer and self._follows([*others, one], sql_disjunction(fewer)):
+                    parts[i] = fewer
+        return sql_conjunction(sql_disjunction(p) for p in parts if p != (SQL_TRUE,))
+
+    def _follows(self, premises: Iterable[Term], conclusion: Term) -> bool:
+        """Whether all rows on which the premises are true are such that the conclusion is."""
+        premises = tuple(premises)
+        runs = Runs(self.problem, [*premises, conclusion])
+        row = runs.row("r")
+        for p in premises:
+            runs.encoder.fact(runs.encoder.boolean(app(Op.SQL_IS_TRUE, p), row))
+        runs.encoder.fact(s_not(runs.encoder.boolean(app(Op.SQL_IS_TRUE, conclusion), row)))
+        solver = self.solver.fresh()
+        solver.add(runs.encoder.take())
+        return isinstance(solver.check([], _EFFORT), Unsat)

@@ -1,0 +1,1 @@
+"""Untrusted. What must stay of the filter above."""

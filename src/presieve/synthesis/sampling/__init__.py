@@ -1,0 +1,1 @@
+"""Untrusted. Tables to try a candidate on."""

@@ -1,0 +1,58 @@
+"""Untrusted. Groups of which every row passes a pre-filter, and what the fold yields for them.
+
+By the decoupling theorem (FORMULAS 4, i) a residual is right if it agrees with the filter on these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+from presieve.semantics.compile import State
+from presieve.synthesis.sampling.space import Space
+from presieve.synthesis.sampling.tables import Table
+
+Passing: TypeAlias = tuple[State, Table, State]
+"""Outputs, rows and key of one group."""
+
+
+def passing(
+    space: Space,
+    kept: Callable[[State, State], bool],
+    tables: Iterable[tuple[Table, State]],
+) -> Iterator[Passing]:
+    """All beginnings of what the pre-filter keeps of the tables, as far as they have a result."""
+    machine = space.machine
+    for table, key in tables:
+        start = machine.start(key)
+        state: State | None = start
+        rows: Table = ()
+        outputs = machine.finish(start, key) if space.has_result(False) else None
+        if outputs is not None:
+            yield outputs, rows, key
+        for row in table:
+            if not kept(row, key):
+                continue
+            rows = (*rows, row)
+            state = machine.step(state, row, key)  # type: ignore[arg-type]
+            if state is None:
+                break
+            outputs = machine.finish(state, key)
+            if outputs is not None:
+                yield outputs, rows, key
+
+
+_LONG = 40
+"""Tables of more rows are not made smaller."""
+
+
+def shrunk(rows: Table, wanted: Callable[[Table], bool]) -> Table:
+    """The rows without those that can be left out one by one, with ``wanted`` still true."""
+    at = 0
+    while at < len(rows) <= _LONG:
+        fewer = rows[:at] + rows[at + 1 :]
+        if wanted(fewer):
+            rows = fewer
+        else:
+            at += 1
+    return rows

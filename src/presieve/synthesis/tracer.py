@@ -1,0 +1,91 @@
+"""Untrusted. Tells what a search does with its candidates, with tables as small as they come."""
+
+from __future__ import annotations
+
+from presieve.ir.fold import Problem
+from presieve.ir.terms import Term
+from presieve.semantics.compile import State
+from presieve.synthesis import events
+from presieve.synthesis.invariant.candidate import refute
+from presieve.synthesis.sampling import clock
+from presieve.synthesis.sampling.passing import shrunk
+from presieve.synthesis.sampling.space import Space
+from presieve.synthesis.sampling.tables import Finding, Need, Table, difference
+from presieve.synthesis.witness.as_terms import region
+from presieve.universe.boxes import Cell
+
+
+class Narrator:
+    """Remembers which regions were told of. Computes nothing where nobody listens."""
+
+    def __init__(self, tell: events.Tell) -> None:
+        self.tell = tell
+        self._known = frozenset[Cell]()
+
+    def lowered(self, problem: Problem) -> None:
+        """Tables are of this problem from now on."""
+        self._known = frozenset()
+        self.tell(events.Lowered(problem))
+
+    def explored(self, space: Space, finding: Finding) -> None:
+        """What running tables has shown."""
+        self.tell(events.Explored(len(finding.accepted), space.size, self._needs(space, finding)))
+
+    def put_back(self, space: Space, finding: Finding, why: events.Reason | None = None) -> None:
+        """The regions that turned out to be needed since, if any; why it stops here, if it does."""
+        if needs := self._needs(space, finding):
+            self.tell(events.PutBack(needs))
+        if why:
+            self.tell(events.Weaker(why))
+
+    def proposed(self, space: Space, finding: Finding, prefilter: Term) -> None:
+        """The next candidate, after what speaks against the last one."""
+        self.put_back(space, finding)
+        self.tell(events.Proposed(prefilter))
+
+    def refuted(
+        self, space: Space, prefilter: Term, table: Table, key: State, by: events.By
+    ) -> None:
+        """A table on which the candidate goes wrong."""
+        if self.tell is not events.untold:
+            with clock.free():
+                small = _smaller_table(space, prefilter, table, key)
+            self.tell(events.Refuted(prefilter, events.Group(space.problem, key, small), by))
+
+    def _needs(self, space: Space, finding: Finding) -> tuple[events.Needed, ...]:
+        """What was not told yet of the cells that must stay."""
+        if self.tell is events.untold:
+            return ()
+        known, self._known = self._known, frozenset(finding.kept)
+        with clock.free():
+            return tuple(
+                _needed(space, c, n, raises=c not in finding.needs)
+                for c, n in finding.kept.items()
+                if c not in known
+            )
+
+
+def _needed(space: Space, cell: Cell, need: Need, *, raises: bool) -> events.Needed:
+    small = _smaller_need(space, need)
+    group = events.Group(space.problem, need.key, small.table)
+    return events.Needed(region(space, cell), group, small.index, raises)
+
+
+def _smaller_table(space: Space, prefilter: Term, table: Table, key: State) -> Table:
+    """A table on which a pre-filter goes wrong, without the rows that it also does so without."""
+    where = space.problem.where
+    return shrunk(table, lambda rows: refute(space, prefilter, where, [(rows, key)]) is not None)
+
+
+def _smaller_need(space: Space, need: Need) -> Need:
+    """The same shown without the other rows that it can be shown without."""
+    before, after = need.table[: need.index], need.table[need.index + 1 :]
+    row = need.table[need.index]
+    change = difference(space, need.table, need.key, need.index)
+
+    def same(before: Table, after: Table) -> bool:
+        return difference(space, (*before, row, *after), need.key, len(before)) == change
+
+    after = shrunk(after, lambda rows: same(before, rows))
+    before = shrunk(before, lambda rows: same(rows, after))
+    return Need((*before, row, *after), need.key, len(before))

@@ -1,0 +1,1 @@
+"""Untrusted. Tables that show something: that rows matter, that a candidate is wrong."""

@@ -1,0 +1,130 @@
+"""Untrusted. A table made small for a person: fewer rows, and plainer values.
+
+What a table must still show is asked of the caller, so that nothing here has to be right.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import date, datetime
+
+from presieve.ir.fold import Column
+from presieve.ir.sorts import (
+    BINARY,
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Option,
+    Sort,
+    strip,
+)
+from presieve.ir.sorts import Decimal as DecimalSort
+from presieve.semantics.types import bounds
+from presieve.semantics.values import Value, date_of, days_of, microseconds_of, same
+from presieve.synthesis.sampling.tables import Table
+
+MAX_TRIALS = 3000
+"""Tables that are run for one to become plainer; those of a few hundred columns stay as they are
+from there on.
+"""
+
+_NUMBERS = (0, 1, 2, 3, -1, 5, 10, -10, 100, -100, 1000)
+_TEXTS = ("a", "b")
+_DAY = 86_400_000_000
+_UNITS = (_DAY, 3_600_000_000, 60_000_000, 1_000_000)
+
+
+def fewest(table: Table, still: Callable[[Table], bool]) -> Table:
+    """Delta debugging down to single rows: no row can go."""
+    size = max(1, len(table) // 2)
+    while True:
+        start = 0
+        while start < len(table):
+            smaller = table[:start] + table[start + size :]
+            if still(smaller):
+                table = smaller
+            else:
+                start += size
+        if size == 1:
+            return table
+        size = max(1, size // 2)
+
+
+def plainer(columns: Sequence[Column], table: Table, still: Callable[[Table], bool]) -> Table:
+    """The same table with the plainest values that still do, one cell after the other."""
+    left = MAX_TRIALS
+    for i, row in enumerate(table):
+        for j, column in enumerate(columns):
+            for value in plainer_values(row[j], column):
+                if left == 0:
+                    return table
+                left -= 1
+                changed = (*row[:j], value, *row[j + 1 :])
+                trial = (*table[:i], changed, *table[i + 1 :])
+                if still(trial):
+                    table, row = trial, changed
+                    break
+    return table
+
+
+def plainer_values(value: Value, column: Column) -> list[Value]:
+    """Values of the column that are plainer than this one, the plainest first: NULL and NaN are
+    the last resort, small numbers and short texts the first.
+    """
+    base = strip(column.sort)
+    found: list[Value] = []
+    for candidate in (*_usual(base), *_rounder(value, base)):
+        if value is not None and same(candidate, value):
+            break  # what follows is less plain
+        if _fits(candidate, column) and not any(same(candidate, f) for f in found):
+            found.append(candidate)
+    return found
+
+
+def _usual(base: Sort) -> Sequence[Value]:
+    if base == INT:
+        return _NUMBERS
+    if base == FLOAT:
+        return [float(n) for n in _NUMBERS]
+    if base == BOOL:
+        return (False, True)
+    if base in (STRING, BINARY):
+        return _TEXTS
+    if base == DATE:
+        return (days_of(date(2024, 1, 1)),)
+    if base in (TIMESTAMP, TIMESTAMP_NTZ):
+        return (microseconds_of(datetime(2024, 1, 1)),)  # naive ones are read as UTC
+    if isinstance(base, DecimalSort):
+        return [n * 10**base.scale for n in _NUMBERS]
+    return ()
+
+
+def _rounder(value: Value, base: Sort) -> list[Value]:
+    """Values near to this one with fewer digits, or an earlier moment that is a round one."""
+    if isinstance(value, float) and math.isfinite(value):
+        return [float(round(value)), float(math.floor(value)), round(value, 1), round(value, 3)]
+    if not isinstance(value, int) or isinstance(value, bool):
+        return []
+    if base == DATE:
+        try:
+            day = date_of(value)
+        except OverflowError:
+            return []
+        return [days_of(d) for d in (day.replace(month=1, day=1), day.replace(day=1))]
+    if base in (TIMESTAMP, TIMESTAMP_NTZ):
+        return [value - value % unit for unit in _UNITS]
+    if isinstance(base, DecimalSort):
+        return [value - value % 10**base.scale]
+    return [round(value, -n) for n in range(len(str(abs(value))) - 1, 1, -1)]
+
+
+def _fits(value: Value, column: Column) -> bool:
+    if value is None:
+        return isinstance(column.sort, Option)
+    limits = bounds(column.type)
+    return limits is None or not isinstance(value, int) or limits[0] <= value <= limits[1]

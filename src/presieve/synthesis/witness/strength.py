@@ -1,0 +1,181 @@
+"""Untrusted. Tables that show of every row which a pre-filter keeps that it must be kept.
+
+A table shows it of the row that was left out of it, and of all rows that tell in the same place.
+Few tables speak for all rows: a solver finds a row for which none speaks yet, and runs find a table
+that does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations, islice
+
+from presieve.ir.pushdown import Witness
+from presieve.ir.terms import Scope, Term
+from presieve.semantics.compile import State
+from presieve.smt.decode import decode
+from presieve.smt.runs import EncEnv, Runs
+from presieve.smt.solver import Effort, Sat, Solver, Unsat
+from presieve.synthesis.sampling.space import Space
+from presieve.synthesis.sampling.tables import Need, Table, difference
+from presieve.synthesis.witness.as_terms import literals, region
+
+_MAX_ROWS = 130
+"""Rows of a table that is given to the solver, at most."""
+
+_MAX_TABLES = 12
+_TRIED = 600
+"""Tables that one row is put into, at most."""
+
+
+def shown_for_all(
+    space: Space,
+    prefilter: Term,
+    needs: Iterable[Need],
+    solver: Solver,
+    effort: Callable[[], Effort],
+) -> list[Need] | None:
+    """Some of the tables, or others made of them, that speak for every row which is kept; none of
+    them can be left out. None where that is not found.
+    """
+    short = sorted((n for n in needs if len(n.table) <= _MAX_ROWS), key=lambda n: len(n.table))
+    chosen = _cover(space, short)
+    asked = _Question(space, prefilter, short, solver)
+    for need in chosen:
+        asked.add(need)
+    while len(asked.chosen) <= _MAX_TABLES:
+        answer = solver.check(asked.names, effort())
+        if isinstance(answer, Unsat):
+            core = solver.check(asked.names, _small(effort()))
+            found = core.core if isinstance(core, Unsat) else answer.core
+            return [n for n, name in zip(asked.chosen, asked.names, strict=True) if name in found]
+        if not isinstance(answer, Sat):
+            return None
+        row, key = asked.row()
+        others = (_telling(space, short, r, key) for r in _near(row))
+        known = {_place(n) for n in asked.chosen}
+        another = next((n for n in others if n and _place(n) not in known), None)
+        if another is None:
+            return None
+        asked.add(another)
+    return None
+
+
+def _place(need: Need) -> tuple[Table, Table]:
+    return need.table[: need.index], need.table[need.index + 1 :]
+
+
+def _near(row: State) -> Iterator[State]:
+    """The row, and rows beside it: a model's real numbers are rounded to doubles."""
+    yield row
+    if any(isinstance(v, float) for v in row):
+        for end in (math.inf, -math.inf):
+            yield tuple(math.nextafter(v, end) if isinstance(v, float) else v for v in row)
+
+
+def _small(effort: Effort) -> Effort:
+    return Effort(effort.work, effort.seconds, small_core=True)
+
+
+class _Question:
+    """Which row is kept that makes no difference to the tables chosen so far."""
+
+    def __init__(
+        self, space: Space, prefilter: Term, needs: Sequence[Need], solver: Solver
+    ) -> None:
+        self._space, self._solver = space, solver
+        self._sorts = [c.sort for c in space.problem.fold.columns]
+        literals = [v for n in needs for row in n.table for v in self._literals(row)]
+        self._runs = Runs(space.problem, [prefilter, *literals])
+        self._row = self._runs.row("r")
+        self._runs.encoder.fact(self._runs.is_true(prefilter, self._row))
+        solver.add(self._runs.encoder.take())
+        self.chosen: list[Need] = []
+        self.names: list[str] = []
+
+    def _literals(self, row: State) -> tuple[Term, ...]:
+        return literals(row, self._sorts)
+
+    def add(self, need: Need) -> None:
+        """One more table."""
+        runs, name = self._runs, f"idle{len(self.names)}"
+        before, after = (
+            [runs.literal_row(self._literals(r)) for r in part] for part in _place(need)
+        )
+        tells = runs.needs(self._row, before, after)
+        runs.encoder.lines.append(f"(declare-const {name} Bool)")
+        runs.encoder.fact(f"(=> {name} (not {tells}))")
+        self._solver.add(runs.encoder.take())
+        self.chosen.append(need)
+        self.names.append(name)
+
+    def row(self) -> tuple[State, State]:
+        """Row and key of the solver's model."""
+        fold, points = self._space.problem.fold, self._runs.encoder.points
+
+        def values(env: EncEnv, scope: Scope, columns: Sequence[object]) -> State:
+            return tuple(
+                decode(env[scope, c.name], c.sort, self._solver, points)  # type: ignore[attr-defined]
+                for c in columns
+            )
+
+        return (
+            values(self._row, Scope.ROW, fold.columns),
+            values(self._runs.keys, Scope.KEY, fold.keys),
+        )
+
+
+def _cover(space: Space, needs: Sequence[Need]) -> list[Need]:
+    """A few of the tables that speak for the rows of all of them."""
+    chosen: list[Need] = []
+    left = list(needs)
+    while left and len(chosen) < _MAX_TABLES:
+        chosen.append(left[0])
+        left = [n for n in left[1:] if not _tells(space, left[0], n.table[n.index], n.key)]
+    return chosen
+
+
+def _tells(space: Space, need: Need, row: State, key: State) -> bool:
+    """Whether the row makes a difference where another one does."""
+    before, after = _place(need)
+    table = (*before, row, *after)
+    lawful = all(space.is_lawful(r, key) for r in table)
+    return lawful and difference(space, table, key, len(before)) == "result"
+
+
+def _telling(space: Space, needs: Sequence[Need], row: State, key: State) -> Need | None:
+    """A table in which this very row tells."""
+    for place in islice(_places(needs), _TRIED):
+        if _tells(space, place, row, key):
+            table = (*place.table[: place.index], row, *place.table[place.index + 1 :])
+            return Need(table, key, place.index)
+    return None
+
+
+def _places(needs: Sequence[Need]) -> Iterator[Need]:
+    """The places of the rows in question, and the row alone; then the ends and the middle of those
+    tables, and of the same with up to two rows fewer.
+    """
+    yield from needs
+    for key in dict.fromkeys(need.key for need in needs):
+        yield Need(((),), key, 0)
+    seen: set[Table] = set()
+    for fewer in range(3):
+        for need in needs:
+            for table in combinations(need.table, max(len(need.table) - fewer, 0)):
+                if table not in seen:
+                    seen.add(table)
+                    for at in sorted({0, len(table) // 2, len(table)}):
+                        rest: Table = (*table[:at], (), *table[at:])
+                        yield Need(rest, need.key, at)
+
+
+def written(space: Space, needs: Iterable[Need]) -> Iterator[Witness]:
+    """These tables as literals, each with the region of its row."""
+    fold = space.problem.fold
+    for need in needs:
+        cell = space.cell_of(need.table[need.index], need.key)
+        rows = tuple(literals(r, [c.sort for c in fold.columns]) for r in need.table)
+        key = literals(need.key, [c.sort for c in fold.keys])
+        yield Witness(region(space, cell), key, rows, need.index)
