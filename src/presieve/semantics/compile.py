@@ -269,9 +269,15 @@ def _guarded(
     if guard != "False":
         lines.append(f"if {guard}: return None")
     values = "".join(writer.text(t, names) + ", " for t in terms)
-    return writer.function(
-        [f"a{i}" for i in range(len(parameters))], [*lines, f"return ({values})"]
-    )
+    lines.append(f"return ({values})")
+    return writer.function([f"a{i}" for i in range(len(parameters))], _tried(lines))
+
+
+def _tried(lines: Sequence[str]) -> list[str]:
+    """A row whose columns contradict each other, as one of computed columns may, can ask for the
+    value of none: there is no result.
+    """
+    return ["try:", *(f"    {line}" for line in lines), "except TypeError: return None"]
 
 
 def _resumed(
@@ -292,4 +298,4 @@ def _resumed(
     values = "".join(writer.text(t, names) + ", " for t in terms)
     lines += [f"    {state}= {values}"] if state else ["    pass"]
     lines.append(f"return ({state})")
-    return writer.function(["a0", "a1", "a2"], lines)
+    return writer.function(["a0", "a1", "a2"], _tried(lines))
