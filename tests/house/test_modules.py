@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,43 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
         return True
     names = {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)}
     return bool(names & {"Exception", "BaseException"})
+
+
+CROWD = 24
+
+
+def test_folders_are_rooms() -> None:
+    """No folder has so many files that nobody knows where the next one goes."""
+    folders = Counter(path.parent for path in FILES if path.name != "__init__.py")
+    crowded = {str(f.relative_to(PACKAGE)): n for f, n in folders.items() if n > CROWD}
+    assert not crowded
+
+
+def test_no_import_goes_round() -> None:
+    """Imports inside of functions count, those for types alone do not."""
+    names = {
+        path: ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in FILES
+    }
+    known = {name.removesuffix(".__init__") for name in names.values()}
+    graph = {name: imported(path, known) - {name} for path, name in names.items()}
+    TopologicalSorter(graph).prepare()  # CycleError names the files
+
+
+def imported(path: Path, known: set[str]) -> set[str]:
+    """The files of the package that a file imports, anywhere in it."""
+    tree = ast.parse(path.read_text())
+    typing = {id(x) for n in ast.walk(tree) if is_for_types(n) for x in ast.walk(n)}
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in typing:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            inside = {f"{node.module}.{a.name}" for a in node.names}
+            found |= inside & known or {node.module}
+    return found & known
+
+
+def is_for_types(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"

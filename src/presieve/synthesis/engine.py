@@ -21,7 +21,7 @@ from presieve.ir.terms import SQL_TRUE, Term
 from presieve.semantics.compile import State
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis import events
+from presieve.synthesis import clock, events
 from presieve.synthesis.forms.count_scaling import Lowering, lower
 from presieve.synthesis.invariant.candidate import (
     Attempt,
@@ -36,7 +36,7 @@ from presieve.synthesis.outcome import Found
 from presieve.synthesis.prefilter.key_conjuncts import put_below, split
 from presieve.synthesis.residual.kinds import pushdown_kind
 from presieve.synthesis.residual.needed import residual_witnesses
-from presieve.synthesis.sampling import clock, walks
+from presieve.synthesis.sampling import walks
 from presieve.synthesis.sampling.climb import climbed
 from presieve.synthesis.sampling.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.sampling.tables import (

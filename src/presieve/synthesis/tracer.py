@@ -5,9 +5,8 @@ from __future__ import annotations
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
 from presieve.semantics.compile import State
-from presieve.synthesis import events
+from presieve.synthesis import clock, events
 from presieve.synthesis.invariant.candidate import refute
-from presieve.synthesis.sampling import clock
 from presieve.synthesis.sampling.passing import shrunk
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Finding, Need, Table, difference

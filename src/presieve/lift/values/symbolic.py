@@ -13,7 +13,6 @@ from typing import TypeAlias
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, Sort, strip
 from presieve.ir.terms import Scope, Term, Var
-from presieve.lift.entry.batches import BatchesV as BatchesV
 from presieve.lift.models.pandas.whole_columns import GIVEN as GIVEN
 from presieve.lift.models.pandas.whole_columns import TABLE as TABLE
 from presieve.lift.models.pandas.whole_columns import UNKNOWN as UNKNOWN
@@ -41,6 +40,7 @@ from presieve.lift.models.pyarrow.values import BatchV as BatchV
 from presieve.lift.models.pyarrow.values import CellV as CellV
 from presieve.lift.python.shipped import attribute
 from presieve.lift.python.shipping import is_generated
+from presieve.lift.values.batches import BatchesV as BatchesV
 from presieve.lift.values.containers import CountsV as CountsV
 from presieve.lift.values.containers import DictV as DictV
 from presieve.lift.values.containers import GrowingV as GrowingV

@@ -12,6 +12,7 @@ from presieve.ir.terms import Term
 from presieve.semantics.compile import State
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis import clock
 from presieve.synthesis.forms import zeros
 from presieve.synthesis.forms.count_scaling import Lowering, lower
 from presieve.synthesis.forms.singles import Single, is_single
@@ -26,7 +27,7 @@ from presieve.synthesis.invariant.candidate import (
 )
 from presieve.synthesis.invariant.mining import walk_pairs
 from presieve.synthesis.invariant.prover import FINAL
-from presieve.synthesis.sampling import clock, walks
+from presieve.synthesis.sampling import walks
 from presieve.synthesis.sampling.climb import climbed
 from presieve.synthesis.sampling.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.sampling.tables import Finding, Need, Table, explore

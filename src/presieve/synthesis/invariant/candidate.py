@@ -17,6 +17,7 @@ from presieve.semantics.operators import Undefined
 from presieve.semantics.values import Value
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver
+from presieve.synthesis import clock
 from presieve.synthesis.events import Group, Mined, Minimised, Settled, Tell, Tried, untold
 from presieve.synthesis.forms.count_scaling import Lowering
 from presieve.synthesis.invariant.mining import (
@@ -33,7 +34,6 @@ from presieve.synthesis.invariant.mining import (
 from presieve.synthesis.invariant.prover import Prover, Setup
 from presieve.synthesis.residual import weakening
 from presieve.synthesis.residual.weakening import Choice, Part, Trial
-from presieve.synthesis.sampling import clock
 from presieve.synthesis.sampling.passing import passing
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Table

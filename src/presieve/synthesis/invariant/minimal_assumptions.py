@@ -14,6 +14,7 @@ from presieve.errors import Declined
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_TRUE, App, Op, Term
+from presieve.synthesis import clock
 from presieve.synthesis.engine import synthesize
 from presieve.synthesis.events import Relaxed, Searched, Tell, Weaker, untold
 from presieve.synthesis.forms import zeros
@@ -21,7 +22,6 @@ from presieve.synthesis.forms.computed_columns import derive
 from presieve.synthesis.forms.singles import is_single, search_single
 from presieve.synthesis.outcome import Found
 from presieve.synthesis.prefilter.simplify import simpler
-from presieve.synthesis.sampling import clock
 from presieve.synthesis.sampling.correlated import CORRELATED
 
 _RANK: dict[Kind, int] = {"none": 0, "partial": 1, "split": 2, "exact": 3, "empty": 3}

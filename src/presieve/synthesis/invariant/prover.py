@@ -14,10 +14,10 @@ from presieve.semantics.scan import may_lose
 from presieve.smt.runs import EncEnv, Run, Runs
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unknown, Unsat
 from presieve.smt.text import s_and, s_implies, s_not, s_or
+from presieve.synthesis import clock
 from presieve.synthesis.events import Obligation, Round, Tell, untold
 from presieve.synthesis.invariant.mining import Clause, clause_term
 from presieve.synthesis.residual.weakening import Choice, Part, every
-from presieve.synthesis.sampling import clock
 
 STEP, FINAL, RESIDUAL, CRASH, ERASED = "!step", "!final", "!residual", "!crash", "!erased"
 LOST, KEPT, CALM = "!lost", "!kept", "!calm"

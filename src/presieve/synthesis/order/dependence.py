@@ -16,9 +16,9 @@ from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
+from presieve.synthesis import clock
 from presieve.synthesis.order.commute import Relation, only_live, steps_commute
 from presieve.synthesis.order.permute import CAUSES, Exchange, Orders, clearer
-from presieve.synthesis.sampling import clock
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import explore
 from presieve.synthesis.witness.bmc import exchanged_table

@@ -19,7 +19,7 @@ from presieve.ir.terms import App, Op, literal_value
 from presieve.ir.walk import literals, subterms
 from presieve.semantics.compile import RAISED, State
 from presieve.semantics.values import Value, same
-from presieve.synthesis.sampling import clock
+from presieve.synthesis import clock
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Table, pumped
 

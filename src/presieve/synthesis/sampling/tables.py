@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 from presieve.ir.terms import literal_value
 from presieve.ir.walk import literals
 from presieve.semantics.compile import RAISED, State, agree
-from presieve.synthesis.sampling import clock
+from presieve.synthesis import clock
 from presieve.synthesis.sampling.space import Space
 from presieve.universe.boxes import Cell
 
