@@ -39,7 +39,8 @@ FOLDS = [
 def test_filters_go_below(tables: Tables, fold: str, where: str) -> None:
     found = rewritten(kept(tables.strange, fold, where))
     assert found.function == "aggregate"
-    assert found.kind == "exact"
+    # What may overflow is computed as before, and the filter stays.
+    assert found.kind == ("partial" if "+" in fold else "exact")
     assert optimize(kept(tables.empty, fold, where)).collect() == []
 
 

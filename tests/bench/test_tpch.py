@@ -24,6 +24,7 @@ from presieve.bench.tpch import run
 from presieve.bench.tpch.queries import QUERIES, Query
 from presieve.cli.app import main
 from presieve.driver.optimize import explain, optimize
+from presieve.driver.solve import Policy
 from presieve.errors import UsageError
 
 if TYPE_CHECKING:
@@ -97,9 +98,12 @@ def tables(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
 @pytest.mark.parametrize("query", QUERIES, ids=lambda q: q.name)
 def test_what_is_pushed_is_what_is_typed(query: Query, tables: dict[str, DataFrame]) -> None:
     (job,) = run.jobs((query,), tables)
-    (boundary,) = explain(job.written).boundaries
+    # Whether a sum over a join fits in its type, no file says.
+    policy: Policy = "assume" if query.prefilter == "true" else "default"
+    better = optimize(job.written, policy=policy)
+    (boundary,) = explain(job.written, policy=policy).boundaries
     typed = job.by_hand()
-    groups, equal = in_turns([job.written, optimize(job.written), typed.pipeline], 0)[1:]
+    groups, equal = in_turns([job.written, better, typed.pipeline], 0)[1:]
     assert equal
     assert groups > 0
     kept = typed.kept()
@@ -107,7 +111,8 @@ def test_what_is_pushed_is_what_is_typed(query: Query, tables: dict[str, DataFra
     if query.prefilter == "true":
         assert (boundary.prefilter, kept) == ("quantity <> 0", job.rows)
         return
-    assert boundary.kind == typed.kind
+    # A function that may be left out is called as before where its arguments may raise.
+    assert boundary.kind == ("partial" if query.name == "discounted" else typed.kind)
     assert 0 < kept < job.rows
 
 

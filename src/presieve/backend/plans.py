@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql.dataframe import DataFrame
 
@@ -283,25 +283,26 @@ def facts(opened: Opened, site: SiteProblem) -> tuple[Fact, ...]:
         return ()
 
 
-def bounded(opened: Opened, site: SiteProblem) -> dict[Assumption, str]:
-    """Which results and sums fit their types, as the files have so few rows and such values: what
-    the functions do not rest on when they are lifted once more, knowing that.
+def bounded(opened: Opened, site: SiteProblem) -> tuple[SiteProblem, dict[Assumption, str]]:
+    """The site with its functions lifted once more, knowing how many rows the files have and which
+    values, and the results and sums that fit their types because of that.
     """
     asked = [a for a in site.problem.assumptions if a.code == "int-range" and a.term == TRUE]
     if not asked:
-        return {}
+        return site, {}
     try:
         known = extent(opened.gateway, opened.plan, site)
         if known is None:
-            return {}
+            return site, {}
         setting = Setting(opened.timezone, opened.pure, known.rows, known.values)
-        again = read_problem(opened.gateway, site.site, opened.plan, setting).problem
+        again = read_problem(opened.gateway, site.site, opened.plan, setting)
     except (DeclineSignal, GatewayError):
-        return {}
-    fold, other = site.problem.fold, again.fold
-    if (fold.fields, fold.outputs) != (other.fields, other.outputs):
-        return {}  # it was read in another way
-    return {a: BY_FOOTERS for a in asked if a not in again.assumptions}
+        return site, {}
+    fits = {a: BY_FOOTERS for a in asked if a not in again.problem.assumptions}
+    if not fits:
+        return site, {}
+    problem = replace(again.problem, assumptions=(*again.problem.assumptions, *fits))
+    return replace(again, problem=problem), fits
 
 
 def plan_edit(

@@ -73,7 +73,7 @@ def grounded(place: Place, solution: Solution) -> Grounded:
     open_ = conditions(solution)
     if not open_:
         return Grounded(solution)
-    breaking = _breaking(solution, open_)
+    breaking = _breaking(place.site, solution, open_)
     if isinstance(breaking, Declined):
         return Grounded(without_conditions(solution, place.search, breaking))
     from presieve.backend.plans import FEW, data_check
@@ -128,13 +128,16 @@ def discharged(problem: Problem, facts: Sequence[Fact]) -> dict[Assumption, str]
     return found
 
 
-def _breaking(solution: Solution, open_: Collection[Assumption]) -> Term | Declined:
+def _breaking(
+    site: SiteProblem, solution: Solution, open_: Collection[Assumption]
+) -> Term | Declined:
+    """The rows that break what is assumed, as a predicate that a scan may be handed."""
     if not sql_conjuncts(solution.prefilter):
         return refused(open_)  # nothing is pushed that would be worth a check or a guard
     found = breaks(solution.problem, open_)
-    if isinstance(found, Declined):
+    if isinstance(found, Declined) or site.boundary.kind != "Project":
         return found
-    # Of scalar functions the scan is handed both.
+    # Of scalar functions the scan is handed both; of others it is read once for each.
     both = app(Op.SQL_OR, solution.prefilter, found)
     return found if covers(solution.problem, open_, both) else refused(open_)
 

@@ -240,11 +240,12 @@ def _solve_problem(
 ) -> Decided:
     from presieve.backend.plans import bounded, facts, input_names
 
+    problem, fits = bounded(opened, problem)
     names = input_names(problem)
     declared = read_declared(options.declare, names, opened.timezone, partly=True)
     widened, known = with_declared(problem.problem, declared)
     shown = ladder.discharged(problem.problem, facts(opened, problem))
-    known = {**bounded(opened, problem), **shown, **known}
+    known = {**fits, **shown, **known}
     solution = _solved(widened, known, options, deadline)
     if isinstance(solution, Declined):
         return Decided(replace(report, declined=(solution,)), None)

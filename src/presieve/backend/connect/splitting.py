@@ -33,7 +33,7 @@ def split(kept: Operator, breaking: Operator, rows: Operator, by: Sequence[str])
     """As :meth:`Gateway.split`. The relations of all but ``kept`` get new numbers, so that columns
     which refer to one by its number still refer to one.
     """
-    types = type(message("Join")())
+    types = message("Join")
     both = message("Relation")
     both.set_op.set_op_type = type(both.set_op).SET_OP_TYPE_UNION
     both.set_op.is_all = True
