@@ -42,6 +42,11 @@ def only_connect(connect: bool) -> None:
         pytest.skip("Spark Connect only")
 
 
+# A test's queries are short: what the JVM's second compiler and parallel collector cost, they never
+# earn. Jobs in processes of their own inherit this.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
+
 @pytest.fixture(scope="session")
 def connect(request: pytest.FixtureRequest) -> bool:
     """Whether the tests run on Spark Connect."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import DataType
 
+    from presieve.backend.keyed import KeyedFold
+
 __all__ = ["fold_by_key", "group_fold"]
 
 logger = logging.getLogger("presieve")
@@ -101,29 +103,41 @@ def fold_by_key(
     Raises :class:`presieve.PresieveError` for what is no classic DataFrame (Spark Connect has no
     RDDs), an aggregator without these methods, and names that are not there or not unique.
     """
-    from presieve.backend.keyed import KeyedFold
-
     mine = given(budget=budget, policy=policy)
     made = aggregator() if isinstance(aggregator, type) else aggregator
     if not is_row_class(made) or not has_merge(made):
         name = type(made).__name__
         raise UsageError(f"{name} needs methods zero(), reduce(acc, row) and merge(a, b)")
+    from presieve.backend.keyed import KeyedFold
+
     keys = (key,) if isinstance(key, str) else tuple(key)
     fold = KeyedFold.of(df, made, keys, returns)
-    unread = switched_off(df) or fold.unread()
-    if unread is not None:
-        logger.info("fold_by_key, %s: left alone: %s", type(made).__name__, unread)
-        return fold.run("true", where, partitions)
     options = Options.of(mine, of_session(df.sparkSession))
+    prefilter, residual = _filters(fold, where, options, switched_off(df) or fold.unread())
+    return fold.run(prefilter, residual, partitions)
+
+
+def _filters(fold: KeyedFold, where: str, options: Options, unread: str | None) -> tuple[str, str]:
+    """What goes below the fold and what stays above it; ``unread`` says why nothing is read."""
+    name = type(fold.aggregator).__name__
+    if unread is not None:
+        logger.info("fold_by_key, %s: left alone: %s", name, unread)
+        return "true", where
     below = filters_below(
-        fold.aggregator, where, fold.schema, keys, fold.returns, options.budget, options.policy
+        fold.aggregator,
+        where,
+        fold.schema,
+        fold.keys,
+        fold.returns,
+        options.budget,
+        options.policy,
     )
-    logger.info("fold_by_key, %s: %s", type(made).__name__, below)
+    logger.info("fold_by_key, %s: %s", name, below)
     prefilter = fold.below(below.prefilter)
     if prefilter is None:
-        logger.info("fold_by_key, %s: left alone: what is read is not known", type(made).__name__)
-        return fold.run("true", where, partitions)
-    return fold.run(prefilter, below.residual, partitions)
+        logger.info("fold_by_key, %s: left alone: what is read is not known", name)
+        return "true", where
+    return prefilter, below.residual
 
 
 def _column(

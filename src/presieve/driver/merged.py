@@ -25,7 +25,7 @@ from presieve.ir.walk import subterms, variables
 from presieve.ir.wellformed import output_var
 from presieve.lift import RowClass, lift
 from presieve.lift.entry.group_fold import check_methods
-from presieve.lift.entry.merge import lift_merge
+from presieve.lift.entry.merge import Merge, lift_merge
 from presieve.lift.forms import Request
 from presieve.semantics.decoded import NOT_UTF8, differs, reads_bytes
 from presieve.semantics.types import SchemaColumn, column
@@ -97,12 +97,9 @@ def filters_below(
     merge = lift_merge(aggregator, request, solution.problem.fold)
     if isinstance(merge, Declined):
         return _of_keys(where, request, merge)
-    refused = [a for a in merge.assumptions if _is_refused(a, policy)]
-    if refused:
-        return _of_keys(where, request, not_assumed(refused[0], policy))
-    effort = Effort(seconds=max(budget, 1.0))
-    if not merge_agrees(solution.problem, merge.fields, merge.raises, effort=effort):
-        return _of_keys(where, request, _disagrees())
+    wrong = _unproved(solution, merge, policy, budget)
+    if wrong is not None:
+        return _of_keys(where, request, wrong)
     told = [*solution.assumptions, *({"code": a.code, "text": a.text} for a in merge.assumptions)]
     try:
         prefilter = emit_checked(solution.prefilter, inputs.input_names(), TIMEZONE)
@@ -112,6 +109,16 @@ def filters_below(
     except InexpressibleError as problem:
         return _of_keys(where, request, Declined("inexpressible", no_text(problem)))
     return Below(prefilter, residual, tuple(told))
+
+
+def _unproved(solution: Solution, merge: Merge, policy: Policy, budget: float) -> Declined | None:
+    """Why it is not known that merging states gives what folding all rows gives, if so."""
+    refused = [a for a in merge.assumptions if _is_refused(a, policy)]
+    if refused:
+        return not_assumed(refused[0], policy)
+    effort = Effort(seconds=max(budget, 1.0))
+    agrees = merge_agrees(solution.problem, merge.fields, merge.raises, effort=effort)
+    return None if agrees else _disagrees()
 
 
 def _proved(problem: Problem, policy: Policy, budget: float) -> Solution | Declined:

@@ -10,7 +10,7 @@ import logging
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -131,38 +131,17 @@ def optimized(
     # Loading a backend loads PySpark, which importing this module must not.
     from presieve.backend.plans import open_plan, scan_sizes
 
-    deadline = started + options.budget
-
-    met: list[OpenSite] = []
-
-    def decide(opened: Opened, site: OpenSite) -> Decided:
-        met.append(site)
-        logger.debug("looking at %s %s", site.operator, site.function)
-        with progress.shown(site.function or site.operator, started, options.budget):
-            return _solve_site(opened, site, options, deadline, for_report=for_report)
-
-    def gains(condensed: Opened) -> bool:
-        found = [decide(condensed, site) for site in condensed.sites]
-        if any(site.edit is not None for site in found):
-            return True
-        for site in found:
-            log.boundary(df, site.report, changed=False)
-        return False
-
+    run = _Run(df, options, started, for_report)
     pure = read_pure(options.pure)
-    opened = open_plan(df, thorough=for_report, told=told, pure=pure, gains=gains, at_once=at_once)
+    opened = open_plan(
+        df, thorough=for_report, told=told, pure=pure, gains=run.gains, at_once=at_once
+    )
     if isinstance(opened, Declined):
         log.left_alone(df, opened)
         return df, ReportData((), False, time.perf_counter() - started)
-
-    def gate(opened: Opened, decided: list[Decided]) -> list[Decided]:
-        if options.cost == "always" and not for_report:
-            return decided  # nobody would hear of it
-        return gated(opened, decided, refuse=options.cost != "always")
-
-    changed, sites = in_rounds(df, opened, decide, gate, for_report=for_report)
+    changed, sites = in_rounds(df, opened, run.decide, run.gate, for_report=for_report)
     if about:
-        _log_unmet(options, opened, met)
+        _log_unmet(options, opened, run.met)
     if options.cost == "never":
         changed = df
     for site in sites:
@@ -180,6 +159,43 @@ def optimized(
         sizes=scan_sizes(opened) if for_report and sites else (),
     )
     return changed, data
+
+
+@dataclass(slots=True)
+class _Run:
+    """One optimization, which began at ``started`` (``time.perf_counter``). ``met`` are the sites
+    that were looked at.
+    """
+
+    df: DataFrame
+    options: Options
+    started: float
+    for_report: bool
+    met: list[OpenSite] = field(default_factory=list)
+
+    def decide(self, opened: Opened, site: OpenSite) -> Decided:
+        """What becomes of one site."""
+        budget = self.options.budget
+        self.met.append(site)
+        logger.debug("looking at %s %s", site.operator, site.function)
+        with progress.shown(site.function or site.operator, self.started, budget):
+            deadline = self.started + budget
+            return _solve_site(opened, site, self.options, deadline, for_report=self.for_report)
+
+    def gains(self, condensed: Opened) -> bool:
+        """Whether a condensed plan has an edit; else what became of its boundaries is logged."""
+        found = [self.decide(condensed, site) for site in condensed.sites]
+        if any(site.edit is not None for site in found):
+            return True
+        for site in found:
+            log.boundary(self.df, site.report, changed=False)
+        return False
+
+    def gate(self, opened: Opened, decided: list[Decided]) -> list[Decided]:
+        """The edits that pay."""
+        if self.options.cost == "always" and not self.for_report:
+            return decided  # nobody would see what they cost
+        return gated(opened, decided, refuse=self.options.cost != "always")
 
 
 def switched_off(df: DataFrame) -> str | None:

@@ -51,6 +51,13 @@ def trace(events: Iterable[Event]) -> Trace:
     return Trace(tuple(step for event in events for step in teller.steps(event)))
 
 
+def _explored(event: events.Explored) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    needed = event.needed
+    text = f"{count(event.accepted, 'table')} that the filter accepts, with others around them; "
+    text += f"{count(event.regions, 'region')} of rows, {len(needed)} of them needed"
+    return text, (), tuple(map(_needed, needed))
+
+
 class _Teller:
     """Tells events one after the other; remembers the numbers."""
 
@@ -84,10 +91,8 @@ class _Teller:
                 return text, tuple(map(sql, conjuncts)), ()
             case events.Lowered(problem):
                 return self._lowered(problem)
-            case events.Explored(accepted, regions, needed):
-                text = f"{count(accepted, 'table')} that the filter accepts, with others around "
-                text += f"them; {count(regions, 'region')} of rows, {len(needed)} of them needed"
-                return text, (), tuple(map(_needed, needed))
+            case events.Explored():
+                return _explored(event)
             case events.Proposed(prefilter):
                 self.candidate += 1
                 return f"{self.name} {sql(prefilter)}", (), ()

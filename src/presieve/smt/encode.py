@@ -231,9 +231,7 @@ class Encoder:
             case Op.TUPLE, items:
                 return TupleEnc(tuple(items))
             case Op.ITEM, [TupleEnc(items), _]:
-                index = args[1]
-                assert isinstance(index, Lit)
-                return items[int(index.value or 0)]
+                return items[_number(args[1])]
             case Op.PY_EQ, [a, b]:
                 return py_equal(a, b)
             case Op.INT_NEG, [str() as a]:
@@ -243,9 +241,7 @@ class Encoder:
             case Op.INT_MOD, [str() as a, str() as b]:
                 return f"(- {a} (* {b} {s_floordiv(a, b)}))"
             case Op.DECIMAL_WIDEN, [str() as a, _]:
-                digits = args[1]
-                assert isinstance(digits, Lit)
-                return f"(* {s_int(10 ** int(digits.value or 0))} {a})"
+                return f"(* {s_int(10 ** _number(args[1]))} {a})"
             case Op.INT_TO_FLOAT, [str() as a]:
                 return self._of_int(a)
             case Op.IS_NAN, [FloatEnc(nan, _, _)]:
@@ -346,3 +342,9 @@ def _is_float_arithmetic(node: Term) -> bool:
     return isinstance(node, App) and (
         node.op in floats.ARITHMETIC or node.op in _SQL_FLOATS or node.op in _FROM_INT
     )
+
+
+def _number(term: Term) -> int:
+    """A literal that is part of an operator."""
+    assert isinstance(term, Lit)
+    return int(term.value or 0)

@@ -47,10 +47,8 @@ def runner(
         import pyarrow
         from pyspark.sql import Row
 
-        size = 10_000
-        zone = None
-        row = Row(*names)
-        acc = aggregator.zero()
+        size, zone = 10_000, None
+        row, acc = Row(*names), aggregator.zero()
         for batch in arguments[0] if streamed else (arguments,):
             columns = batch if isinstance(batch, tuple) else (batch,)
             for start in range(0, len(columns[0]), size):

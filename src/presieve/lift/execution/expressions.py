@@ -85,6 +85,15 @@ def _condition_op(m: Machine, conjunctive: bool, operands: list[ast.expr], flow:
     return flow.decided(and_(first, rest) if conjunctive else or_(first, rest))
 
 
+def _named(m: Machine, node: ast.NamedExpr, flow: Flow) -> Value:
+    if flow is not m.here:
+        reason = "whether := is evaluated depends on the row: assign it before"
+        raise m.decline("unsupported-expression", reason, node)
+    value = heap.boxed(m, flow, evaluate(m, node.value, flow))
+    flow.env[node.target.id] = value
+    return value
+
+
 def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
     match node:
         case ast.Constant(value):
@@ -125,13 +134,8 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
             return _subscript(m, owner, index, flow, node)
         case ast.Call():
             return calls.call(m, node, flow)
-        case ast.NamedExpr(target, value):
-            if flow is not m.here:
-                reason = "whether := is evaluated depends on the row: assign it before"
-                raise m.decline("unsupported-expression", reason, node)
-            named = heap.boxed(m, flow, evaluate(m, value, flow))
-            flow.env[target.id] = named
-            return named
+        case ast.NamedExpr():
+            return _named(m, node, flow)
         case ast.ListComp() | ast.DictComp():
             return comprehensions.comprehension(m, node, flow)
         case _:

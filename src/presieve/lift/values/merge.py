@@ -180,6 +180,16 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
             return a
         case (_, Clash()):
             return b
+    found = _merge_plain(condition, a, b) or _merge_tuples(condition, a, b)
+    found = found or _merge_containers(condition, a, b)
+    if found is None:
+        raise mixed(f"{describe(a)} and {describe(b)} in one variable")
+    return found
+
+
+def _merge_plain(condition: Term, a: Value, b: Value) -> Value | None:
+    """Scalars, values that may be NaN, and flags; None for everything else."""
+    match a, b:
         case Scalar(), Scalar():
             x, y = unify(a, b)
             return Scalar(ite(condition, x.term, y.term), x.traits.join(y.traits))
@@ -191,6 +201,16 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
             if x_term.sort == y_term.sort:
                 term = ite(condition, x_term, y_term)
                 return GapV(term, x_there and y_there, x_wide and y_wide)
+        case ((BitsV() | Scalar()), (BitsV() | Scalar())):
+            p_bits, q_bits = as_bits(a), as_bits(b)
+            if p_bits is not None and q_bits is not None:
+                return _merge_bits(condition, p_bits, q_bits)
+    return None
+
+
+def _merge_tuples(condition: Term, a: Value, b: Value) -> Value | None:
+    """Tuples, and those that may be None; None for everything else."""
+    match a, b:
         case (TupleV(x), TupleV(y)) if len(x) == len(y):
             return TupleV(_merge_items(condition, x, y))
         case ((TupleV() | OptTupleV()), NoneV()):
@@ -206,6 +226,12 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
             if len(p.items) == len(q.items):
                 items = _merge_items(condition, p.items, q.items)
                 return OptTupleV(ite(condition, p.present, q.present), items)
+    return None
+
+
+def _merge_containers(condition: Term, a: Value, b: Value) -> Value | None:
+    """Lists, dicts and sets; None for everything else."""
+    match a, b:
         case (ListV(x), ListV(y)) if len(x) == len(y):
             return ListV(_merge_items(condition, x, y))
         case ((ListV() | GrowingV()), (ListV() | GrowingV())):
@@ -214,11 +240,7 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
             return _merge_dicts(condition, a, b)
         case SetV(), SetV() if a.fixed == b.fixed:
             return _merge_sets(condition, a, b)
-        case ((BitsV() | Scalar()), (BitsV() | Scalar())):
-            p_bits, q_bits = as_bits(a), as_bits(b)
-            if p_bits is not None and q_bits is not None:
-                return _merge_bits(condition, p_bits, q_bits)
-    raise mixed(f"{describe(a)} and {describe(b)} in one variable")
+    return None
 
 
 def _number(value: Value) -> Value:
