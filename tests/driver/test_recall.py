@@ -455,9 +455,9 @@ def counting(problem, *args, **options):
     return real(problem, *args, **options)
 minimal_assumptions.synthesize = counting
 from tests.driver.test_recall import ask, best, said
-from presieve.driver.cache.lookup import solved
+from presieve.driver.cache.lookup import solution_of
 for asked in (ask("m > 3"), ask("m < 3"), best(), best("strict")):
-    found = solved(asked.problem, asked.policy, asked.known, asked.budget, asked.left)
+    found = solution_of(asked.problem, asked.policy, asked.known, asked.budget, asked.left)
     print(found.kind, found.verified is not None, found.prefilter, found.assumptions)
 print(len(searched), file=sys.stderr)
 """
@@ -515,7 +515,7 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
 
 
 def answered(asked: Asked) -> Solution:
-    return solving.solved(asked.problem, asked.policy, asked.known, asked.budget, asked.left)
+    return solving.solution_of(asked.problem, asked.policy, asked.known, asked.budget, asked.left)
 
 
 def test_a_process_remembers_and_looks_into_the_cache_once(

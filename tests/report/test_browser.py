@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.report.plans import DECLINED, EXACT, LONG, SIMPLE, wordy
 
-from presieve.backend.statistics.metrics import Run
+from presieve.backend.statistics.metrics import Measurement
 from presieve.report import html
 from presieve.report.model import Measured
 
@@ -69,7 +69,9 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with a picture of every kind, as the job's page has several."""
-    ran = replace(SIMPLE, measured=Measured(Run(4.0, 3, 200_000), Run(1.0, 3, 50_000)))
+    ran = replace(
+        SIMPLE, measured=Measured(Measurement(4.0, 3, 200_000), Measurement(1.0, 3, 50_000))
+    )
     cases = {"ran": ran, "exact": EXACT, "declined": DECLINED, "long": LONG, "wordy": wordy()}
     sections = [html.Section(ran), *(html.Section(d, title=name) for name, d in cases.items())]
     path = tmp_path_factory.mktemp("page") / "report.html"

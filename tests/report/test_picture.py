@@ -10,7 +10,7 @@ from tests.report.examples import SPLIT
 from tests.report.plans import CASES, DECLINED, EMPTY, EXACT, LONG, SIMPLE, WRITTEN, wordy
 from tests.report.test_report import outline
 
-from presieve.backend.statistics.metrics import Run
+from presieve.backend.statistics.metrics import Measurement
 from presieve.report import html, words
 from presieve.report.drawing.aligned import MOST_IN_A_ROW, align
 from presieve.report.drawing.picture import WIDTH, Picture, Pictures, pictures
@@ -149,7 +149,9 @@ def test_numbers_come_from_footers_then_from_runs() -> None:
     assert labels(before) == ["200,000 rows"]
     assert labels(after) == ["about 6,800 rows (3.4%)"]
     assert ("", "200,000 rows, 519 kB in 1 file") in written(before, "scan")
-    ran = replace(SIMPLE, measured=Measured(Run(4.0, 3, 200_000), Run(1.0, 3, 50_000)))
+    ran = replace(
+        SIMPLE, measured=Measured(Measurement(4.0, 3, 200_000), Measurement(1.0, 3, 50_000))
+    )
     before, after = drawn(ran).sides
     assert labels(before) == ["200,000 rows measured"]
     assert labels(after) == ["about 6,800 rows (3.4%)", "50,000 rows measured"]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.report.examples import MIXED, NONE, NOTHING, SPLIT, TIE
 
-from presieve.backend.statistics.metrics import Run
+from presieve.backend.statistics.metrics import Measurement
 from presieve.errors import UsageError
 from presieve.report import html
 from presieve.report.model import Measured, ReportData
@@ -161,7 +161,9 @@ def test_json_has_the_public_names_and_only_plain_types() -> None:
 
 
 def test_what_is_measured_is_shown_everywhere() -> None:
-    report = Report(MIXED, lambda: Measured(Run(4.0, 3, 1_000_000), Run(1.0, 3, 20_000)))
+    report = Report(
+        MIXED, lambda: Measured(Measurement(4.0, 3, 1_000_000), Measurement(1.0, 3, 20_000))
+    )
     assert report.to_json()["measured"] is None
     assert report.measure() == report.data.measured
     told = "as optimized 1.00 s and 20,000 (2.0%); the result has 3 rows"
@@ -172,7 +174,7 @@ def test_what_is_measured_is_shown_everywhere() -> None:
 
 
 def test_results_of_other_lengths_are_told_and_nothing_is_divided_by_no_rows() -> None:
-    report = Report(MIXED, lambda: Measured(Run(4.0, 3, 0), Run(1.0, 2, 0)))
+    report = Report(MIXED, lambda: Measured(Measurement(4.0, 3, 0), Measurement(1.0, 2, 0)))
     report.measure()
     shown = " ".join(str(report).split())
     assert "1.00 s and 0; the result has 3 rows as written and 2 as optimized" in shown

@@ -158,12 +158,12 @@ def _open(
     against = _session_declines(gateway, plan) if found else None
     setting = Setting(timezone, pure)
     sites = tuple(_open_site(gateway, site, plan, setting, against, thorough) for site in found)
-    said = {p for site in found for p in _told(site.boundary)}
+    said = {p for site in found for p in _paths(site.boundary)}
     why = notes(root, said) if python and told and not decided else ()
     return Opened(gateway, plan, timezone, sites, why, pure, told, frozenset(all_))
 
 
-def _told(boundary: Node) -> tuple[tuple[int, ...], ...]:
+def _paths(boundary: Node) -> tuple[tuple[int, ...], ...]:
     """The paths of a boundary: of a table function, also of the join that calls it."""
     join = table_function(boundary) is not None
     return (boundary.path, (*boundary.path, 0)) if join else (boundary.path,)

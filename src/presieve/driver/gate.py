@@ -34,7 +34,7 @@ def gated(opened: Opened, decided: Sequence[Decided], *, refuse: bool) -> list[D
         candidates = [candidate(opened, edit) for _, edit in members]
         decision = decide(candidates, len(alike))
         for (i, _), one in zip(members, candidates, strict=True):
-            found[i] = _told(decided[i], one, decision, refuse=refuse)
+            found[i] = _with_cost(decided[i], one, decision, refuse=refuse)
     return found
 
 
@@ -44,7 +44,7 @@ def _with_prefilter(decided: Sequence[Decided]) -> Iterator[tuple[int, SiteEdit]
             yield i, one.edit
 
 
-def _told(one: Decided, candidate: Candidate, decision: Decision, *, refuse: bool) -> Decided:
+def _with_cost(one: Decided, candidate: Candidate, decision: Decision, *, refuse: bool) -> Decided:
     share = None if candidate.estimate is None else candidate.estimate.kept
     report = replace(one.report, estimated_selectivity=share)
     reason = ", ".join(filter(None, (keeps(candidate), decision.reason)))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from presieve.certificate.merges import merge_agrees
 from presieve.driver import ladder
-from presieve.driver.cache.lookup import solved
+from presieve.driver.cache.lookup import solution_of
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, with_keys, zone_note
 from presieve.driver.solve import Policy, Solution, no_text, not_assumed
 from presieve.errors import Declined, DeclineSignal, PresieveError, UsageError
@@ -127,7 +127,7 @@ def _proved(problem: Problem, policy: Policy, budget: float) -> Solution | Decli
     """
 
     def search(problem: Problem, known: Mapping[Assumption, str]) -> Solution:
-        return solved(problem, policy, known, budget, budget)
+        return solution_of(problem, policy, known, budget, budget)
 
     solution = search(problem, {})
     open_ = ladder.conditions(solution) if policy == "default" else ()

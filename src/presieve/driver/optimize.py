@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from presieve.driver import ladder, log
 from presieve.driver.arguments import check_dataframe
-from presieve.driver.cache.lookup import solved
+from presieve.driver.cache.lookup import solution_of
 from presieve.driver.declare import (
     Declared,
     about_nothing,
@@ -272,7 +272,7 @@ def _solve_problem(
         place = ladder.Place(opened, problem, search, look=options.cost != "never")
         grounded = ladder.grounded(place, solution)
         solution, guard = grounded.solution, grounded.guard
-    told = _told(report, problem, solution)
+    told = _with_proof(report, problem, solution)
     if for_report:
         from presieve.report.details import of_functions
 
@@ -285,11 +285,11 @@ def _solve_problem(
         return Decided(replace(told, declined=(*told.declined, unsolved)), None, traced)
     told, edit = _edited(opened, problem, solution, told, options, guard)
     if for_report and told.kind != "none":
-        from presieve.report.details import Found, of_assumptions, of_proof
+        from presieve.report.details import ProofParts, of_assumptions, of_proof
 
         residual = solution.problem.where if told.kind == "partial" else solution.residual
         told = of_assumptions(told, solution.problem)
-        told = of_proof(told, solution.problem, Found(told.kind, residual, solution.invariant))
+        told = of_proof(told, solution.problem, ProofParts(told.kind, residual, solution.invariant))
     return Decided(told, edit, traced)
 
 
@@ -310,17 +310,17 @@ _LEAST = 0.1
 def _solved(
     problem: Problem, known: Mapping[Assumption, str], options: Options, deadline: float
 ) -> Solution | Declined:
-    """:func:`solved`, with what is left of the budget."""
+    """:func:`solution_of`, with what is left of the budget."""
     left = max(deadline - time.perf_counter(), _LEAST)
     try:
-        return solved(problem, options.policy, known, options.budget, left)
+        return solution_of(problem, options.policy, known, options.budget, left)
     except PresieveError as error:
         # A bug of ours must not stop somebody's job; it is told with its traceback.
         logger.warning("the search failed, please report it", exc_info=error)
         return Declined("internal", f"the search failed: {error}")
 
 
-def _told(report: BoundaryReport, site: SiteProblem, solution: Solution) -> BoundaryReport:
+def _with_proof(report: BoundaryReport, site: SiteProblem, solution: Solution) -> BoundaryReport:
     """The report with what the solution says of the proof."""
     from presieve.semantics.infix import invariant_words
 

@@ -23,7 +23,7 @@ from presieve.report.tell import sql
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ProofParts:
     """What was proved: the kind of pushdown that is made, its residual, and the invariant."""
 
     kind: str
@@ -53,7 +53,7 @@ def of_functions(report: BoundaryReport, site: SiteProblem) -> BoundaryReport:
     return replace(report, listings=tuple(dict.fromkeys(found)))
 
 
-def of_proof(report: BoundaryReport, problem: Problem, found: Found) -> BoundaryReport:
+def of_proof(report: BoundaryReport, problem: Problem, found: ProofParts) -> BoundaryReport:
     """The report with what became of the filter's conjuncts, and the invariant in words."""
     told = tuple(
         Conjunct(sql(a.term), a.fate, tuple(map(sql, a.above)))

@@ -14,7 +14,7 @@ from presieve.report.source.listing import Listing
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from presieve.backend.statistics.metrics import Run
+    from presieve.backend.statistics.metrics import Measurement
     from presieve.backend.statistics.sizes import Size
     from presieve.report.trace import Trace
 
@@ -70,8 +70,8 @@ class BoundaryReport:
 class Measured:
     """One run of the DataFrame as it is written, and one of what ``optimize`` makes of it."""
 
-    written: Run
-    optimized: Run
+    written: Measurement
+    optimized: Measurement
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class _Teller:
         else:
             self.step += 1
         number = f"{self.search}.{self.step}" if self.step else f"{self.search}"
-        text, details, exhibits = self._told(event)
+        text, details, exhibits = self._step(event)
         name = type(event).__name__.lower()
         yield Step(number, _NAMES.get(name, name), text, details, exhibits)
 
@@ -81,7 +81,7 @@ class _Teller:
         """Of the last candidate."""
         return f"P{self.candidate}"
 
-    def _told(self, event: Event) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    def _step(self, event: Event) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
         match event:
             case events.Searched(problem, without, computed):
                 self.problem = problem

@@ -32,7 +32,7 @@ from presieve.synthesis.invariant.candidate import (
     attempt,
     refute,
 )
-from presieve.synthesis.outcome import Found
+from presieve.synthesis.outcome import Outcome
 from presieve.synthesis.prefilter.key_conjuncts import put_below, split
 from presieve.synthesis.residual.kinds import pushdown_kind
 from presieve.synthesis.residual.needed import residual_witnesses
@@ -75,7 +75,7 @@ class _Search:
         problem: Problem,
         chosen: Sequence[Term],
         budget: float,
-        stronger: Found | None = None,
+        stronger: Outcome | None = None,
         tell: events.Tell = events.untold,
     ) -> None:
         self.started = time.perf_counter()
@@ -328,9 +328,9 @@ class _Search:
 def synthesize(
     problem: Problem,
     budget: float = 10.0,
-    stronger: Found | None = None,
+    stronger: Outcome | None = None,
     tell: events.Tell = events.untold,
-) -> Found:
+) -> Outcome:
     """As strong a pre-filter and as weak a residual as could be proved within the budget.
 
     ``stronger`` is what was found for the same problem under more assumptions. Its witnesses hold
@@ -367,14 +367,14 @@ def _found(
     problem: Problem,
     pushdown: Pushdown | None,
     declined: tuple[Declined, ...],
-) -> Found:
+) -> Outcome:
     calls = sum(s.calls for s in search.solvers)
     seconds = time.perf_counter() - search.started
     cells = frozenset(search.space.cells if search.space.size <= MAX_CELLS else ())
     needs = frozenset(search.finding.kept)
     shown = {} if search.lowering else search.finding.needs
     search.tell(events.Ended(problem, pushdown))
-    return Found(problem, pushdown, declined, calls, seconds, cells, needs, shown)
+    return Outcome(problem, pushdown, declined, calls, seconds, cells, needs, shown)
 
 
 def _pushdown(

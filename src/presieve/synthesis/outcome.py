@@ -13,7 +13,7 @@ from presieve.universe.boxes import Cell
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Outcome:
     """The outcome of a search. ``pushdown`` is None where nothing can be pushed.
 
     ``cells`` are the regions that rows can be in, ``needs`` those that must stay as

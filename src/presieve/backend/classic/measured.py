@@ -9,10 +9,10 @@ from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.classic.guarded import java_class
 from presieve.backend.gateway import Handle
-from presieve.backend.statistics.metrics import Run
+from presieve.backend.statistics.metrics import Measurement
 
 
-def run_classic(df: DataFrame) -> Run:
+def run_classic(df: DataFrame) -> Measurement:
     """As :func:`presieve.backend.statistics.measured.run`."""
     spark = df.sparkSession
     dataset = java_class(spark._jvm, "org.apache.spark.sql.classic.Dataset")
@@ -22,7 +22,7 @@ def run_classic(df: DataFrame) -> Run:
     started = time.perf_counter()
     rows = int(execution.toRdd().count())
     seconds = time.perf_counter() - started
-    return Run(seconds, rows, sum(map(_rows_out, _leaves(execution.executedPlan()))))
+    return Measurement(seconds, rows, sum(map(_rows_out, _leaves(execution.executedPlan()))))
 
 
 def _leaves(plan: Handle) -> Iterator[Handle]:

@@ -7,10 +7,10 @@ from typing import Any
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.statistics.metrics import Run
+from presieve.backend.statistics.metrics import Measurement
 
 
-def run_connect(df: DataFrame) -> Run:
+def run_connect(df: DataFrame) -> Measurement:
     """As :func:`presieve.backend.statistics.measured.run`."""
     connected: Any = df
     client = connected._session.client
@@ -21,4 +21,4 @@ def run_connect(df: DataFrame) -> Run:
     _, nodes = info.metrics.extract_graph()
     leaves = (node for node in nodes.values() if not node.children)
     out = (m.value for leaf in leaves for m in leaf.metrics if m.name == "numOutputRows")
-    return Run(seconds, table.num_rows, int(sum(out)))
+    return Measurement(seconds, table.num_rows, int(sum(out)))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.statistics.metrics import Run
+from presieve.backend.statistics.metrics import Measurement
 
 
-def run(df: DataFrame) -> Run:
+def run(df: DataFrame) -> Measurement:
     """Run the DataFrame, planned anew; the result stays where Spark computes it in a classic
     session, and comes here over Spark Connect. Raises what the job raises.
     """

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Measurement:
     """``seconds`` on the clock, planning among them; ``rows`` of the result; ``scanned`` are the
     rows that came out of all scans together. A scan that skips row groups, or pages of them, gives
     fewer rows than there are.

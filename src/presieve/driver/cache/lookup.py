@@ -14,7 +14,7 @@ from presieve.ir.fold import Assumption, Problem
 _MEMORY = Memory()
 
 
-def solved(
+def solution_of(
     problem: Problem, policy: Policy, known: Mapping[Assumption, str], budget: float, left: float
 ) -> Solution:
     """:func:`solve`, or what it said of the same problem before. ``left`` is what is left for this

@@ -141,7 +141,7 @@ class _Drawing:
             if content is not None:
                 boxes[number] = Box(content, row.x, row.y, WIDTH - _EDGE - row.x)
         edges = tuple(self._edges(boxes, side))
-        told = "; ".join(_told(b) for b in boxes.values())
+        told = "; ".join(_caption(b) for b in boxes.values())
         end = max((b.y + b.content.height for b in boxes.values()), default=0)
         return Picture(side, end + _EDGE + _SHADOW, tuple(boxes.values()), edges, told)
 
@@ -165,7 +165,7 @@ class _Drawing:
 _SIDES: tuple[Side, ...] = ("before", "after")
 
 
-def _told(box: Box) -> str:
+def _caption(box: Box) -> str:
     content = box.content
     tag = f" ({content.tag})" if content.tag else ""
     lines = " ".join(line.text for line in content.lines)

@@ -37,7 +37,7 @@ from presieve.synthesis.invariant.conditions import (
     put_back,
     regrouped,
 )
-from presieve.synthesis.outcome import Found
+from presieve.synthesis.outcome import Outcome
 from presieve.synthesis.prefilter.bounds import with_bounds
 from presieve.synthesis.residual.needed import by_running
 from presieve.synthesis.sampling.correlated import CORRELATED, facts
@@ -77,7 +77,7 @@ class Derivation:
     problem: Problem
     computed: tuple[Computed, ...]
 
-    def restored(self, found: Found) -> Found:
+    def restored(self, found: Outcome) -> Outcome:
         """What was found for the smaller problem, said of the original one."""
         if found.pushdown is None:
             return found

@@ -17,12 +17,12 @@ from presieve.semantics.build import ite
 from presieve.synthesis.events import Tell, untold
 from presieve.synthesis.forms.singles import is_single, search_single
 from presieve.synthesis.invariant import minimal_assumptions
-from presieve.synthesis.outcome import Found
+from presieve.synthesis.outcome import Outcome
 
 
 def candidates(
     problem: Problem, optional: Collection[str], budget: float, tell: Tell = untold
-) -> Iterator[Found]:
+) -> Iterator[Outcome]:
     """As :func:`fewest.candidates`, and for where rows that raise are kept: pre-filters that drop
     them, then pre-filters below the filter as it is.
     """
@@ -43,7 +43,7 @@ def candidates(
 
 def _without_raising(
     problem: Problem, optional: Collection[str], budget: float, tell: Tell
-) -> Iterator[Found]:
+) -> Iterator[Outcome]:
     """Of the fold that passes over rows on which a step raises whatever came before."""
     fold = problem.fold
     raises = fold.step_raises
@@ -63,7 +63,7 @@ def _without_raising(
         yield replace(found, problem=replace(found.problem, fold=fold), pushdown=pushdown)
 
 
-def _with_filter(found: Found, problem: Problem) -> Found:
+def _with_filter(found: Outcome, problem: Problem) -> Outcome:
     """The same pre-filter, and the filter above it."""
     assert found.pushdown is not None
     whole = replace(found.pushdown, kind="partial", residual=problem.where, residual_witnesses=())

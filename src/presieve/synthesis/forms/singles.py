@@ -29,7 +29,7 @@ from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.text import s_not
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.outcome import Found
+from presieve.synthesis.outcome import Outcome
 from presieve.synthesis.prefilter.implied import implied
 from presieve.synthesis.residual.kinds import pushdown_kind
 
@@ -94,7 +94,7 @@ class Single:
         return isinstance(solver.check([], self._effort), Unsat)
 
 
-def search_single(problem: Problem, budget: float) -> Found:
+def search_single(problem: Problem, budget: float) -> Outcome:
     """The predicate on the key that the filter implies, and what of the filter has to stay."""
     started = time.perf_counter()
     single = Single(problem, budget)
@@ -115,7 +115,7 @@ def search_single(problem: Problem, budget: float) -> Found:
     pushdown = None
     if kind != "none":
         pushdown = Pushdown(kind, "universe", prefilter, post, single.invariant(prefilter))
-    return Found(problem, pushdown, (), single.calls, time.perf_counter() - started)
+    return Outcome(problem, pushdown, (), single.calls, time.perf_counter() - started)
 
 
 def _unscanned(prefilter: Term) -> Term:

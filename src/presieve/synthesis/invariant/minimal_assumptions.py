@@ -20,7 +20,7 @@ from presieve.synthesis.events import Relaxed, Searched, Tell, Weaker, untold
 from presieve.synthesis.forms import zeros
 from presieve.synthesis.forms.computed_columns import derive
 from presieve.synthesis.forms.singles import is_single, search_single
-from presieve.synthesis.outcome import Found
+from presieve.synthesis.outcome import Outcome
 from presieve.synthesis.prefilter.simplify import simpler
 from presieve.synthesis.sampling.correlated import CORRELATED
 
@@ -29,7 +29,7 @@ _RANK: dict[Kind, int] = {"none": 0, "partial": 1, "split": 2, "exact": 3, "empt
 
 def candidates(
     problem: Problem, optional: Collection[str], budget: float, tell: Tell = untold
-) -> Iterator[Found]:
+) -> Iterator[Outcome]:
     """What is found, the best first: over computed columns where the steps compute any and that
     pays, and over the columns as they are. Ask for the next one where one is not acceptable.
     """
@@ -44,7 +44,7 @@ def candidates(
             yield _earned(simpler(claim))
 
 
-def _earned(found: Found) -> Found:
+def _earned(found: Outcome) -> Outcome:
     """What drops no row saves nothing but a filter, which is no reason to assume anything. Nor is
     it assumed that nothing is missing where the filter asks for that, and nothing else is found.
     """
@@ -86,7 +86,7 @@ _GIVEN = ("declared", CORRELATED)
 
 def _candidates(
     problem: Problem, optional: Collection[str], budget: float, tell: Tell
-) -> Iterator[Found]:
+) -> Iterator[Outcome]:
     if is_single(problem):
         yield _single(problem, optional, budget)
         return
@@ -111,7 +111,7 @@ def _candidates(
     yield from both[:1] if told else both[::-1] if _is_better(computed, plain) else both
 
 
-def _single(problem: Problem, optional: Collection[str], budget: float) -> Found:
+def _single(problem: Problem, optional: Collection[str], budget: float) -> Outcome:
     """Without the assumptions that can be done without, unless nothing is found so."""
     strict = _without_codes(problem, optional)
     found = search_single(strict, budget)
@@ -125,14 +125,14 @@ _LEAST = 0.1
 """Seconds for the columns as they are, where computed ones have used up the budget."""
 
 
-def _is_best(computed: Found, problem: Problem) -> bool:
+def _is_best(computed: Outcome, problem: Problem) -> bool:
     """Whether nothing is left to find without computed columns."""
     no_more = len(computed.problem.assumptions) <= len(problem.assumptions)
     strength = computed.pushdown.strength if computed.pushdown else "universe"
     return no_more and strength == "optimal"
 
 
-def _is_better(computed: Found, plain: Found) -> bool:
+def _is_better(computed: Outcome, plain: Outcome) -> bool:
     """Whether computed columns pay: they give a better kind, or as good a one with no more
     assumptions where the plain pre-filter is not shown to be optimal.
     """
@@ -146,14 +146,14 @@ COMPUTED = "no-nan"
 """The code of the assumption that a computed column is a number."""
 
 
-def rank(found: Found) -> int:
+def rank(found: Outcome) -> int:
     """How much of the filter's work goes below: nothing, part of it, or all."""
     return _RANK[found.pushdown.kind] if found.pushdown else 0
 
 
 def synthesize_fewest(
     problem: Problem, optional: Collection[str], budget: float, tell: Tell = untold
-) -> Found:
+) -> Outcome:
     """As :func:`synthesize`, then again without assumptions of the ``optional`` codes.
 
     First without all of them, then without one after the other.
@@ -179,7 +179,7 @@ def synthesize_fewest(
     return best
 
 
-def _is_hollow(found: Found) -> bool:
+def _is_hollow(found: Outcome) -> bool:
     """Whether all rows stay, or none: an assumption that is made for that answers what the filter
     asks, such as whether a result is NULL.
     """
@@ -188,7 +188,7 @@ def _is_hollow(found: Found) -> bool:
     return found.pushdown.kind == "empty" or found.pushdown.prefilter == SQL_TRUE
 
 
-def _without(best: Found, dropped: list[Assumption], budget: float, tell: Tell) -> Found | None:
+def _without(best: Outcome, dropped: list[Assumption], budget: float, tell: Tell) -> Outcome | None:
     """The same pushdown without these assumptions, or None where it would be weaker."""
     kept = tuple(a for a in best.problem.assumptions if a not in dropped)
     relaxed = replace(best.problem, assumptions=kept)

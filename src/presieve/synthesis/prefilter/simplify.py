@@ -17,14 +17,14 @@ from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.text import s_not
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.outcome import Found
+from presieve.synthesis.outcome import Outcome
 
 _EFFORT = Effort(seconds=0.5)
 _MOST = 60
 """Parts of a pre-filter that are looked at, at most."""
 
 
-def simpler(found: Found) -> Found:
+def simpler(found: Outcome) -> Outcome:
     """The same with a pre-filter that is as good under the assumptions of the problem."""
     pushdown, problem = found.pushdown, found.problem
     if pushdown is None or pushdown.prefilter in (SQL_TRUE, SQL_FALSE):
