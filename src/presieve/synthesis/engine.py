@@ -1,9 +1,9 @@
 """Untrusted. The search, stage by stage: needed cells, candidate, proof, repair.
 
-After the decoupling theorem (FORMULAS 4): the strongest pre-filter keeps exactly the rows that some
-table needs. Concrete runs find the needed cells in milliseconds; what they miss comes to light when
-a proof fails, as a wrong table found by bounded model checking, and the candidate is weakened by
-exactly that cell. Deterministic: every random choice has a fixed seed.
+After the decoupling theorem (docs/theory.md): the strongest pre-filter keeps exactly the rows that
+some table needs. Concrete runs find the needed cells in milliseconds; what they miss comes to light
+when a proof fails, as a wrong table found by bounded model checking, and the candidate is weakened
+by exactly that cell. Deterministic: every random choice has a fixed seed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Untrusted. The regions of a column: NULL, NaN, the constants, and the gaps between them.
 
-Rows in one region of every column are treated alike by comparisons with the constants, so the
-cells of the product are the grain of a pre-filter (FORMULAS 5).
+Rows in one region of every column are treated alike by comparisons with the constants, so the cells
+of the product are the grain of a pre-filter.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 ``price * qty > 1000`` is no region of ``price`` or of ``qty``, nor is ``opened < closed``. The
 maximal float terms over one row, and its conditions that compare columns with each other, are
-therefore replaced by columns of their own (FORMULAS 5, step 1), the smaller problem is solved
-as any other, and the columns are put back as Spark SQL. Where all columns have too many regions,
-conditions over several columns become columns, too. What holds for every value of such a column
-holds for those that it can have; the checker proves the result over the original columns anyway.
+therefore replaced by columns of their own, the smaller problem is solved as any other, and the
+columns are put back as Spark SQL. Where all columns have too many regions, conditions over several
+columns become columns, too. What holds for every value of such a column holds for those that it can
+have; the checker proves the result over the original columns anyway.
 
 Computed columns take combinations of values in the smaller problem that occur on no row of the
 original one, but for those that :mod:`presieve.synthesis.sampling.correlated` excludes. So strength

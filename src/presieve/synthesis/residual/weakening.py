@@ -1,14 +1,13 @@
 """Untrusted. Weaker stand-ins for the parts of a filter, and the choice among them.
 
-By the decoupling theorem (FORMULAS 4, i) the residual is a unary problem: it must agree with the
-filter on the outputs of pre-filtered tables. Every part of the filter, also below OR, gets the
-cheapest stand-in that can be proved (ADR 10). Stand-ins are tried in the order of their
-cost (:data:`Cost`): first those that read the fewest state fields, then those of the fewest
-conjuncts, then of the fewest atoms; of equal cost the weaker ones first: ``IS NOT NULL``, ``<>``
-(first from what the output is before any row), a one-sided comparison. Nothing at all is cheaper
-than any, and the part itself comes last. A stand-in is implied by its part, whatever the outputs
-are, and it costs no more in any respect, so that a residual is never stronger than its filter, nor
-dearer.
+By the decoupling theorem, (i) in docs/theory.md, the residual is a unary problem: it must agree
+with the filter on the outputs of pre-filtered tables. Every part of the filter, also below OR, gets
+the cheapest stand-in that can be proved (ADR 10). Stand-ins are tried in the order of their cost
+(:data:`Cost`): first those that read the fewest state fields, then those of the fewest conjuncts,
+then of the fewest atoms; of equal cost the weaker ones first: ``IS NOT NULL``, ``<>`` (first from
+what the output is before any row), a one-sided comparison. Nothing at all is cheaper than any, and
+the part itself comes last. A stand-in is implied by its part, whatever the outputs are, and it
+costs no more in any respect, so that a residual is never stronger than its filter, nor dearer.
 """
 
 from __future__ import annotations

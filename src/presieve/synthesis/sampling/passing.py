@@ -1,6 +1,7 @@
 """Untrusted. Groups of which every row passes a pre-filter, and what the fold yields for them.
 
-By the decoupling theorem (FORMULAS 4, i) a residual is right if it agrees with the filter on these.
+By the decoupling theorem, (i) in docs/theory.md, a residual is right if it agrees with the filter
+on these.
 """
 
 from __future__ import annotations

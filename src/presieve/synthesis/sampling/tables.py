@@ -1,6 +1,6 @@
 """Untrusted. Concrete tables: which the filter accepts, and which rows they cannot do without.
 
-A row is needed if some table's result changes when it is left out (FORMULAS 4, iii). Either the
+A row is needed if some table's result changes when it is left out (docs/theory.md, iii). Either the
 table with it or the one without is accepted, so accepted tables are all one has to look around.
 """
 
