@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from presieve.lift.execution import comprehensions, heap, identity, inlining, opaque_calls
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.forms import Pure
 from presieve.lift.models.builtins import dicts, lists, records, strings
 from presieve.lift.models.builtins.functions import build_date, calendar_constructor, unknown
@@ -85,7 +85,7 @@ def own_method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | 
     if records.record_of(m, flow, owner) is None:
         return inlining.method(m, flow, owner, node)
     args, named = inlining.arguments(m, flow, node)
-    return records.method(m, flow, owner, node.func.attr, args, named, node)
+    return records.method(Call(m, flow, node.func.attr, tuple(args), named, node), owner)
 
 
 def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
@@ -98,7 +98,7 @@ def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
     if dataframe.has_methods(owner) and not any(isinstance(a, ast.Starred) for a in node.args):
         values = tuple(_contents(m, a, flow) for a in node.args)
         named = {k.arg or "**": _contents(m, k.value, flow) for k in node.keywords}
-        found = dataframe.method_of(m, flow, owner, name, values, named, node)
+        found = dataframe.method_of(Call(m, flow, name, values, named, node), owner)
         if found is not None:
             return identity.fresh(m, found) if name in identity.METHODS else found
     changed = lists.method(m, flow, owner, name, node)
@@ -106,9 +106,9 @@ def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
         return changed
     if not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):
         args = tuple(m.evaluate(a, flow) for a in node.args)
-        found = strings.method(m, flow, m.force(owner, flow), name, args, node)
-        found = found or dicts.method(m, flow, owner, name, args, node)
-        found = found or heap.method(m, flow, owner, name, args, node)
+        found = strings.method(Call(m, flow, name, args, {}, node), m.force(owner, flow))
+        found = found or dicts.method(Call(m, flow, name, args, {}, node), owner)
+        found = found or heap.method(Call(m, flow, name, args, {}, node), owner)
         if found is not None:
             return found
     owner = flow.opened(owner)

@@ -15,7 +15,7 @@ from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Lit, Term, literal_value, string_lit
 from presieve.lift.execution import captured, growing_lists
 from presieve.lift.execution.dynamic_keys import OpenKeySignal, check_tracked, name_of
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins.comparisons import boolean, equal
 from presieve.lift.models.builtins.sets import added, compared, discarded, united, written_out
 from presieve.lift.values.merge import as_map, merge, without_length
@@ -281,10 +281,9 @@ def _stored(
 # --- methods ------------------------------------------------------------------------------------
 
 
-def method(
-    m: Machine, flow: Flow, owner: Value, name: str, args: tuple[Value, ...], node: ast.AST
-) -> Value | None:
+def method(call: Call, owner: Value) -> Value | None:
     """The result of a method that changes nothing; None where it is not known."""
+    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
     match flow.opened(owner), name, args:
         case (DictV() | MapV()) as found, "get", (key,):
             return dict_get(m, found, key, NONE, node)
@@ -303,10 +302,9 @@ def method(
     return None
 
 
-def change(
-    m: Machine, flow: Flow, owner: Value, name: str, args: tuple[Value, ...], node: ast.AST
-) -> None:
+def change(call: Call, owner: Value) -> None:
     """A method that changes its object. Declines ``mutation`` for all that are not known."""
+    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
     found = flow.opened(owner)
     changed: Value | None = None
     if isinstance(found, SetV) and found.fixed:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Field
@@ -285,6 +285,17 @@ class Machine:
             raise self.decline("unsupported-operation", reason, node)
         self.fail(flow, is_none(value.term))
         return replace(value, term=get(value.term))
+
+
+class Call(NamedTuple):
+    """A call of a known function or method on a path: its name, and the values of its arguments."""
+
+    m: Machine
+    flow: Flow
+    name: str
+    args: tuple[Value, ...]
+    named: Mapping[str, Value]
+    node: ast.AST
 
 
 def join_flows(flow: Flow, condition: Term, then: Flow, other: Flow) -> None:

@@ -15,6 +15,7 @@ from presieve.lift.execution.expressions import combined, condition, evaluate, i
 from presieve.lift.execution.heap import boxed, change, frozen, store, unite
 from presieve.lift.execution.identity import changes_in_place, check_sole, fresh, waiting
 from presieve.lift.execution.state import (
+    Call,
     Exit,
     ExitKind,
     Flow,
@@ -241,7 +242,7 @@ def _change(
     if name == "update" and dicts.is_counter(flow.opened(found)) and len(values) == 1:
         dicts.update(m, flow, found, flow.opened(values[0]), node)
     elif not flow.ended:
-        change(m, flow, found, name, values, node)
+        change(Call(m, flow, name, values, {}, node), found)
 
 
 def _bounded(m: Machine, value: Value, node: ast.stmt) -> Value:

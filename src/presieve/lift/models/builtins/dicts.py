@@ -16,7 +16,7 @@ from presieve.ir.sorts import BOOL, INT, STRING, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
 from presieve.lift.execution import dynamic_keys, heap
 from presieve.lift.execution.fields import rows_of
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins import sets
 from presieve.lift.models.builtins.arithmetic import binary
 from presieve.lift.models.pandas import series
@@ -179,13 +179,12 @@ def _object(
     return here
 
 
-def method(
-    m: Machine, flow: Flow, owner: Value, name: str, args: tuple[Value, ...], node: ast.AST
-) -> Value | None:
+def method(call: Call, owner: Value) -> Value | None:
     """``setdefault`` of a dict, and methods of ``Counter(column)``; None for all others."""
+    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
     found = flow.opened(owner)
     if isinstance(found, CountsV):
-        return _counted(m, flow, found, name, args, node)
+        return _counted(call, found)
     if name == "setdefault" and isinstance(found, DictV | MapV) and len(args) in (1, 2):
         default = args[1] if len(args) == 2 else NoneV()
         return set_default(m, flow, owner, args[0], default, node)
@@ -257,10 +256,9 @@ def count(m: Machine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) ->
     return rows_of(m, flow, and_(v.rows, negate(is_none(v.term)), hit), node)
 
 
-def _counted(
-    m: Machine, flow: Flow, counts: CountsV, name: str, args: tuple[Value, ...], node: ast.AST
-) -> Value | None:
+def _counted(call: Call, counts: CountsV) -> Value | None:
     """``Counter(column).get(key, default)``; None for every other method."""
+    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
     if name != "get" or not 1 <= len(args) <= 2:
         return None
     found = count(m, flow, counts, args[0], node)

@@ -17,7 +17,7 @@ from typing import Literal
 from presieve.ir.ops import negate
 from presieve.lift.execution import captured, inlining
 from presieve.lift.execution.heap import boxed
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins import sets
 from presieve.lift.python.names import constant, is_function
 from presieve.lift.python.shipped import attribute as class_attribute
@@ -210,15 +210,11 @@ def store(m: Machine, flow: Flow, owner: Value, name: str, value: Value, node: a
 
 
 def method(
-    m: Machine,
-    flow: Flow,
+    call: Call,
     owner: Value,
-    name: str,
-    args: Sequence[Value],
-    named: Mapping[str, Value],
-    node: ast.AST,
 ) -> Value | None:
     """The result of a method of a record's class; None where the value is no record."""
+    m, flow, name, args, named, node = call
     record = record_of(m, flow, owner)
     if record is None:
         return None

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import TRUE, Lit, Op, Term, literal_value, string_lit
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.python.names import constant
 from presieve.lift.values.symbolic import ListV, Scalar, TupleV, Value
@@ -22,10 +20,9 @@ _LONGEST = 10_000
 _SURROGATES = range(0xD800, 0xE000)
 
 
-def method(
-    m: Machine, flow: Flow, owner: Value, name: str, args: tuple[Value, ...], node: ast.AST
-) -> Value | None:
+def method(call: Call, owner: Value) -> Value | None:
     """The result of a method of a text; None where it is not known."""
+    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
     if not isinstance(owner, Scalar) or owner.base != STRING:
         return None
     plain = [_constant(v) for v in (owner, *args)]

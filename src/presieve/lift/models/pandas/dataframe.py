@@ -15,7 +15,7 @@ from presieve.ir.sorts import BOOL, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
 from presieve.lift.execution.fields import any_row, rows_of
 from presieve.lift.execution.identity import fresh
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas import (
     assign,
     datetimes,
@@ -241,44 +241,36 @@ def has_methods(value: Value) -> bool:
 
 
 def method_of(
-    m: Machine,
-    flow: Flow,
+    call: Call,
     owner: Value,
-    name: str,
-    args: tuple[Value, ...],
-    named: Mapping[str, Value],
-    node: ast.AST,
 ) -> Value | None:
     """``owner.name(...)`` of a table or column; None where it is not known here."""
+    name, args, named = call.name, call.args, call.named
     if isinstance(owner, TableV):
         dropped = name == "reset_index" and [constant_of(v) for v in named.values()] == [True]
         plain = not args and (name == "copy" if not named else dropped and "drop" in named)
         return owner if plain else None
     if isinstance(owner, FrequencyV):
-        return value_counts.method_of(m, flow, owner, name, args, named, node)
+        return value_counts.method_of(call, owner)
     if isinstance(owner, TopV):
-        return top_k.method_of(m, flow, owner, name, args, named, node)
+        return top_k.method_of(call, owner)
     if isinstance(owner, AccessV):
-        return series_methods.of_accessor(m, owner, name, args, named, node)
+        return series_methods.of_accessor(call, owner)
     if arrays.is_arrow(owner):
-        return None if named else arrays.method_of(m, flow, owner, name, args, node)
+        return None if named else arrays.method_of(call, owner)
     frame = series.part(owner)
     if frame is not None:
-        return _frame_method(m, flow, frame, name, args, named, node)
+        return _frame_method(call, frame)
     if not isinstance(owner, SeriesV | VectorV):
         return None
-    return series_methods.method_of(m, flow, owner, name, args, named, node)
+    return series_methods.method_of(call, owner)
 
 
 def _frame_method(
-    m: Machine,
-    flow: Flow,
+    call: Call,
     frame: PartV,
-    name: str,
-    args: tuple[Value, ...],
-    named: Mapping[str, Value],
-    node: ast.AST,
 ) -> Value | None:
+    m, flow, name, args, named, node = call
     match name:
         case "copy" if not args and not named:
             return frame
@@ -299,7 +291,7 @@ def _frame_method(
         case "head" | "tail" if not named and [constant_of(a) for a in args] == [1]:
             return first_last.row_table(m, flow, frame, last=name == "tail", node=node)
         case "nlargest" | "nsmallest":
-            return top_k.largest(m, frame, name, args, named, node)
+            return top_k.largest(call, frame)
         case "head" if frame.by is not None:
             return top_k.head(m, frame, args, named, node)
         case "query" if len(args) == 1 and not named:

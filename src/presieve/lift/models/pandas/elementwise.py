@@ -9,13 +9,12 @@ order of values is that of the rows.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import replace
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sort, strip
 from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, none_lit
-from presieve.lift.execution.state import Machine
+from presieve.lift.execution.state import Call, Machine
 from presieve.lift.models.builtins import strings
 from presieve.lift.models.pandas.series import as_double, missing, scalar_operand, small, vector
 from presieve.lift.models.pandas.zeros import one_zero
@@ -177,14 +176,11 @@ def absolute(m: Machine, v: VectorV, node: ast.AST) -> VectorV:
 
 
 def text_method(
-    m: Machine,
+    call: Call,
     v: VectorV,
-    name: str,
-    args: tuple[Value, ...],
-    named: Mapping[str, Value],
-    node: ast.AST,
 ) -> VectorV | None:
     """``column.str.name(...)``; None where it is not known here."""
+    name, args, named = call.name, call.args, call.named
     if strip(v.term.sort) != STRING or not set(named) <= {"na"} or name != "startswith":
         return None
     match args:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call
 from presieve.lift.models.pandas import elementwise, series, top_k, value_counts
 from presieve.lift.models.pandas.reductions import reduced
 from presieve.lift.values.symbolic import AccessV, ListV, SeriesV, TupleV, Value, VectorV
@@ -18,15 +18,11 @@ _NEIGHBOURS = (
 
 
 def method_of(
-    m: Machine,
-    flow: Flow,
+    call: Call,
     owner: SeriesV | VectorV,
-    name: str,
-    args: tuple[Value, ...],
-    named: Mapping[str, Value],
-    node: ast.AST,
 ) -> Value | None:
     """``column.name(...)``; None where it is not known here."""
+    m, flow, name, args, named, node = call
     if name in _NEIGHBOURS:
         reason = f".{name}() looks at neighbouring rows: write a loop that keeps what it needs"
         raise m.decline("not-a-fold", reason, node)
@@ -40,7 +36,7 @@ def method_of(
     if v.array:
         return reduced(m, flow, v, name, node) if not args and not named else None
     if name in ("nlargest", "nsmallest"):
-        return top_k.largest(m, v, name, args, named, node)
+        return top_k.largest(Call(m, flow, name, args, named, node), v)
     if name == "head" and v.by is not None:
         return top_k.head(m, v, args, named, node)
     if name == "sort_values" and set(named) <= {"ascending", "kind"} and not args:
@@ -52,7 +48,7 @@ def method_of(
         return elementwise.chosen(m, v, args[0], rest, name == "where", node)
     args, named = _plain(name, args, named)
     if not named:
-        found = _column_method(m, flow, v, name, args, node)
+        found = _column_method(Call(m, flow, name, args, {}, node), v)
         if found is not None:
             return found
     if name == "clip" and set(named) <= {"lower", "upper"} and len(args) + len(named) <= 2:
@@ -79,18 +75,15 @@ def _plain(
 
 
 def of_accessor(
-    m: Machine,
+    call: Call,
     owner: AccessV,
-    name: str,
-    args: tuple[Value, ...],
-    named: Mapping[str, Value],
-    node: ast.AST,
 ) -> Value | None:
     """``column.str.name(...)``."""
+    m = call.m
     v = series.vector(m, owner.of)
     if owner.by != "str" or v is None:
         return None
-    return elementwise.text_method(m, v, name, args, named, node)
+    return elementwise.text_method(call, v)
 
 
 _WORDS: dict[str, ast.cmpop] = {
@@ -103,9 +96,8 @@ _WORDS: dict[str, ast.cmpop] = {
 }
 
 
-def _column_method(
-    m: Machine, flow: Flow, v: VectorV, name: str, args: tuple[Value, ...], node: ast.AST
-) -> Value | None:
+def _column_method(call: Call, v: VectorV) -> Value | None:
+    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
     match name, args:
         case (("isna" | "isnull"), ()):
             return series.absent(m, v, present=False)

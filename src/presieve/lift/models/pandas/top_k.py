@@ -24,7 +24,7 @@ from presieve.ir.terms import (
     none_lit,
 )
 from presieve.lift.execution.fields import NUMPY, any_row
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas.places import Places, places_of
 from presieve.lift.models.pandas.reductions import element_value, within
 from presieve.lift.models.pandas.series import NAN, as_double, column_of, constant_of, missing
@@ -55,16 +55,13 @@ _RANKED: tuple[Sort, ...] = (FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ)
 
 
 def largest(
-    m: Machine,
+    call: Call,
     of: VectorV | PartV,
-    name: str,
-    args: tuple[Value, ...],
-    named: Mapping[str, Value],
-    node: ast.AST,
 ) -> TopV | None:
     """``column.nlargest(k)``, ``table.nlargest(k, "c")`` and ``nsmallest``; None where it is not
     known what is asked for.
     """
+    m, name, args, named, node = call.m, call.name, call.args, call.named, call.node
     words = ("n", "columns") if isinstance(of, PartV) else ("n",)
     given = {**dict(zip(words, args, strict=False)), **named}
     if len(args) > len(words) or set(given) - {*words, "keep"}:
@@ -222,15 +219,11 @@ def _in_order(m: Machine, top: TopV, harmless: int, node: ast.AST) -> None:
 
 
 def method_of(
-    m: Machine,
-    flow: Flow,
+    call: Call,
     top: TopV,
-    name: str,
-    args: tuple[Value, ...],
-    named: Mapping[str, Value],
-    node: ast.AST,
 ) -> Value | None:
     """``top.min()`` and the like; None where it is not known here."""
+    m, flow, name, args, named, node = call
     if args or named or top.listed or not isinstance(top.of, VectorV):
         return None
     base = strip(top.of.term.sort)

@@ -15,7 +15,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, strip
 from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit
 from presieve.lift.execution.fields import NARROW, any_row, rows_of
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas.series import compare_vectors, constant_of, present_rows
 from presieve.lift.values.merge import merge
 from presieve.lift.values.symbolic import (
@@ -67,15 +67,11 @@ def at_label(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.A
 
 
 def method_of(
-    m: Machine,
-    flow: Flow,
+    call: Call,
     counts: FrequencyV,
-    name: str,
-    args: tuple[Value, ...],
-    named: Mapping[str, Value],
-    node: ast.AST,
 ) -> Value:
     """``counts.get("x", 0)``. Declines whatever needs the counts of all values."""
+    m, flow, name, args, named, node = call
     given = {**dict(zip(("key", "default"), args, strict=False)), **named}
     if name != "get" or "key" not in given or set(given) - {"key", "default"} or len(args) > 2:
         raise m.decline(*needs_all(name), node)

@@ -29,7 +29,7 @@ from presieve.ir.terms import (
 )
 from presieve.ir.walk import variables
 from presieve.lift.execution.fields import rows_of
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pyarrow.values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.values.symbolic import EXACT_INT, Scalar, Traits, Value, describe
 from presieve.semantics.build import and_, get, is_none, ite, or_, some
@@ -140,10 +140,9 @@ def _column(m: Machine, table: BatchV, key: Value) -> Value | None:
     return ArrayV(found.term, table.rows, found.type)
 
 
-def method_of(
-    m: Machine, flow: Flow, owner: Value, name: str, args: tuple[Value, ...], node: ast.AST
-) -> Value | None:
+def method_of(call: Call, owner: Value) -> Value | None:
     """``owner.name(...)``; None where it is not known here."""
+    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
     match owner, name, args:
         case CellV(term, _), "as_py", ():
             return python_value(term)
