@@ -85,13 +85,8 @@ def filters_below(
         return _of_keys(where, request, Declined("unknown-column", str(problem)))
     if isinstance(term, Declined):
         return _of_keys(where, request, term)
-    if zone_note(term):
-        return _of_keys(where, request, _zoned())
-    texts = _texts(inputs.input_names().values())
-    seen = reads_bytes(inputs.fold, term, texts) or differs(term, texts)
-    if seen is not None:
-        return _of_keys(where, request, Declined("text-encoding", NOT_UTF8.format(seen.name)))
-    solution = _proved(inputs.problem(term), policy, budget)
+    unseen = _zoned() if zone_note(term) else _undecoded(inputs, term)
+    solution = unseen or _proved(inputs.problem(term), policy, budget)
     if isinstance(solution, Declined):
         return _of_keys(where, request, solution)
     merge = lift_merge(aggregator, request, solution.problem.fold)
@@ -109,6 +104,13 @@ def filters_below(
     except InexpressibleError as problem:
         return _of_keys(where, request, Declined("inexpressible", no_text(problem)))
     return Below(prefilter, residual, tuple(told))
+
+
+def _undecoded(inputs: Inputs, term: Term) -> Declined | None:
+    """Why Python may see another text than Spark compares, if it may."""
+    texts = _texts(inputs.input_names().values())
+    seen = reads_bytes(inputs.fold, term, texts) or differs(term, texts)
+    return None if seen is None else Declined("text-encoding", NOT_UTF8.format(seen.name))
 
 
 def _unproved(solution: Solution, merge: Merge, policy: Policy, budget: float) -> Declined | None:

@@ -215,8 +215,7 @@ class Encoder:
         if op in _INT_OPS:
             return f"({_INT_OPS[op]} {as_text(encs[0])} {as_text(encs[1])})"
         if op in floats.ARITHMETIC:
-            arguments = [e for e in encs if isinstance(e, FloatEnc)]
-            return self._float(op, arguments)
+            return self._float(op, [e for e in encs if isinstance(e, FloatEnc)])
         match op, encs:
             case Op.ITE, [condition, then, other]:
                 return choose(as_text(condition), then, other)
