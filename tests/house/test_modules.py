@@ -61,6 +61,20 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
     return bool(names & {"Exception", "BaseException"})
 
 
+LONG = 50
+BY_OPTIONS = {"cli/bench.py", "cli/verify.py"}
+"""Commands, whose options are their parameters."""
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_function_fits_on_a_screen(path: Path) -> None:
+    if str(path.relative_to(PACKAGE)) in BY_OPTIONS:
+        return
+    functions = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)]
+    long = {f.name for f in functions if (f.end_lineno or 0) - f.lineno + 1 > LONG}
+    assert not long
+
+
 CROWD = 24
 
 
