@@ -320,3 +320,18 @@ def test_decimals(spark: SparkSession, tmp_path: Path, cell: str | None, shown: 
     same_rows(df, optimize(df, cost="always"))
     (boundary,) = explain(df, cost="always").boundaries
     assert any("Parquet footers" in d["by"] for d in boundary.discharged) is shown
+
+
+@pytest.mark.parametrize(("times", "fits"), [(1, True), (2, False)])
+def test_a_file_that_is_read_twice(
+    spark: SparkSession, tmp_path: Path, times: int, fits: bool
+) -> None:
+    """It has twice as many rows: three such numbers add up to less than 2^31, and six do not."""
+    pandas_udf: Any = importlib.import_module("pyspark.sql.functions").pandas_udf
+    write(tmp_path, g=longs(1, 1, 2), k=longs(1, 2, 2**29))
+    table = spark.read.parquet(*[str(tmp_path)] * times)
+    assert table.count() == 3 * times
+    df = table.groupBy("g").agg(pandas_udf(total, "int")("k").alias("m")).filter("m > 0")
+    same_rows(df, optimize(df, cost="always"))
+    (boundary,) = explain(df, cost="always").boundaries
+    assert (boundary.kind != "none") is fits
