@@ -20,7 +20,7 @@ from presieve.backend.problems.problem import SiteProblem, read_problem
 from presieve.backend.problems.setting import Setting
 from presieve.backend.rewrite import SiteEdit, edit, guarded_edit, rewrite_plan
 from presieve.backend.statistics.data_check import FEW, Check, check_of
-from presieve.backend.statistics.facts import BY_FOOTERS, Fact, extent, known_facts
+from presieve.backend.statistics.facts import BY_FOOTERS, Fact, known_facts, with_extent
 from presieve.backend.statistics.scan_filters import Scans, scans_below
 from presieve.backend.statistics.sizes import Size, sizes
 from presieve.errors import Declined, DeclineSignal
@@ -291,11 +291,11 @@ def bounded(opened: Opened, site: SiteProblem) -> tuple[SiteProblem, dict[Assump
     if not asked:
         return site, {}
     try:
-        known = extent(opened.gateway, opened.plan, site)
+        setting = Setting(opened.timezone, opened.pure)
+        known = with_extent(opened.gateway, opened.plan, site, setting)
         if known is None:
             return site, {}
-        setting = Setting(opened.timezone, opened.pure, known.rows, known.values)
-        again = read_problem(opened.gateway, site.site, opened.plan, setting)
+        again = read_problem(opened.gateway, site.site, opened.plan, known)
     except (DeclineSignal, GatewayError):
         return site, {}
     fits = {a: BY_FOOTERS for a in asked if a not in again.problem.assumptions}

@@ -6,7 +6,15 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Tree, end_of, references
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    CAST,
+    EXPRESSIONS,
+    Tree,
+    end_of,
+    references,
+)
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Column
 from presieve.ir.sorts import BOOL, INT, strip
@@ -166,7 +174,7 @@ def argument(tree: Tree, inputs: Mapping[int, Var], timezone: str) -> Term:
     if kind in (_CASE, _IF):
         parts = [argument(t, inputs, timezone) for t in inside]
         return _choice(parts if len(parts) % 2 else [*parts, none_lit(strip(parts[1].sort))])
-    if kind == _CAST and tree[0]["dataType"] in _COUNTED:
+    if kind == CAST and tree[0]["dataType"] in _COUNTED:
         inner = expression(inside[0], inputs, timezone)
         if not isinstance(inner, Declined) and strip(inner.sort) == BOOL:
             return _counted(inner)
@@ -176,7 +184,7 @@ def argument(tree: Tree, inputs: Mapping[int, Var], timezone: str) -> Term:
     return term
 
 
-_CASE, _IF, _CAST = EXPRESSIONS + "CaseWhen", EXPRESSIONS + "If", EXPRESSIONS + "Cast"
+_CASE, _IF = EXPRESSIONS + "CaseWhen", EXPRESSIONS + "If"
 _COUNTED = ("integer", "long")
 
 

@@ -7,7 +7,7 @@ its children; a field that holds expressions holds such lists again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -133,6 +133,28 @@ def _conjuncts(tree: Tree, ends: list[int], at: int, route: tuple[str, ...]) -> 
 def expr_id(node: JsonNode) -> int:
     """The number of an attribute or alias."""
     return int(node["exprId"]["id"])
+
+
+def unnamed(column: Tree) -> Tree:
+    """What a projected column is, without the name that it gets."""
+    return column[1:] if column[0]["class"] == ALIAS else column
+
+
+def itself(value: Tree) -> JsonNode | None:
+    """The attribute that an expression is, if it is one."""
+    return value[0] if len(value) == 1 and value[0]["class"] == ATTRIBUTE else None
+
+
+def passed_on(columns: list[Tree], here: Mapping[int, set[int]]) -> dict[int, set[int]]:
+    """By the attributes below a projection, what stands in ``here`` at the columns that pass them
+    on as they are.
+    """
+    found: dict[int, set[int]] = {}
+    for column in columns:
+        below = itself(unnamed(column))
+        if below is not None:
+            found.setdefault(expr_id(below), set()).update(here.get(expr_id(column[0]), set()))
+    return found
 
 
 def references(tree: Tree) -> frozenset[int]:

@@ -18,6 +18,7 @@ from presieve.backend.catalyst.definitions import CTE_DEFINITION, CTE_REFERENCE
 from presieve.backend.catalyst.trees import (
     ALIAS,
     ATTRIBUTE,
+    CAST,
     EXPRESSIONS,
     SIMPLE_NAMES,
     JsonNode,
@@ -45,7 +46,6 @@ _TOTAL = frozenset(
 )
 """Expressions that never raise. Of everything else it is assumed that it can."""
 
-_CAST = EXPRESSIONS + "Cast"
 _LITERAL = EXPRESSIONS + "Literal"
 _WIDER = ("byte", "short", "integer", "long", "double")
 """Each fits into those after it, without an error."""
@@ -210,7 +210,7 @@ def _divides_by_a_number(tree: Tree, at: int) -> bool:
     other than zero.
     """
     divisor = _end(tree, at + 1)
-    if tree[divisor]["class"] == _CAST:
+    if tree[divisor]["class"] == CAST:
         divisor += 1
     value = tree[divisor].get("value") if tree[divisor]["class"] == _LITERAL else None
     try:
@@ -234,7 +234,7 @@ def _type(tree: Tree, at: int) -> object:
     if node["class"] in _SUMS or node["class"] == _DIVIDE:
         # Both operands are of one type once a plan is analyzed.
         return _type(tree, at + 1)
-    return node["dataType"] if node["class"] in (ATTRIBUTE, _LITERAL, _CAST) else None
+    return node["dataType"] if node["class"] in (ATTRIBUTE, _LITERAL, CAST) else None
 
 
 def _is_known(tree: Tree, at: int) -> bool:
@@ -247,7 +247,7 @@ def _total_cast(tree: Tree, at: int) -> bool:
     number with room for its digits, or of a constant (which raises always or never).
     """
     node = tree[at]
-    if node["class"] != _CAST:
+    if node["class"] != CAST:
         return False
     child: JsonNode = tree[at + 1]
     if node["dataType"] == "string" or child["class"] == _LITERAL:

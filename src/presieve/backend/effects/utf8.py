@@ -12,6 +12,7 @@ from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
 from presieve.backend.catalyst.trees import (
     ALIAS,
     ATTRIBUTE,
+    CAST,
     EXPRESSIONS,
     Node,
     Tree,
@@ -28,7 +29,6 @@ _DECODED = (
 )
 """Formats that decode what they read, and put U+FFFD where there is something else."""
 
-_CAST = EXPRESSIONS + "Cast"
 _ANY_BYTES = ("string", "binary")
 
 
@@ -91,6 +91,6 @@ def _below(
 
 def _is_written(value: Tree) -> bool:
     """Whether it is a column of another type as text."""
-    if value[0]["class"] != _CAST or len(value) != 2 or value[1]["class"] != ATTRIBUTE:
+    if value[0]["class"] != CAST or len(value) != 2 or value[1]["class"] != ATTRIBUTE:
         return False
     return isinstance(value[1]["dataType"], str) and not value[1]["dataType"].startswith(_ANY_BYTES)

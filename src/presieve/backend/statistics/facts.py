@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.names import input_vars
 from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.catalyst.trees import (
-    ALIAS,
     ATTRIBUTE,
     EXPRESSIONS,
     Node,
     Tree,
     end_of,
     expr_id,
+    itself,
+    passed_on,
     split_conjuncts,
+    unnamed,
 )
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.problem import SiteProblem
-from presieve.backend.statistics.footers import itself, number, ranges, rows, without_null
+from presieve.backend.problems.setting import Setting
+from presieve.backend.statistics.footers import number, ranges, rows, without_null
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import INT, Option, strip
@@ -70,25 +73,19 @@ def known_facts(gateway: Gateway, root: Handle, site: SiteProblem) -> tuple[Fact
     return (*found, *(Fact(_within(asked[i], *ends), BY_FOOTERS) for i, ends in between.items()))
 
 
-@dataclass(frozen=True, slots=True)
-class Extent:
-    """At most how many rows the input has, and between which values integer columns lie, by
-    attribute.
+def with_extent(
+    gateway: Gateway, root: Handle, site: SiteProblem, setting: Setting
+) -> Setting | None:
+    """The setting with what files say of how many rows there are, and of the extremes of integers;
+    None where they say nothing.
     """
-
-    rows: int
-    values: dict[int, tuple[int, int]]
-
-
-def extent(gateway: Gateway, root: Handle, site: SiteProblem) -> Extent | None:
-    """What files say of how many rows there are, and of the extremes of integers."""
     inputs = input_vars(site.names)
     node = site.site.input
     count = rows(gateway, root, node, inputs)
     if count is None:
         return None
     wide = {n for n, v in inputs.items() if strip(v.sort) == INT}
-    return Extent(count, ranges(gateway, root, node, wide))
+    return replace(setting, rows=count, values=ranges(gateway, root, node, wide))
 
 
 def _not_none(var: Var) -> Term:
@@ -96,16 +93,21 @@ def _not_none(var: Var) -> Term:
 
 
 def _no_nan(var: Var) -> Term:
-    value = app(Op.GET, var) if isinstance(var.sort, Option) else var
-    none = [app(Op.IS_NONE, var)] if isinstance(var.sort, Option) else []
-    return disjunction([*none, negate(app(Op.IS_NAN, value))])
+    return _where_there(var, lambda x: negate(app(Op.IS_NAN, x)))
 
 
 def _within(var: Var, low: int, high: int) -> Term:
-    value = app(Op.GET, var) if isinstance(var.sort, Option) else var
-    inside = conjunction([app(Op.PY_GE, value, int_lit(low)), app(Op.PY_LE, value, int_lit(high))])
-    none = [app(Op.IS_NONE, var)] if isinstance(var.sort, Option) else []
-    return disjunction([*none, inside])
+    return _where_there(
+        var,
+        lambda x: conjunction([app(Op.PY_GE, x, int_lit(low)), app(Op.PY_LE, x, int_lit(high))]),
+    )
+
+
+def _where_there(var: Var, test: Callable[[Term], Term]) -> Term:
+    """None, or so."""
+    if not isinstance(var.sort, Option):
+        return test(var)
+    return disjunction([app(Op.IS_NONE, var), test(app(Op.GET, var))])
 
 
 def _is_faithful(site: SiteProblem) -> bool:
@@ -116,33 +118,37 @@ def _is_faithful(site: SiteProblem) -> bool:
         return False
 
 
+def _passing(node: Node, ids: Iterable[int]) -> Iterator[tuple[Node, dict[int, set[int]]]]:
+    """The operators below that pass rows on and add none, from the top; with each, by its output
+    attributes, those asked about that they become.
+    """
+    here = {i: {i} for i in ids}
+    while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
+        yield node, here
+        if node.kind == PROJECT:
+            here = passed_on(node.fields["projectList"], here)
+        (node,) = node.children
+
+
 def _filtered(node: Node, ids: Iterable[int]) -> set[int]:
     """Which of these output attributes a filter below keeps from being NULL."""
-    here = {i: {i} for i in ids}  # from an attribute here to those asked about that it becomes
     found: set[int] = set()
-    while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
-        if node.kind == FILTER:
-            for conjunct in split_conjuncts(node.fields["condition"]):
-                for number in _not_null(conjunct.tree):
-                    found |= here.get(number, set())
-        elif node.kind == PROJECT:
-            here = _below(node.fields["projectList"], here)
-        (node,) = node.children
+    for below, here in _passing(node, ids):
+        if below.kind == FILTER:
+            for conjunct in split_conjuncts(below.fields["condition"]):
+                for attribute in _not_null(conjunct.tree):
+                    found |= here.get(attribute, set())
     return found
 
 
 def _cast(node: Node, ids: Iterable[int]) -> set[int]:
     """Which of these output attributes a projection below casts from integers or decimals."""
-    here = {i: {i} for i in ids}
     found: set[int] = set()
-    while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
-        if node.kind == PROJECT:
-            for tree in node.fields["projectList"]:
-                value = tree[1:] if tree[0]["class"] == ALIAS else tree
-                if itself(value) is None and number(value) is not None:
-                    found |= here.get(expr_id(tree[0]), set())
-            here = _below(node.fields["projectList"], here)
-        (node,) = node.children
+    for below, here in _passing(node, ids):
+        for column in below.fields["projectList"] if below.kind == PROJECT else []:
+            value = unnamed(column)
+            if itself(value) is None and number(value) is not None:
+                found |= here.get(expr_id(column[0]), set())
     return found
 
 
@@ -152,14 +158,3 @@ def _not_null(conjunct: Tree) -> tuple[int, ...]:
         return ()
     operands = [conjunct[1], *conjunct[end_of(conjunct, 1) :][:1]]
     return tuple(expr_id(n) for n in operands if n["class"] == ATTRIBUTE)
-
-
-def _below(columns: list[Tree], here: dict[int, set[int]]) -> dict[int, set[int]]:
-    """The attributes below a projection that its plain columns pass on."""
-    found: dict[int, set[int]] = {}
-    for tree in columns:
-        value = tree[1:] if tree[0]["class"] == ALIAS else tree
-        if len(value) == 1 and value[0]["class"] == ATTRIBUTE:
-            asked = here.get(expr_id(tree[0]), set())
-            found.setdefault(expr_id(value[0]), set()).update(asked)
-    return found

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlparse
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
-from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, CAST, JsonNode, Node, Tree, expr_id
+from presieve.backend.catalyst.trees import CAST, JsonNode, Node, Tree, expr_id, itself, unnamed
 from presieve.backend.gateway import Gateway, Handle
 from presieve.semantics.types import decimal_type
 from presieve.semantics.values import INT_RANGES
@@ -102,11 +102,6 @@ class Below:
     columns: dict[int, Stored]
 
 
-def itself(value: Tree) -> JsonNode | None:
-    """The attribute that a projected column is, if it is one."""
-    return value[0] if len(value) == 1 and value[0]["class"] == ATTRIBUTE else None
-
-
 def number(value: Tree) -> JsonNode | None:
     """The attribute that a projected column is, or is cast from such that the one is NULL where the
     other is and nothing is NaN: from integers and decimals to doubles (``Cast.scala``).
@@ -185,9 +180,7 @@ def _through(columns: list[Tree], wanted: dict[int, int], through: Through) -> d
     """The attributes below a projection that its columns pass on."""
     found: dict[int, int] = {}
     for tree in columns:
-        value = tree[1:] if tree[0]["class"] == ALIAS else tree
-        asked = wanted.get(expr_id(tree[0]))
-        below = through(value) if asked is not None else None
+        asked, below = wanted.get(expr_id(tree[0])), through(unnamed(tree))
         if asked is not None and below is not None:
             # Two columns of one attribute: following one of them is enough to be right.
             found.setdefault(expr_id(below), asked)

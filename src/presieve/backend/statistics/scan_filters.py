@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.definitions import WITH_CTE
 from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
-from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, Node, Tree, expr_id
+from presieve.backend.catalyst.trees import Node, expr_id, passed_on
 from presieve.backend.gateway import Gateway, GatewayError, Handle
 
 
@@ -60,7 +60,7 @@ def columns_below(node: Node, ids: Iterable[int]) -> dict[int, str]:
     names = dict.fromkeys(here, "")
     while node.kind in (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW):
         if node.kind == PROJECT:
-            here = _passed(node.fields["projectList"], here)
+            here = passed_on(node.fields["projectList"], here)
         (node,) = node.children
     for tree in node.fields.get("output", []):
         for asked in here.get(expr_id(tree[0]), ()):
@@ -68,15 +68,6 @@ def columns_below(node: Node, ids: Iterable[int]) -> dict[int, str]:
     if "output" not in node.fields:  # not a relation: what is computed there is not known
         return {i: name for i, name in names.items() if i not in set().union(*here.values())}
     return names
-
-
-def _passed(columns: list[Tree], here: dict[int, set[int]]) -> dict[int, set[int]]:
-    found: dict[int, set[int]] = {}
-    for tree in columns:
-        value = tree[1:] if tree[0]["class"] == ALIAS else tree
-        if len(value) == 1 and value[0]["class"] == ATTRIBUTE:
-            found.setdefault(expr_id(value[0]), set()).update(here.get(expr_id(tree[0]), set()))
-    return found
 
 
 def split_list(text: str) -> list[str]:
