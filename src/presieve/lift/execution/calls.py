@@ -106,9 +106,9 @@ def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
         return changed
     if not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):
         args = tuple(m.evaluate(a, flow) for a in node.args)
-        found = strings.method(Call(m, flow, name, args, {}, node), m.force(owner, flow))
-        found = found or dicts.method(Call(m, flow, name, args, {}, node), owner)
-        found = found or heap.method(Call(m, flow, name, args, {}, node), owner)
+        made = Call(m, flow, name, args, {}, node)
+        found = strings.method(made, m.force(owner, flow))
+        found = found or dicts.method(made, owner) or heap.method(made, owner)
         if found is not None:
             return found
     owner = flow.opened(owner)

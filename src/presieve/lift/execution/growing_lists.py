@@ -80,19 +80,20 @@ def length(found: GrowingV) -> LengthV:
     return LengthV(tuple(there(i) for i in settled(found).items))
 
 
-_FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.Gt,
     ast.Gt: ast.Lt,
     ast.LtE: ast.GtE,
     ast.GtE: ast.LtE,
 }
+"""What an order is from the other side."""
 
 
 def compared(op: ast.cmpop, left: Value, right: Value) -> Term | None:
     """The length of a list compared with a constant; None for everything else."""
     kind = type(op)
     if isinstance(right, LengthV):
-        left, right, kind = right, left, _FLIPPED.get(kind, kind)
+        left, right, kind = right, left, FLIPPED.get(kind, kind)
     if not isinstance(left, LengthV) or not isinstance(right, Scalar):
         return None
     if not isinstance(right.term, Lit) or right.base != INT:

@@ -1,4 +1,8 @@
-"""Trusted. Python's comparisons, membership and truth on symbolic values."""
+"""Trusted. Python's comparisons, membership and truth on symbolic values.
+
+Unlike None, what may be NaN or NaT compares with everything, as unequal and in no order; texts and
+dates are objects, whose order against the float NaN raises.
+"""
 
 from __future__ import annotations
 
@@ -423,19 +427,11 @@ def compare_gaps(
     return flow.decided(negate(found) if isinstance(op, ast.NotEq) else found)
 
 
-_FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.Gt,
-    ast.Gt: ast.Lt,
-    ast.LtE: ast.GtE,
-    ast.GtE: ast.LtE,
-}
-
-
 def _compare_distinct(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
     """The number of different values against a constant that tells none, one and more apart."""
     kind: type[ast.cmpop] = type(op)
     if not isinstance(left, DistinctV):
-        left, right, kind = right, left, _FLIPPED.get(kind, kind)
+        left, right, kind = right, left, growing_lists.FLIPPED.get(kind, kind)
     assert isinstance(left, DistinctV)
     limit: object = None
     if isinstance(right, Scalar) and isinstance(right.term, Lit):
