@@ -117,8 +117,9 @@ class PageFails(AssertionError):
 def run(found: Page, folder: Path, **given: Any) -> dict[str, Any]:
     """Run a page's blocks from top to bottom in one namespace, which begins with ``given``.
 
-    ``folder`` is an empty one for the file with the page's code. Returns the namespace. Raises
-    :class:`PageFails` where a block raises or prints something else than the page shows.
+    ``folder`` is an empty one for the file with the page's code; the working folder is ``work`` in
+    it. Returns the namespace. Raises :class:`PageFails` where a block raises or prints something
+    else than the page shows.
     """
     stem = re.sub(r"\W", "_", found.name.removesuffix(".md"))
     file = folder / f"{stem}.py"
@@ -137,6 +138,8 @@ def run(found: Page, folder: Path, **given: Any) -> dict[str, Any]:
         undo.callback(sys.modules.__setitem__, "__main__", sys.modules["__main__"])
         sys.modules["__main__"] = module
         undo.enter_context(contextlib.redirect_stdout(out))
+        (folder / "work").mkdir(exist_ok=True)
+        undo.enter_context(contextlib.chdir(folder / "work"))
         try:
             exec(compile(text, str(file), "exec", dont_inherit=True), vars(module))
         except (Exception, SystemExit) as error:

@@ -29,14 +29,6 @@ WITHOUT_SPARK = [p for p in WITH_CODE if not p.needs_spark]
 ON_SPARK = [p for p in WITH_CODE if p.needs_spark]
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A page's working folder, empty; its code's file is put next to it."""
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-    return tmp_path
-
-
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """These count their budget on the clock: a busy machine must not make a page wrong."""
@@ -46,20 +38,20 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("found", named(WITHOUT_SPARK))
-def test_page(found: Page, folder: Path) -> None:
-    run(found, folder)
+def test_page(found: Page, tmp_path: Path) -> None:
+    run(found, tmp_path)
 
 
 @pytest.mark.classic("paths below the working folder are those of this process")
 @pytest.mark.parametrize("found", named(ON_SPARK))
-def test_page_on_spark(found: Page, folder: Path, spark: SparkSession) -> None:
+def test_page_on_spark(found: Page, tmp_path: Path, spark: SparkSession) -> None:
     files = local_files(spark)
     before = files.getWorkingDirectory()
     path = spark.sparkContext._jvm.org.apache.hadoop.fs.Path  # type: ignore[union-attr]
-    files.setWorkingDirectory(path(str(folder / "work")))
+    files.setWorkingDirectory(path(str(tmp_path / "work")))
     zone = str(spark.conf.get("spark.sql.session.timeZone"))
     try:
-        run(found, folder, spark=spark)
+        run(found, tmp_path, spark=spark)
     finally:
         files.setWorkingDirectory(before)
         spark.conf.set("spark.sql.session.timeZone", zone)
@@ -98,7 +90,7 @@ def written(folder: Path, text: str) -> Page:
     return page(path)
 
 
-def test_functions_of_a_page_are_read_where_they_stand(folder: Path) -> None:
+def test_functions_of_a_page_are_read_where_they_stand(tmp_path: Path) -> None:
     """Text that is no Python stands between them; one redefines the other."""
     text = (
         "# It isn't Python\n\n```python\nimport presieve\n\ndef best(x):\n    return x > 1\n```\n"
@@ -106,7 +98,7 @@ def test_functions_of_a_page_are_read_where_they_stand(folder: Path) -> None:
         '   found = presieve.synthesize(best, "best", schema="x bigint", mode="row",\n'
         '                               returns="best boolean")\n   ```\n'
     )
-    names = run(written(folder, text), folder)
+    names = run(written(tmp_path, text), tmp_path)
     assert "2" in names["found"].prefilter
     assert names["best"].__code__.co_firstlineno == 15
 
@@ -120,20 +112,20 @@ def test_functions_of_a_page_are_read_where_they_stand(folder: Path) -> None:
         ("raise SystemExit(0)", r"sample\.md:4: .*\nSystemExit"),
     ],
 )
-def test_failures_name_page_and_line(folder: Path, block: str, message: str) -> None:
+def test_failures_name_page_and_line(tmp_path: Path, block: str, message: str) -> None:
     with pytest.raises(PageFails, match=message):
-        run(written(folder, f"# Page\n\n```python\n{block}\n```\n"), folder)
+        run(written(tmp_path, f"# Page\n\n```python\n{block}\n```\n"), tmp_path)
 
 
-def test_output_is_compared(folder: Path) -> None:
+def test_output_is_compared(tmp_path: Path) -> None:
     text = "```python\nprint('seconds 1.25')\n```\n\n<!-- output -->\n```text\nseconds {}\n```\n"
-    run(written(folder, text.format("...")), folder)
+    run(written(tmp_path, text.format("...")), tmp_path)
     with pytest.raises(PageFails, match=re.escape("sample.md:7: the page shows other output")):
-        run(written(folder, text.format("1.3")), folder)
+        run(written(tmp_path, text.format("1.3")), tmp_path)
 
 
-def test_blocks_that_are_not_run_say_why(folder: Path) -> None:
+def test_blocks_that_are_not_run_say_why(tmp_path: Path) -> None:
     text = "<!-- not run: needs a cluster -->\n```python\nraise ValueError\n```\n"
-    found = written(folder, text)
-    run(found, folder)
+    found = written(tmp_path, text)
+    run(found, tmp_path)
     assert [b.note for b in found.blocks] == ["needs a cluster"]
