@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -21,18 +21,24 @@ if TYPE_CHECKING:
 
 EXIT = {"proved": 0, "refuted": 1, "unknown": 2}
 
+Prefilter: TypeAlias = Annotated[
+    str, typer.Option(metavar="SQL", help="The filter on keys and input columns to check.")
+]
+Residual: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="SQL", help="What replaces --where above; without it --where stays."),
+]
+Html: TypeAlias = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write the answer there as a page, too.")
+]
+
 
 def command(
     target: opt.Target,
     schema: opt.Schema,
     where: opt.Where,
-    prefilter: Annotated[
-        str, typer.Option(metavar="SQL", help="The filter on keys and input columns to check.")
-    ],
-    residual: Annotated[
-        str | None,
-        typer.Option(metavar="SQL", help="What replaces --where above; without it --where stays."),
-    ] = None,
+    prefilter: Prefilter,
+    residual: Residual = None,
     returns: opt.Returns = None,
     keys: opt.Keys = "",
     mode: opt.ModeOption = opt.Mode.GROUPED,
@@ -41,9 +47,7 @@ def command(
     declare: opt.Declare = None,
     pure: opt.Pure = None,
     json: opt.Json = False,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the answer there as a page, too.")
-    ] = None,
+    html: Html = None,
     save: opt.Save = None,
 ) -> None:
     """Prove a pushdown, or show a table on which it changes the result.
@@ -72,15 +76,19 @@ def command(
             declare=chosen.declare,
             pure=load_beside(target, chosen.pure),
         )
-    if save is not None and verdict.certificate is not None:
-        output.write(save, verdict.certificate.text())
-    if html is not None:
-        output.write(html, pages.verdict_page(verdict))
+    _write(verdict, save, html)
     if json:
         output.as_json(verdict.to_json())
     else:
         _show(verdict, save)
     raise typer.Exit(EXIT[verdict.status])
+
+
+def _write(verdict: Verdict, save: Path | None, html: Path | None) -> None:
+    if save is not None and verdict.certificate is not None:
+        output.write(save, verdict.certificate.text())
+    if html is not None:
+        output.write(html, pages.verdict_page(verdict))
 
 
 STYLES = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
