@@ -74,8 +74,8 @@ expect 0 "error" presieve why may-erase-error
 refuses "pip install 'presieve[spark]'" presieve demo
 refuses "pip install 'presieve[spark]'" presieve run job.py
 refuses "pip install 'presieve[spark]'" presieve explain job.py
-refuses "pip install 'presieve[spark]'" presieve bench spark
-refuses "pip install 'presieve[spark]'" presieve bench tpch
+refuses "the benchmarks are in the source tree" presieve bench
+refuses "the benchmarks are in the source tree" presieve bench synth --json --runs 1
 expect 0 "no pyspark" python jobs.py
 
 say "installing with [spark]"

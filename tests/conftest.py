@@ -73,11 +73,13 @@ def spark(connect: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         .getOrCreate()
     )
     if connect:
-        # Workers of a server do not stand where its client does, and find no tests.
+        # Workers of a server do not stand where its client does, and find neither package.
+        import benchmarks
         import tests
         from pyspark import cloudpickle
 
-        cloudpickle.register_pickle_by_value(tests)  # type: ignore[no-untyped-call]
+        for package in (benchmarks, tests):
+            cloudpickle.register_pickle_by_value(package)  # type: ignore[no-untyped-call]
     else:
         session.sparkContext.setLogLevel("ERROR")
     _sessions.append(session)

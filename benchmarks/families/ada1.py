@@ -1,8 +1,9 @@
 """How many semesters of a student are known, and how many of them are the first two."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Zipf
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Zipf
 
 
 class Semesters(Aggregator):

@@ -1,8 +1,9 @@
 """The lowest score of a team in each of two rounds."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Uniform
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Uniform
 
 
 class LowestScores(Aggregator):

@@ -1,8 +1,9 @@
 """The last record of a group whose code is 50."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Uniform
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Uniform
 
 
 class LastOfCode(Aggregator):

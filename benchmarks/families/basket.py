@@ -1,8 +1,9 @@
 """How many of the advertised products went into a basket."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Zipf
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Zipf
 
 
 class AdvertisedItems(Aggregator):

@@ -1,8 +1,9 @@
 """Whether men and women hold a job title."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Choice
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Choice
 
 
 class Genders(Aggregator):

@@ -1,8 +1,9 @@
 """The shortest duration of a group, by its days."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Uniform
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Uniform
 
 
 class ShortestByDays(Aggregator):

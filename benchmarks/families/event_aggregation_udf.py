@@ -1,8 +1,9 @@
 """Two kinds of events of a stream, and when it began and ended."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Choice, Normal
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Choice, Normal
 
 
 class Events(Aggregator):

@@ -1,8 +1,9 @@
 """Whether a patient has reported two symptoms."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Choice
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Choice
 
 
 class Symptoms(Aggregator):

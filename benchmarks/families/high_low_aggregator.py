@@ -1,8 +1,9 @@
 """The last price within a window after an announcement."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Uniform
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Uniform
 
 
 class PriceAfterNews(Aggregator):

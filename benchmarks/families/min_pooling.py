@@ -1,8 +1,9 @@
 """The darkest value of each colour, over the pixels that have all three."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Uniform
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Uniform
 
 
 class Darkest(Aggregator):

@@ -1,8 +1,9 @@
 """The sum and the number of the readings of a group, for their mean."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Uniform
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Uniform
 
 
 class SumAndCount(Aggregator):

@@ -1,8 +1,9 @@
 """Points of a player, of which one game gives three at most."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Zipf
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Zipf
 
 
 class CappedPoints(Aggregator):

@@ -1,8 +1,9 @@
 """Planned visits of a patient to a clinic."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Choice
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Choice
 
 
 class PlannedVisits(Aggregator):

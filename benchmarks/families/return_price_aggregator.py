@@ -1,8 +1,9 @@
 """The price at the beginning of a day and the one at its end."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Uniform
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Uniform
 
 
 class OpenAndClose(Aggregator):

@@ -1,8 +1,9 @@
 """Which of the first three days a subscription covers."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Uniform
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Uniform
 
 
 class CoveredDays(Aggregator):

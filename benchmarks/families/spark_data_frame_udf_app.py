@@ -1,8 +1,9 @@
 """Sales in two overlapping seasons."""
 
+from benchmarks.suite import Family, Filter, Published
+from benchmarks.values import Uniform, Zipf
+
 from presieve import Aggregator
-from presieve.bench.suite import Family, Filter, Published
-from presieve.bench.values import Uniform, Zipf
 
 
 class SeasonSales(Aggregator):

@@ -21,12 +21,11 @@ def helps() -> list[tuple[str, str]]:
 
 def _helps(command: Any, name: str, parent: Any) -> Iterator[tuple[str, str]]:
     context = command.context_class(command, info_name=name, parent=parent, terminal_width=WIDTH)
-    below = getattr(command, "commands", None)
-    if below is None:
+    if not hasattr(command, "list_commands"):
         yield context.command_path, command.get_help(context)
         return
-    for word, one in below.items():
-        yield from _helps(one, word, context)
+    for word in command.list_commands(context):
+        yield from _helps(command.get_command(context, word), word, context)
 
 
 class Commands(SphinxDirective):

@@ -6,9 +6,8 @@ import csv
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.suite import Benchmark, benchmarks, load
 from tests.driver.refuting import Job
-
-from presieve.bench.suite import Benchmark, benchmarks, load
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SUITE = FOLDER / "families"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from presieve.bench.on_spark.rows import Row
+from benchmarks.on_spark.rows import Row
 
 ROW = Row(
     name="Top2_1",

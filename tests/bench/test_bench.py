@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from benchmarks import ledger
+from benchmarks.suite import Benchmark, Family, Filter, Published
+from benchmarks.synth.run import measure
 
-from presieve.bench import ledger
-from presieve.bench.suite import Benchmark, Family, Filter, Published
-from presieve.bench.synth import measure
 from presieve.cli.app import main
 
 SUITE = Path(__file__).parents[2] / "benchmarks" / "families"

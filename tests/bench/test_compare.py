@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from benchmarks.engines import compare, table
+from benchmarks.engines.compare import OURS, SPACER, Engine, answers, engines, implies, read
+from benchmarks.engines.magicpush import preconditions
+from benchmarks.published import spacer
+from benchmarks.published.engine import Options
+from benchmarks.published.engine import search as published_search
+from benchmarks.suite import Benchmark, benchmarks, load
 
-from presieve.bench import compare, compare_tell
-from presieve.bench.compare import OURS, SPACER, Engine, answers, engines, implies, read
-from presieve.bench.magicpush import preconditions
-from presieve.bench.published import spacer
-from presieve.bench.published.engine import Options
-from presieve.bench.published.engine import search as published_search
-from presieve.bench.suite import Benchmark, benchmarks, load
 from presieve.certificate import Certificate
 from presieve.cli.app import main
 from presieve.ir.fold import Problem
@@ -34,7 +34,7 @@ def test_both_engines() -> None:
     found = answers(engines(Options(), both=True), [benchmark("Jdata_1")], 20.0, ["grouped"])
     assert [a.engine for a in found] == [OURS, "published algorithms"]
     assert [(a.kind, a.verdict) for a in found] == [("exact", "solved")] * 2
-    ours, theirs = compare_tell.rows(found, OURS)
+    ours, theirs = table.rows(found, OURS)
     assert (ours.looser, theirs.looser) == (None, 0)
     assert (theirs.of, theirs.solved, theirs.weaker, theirs.wrong, theirs.unanswered) == (
         1,
@@ -95,12 +95,12 @@ def test_stronger_prefilters() -> None:
     column = problem.fold.column("type")
     four, more = (app(op, column, int_lit(4)) for op in (Op.SQL_EQ, Op.SQL_GE))
     terms: list[Term] = [four, more, SQL_TRUE]
-    table = [[implies(problem, a, b) for b in terms] for a in terms]
-    assert table == [[True, True, True], [False, True, True], [False, False, True]]
+    implied = [[implies(problem, a, b) for b in terms] for a in terms]
+    assert implied == [[True, True, True], [False, True, True], [False, False, True]]
 
 
 def test_what_was_published() -> None:
-    rows = {r.engine: r for r in compare_tell.published(PUBLISHED)}
+    rows = {r.engine: r for r in table.published(PUBLISHED)}
     whole, spacer = rows["published"], rows["published, Spacer"]
     assert (whole.solved, whole.of, whole.median) == (150, 150, 1.605)
     assert (spacer.solved, spacer.unanswered) == (92, 58)
@@ -124,13 +124,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     }
 
 
-def test_markdown() -> None:
-    text = compare_tell.markdown(compare_tell.published(PUBLISHED))
-    assert (
-        "| published | published | 150 of 150 | 0 | 0 | 0 | - | 1.60 | 3.78 | 116.50 | - |" in text
-    )
-
-
 def test_room_for_magicpush() -> None:
     """Whether anything was bought: exactly. Least scores: with the filter kept. Two best scores
     need two rows, and a number of events depends on how many rows there are.
@@ -139,7 +132,7 @@ def test_room_for_magicpush() -> None:
     found = answers([Engine(OURS, None)], [benchmark(n) for n in names], 20.0, ["grouped"])
     kinds = [preconditions(a.problem, a.prefilter).kind for a in found if a.problem is not None]
     assert kinds == ["exact", "partial", "none", "none", "none"]
-    assert compare_tell.room(found, OURS) == {"grouped": {"exact": 1, "partial": 1}}
+    assert table.magicpush_applies(found, OURS) == {"grouped": {"exact": 1, "partial": 1}}
 
 
 def test_a_filter_on_order_refutes_magicpush() -> None:

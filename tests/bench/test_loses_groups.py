@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from benchmarks.suite import LOSES_GROUPS
 from tests.bench.answers import ANSWERS, Answer
 
-from presieve.bench.suite import LOSES_GROUPS
 from presieve.cli.app import main
 
 every = pytest.mark.parametrize("answer", ANSWERS, ids=str)

@@ -8,13 +8,13 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from benchmarks.suite import UNSATISFIABLE
 from tests.backend.running import same_rows
 from tests.bench import udfs
 from tests.bench.answers import ANSWERS, BENCHMARKS, Answer
 from tests.fuzz.kinds import KINDS
 from tests.lift.lifting import columns
 
-from presieve.bench.suite import UNSATISFIABLE
 from presieve.driver.optimize import explain, optimize
 
 if TYPE_CHECKING:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from benchmarks import ledger
+from benchmarks.on_spark.parquet import KEY, stored
+from benchmarks.on_spark.pipelines import Pipeline
+from benchmarks.on_spark.rows import Row, from_line, to_line, totals
+from benchmarks.on_spark.run import answered, in_turns, measure, run, suite_jobs
+from benchmarks.suite import Benchmark, benchmarks, load
+from benchmarks.values import Choice, Normal, Uniform, Zipf
 from tests.bench.row import ROW
 
-from presieve.bench import ledger
-from presieve.bench.on_spark.pipelines import Pipeline
-from presieve.bench.on_spark.rows import Row, from_line, to_line, totals
-from presieve.bench.on_spark.run import answered, in_turns, measure, run, suite_jobs
-from presieve.bench.on_spark.tables import KEY, stored
-from presieve.bench.suite import Benchmark, benchmarks, load
-from presieve.bench.values import Choice, Normal, Uniform, Zipf
 from presieve.cli.app import main
 from presieve.driver.optimize import optimize
 from presieve.sql.ddl import parse_schema

@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from benchmarks.engines.compare import read
+from benchmarks.published.bounds import repair
+from benchmarks.published.clauses import clause_term, clauses
+from benchmarks.published.conditions import Row, Universes
+from benchmarks.published.engine import Options, enlarged, search
+from benchmarks.published.flow import Flow, trends
+from benchmarks.published.outputs import OutputAtom
+from benchmarks.published.rows import base_conditions, row_atoms
+from benchmarks.published.search import Ablation
+from benchmarks.published.states import state_atoms
+from benchmarks.suite import Mode, benchmarks, load
 
-from presieve.bench.compare import read
-from presieve.bench.published.bounds import repair
-from presieve.bench.published.clauses import clause_term, clauses
-from presieve.bench.published.conditions import Row, Universes
-from presieve.bench.published.engine import Options, enlarged, search
-from presieve.bench.published.flow import Flow, trends
-from presieve.bench.published.outputs import OutputAtom
-from presieve.bench.published.rows import base_conditions, row_atoms
-from presieve.bench.published.search import Ablation
-from presieve.bench.published.states import state_atoms
-from presieve.bench.suite import Mode, benchmarks, load
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.ir.fold import Mode as FoldMode
 from presieve.ir.fold import Problem

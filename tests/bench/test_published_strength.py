@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from benchmarks.suite import Benchmark, benchmarks, load
+from benchmarks.synth.run import search
 
-from presieve.bench.suite import Benchmark, benchmarks, load
-from presieve.bench.synth import search
 from presieve.driver.inputs import TIMEZONE
 from presieve.errors import Declined
 from presieve.ir.fold import Problem

@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from benchmarks.scale import plans, runs, search
+from benchmarks.scale.folds import RESPECTS
+from benchmarks.scale.plot import draw
+from benchmarks.scale.points import Point, by_panel, from_line, growth, to_line
+from benchmarks.scale.table import print_table
 from rich.console import Console
 
-from presieve.bench.scale import plans, runs, search
-from presieve.bench.scale.folds import RESPECTS
-from presieve.bench.scale.plot import draw
-from presieve.bench.scale.points import Point, by_panel, from_line, growth, to_line
-from presieve.bench.scale.tell import show
 from presieve.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_growth_is_told_beside_what_is_linear() -> None:
     assert growth(columns["synthesize"]) == pytest.approx(0.5)
     assert growth(rows["as written"]) is None
     console = Console(file=io.StringIO(), width=120)
-    show(POINTS, console)
+    print_table(POINTS, console)
     told = console.file.getvalue()  # type: ignore[attr-defined]
     assert "0.2000" in told
     assert "0.50" in told
@@ -68,8 +68,8 @@ def test_small_problems_are_solved() -> None:
     """Two sizes in each respect; there is a pushdown for all of them."""
     points = list(search.measure(1, 2, quietly))
     assert {p.panel.removeprefix("search: ") for p in points} == set(RESPECTS)
-    assert all(p.told.startswith(("exact", "split", "partial")) for p in points)
-    assert not any("universe" in p.told for p in points)
+    assert all(p.outcome.startswith(("exact", "split", "partial")) for p in points)
+    assert not any("universe" in p.outcome for p in points)
 
 
 def test_plans_with_something_to_gain_are_changed(
@@ -77,7 +77,7 @@ def test_plans_with_something_to_gain_are_changed(
 ) -> None:
     monkeypatch.setattr(plans, "SIZES", (3, 5))
     points = list(plans.measure(spark, 1, quietly))
-    changed = {p.curve for p in points if p.told == "changed"}
+    changed = {p.curve for p in points if p.outcome == "changed"}
     assert changed == {"columns, a maximum, a filter"}
     assert len(points) == 2 * len(plans.SHAPES)
 
@@ -94,4 +94,4 @@ def test_pipelines_give_the_same_rows(
         ("run: rows", 2000.0),
         ("run: share of rows that the pre-filter keeps", 0.5),
     ]
-    assert len({p.told for p in points}) == 3
+    assert len({p.outcome for p in points}) == 3

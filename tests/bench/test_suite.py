@@ -7,8 +7,7 @@ from pathlib import Path
 from statistics import median
 
 import pytest
-
-from presieve.bench.suite import (
+from benchmarks.suite import (
     ALWAYS_TRUE,
     LOSES_GROUPS,
     UNSATISFIABLE,
@@ -16,6 +15,7 @@ from presieve.bench.suite import (
     benchmarks,
     load,
 )
+
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
 from presieve.errors import Declined
 

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from benchmarks import ledger
+from benchmarks.on_spark.rows import from_line, to_line
+from benchmarks.on_spark.run import in_turns
+from benchmarks.tpch import run
+from benchmarks.tpch.queries import QUERIES, Query
 from tests.bench.row import ROW
 
-from presieve.bench import ledger
-from presieve.bench.on_spark.rows import from_line, to_line
-from presieve.bench.on_spark.run import in_turns
-from presieve.bench.tpch import run
-from presieve.bench.tpch.queries import QUERIES, Query
 from presieve.cli.app import main
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks import ledger
 
-from presieve.bench import ledger
 from presieve.cli.app import main
 from presieve.cli.load import load
 from presieve.errors import UsageError

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 
 import pytest
+from benchmarks.synth.run import measure
 from rich.console import Console
 from tests.bench.test_bench import counting
 
-from presieve.bench.synth import measure
 from presieve.cli.app import main
 from presieve.cli.steps import steps
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir
 
+from benchmarks import ledger
 from rich.console import Console
 from rich.table import Table
 from tests.cost.measure import Comparison, compare
 from tests.cost.pipelines import PIPELINES, Pipeline, Tables
 from tests.cost.tables import write
 
-from presieve.bench import ledger
 from presieve.demo.session import session
 from presieve.driver.optimize import explain, optimize
 

@@ -13,14 +13,14 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 
+from benchmarks import ledger
+from benchmarks.suite import MODES, Benchmark, Mode, benchmarks, load
+from benchmarks.synth.run import search
 from tests.differential import tell
 from tests.differential.replay import SECONDS, replay
 from tests.differential.tell import Line
 from tests.differential.trial import SEED, Trial, tried
 
-from presieve.bench import ledger
-from presieve.bench.suite import MODES, Benchmark, Mode, benchmarks, load
-from presieve.bench.synth import search
 from presieve.cli.steps import steps
 
 SUITE = Path(__file__).parents[2] / "benchmarks" / "families"

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.suite import LOSES_GROUPS, MODES, Mode
 from tests.differential.replay import Replayed
 from tests.differential.trial import Tried
-
-from presieve.bench.suite import LOSES_GROUPS, MODES, Mode
 
 FEW = 50
 """A benchmark of which fewer groups pass the filter is told of: little is tried there."""

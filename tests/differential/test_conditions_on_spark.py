@@ -7,11 +7,10 @@ from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
+from benchmarks.synth.run import search
 from tests.bench.answers import BENCHMARKS
 from tests.differential.on_spark import Compared, compare
 from tests.differential.trial import Trial
-
-from presieve.bench.synth import search
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

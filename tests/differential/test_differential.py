@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from benchmarks.suite import MODES, Mode
+from benchmarks.synth.run import search
 from tests.bench.answers import ANSWERS, BENCHMARKS, Answer
 from tests.differential import __main__ as program
 from tests.differential import tell
@@ -18,8 +20,6 @@ from tests.differential.tell import Line
 from tests.differential.trial import Tried, tried
 from tests.lift.lifting import columns
 
-from presieve.bench.suite import MODES, Mode
-from presieve.bench.synth import search
 from presieve.driver.inputs import read_inputs
 from presieve.errors import Declined
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE

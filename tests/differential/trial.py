@@ -8,13 +8,13 @@ from dataclasses import asdict, dataclass, field
 from random import Random
 from typing import Any
 
+from benchmarks.suite import Benchmark, Mode
 from tests.differential.groups import Groups, modelled, witnessed
 from tests.differential.pool import FAR, Group, Pool, length
 from tests.differential.python import Python
 from tests.fuzz.execute import Row, keeps
 from tests.lift.lifting import columns
 
-from presieve.bench.suite import Benchmark, Mode
 from presieve.certificate import Certificate
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
 from presieve.driver.synthesize import Synthesis

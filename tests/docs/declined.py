@@ -21,9 +21,6 @@ INDEX = PAGES / "README.md"
 TITLE = re.compile(r"# `([a-z-]+)`: (.+)")
 CODE = re.compile(r"[a-z]+(-[a-z]+)*")
 
-ELSEWHERE = {"bench"}
-"""Packages whose codes no user of a pipeline meets: another tool's runs in benchmarks."""
-
 RAISED_BY = {"Declined": 0, "DeclineSignal": 0}
 """What is made with a code, and the position of the code among the arguments."""
 
@@ -144,7 +141,6 @@ def codes() -> dict[str, list[str]]:
     list, some of which it takes from tables, and those that stand in calls.
     """
     trees = {p: ast.parse(p.read_text()) for p in sorted(SOURCES.rglob("*.py"))}
-    trees = {p: t for p, t in trees.items() if p.relative_to(SOURCES).parts[0] not in ELSEWHERE}
     named = dict(pair for tree in trees.values() for pair in _constants(tree))
     raised_by = RAISED_BY | dict(pair for tree in trees.values() for pair in _helpers(tree))
     found: dict[str, list[str]] = {code: [] for code in CODES}

@@ -29,9 +29,9 @@ def lint(tree: Path) -> tuple[int, str]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    shutil.copytree(
-        ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
-    )
+    for folder in ("src", "benchmarks"):
+        without = shutil.ignore_patterns("__pycache__", "*.pyc", "*.svg", "*.jsonl")
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=without)
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     return tmp_path
 
@@ -65,6 +65,7 @@ def test_the_tree_keeps_its_layers(tree: Path) -> None:
         ("smt/__init__.py", "import cvc5", "cvc5 in one file"),
         ("semantics/__init__.py", "import pyspark", "pyspark below lift, backend and demo"),
         ("ir/fold.py", "import rich", "Terminal and page libraries stay at the edge"),
+        ("cli/bench.py", "import benchmarks", "The package does not know its benchmarks"),
     ],
 )
 def test_a_planted_import_is_rejected(tree: Path, module: str, line: str, contract: str) -> None:

@@ -1,4 +1,4 @@
-"""Rules that hold for every file of the package."""
+"""Rules that hold for every file of the package and of its benchmarks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[2] / "src" / "presieve"
-FILES = sorted(PACKAGE.rglob("*.py"))
+ROOT = Path(__file__).parents[2]
+FAMILIES = ROOT / "benchmarks" / "families"
+FILES = {
+    path.relative_to(folder.parent).as_posix().removeprefix("presieve/"): path
+    for folder in (ROOT / "src" / "presieve", ROOT / "benchmarks")
+    for path in sorted(folder.rglob("*.py"))
+    if path.parent != FAMILIES  # written as users write
+}
+each_file = pytest.mark.parametrize("name", FILES)
 LINES = 600
 BROAD = {
     "cli/load.py": 1,
@@ -29,9 +36,9 @@ def test_there_is_something_to_look_at() -> None:
     assert len(FILES) > 20
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_a_module_says_on_which_side_of_trust_it_stands(path: Path) -> None:
-    text = path.read_text()
+@each_file
+def test_a_module_says_on_which_side_of_trust_it_stands(name: str) -> None:
+    text = FILES[name].read_text()
     if not text.strip():
         return
     docstring = ast.get_docstring(ast.parse(text))
@@ -39,19 +46,19 @@ def test_a_module_says_on_which_side_of_trust_it_stands(path: Path) -> None:
     assert docstring.startswith(("Trusted. ", "Untrusted. "))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_a_module_is_about_one_thing(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= LINES
+@each_file
+def test_a_module_is_about_one_thing(name: str) -> None:
+    assert len(FILES[name].read_text().splitlines()) <= LINES
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_exceptions_are_caught_by_name(path: Path) -> None:
+@each_file
+def test_exceptions_are_caught_by_name(name: str) -> None:
     broad = [
         node.lineno
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(ast.parse(FILES[name].read_text()))
         if isinstance(node, ast.ExceptHandler) and _is_broad(node)
     ]
-    assert len(broad) == BROAD.get(str(path.relative_to(PACKAGE)), 0), f"lines {broad}"
+    assert len(broad) == BROAD.get(name, 0), f"lines {broad}"
 
 
 def _is_broad(handler: ast.ExceptHandler) -> bool:
@@ -62,15 +69,12 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
 
 
 LONG = 50
-BY_OPTIONS = {"cli/bench.py", "cli/verify.py"}
-"""Commands, whose options are their parameters."""
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_a_function_fits_on_a_screen(path: Path) -> None:
-    if str(path.relative_to(PACKAGE)) in BY_OPTIONS:
-        return
-    functions = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef)]
+@each_file
+def test_a_function_fits_on_a_screen(name: str) -> None:
+    nodes = ast.walk(ast.parse(FILES[name].read_text()))
+    functions = [n for n in nodes if isinstance(n, ast.FunctionDef)]
     long = {f.name for f in functions if (f.end_lineno or 0) - f.lineno + 1 > LONG}
     assert not long
 
@@ -80,16 +84,15 @@ CROWD = 24
 
 def test_folders_are_rooms() -> None:
     """No folder has so many files that nobody knows where the next one goes."""
-    folders = Counter(path.parent for path in FILES if path.name != "__init__.py")
-    crowded = {str(f.relative_to(PACKAGE)): n for f, n in folders.items() if n > CROWD}
+    folders = Counter(path.parent for path in FILES.values() if path.name != "__init__.py")
+    crowded = {str(f.relative_to(ROOT)): n for f, n in folders.items() if n > CROWD}
     assert not crowded
 
 
 def test_no_import_goes_round() -> None:
     """Imports inside of functions count, those for types alone do not."""
-    names = {
-        path: ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in FILES
-    }
+    parts = {path: path.relative_to(ROOT).with_suffix("").parts for path in FILES.values()}
+    names = {path: ".".join(p[1:] if p[0] == "src" else p) for path, p in parts.items()}
     known = {name.removesuffix(".__init__") for name in names.values()}
     graph = {name: imported(path, known) - {name} for path, name in names.items()}
     TopologicalSorter(graph).prepare()  # CycleError names the files

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.suite import Benchmark, benchmarks, load
 from tests.story.replay import check, check_rounds
 from tests.synthesis.cases import CASES, Case
 from tests.synthesis.running import pipeline_of
 
-from presieve.bench.suite import Benchmark, benchmarks, load
 from presieve.driver.solve import Solution, solve
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.ir.fold import Problem

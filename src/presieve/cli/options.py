@@ -18,17 +18,6 @@ class Mode(StrEnum):
     GLOBAL = "global"
 
 
-Turns: TypeAlias = Annotated[int, typer.Option(min=1, help="Measured turns; medians are told.")]
-Data: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Where the tables are kept; a cache folder without it."),
-]
-Ledger: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Add a line to this file.")
-]
-Again: TypeAlias = Annotated[
-    bool, typer.Option("--again", help="No run: what the ledger's last one gave.")
-]
 Target: TypeAlias = Annotated[
     str, typer.Argument(metavar="FILE.py:NAME", help="The function or class of the fold.")
 ]

@@ -1,0 +1,13 @@
+"""Untrusted. The commands below ``presieve bench``."""
+
+from __future__ import annotations
+
+import typer
+
+from benchmarks.commands import scale, spark, synth, tpch
+
+app = typer.Typer(rich_markup_mode=None)
+app.command("spark")(spark.command)
+app.command("scale")(scale.command)
+app.command("tpch")(tpch.command)
+app.command("synth")(synth.command)

@@ -1,0 +1,1 @@
+"""Untrusted. Our search beside the published algorithms, a Horn solver and MagicPush."""

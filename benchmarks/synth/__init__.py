@@ -1,0 +1,1 @@
+"""Untrusted. The synthesis benchmark: our search on the published suite."""

@@ -1,0 +1,123 @@
+"""Untrusted. TPC-H tables, generated once and kept, and the pipelines over them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.on_spark.run import ByHand, Job
+from benchmarks.tpch.queries import Query
+from presieve.errors import UsageError
+from presieve.ir.pushdown import Kind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TABLES = ("lineitem", "orders", "partsupp")
+PROGRAM = "tpchgen-cli"
+TRANSPILER = "spark.sql.experimental.optimizer.transpilePyUDFs"
+"""Spark's own transpiler, which makes expressions of scalar UDFs of one statement where they are
+called. It is off by default.
+"""
+
+
+def generated(scale: float, directory: Path) -> Path:
+    """The folder with the tables of a scale factor (1 is 6 million lines), made where missing.
+
+    Raises :class:`UsageError` where the generator is missing or fails.
+    """
+    folder = directory / f"tpch-{scale:g}"
+    if folder.exists():
+        return folder
+    beside = Path(sys.executable).with_name(PROGRAM)
+    program = str(beside) if beside.exists() else shutil.which(PROGRAM)
+    if program is None:
+        raise UsageError(f"TPC-H tables need {PROGRAM}: pip install 'presieve[bench]'")
+    partial_folder = folder.with_name(f".{folder.name}.{os.getpid()}")
+    wanted = ["-s", f"{scale:g}", f"--tables={','.join(TABLES)}", f"--output-dir={partial_folder}"]
+    done = subprocess.run([program, "parquet", *wanted], capture_output=True, text=True)
+    if done.returncode:
+        raise UsageError(f"{PROGRAM} failed: {done.stderr.strip()[-200:]}")
+    partial_folder.replace(folder)  # a run that is cut off leaves no half of the tables
+    return folder
+
+
+def read(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:
+    """The tables of a folder."""
+    return {name: spark.read.parquet(str(folder / f"{name}.parquet")) for name in TABLES}
+
+
+def written(query: Query, tables: Mapping[str, DataFrame]) -> DataFrame:
+    """A query as written."""
+    return query.folded(query.read(tables)).filter(query.where)
+
+
+def transpiled(query: Query, tables: Mapping[str, DataFrame]) -> DataFrame:
+    """A query as written, with Spark's own transpiler, which leaves functions of groups alone. The
+    setting must be on where it is run, too.
+    """
+    with transpiler(_session(tables), on=True):
+        return written(query, tables)
+
+
+@contextmanager
+def transpiler(spark: SparkSession, *, on: bool) -> Iterator[None]:
+    """The setting. What is built without it runs without it."""
+    before = spark.conf.get(TRANSPILER)
+    spark.conf.set(TRANSPILER, str(on).lower())
+    try:
+        with warnings.catch_warnings(action="ignore"):  # where it can do nothing
+            yield
+    finally:
+        spark.conf.set(TRANSPILER, str(before))
+
+
+def _session(tables: Mapping[str, DataFrame]) -> SparkSession:
+    return tables[TABLES[0]].sparkSession
+
+
+def jobs(queries: tuple[Query, ...], tables: Mapping[str, DataFrame]) -> Iterator[Job]:
+    """Each query on the tables. Its number of rows is what its function reads. Until the next one
+    is asked for, the setting of Spark's transpiler is as the query needs it.
+    """
+    for query in queries:
+        rows = query.read(tables).count()
+        plain, by_hand = written(query, tables), partial(_by_hand, query, tables)
+        if not query.arguments:
+            yield Job(query.name, rows, plain, by_hand)
+            continue
+        other = transpiled(query, tables)
+        with transpiler(_session(tables), on=True):
+            yield Job(query.name, rows, plain, by_hand, other)
+
+
+def _by_hand(query: Query, tables: Mapping[str, DataFrame]) -> ByHand:
+    df = query.read(tables)
+    fewer = df if query.prefilter == "true" else df.filter(query.prefilter)
+    with transpiler(_session(tables), on=False):
+        folded = query.folded(fewer)
+    return ByHand(
+        kind=kind(query),
+        prefilter=query.prefilter,
+        residual=query.residual,
+        declined="",
+        pipeline=folded if query.residual == "true" else folded.filter(query.residual),
+        kept=fewer.count,
+    )
+
+
+def kind(query: Query) -> Kind:
+    """What is typed by hand, in the words of a pushdown."""
+    if query.prefilter == "true":
+        return "none"
+    if query.residual == "true":
+        return "exact"
+    return "partial" if query.residual == query.where else "split"

@@ -1,1 +1,0 @@
-"""Untrusted. Benchmarks: what is measured, how, and the ledger it is written to."""
