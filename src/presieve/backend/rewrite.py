@@ -149,7 +149,7 @@ def _beside(site: SiteProblem, prefilter: Term, timezone: str) -> Predicate | No
         if left in first and known is not None:
             own[first[left]] = (right, Var(Scope.KEY, known.name, known.sort))
     read = set(variables(prefilter))
-    if not read <= set(own) or any(own[v][0] in site.below.exposed for v in read):
+    if not read <= set(own) or any(own[v][0] in site.input_errors.exposed for v in read):
         raise DeclineSignal("may-add-error", "the second input would be filtered too early")
     if any(own[v][1].sort != v.sort for v in read):
         raise DeclineSignal("key-type", NULLABLE)
@@ -194,7 +194,7 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
 def _check_exposed(site: SiteProblem, prefilter: Term) -> None:
     read = set(variables(prefilter))
     for number, variable in input_vars(site.names).items():
-        if variable in read and number in site.below.exposed:
+        if variable in read and number in site.input_errors.exposed:
             raise DeclineSignal(
                 "may-add-error",
                 f"the pre-filter would compute {variable.name!r}, which can raise, for more rows;"

@@ -186,18 +186,18 @@ def breaks(problem: Problem, assumptions: Collection[Assumption]) -> Term | Decl
     return found
 
 
-def covers(problem: Problem, assumptions: Iterable[Assumption], found: Term) -> bool:
+def covers(problem: Problem, assumptions: Iterable[Assumption], predicate: Term) -> bool:
     """Whether every row whatever that breaks an assumption satisfies the predicate, and comes out
     of a file scan that is handed it.
     """
     bare = replace(problem, assumptions=())
     terms = [a.term for a in assumptions]
-    runs = Runs(bare, [found, may_lose(found), *terms])
+    runs = Runs(bare, [predicate, may_lose(predicate), *terms])
     row = runs.row("r")
     obeys = runs.encoder.boolean(app(Op.AND, *terms), row)
     runs.encoder.fact(s_not(obeys))
-    lost = runs.encoder.boolean(may_lose(found), row)
-    runs.encoder.fact(s_or([s_not(runs.is_true(found, row)), lost]))
+    lost = runs.encoder.boolean(may_lose(predicate), row)
+    runs.encoder.fact(s_or([s_not(runs.is_true(predicate, row)), lost]))
     solver = make_solver("z3")
     solver.add(runs.encoder.take())
     return isinstance(solver.check([], Effort(seconds=2.0)), Unsat)

@@ -10,11 +10,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from presieve.driver.python_rows import python_result, python_row, sorts_of
 from presieve.driver.solve import Solution, strictly
-from presieve.driver.values_shown import shown_result, shown_row, sorts_of
 from presieve.errors import PresieveError
 from presieve.ir.fold import Assumption, Problem
-from presieve.report import order as told
+from presieve.report import order as orders
 from presieve.report.order import Order, Permuted
 from presieve.semantics import interpret
 from presieve.semantics.interpret import Raised, Row
@@ -50,7 +50,7 @@ def order_of(solution: Solution, seconds: float) -> Order:
         return Question(problem, schema, solution.known, min(seconds, SECONDS)).answer()
     except PresieveError as error:
         logger.warning("asking for the order of rows failed, please report it", exc_info=error)
-        return told.unknown()
+        return orders.unknown()
 
 
 @dataclass(slots=True)
@@ -80,14 +80,16 @@ class Question:
         seconds = SECONDS if self.seconds is None else self.seconds
         match decide(self.problem, seconds):
             case Exchange() if self.problem.fold.hidden:
-                return told.unknown("it may depend on what a function gives that is declared pure")
+                return orders.unknown(
+                    "it may depend on what a function gives that is declared pure"
+                )
             case Exchange() as found:
                 witness = self._witness(found)
-                return told.dependent(witness) if witness else told.unknown()
+                return orders.dependent(witness) if witness else orders.unknown()
             case Independent():
                 open_ = [a for a in self.problem.assumptions if a not in self.known]
-                return told.independent([{"code": a.code, "text": a.text} for a in open_])
-        return told.unknown()
+                return orders.independent([{"code": a.code, "text": a.text} for a in open_])
+        return orders.unknown()
 
     def _witness(self, found: Exchange) -> Permuted | None:
         """Both orders run on the reference interpreter; None where they do not differ there."""
@@ -104,7 +106,7 @@ class Question:
             return None
         sorts = sorts_of(self.problem)
         rows, permuted = (
-            [shown_row(self.schema, {**key, **r}, sorts) for r in order] for order in orders
+            [python_row(self.schema, {**key, **r}, sorts) for r in order] for order in orders
         )
-        result, other = (shown_result(self.problem, o, key) for o in (first, second))
+        result, other = (python_result(self.problem, o, key) for o in (first, second))
         return Permuted(rows, permuted, result, other, found.cause)

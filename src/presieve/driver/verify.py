@@ -12,8 +12,8 @@ from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.options import Options
 from presieve.driver.pure import PureFunctions, read_pure
-from presieve.driver.pure_results import realizer
-from presieve.driver.repair import Mend
+from presieve.driver.pure_results import with_results
+from presieve.driver.repair import RepairSearch
 from presieve.driver.solve import (
     ERASED_TEXT,
     ERASES,
@@ -95,7 +95,7 @@ def verify(
         verdict = _since(asked.verdict(), claim, started)
     if verdict.status == "proved":
         return verdict
-    return replace(verdict, _mend=Mend(inputs, where, post, facts, policy, budget))
+    return replace(verdict, _mend=RepairSearch(inputs, where, post, facts, policy, budget))
 
 
 def _since(verdict: Verdict, claim: Claim, started: float) -> Verdict:
@@ -155,8 +155,8 @@ class Asked:
         if self.policy != "strict":
             more = numbers(problem, OPTIONAL, COMPUTED)
             problem = replace(problem, assumptions=(*problem.assumptions, *more))
-        real = realizer(problem.fold, self.inputs.lifted.calls)
-        found = handwritten.judge(problem, prefilter, residual, self.budget, real)
+        results = with_results(problem.fold, self.inputs.lifted.calls)
+        found = handwritten.judge(problem, prefilter, residual, self.budget, results)
         remedies = {NO_ROWS: CONTRADICTION, handwritten.NOT_REAL: RESULTS}
         match found:
             case handwritten.Undecided(reason):
@@ -167,7 +167,7 @@ class Asked:
         fewer = strictly(problem)
         if fewer != problem:
             # Proved with all assumptions; those that the proof can do without need not be told.
-            again = handwritten.judge(fewer, prefilter, residual, self.budget, real)
+            again = handwritten.judge(fewer, prefilter, residual, self.budget, results)
             if isinstance(again, handwritten.Invariant):
                 proved = self._proved(fewer, again.clauses)
                 if proved.status == "proved":

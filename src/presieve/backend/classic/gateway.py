@@ -22,7 +22,7 @@ from presieve.backend.classic.glance import filters_an_aggregate, has_boundaries
 from presieve.backend.classic.guarded import guarded, java_class, java_constant
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.parts import Parts
-from presieve.backend.classic.prompt import prompt
+from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.classic.splitting import split
@@ -98,18 +98,21 @@ class ClassicGateway:
         found = (java_constant(jvm, _PATTERN, pattern) for pattern in patterns)
         return any(bool(plan.containsPattern(pattern)) for pattern in found)
 
-    def glance(self, plan: Java, told: bool) -> bool:
+    def glance(self, plan: Java, *, skip_hopeless: bool) -> bool:
         """As in :class:`Gateway`. There is nothing without a Python function or a filter above an
-        aggregate; nor, unless it is told why, where aggregates call no function that is known.
+        aggregate.
         """
         if self.calls_python(plan):
             return True
-        return self.mentions(plan, "FILTER") and filters_an_aggregate(self, plan, told)
+        if not self.mentions(plan, "FILTER"):
+            return False
+        return filters_an_aggregate(self, plan, skip_hopeless=skip_hopeless)
 
-    def interesting(self, plan: Java, told: bool) -> Node | None:
+    def interesting(self, plan: Java, *, skip_hopeless: bool) -> Node | None:
         """As in :class:`Gateway`."""
         text = self.json(plan)
-        return self._read(plan, text) if has_boundaries(text, told) else None
+        there = has_boundaries(text, skip_hopeless=skip_hopeless)
+        return self._read(plan, text) if there else None
 
     def tree(self, plan: Java) -> Node:
         """The plan as a tree."""
@@ -136,7 +139,7 @@ class ClassicGateway:
     @guarded
     def json(self, tree: Java) -> str:
         """A plan or expression as Catalyst's JSON: its nodes in pre-order."""
-        with prompt(self.spark._jvm):
+        with quick_ack(self.spark._jvm):
             return str(tree.toJSON())
 
     @guarded
@@ -212,7 +215,7 @@ class ClassicGateway:
     @guarded
     def text(self, plan: Java) -> str:
         """Spark's own drawing of a plan."""
-        with prompt(self.spark._jvm):
+        with quick_ack(self.spark._jvm):
             return str(plan.toString())
 
     @guarded
@@ -359,7 +362,7 @@ class ClassicGateway:
         It was pickled by this process, or by one that the user started for the same job. Raises
         whatever loading the user's own objects raises.
         """
-        with prompt(self.spark._jvm):
+        with quick_ack(self.spark._jvm):
             data = bytes(python_function.command().toArray(self._byte))
         return loads(data)
 

@@ -14,10 +14,11 @@ from presieve.backend.connect import operators, texts
 from presieve.backend.connect.client import Client, loaded, message, same
 from presieve.backend.connect.expressions import (
     conjunction,
+    display_sql,
     from_text,
     is_deterministic,
-    shown,
 )
+from presieve.backend.connect.notes import notes
 from presieve.backend.connect.operators import (
     Condition,
     Expression,
@@ -28,10 +29,9 @@ from presieve.backend.connect.operators import (
 from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.connect.separate import separated
 from presieve.backend.connect.splitting import repeatable, split
-from presieve.backend.connect.told import told
 from presieve.backend.effects.sources import SERVER_FORMATS
 from presieve.backend.gateway import GatewayError, Source
-from presieve.backend.notes import TOLD
+from presieve.backend.notes import NOTES
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
@@ -65,15 +65,15 @@ class ConnectGateway:
             self._origin = self._client.origin(df)
         relation = self._with_texts(self._client.relation(df))
         if not is_interesting(relation):
-            return Operator(_UNREAD, {TOLD: told(relation)}, (), (), relation, ())
+            return Operator(_UNREAD, {NOTES: notes(relation)}, (), (), relation, ())
         plan = self._resolved(relation)
         self._opened = self._opened or plan
         return plan
 
     def _resolved(self, relation: Relation) -> Operator:
         plan = self._resolver.resolve(relation)
-        notes = told(relation)
-        return replace(plan, fields={**plan.fields, TOLD: notes}) if notes else plan
+        found = notes(relation)
+        return replace(plan, fields={**plan.fields, NOTES: found}) if found else plan
 
     def _with_texts(self, relation: Relation) -> Relation:
         """The plan with queries in SQL text as messages, where these are right."""
@@ -86,13 +86,13 @@ class ConnectGateway:
                 self._right[k] = texts.is_right(self._client, asked[k], made)
         return texts.put_in(relation, {k: m for k, m in read.items() if self._right[k]})
 
-    def glance(self, plan: Operator, told: bool) -> bool:
+    def glance(self, plan: Operator, *, skip_hopeless: bool) -> bool:
         """There may always be something: reading costs no call of the server."""
         return True
 
-    def interesting(self, plan: Operator, told: bool) -> Node | None:
-        """The plan as a tree, or None where there is nothing to do in it and nothing to tell."""
-        nothing = plan.kind == _UNREAD and not plan.fields[TOLD]
+    def interesting(self, plan: Operator, *, skip_hopeless: bool) -> Node | None:
+        """The plan as a tree, or None where there is nothing to do in it and nothing to say."""
+        nothing = plan.kind == _UNREAD and not plan.fields[NOTES]
         return None if nothing else operators.as_tree(plan)
 
     def tree(self, plan: Operator) -> Node:
@@ -185,7 +185,7 @@ class ConnectGateway:
     def sql(self, expression: tuple[Condition, Operator]) -> str:
         """An expression as SQL text, for a person."""
         condition, filter_ = expression
-        return shown(condition, self._resolver.scope(*filter_.children))
+        return display_sql(condition, self._resolver.scope(*filter_.children))
 
     # Building
 

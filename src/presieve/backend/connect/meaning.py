@@ -63,10 +63,10 @@ def operand(expression: Expression, scope: Scope, depth: int = 0) -> Operand:
         return _cast(expression.cast, scope, depth)
     if kind == "unresolved_function":
         return _function(expression.unresolved_function, scope, depth)
-    raise DeclineSignal("sql-unsupported", f"{_shown(kind)} is not supported")
+    raise DeclineSignal("sql-unsupported", f"{_kind_name(kind)} is not supported")
 
 
-def _shown(kind: str | None) -> str:
+def _kind_name(kind: str | None) -> str:
     return "a Python function" if str(kind).startswith("common_inline") else str(kind)
 
 

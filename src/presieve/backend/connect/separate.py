@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from presieve.backend.catalyst.boundary import SCALAR
 from presieve.backend.catalyst.trees import ATTRIBUTE
 from presieve.backend.connect.expressions import read
 from presieve.backend.connect.operators import Expression, Operator, Relation, inner, walk
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import Scope, fold
 from presieve.backend.effects.raising import can_raise
+from presieve.lift.evaluation_types import SCALAR
 
 _CALL = "common_inline_user_defined_function"
 
@@ -111,7 +111,7 @@ def _function(call: Expression) -> Expression:
     return call.common_inline_user_defined_function
 
 
-def _below(expression: Expression) -> list[Expression]:
+def _parts(expression: Expression) -> list[Expression]:
     """What the expression is made of, for those that functions of one row are."""
     match expression.WhichOneof("expr_type"):
         case "alias":
@@ -131,12 +131,12 @@ def _below(expression: Expression) -> list[Expression]:
 def _calls(expression: Expression) -> list[Expression]:
     """Every call of a Python function in an expression."""
     here = [expression] if expression.WhichOneof("expr_type") == _CALL else []
-    return here + [c for e in _below(expression) for c in _calls(e)]
+    return here + [c for e in _parts(expression) for c in _calls(e)]
 
 
 def _innermost(expression: Expression) -> list[Expression]:
     """Copies of the calls that have no other in their arguments, from left to right."""
-    found = [c for e in _below(expression) for c in _innermost(e)]
+    found = [c for e in _parts(expression) for c in _innermost(e)]
     if found or expression.WhichOneof("expr_type") != _CALL:
         return found
     made = type(expression)()
@@ -177,7 +177,7 @@ def _key(expression: Expression) -> bytes:
     while stack:
         here = stack.pop()
         here.ClearField("common")
-        stack += _below(here)
+        stack += _parts(here)
     key: bytes = made.SerializeToString(deterministic=True)
     return key
 
@@ -190,7 +190,7 @@ def _replace(expression: Expression, names: dict[bytes, str]) -> None:
     """Columns for the expressions of these keys, wherever they stand in another."""
     name = names.get(_key(expression))
     if name is None:
-        for part in _below(expression):
+        for part in _parts(expression):
             _replace(part, names)
         return
     expression.Clear()
@@ -219,5 +219,5 @@ def _new_name(expression: Expression, names: set[str]) -> str:
 def _columns(expression: Expression) -> Iterator[str]:
     if expression.WhichOneof("expr_type") == "unresolved_attribute":
         yield str(expression.unresolved_attribute.unparsed_identifier).replace("`", "")
-    for part in _below(expression):
+    for part in _parts(expression):
         yield from _columns(part)

@@ -47,7 +47,7 @@ def valid_utf8(
             for conjunct in split_conjuncts(node.fields["condition"]):
                 tested |= here.get(_tested(conjunct.tree), frozenset())
         elif "projectList" in node.fields:
-            found, here = _below(node.fields["projectList"], here, found)
+            found, here = _through(node.fields["projectList"], here, found)
         node = node.children[0]
     if tested and _is_faithful(gateway, plan, root, top):
         found |= tested
@@ -73,7 +73,7 @@ def _tested(tree: Tree) -> int:
     return expr_id(read[0]) if is_test and len(read) == 1 else -1
 
 
-def _below(
+def _through(
     columns: list[Tree], here: dict[int, frozenset[int]], found: frozenset[int]
 ) -> tuple[frozenset[int], dict[int, frozenset[int]]]:
     """What a projection computes as UTF-8, and the attributes below it that it passes on."""

@@ -19,7 +19,7 @@ from presieve.backend.effects.errors import (
     sent_to_python,
 )
 from presieve.backend.effects.on_demand import Called, called
-from presieve.backend.effects.raising import Below, can_raise, look_below, trees_raise
+from presieve.backend.effects.raising import InputErrors, can_raise, errors_in_input, trees_raise
 from presieve.backend.effects.sources import Sources, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
@@ -48,7 +48,7 @@ class SiteProblem:
     The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,
     conjunct) numbers of those that it stands for, and ``taken`` their conjunction: the others are
     copies. ``stuck`` says why what is not part of it stays where it is. ``functions`` are those
-    that were read, ``look`` finds what can raise under the boundary, ``scans`` what is
+    that were read, ``find_errors`` says what can raise under the boundary, ``scans`` what is
     read there, and ``arrives`` whether Python
     can hold every value that it is sent. ``opaque``: the fold has not all outputs, only those that
     hold the group's key, or of a projection those that lift; the others are functions of the group
@@ -65,7 +65,7 @@ class SiteProblem:
     taken: Term
     stuck: tuple[Declined, ...]
     functions: tuple[Lifted, ...]
-    look: Callable[[], Below]
+    find_errors: Callable[[], InputErrors]
     scans: Callable[[], Sources]
     sent: Sent
     opaque: bool = False
@@ -78,9 +78,9 @@ class SiteProblem:
         return "\n\n".join(dict.fromkeys(x.source for x in self.functions if x.source))
 
     @property
-    def below(self) -> Below:
+    def input_errors(self) -> InputErrors:
         """What can raise under the boundary: asked of what is proved, since plans may be large."""
-        return self.look()
+        return self.find_errors()
 
     @property
     def sources(self) -> Sources:
@@ -93,7 +93,7 @@ class SiteProblem:
         of which the caller says that they are UTF-8.
         """
         grouping = self.site.boundary.fields.get("groupingExpressions", [])
-        raises = self.below.may_raise or any(can_raise(t) for t in grouping)
+        raises = self.input_errors.may_raise or any(can_raise(t) for t in grouping)
         raises = raises or any(trees_raise(n) for n in self.site.nodes)
         return raises or self.opaque or self.unsure or not self._arrives(valid)
 
@@ -107,7 +107,7 @@ class SiteProblem:
         """
         if not self.problem.on_demand:
             return True
-        computed = self.below.computed
+        computed = self.input_errors.computed
         arguments = {i for call in self.boundary.calls for i in call.arguments}
         return computed is not None and computed.isdisjoint(arguments) and self._arrives(valid)
 
@@ -143,8 +143,8 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
         raise _signal(unknown[number])
     needed = _needed(names, read_above, where)
     fold = product(parts, needed)
-    shown = _shown_keys(boundary, read_above)
-    assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
+    key_forms = _key_forms(boundary, read_above)
+    assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *key_forms])
     problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
     asked = Called(problem)
     if is_on_demand(boundary):
@@ -164,7 +164,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
         sql_conjunction(_said(taken)),
         stuck,
         lifted,
-        cache(partial(_look, site, boundary, moved)),
+        cache(partial(_input_errors, site, boundary, moved)),
         cache(partial(read_sources, gateway, plan, site.root, boundary)),
         sent,
         opaque,
@@ -190,13 +190,15 @@ def _check_decoded(gateway: Gateway, plan: Handle, read: SiteProblem) -> None:
         raise DeclineSignal("text-encoding", NOT_UTF8.format(found.name), problem.fold.span)
 
 
-def _look(site: Site, boundary: Boundary, moved: tuple[tuple[Moved, Term], ...]) -> Below:
+def _input_errors(
+    site: Site, boundary: Boundary, moved: tuple[tuple[Moved, Term], ...]
+) -> InputErrors:
     """What can raise below the inputs of a boundary."""
     guarded = is_guarded(site, moved)
-    below = look_below(site.input, site.root, guarded)
+    below = errors_in_input(site.input, site.root, guarded)
     if boundary.beside is None:
         return below
-    other = look_below(site.boundary.children[1].children[0], site.root, guarded)
+    other = errors_in_input(site.boundary.children[1].children[0], site.root, guarded)
     return below.both(other)
 
 
@@ -304,7 +306,7 @@ def _read(site: Site, boundary: Boundary, moved: frozenset[tuple[int, int]]) -> 
     return with_all_fields(live(site.path, moved, visible(site.path, made)), made)
 
 
-def _shown_keys(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, ...]:
+def _key_forms(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, ...]:
     """That it does not matter which of the equal values of a grouping column stands for its group.
 
     Spark shows the one that it meets first, be it -0.0 or 0.0, or the one or other spelling under
