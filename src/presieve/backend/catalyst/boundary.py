@@ -10,7 +10,7 @@ declines.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from presieve.backend.catalyst.list_folds import list_fold
 from presieve.backend.catalyst.native_aggregates import (
@@ -108,9 +108,9 @@ class Boundary:
     inputs: tuple[Attribute, ...]
     outputs: tuple[Attribute, ...]
     keys: tuple[int, ...]
-    key_outputs: dict[int, int]
     all_keys_plain: bool
     calls: tuple[Call, ...]
+    key_outputs: dict[int, int] = field(default_factory=dict)
     mode: Mode = Mode.GROUPED
     single: bool = False
     beside: Side | None = None

@@ -92,7 +92,6 @@ def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         inputs=inputs,
         outputs=outputs,
         keys=keys,
-        key_outputs={},
         all_keys_plain=True,
         calls=(call,),
     )

@@ -71,7 +71,6 @@ def _read_groups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         inputs=inputs,
         outputs=outputs,
         keys=tuple(k for k, head in zip(keys, heads, strict=True) if head == k and k in ids),
-        key_outputs={},
         all_keys_plain=all(head == k and k in ids for k, head in zip(keys, heads, strict=True)),
         calls=(call,),
     )
@@ -91,7 +90,6 @@ def _read_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         inputs=inputs,
         outputs=outputs,
         keys=(),
-        key_outputs={},
         all_keys_plain=True,
         calls=(_table_call(node, ids, outputs),),
     )
@@ -135,7 +133,6 @@ def _read_cogroups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         inputs=left.inputs,
         outputs=outputs,
         keys=left.keys,
-        key_outputs={},
         all_keys_plain=True,
         calls=(replace(call, arguments=tuple(a.id for a in left.inputs)),),
         beside=right,

@@ -1,4 +1,5 @@
-"""Trusted. The one place that touches private interfaces of PySpark and of Spark's JVM.
+"""Trusted. Classic sessions for the rest of the backend, by private interfaces of PySpark and of
+Spark's JVM, which nothing outside of this folder touches.
 
 Everything here was seen to work on PySpark 4.3 and is feature-tested when a gateway is opened.
 Where a call fails all the same, :class:`GatewayError` carries it to the entry point of the
@@ -50,7 +51,7 @@ def session_uuid(spark: SparkSession) -> str:
 
 
 class ClassicGateway:
-    """The private interfaces of one session."""
+    """The private interfaces of one session; :class:`Gateway` says what methods are for."""
 
     __slots__ = (
         "_and",
@@ -88,7 +89,6 @@ class ClassicGateway:
 
     @guarded
     def analyzed(self, df: DataFrame) -> Java:
-        """The analyzed logical plan of a DataFrame."""
         return df._jdf.queryExecution().analyzed()
 
     @guarded
@@ -109,13 +109,11 @@ class ClassicGateway:
         return filters_an_aggregate(self, plan, skip_hopeless=skip_hopeless)
 
     def interesting(self, plan: Java, *, skip_hopeless: bool) -> Node | None:
-        """As in :class:`Gateway`."""
         text = self.json(plan)
         there = has_boundaries(text, skip_hopeless=skip_hopeless)
         return self._read(plan, text) if there else None
 
     def tree(self, plan: Java) -> Node:
-        """The plan as a tree."""
         return self._read(plan, self.json(plan))
 
     def _read(self, plan: Java, text: str) -> Node:
@@ -124,7 +122,6 @@ class ClassicGateway:
         return root
 
     def calls_python(self, plan: Java) -> bool:
-        """As in :class:`Gateway`."""
         return self.mentions(plan, "PYTHON_UDF", "GENERATOR")
 
     def refers(self, plan: Java) -> bool:
@@ -144,7 +141,6 @@ class ClassicGateway:
 
     @guarded
     def node(self, root: Java, path: Sequence[int]) -> Java:
-        """The node reached by following child numbers."""
         return self._nodes.at(root, tuple(path))
 
     @guarded
@@ -191,7 +187,6 @@ class ClassicGateway:
 
     @guarded
     def deterministic(self, plan: Java) -> bool:
-        """Whether no expression of the plan or below it is non-deterministic."""
         return bool(plan.deterministic())
 
     @guarded
@@ -209,7 +204,6 @@ class ClassicGateway:
 
     @guarded
     def is_streaming(self, plan: Java) -> bool:
-        """Whether a streaming source is below."""
         return bool(plan.isStreaming())
 
     @guarded
@@ -227,11 +221,9 @@ class ClassicGateway:
 
     @guarded
     def condition(self, filter_: Java) -> Java:
-        """The condition of a filter."""
         return filter_.condition()
 
     def condition_tree(self, plan: Java) -> Tree | None:
-        """The condition as a tree; None where the plan is no filter."""
         top = json.loads(self.json(plan))[0]
         tree: Tree | None = top["condition"] if top["class"] == f"{_PLANS}.Filter" else None
         return tree
@@ -243,12 +235,10 @@ class ClassicGateway:
 
     @guarded
     def conjunction(self, left: Java, right: Java) -> Java:
-        """``left AND right``."""
         return self._and(left, right)
 
     @guarded
     def sql(self, expression: Java) -> str:
-        """An expression as SQL text, for a person."""
         return str(expression.sql())
 
     # Building
@@ -260,12 +250,10 @@ class ClassicGateway:
 
     @guarded
     def filter_sql(self, sql: str, child: Java) -> Java:
-        """A filter above ``child`` whose condition is resolved by name against it."""
         return self.dataset(child).filter(sql).queryExecution().analyzed()
 
     @guarded
     def split(self, kept: Java, breaking: Java, rows: Java, by: Sequence[str]) -> Java:
-        """As in :class:`Gateway`."""
         return split(self, kept, breaking, rows, by)
 
     def dataset(self, plan: Java) -> Java:
@@ -278,23 +266,19 @@ class ClassicGateway:
 
     @guarded
     def with_children(self, node: Java, children: Sequence[Java]) -> Java:
-        """The same node over other children."""
         return with_own_results(self, node.withNewChildren(self.seq(children)))
 
     @guarded
     def with_plan(self, with_cte: Java, plan: Java) -> Java:
-        """Another plan under the same definitions (``WithCTE``)."""
         return with_cte.withNewPlan(plan)
 
     @guarded
     def children(self, node: Java) -> list[Java]:
-        """The children of a node."""
         seq = node.children()
         return [seq.apply(i) for i in range(seq.size())]
 
     @guarded
     def dataframe(self, plan: Java) -> DataFrame:
-        """A DataFrame of a logical plan, which is analyzed (and checked) on the way."""
         return ClassicDataFrame(self.dataset(plan), self.spark)
 
     @guarded
@@ -313,7 +297,6 @@ class ClassicGateway:
         return condensed(self, plan)
 
     def separated(self, plan: Java, root: Node) -> Java:
-        """As in :class:`Gateway`."""
         paths = to_separate(root)
         return separated(Parts(self), plan, paths) if paths else plan
 
@@ -321,7 +304,6 @@ class ClassicGateway:
 
     @guarded
     def evaluation_mode(self, aggregate: Java, position: int) -> str:
-        """What the ``Sum`` at ``position`` does on overflow: ``ANSI``, ``LEGACY`` or ``TRY``."""
         function = aggregate.aggregateExpressions().apply(position).child().aggregateFunction()
         return str(function.evalContext().evalMode().toString())
 
@@ -333,18 +315,15 @@ class ClassicGateway:
 
     @guarded
     def aggregate_function(self, aggregate: Java, position: int) -> Java:
-        """The Python function of ``Alias(AggregateExpression(PythonUDAF))`` at ``position``."""
         alias = aggregate.aggregateExpressions().apply(position)
         return alias.child().aggregateFunction().func()
 
     @guarded
     def row_function(self, project: Java, position: int) -> Java:
-        """The Python function of ``Alias(PythonUDF)`` at ``position`` of a projection."""
         return project.projectList().apply(position).child().func()
 
     @guarded
     def group_function(self, flat_map: Java) -> Java:
-        """The Python function of a ``FlatMapGroupsInPandas``."""
         return flat_map.functionExpr().func()
 
     @guarded
@@ -381,12 +360,10 @@ class ClassicGateway:
 
     @guarded
     def cache_is_empty(self) -> bool:
-        """Whether nothing at all is cached in this application."""
         return bool(self.jsession.sharedState().cacheManager().isEmpty())
 
     @guarded
     def is_cached(self, plan: Java) -> bool:
-        """Whether the result of exactly this plan is cached."""
         manager = self.jsession.sharedState().cacheManager()
         return bool(manager.lookupCachedData(self.jsession, plan).isDefined())
 
@@ -397,39 +374,29 @@ class ClassicGateway:
 
     @guarded
     def file_stamps(self, relation: Java) -> list[tuple[str, int, int]]:
-        """As in :class:`Gateway`."""
         return leaves.file_stamps(relation)
 
     @guarded
     def count(self, plan: Java, most: int) -> int:
-        """As in :class:`Gateway`."""
         return int(self.dataset(plan).limit(most).count())
 
     @guarded
     def stored_columns(self, relation: Java) -> frozenset[str]:
-        """As in :class:`Gateway`."""
         by_number = self.conf(leaves.BY_FIELD_ID, "false").lower() != "false"
         return frozenset() if by_number else leaves.stored_columns(relation)
 
     @guarded
     def is_settled(self, relation: Java) -> bool:
-        """As in :class:`Gateway`."""
         return self._at_once or leaves.is_listed_once(relation)
 
     @guarded
     def source(self, leaf: Java) -> Source:
-        """As in :class:`Gateway`."""
         return sources.source(self, leaf)
 
     @guarded
     def scan_metadata(self, plan: Java) -> list[tuple[str, dict[str, str]]]:
-        """Of every leaf of the physical plan: its name, and what it says about pushed filters.
-
-        Planned afresh, so that nothing is fixed in a DataFrame that somebody holds.
-        """
         return leaves.scans(self.dataset(plan).queryExecution().sparkPlan())
 
     @guarded
     def optimized_text(self, plan: Java) -> str:
-        """Spark's drawing of the optimized logical plan."""
         return str(self.dataset(plan).queryExecution().optimizedPlan().toString())

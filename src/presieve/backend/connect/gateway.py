@@ -91,12 +91,10 @@ class ConnectGateway:
         return True
 
     def interesting(self, plan: Operator, *, skip_hopeless: bool) -> Node | None:
-        """The plan as a tree, or None where there is nothing to do in it and nothing to say."""
         nothing = plan.kind == _UNREAD and not plan.fields[NOTES]
         return None if nothing else operators.as_tree(plan)
 
     def tree(self, plan: Operator) -> Node:
-        """The plan as a tree."""
         return operators.as_tree(plan)
 
     def calls_python(self, plan: Operator) -> bool:
@@ -117,13 +115,11 @@ class ConnectGateway:
         return list(fields(plan.message)) == list(fields(other.message))
 
     def node(self, root: Operator, path: Sequence[int]) -> Operator:
-        """The node reached by following child numbers."""
         for number in path:
             root = root.children[number]
         return root
 
     def attributes(self, plan: Operator) -> tuple[Attribute, ...]:
-        """The output attributes of a plan, in order."""
         return tuple(f.attribute for f in plan.output)
 
     def deterministic(self, plan: Operator) -> bool:
@@ -131,7 +127,6 @@ class ConnectGateway:
         return all(o.steady for o in operators.walk(plan))
 
     def repeatable(self, plan: Operator) -> bool:
-        """As in :class:`Gateway`."""
         return repeatable(plan)
 
     def unread(self, plan: Operator) -> Declined | None:
@@ -151,7 +146,6 @@ class ConnectGateway:
         return None
 
     def is_streaming(self, plan: Operator) -> bool:
-        """Whether a streaming source is below."""
         leaves = [o for o in operators.walk(plan) if not o.children]
         if all(leaf.unread is None for leaf in leaves):
             return False  # such leaves decline
@@ -165,13 +159,11 @@ class ConnectGateway:
         return filter_.condition, filter_
 
     def condition_tree(self, plan: Operator) -> Tree | None:
-        """The condition as a tree; None where the plan is no filter."""
         return plan.condition.tree if plan.condition is not None else None
 
     def operand(
         self, conjunction: tuple[Condition, Operator], side: str
     ) -> tuple[Condition, Operator]:
-        """The ``left`` or ``right`` operand of a conjunction."""
         both, filter_ = conjunction
         assert both.sides is not None
         return both.sides[0 if side == "left" else 1], filter_
@@ -179,11 +171,9 @@ class ConnectGateway:
     def conjunction(
         self, left: tuple[Condition, Operator], right: tuple[Condition, Operator]
     ) -> tuple[Condition, Operator]:
-        """``left AND right``."""
         return conjunction(left[0], right[0]), left[1]
 
     def sql(self, expression: tuple[Condition, Operator]) -> str:
-        """An expression as SQL text, for a person."""
         condition, filter_ = expression
         return display_sql(condition, self._resolver.scope(*filter_.children))
 
@@ -206,7 +196,6 @@ class ConnectGateway:
         return from_text(type(message("Expression")), "true", self._resolver.scope(child))
 
     def filter_sql(self, sql: str, child: Operator) -> Operator:
-        """A filter above ``child`` whose condition is resolved by name against it."""
         made = from_text(type(message("Expression")), sql, self._resolver.scope(child))
         relation = message("Relation")
         relation.filter.input.CopyFrom(child.message)
@@ -224,12 +213,10 @@ class ConnectGateway:
     def split(
         self, kept: Operator, breaking: Operator, rows: Operator, by: Sequence[str]
     ) -> Operator:
-        """As in :class:`Gateway`."""
         made = split(kept, breaking, rows, by)
         return replace(rows, kind=UNION, fields={}, children=(kept, rows), relation=made, slots=())
 
     def with_children(self, node: Operator, children: Sequence[Operator]) -> Operator:
-        """The same node over other children."""
         return operators.with_children(node, children)
 
     def with_plan(self, with_cte: Operator, plan: Operator) -> Operator:
@@ -237,7 +224,6 @@ class ConnectGateway:
         raise GatewayError("Spark Connect has no WithCTE")
 
     def children(self, node: Operator) -> list[Operator]:
-        """The children of a node."""
         return list(node.children)
 
     def dataframe(self, plan: Operator) -> DataFrame:
@@ -289,13 +275,11 @@ class ConnectGateway:
         raise GatewayError("table functions are not read in plans of Spark Connect")
 
     def load(self, python_function: Relation) -> object:
-        """What the pickled command of a Python function holds: a (function, type) pair."""
         return loaded(bytes(python_function.command))
 
     # Around the plan
 
     def conf(self, key: str, default: str) -> str:
-        """A configuration entry of the session."""
         return self._client.conf(key, default)
 
     def cache_is_empty(self) -> bool:
@@ -311,7 +295,6 @@ class ConnectGateway:
         return "InMemoryRelation" in text or "InMemoryTableScan" in text
 
     def is_cached(self, plan: Operator) -> bool:
-        """Whether the result of exactly this plan is cached."""
         return self._client.is_cached(plan.message)
 
     def parquet_files(self, relation: Operator) -> list[str]:
@@ -352,7 +335,6 @@ class ConnectGateway:
         return [("Scan", {key: value}) for key, value in _scanned(text)]
 
     def optimized_text(self, plan: Operator) -> str:
-        """Spark's drawing of the optimized logical plan."""
         text = self._client.explained(plan.message, "extended")
         _, _, rest = text.partition("== Optimized Logical Plan ==\n")
         return rest.partition("\n== Physical Plan ==")[0]
