@@ -84,7 +84,7 @@ class Gateway(Protocol):
         """
 
     def same(self, plan: Handle, other: Handle) -> bool:
-        """Whether two plans are alike, down to the numbers of attributes."""
+        """Whether two plans are equal, down to the numbers of attributes."""
 
     def same_output(self, plan: Handle, other: Handle) -> bool:
         """Whether two plans have the same columns, of the same types and numbers."""

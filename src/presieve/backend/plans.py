@@ -116,7 +116,7 @@ class Opened:
 
     @property
     def setting(self) -> Setting:
-        """What lifting is told of the session."""
+        """What lifting knows of the session."""
         return Setting(self.timezone, self.reading.pure)
 
 

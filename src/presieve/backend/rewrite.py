@@ -27,7 +27,7 @@ from presieve.sql.emit import aside, emit_checked, normalized
 @dataclass(frozen=True, slots=True)
 class Predicate:
     """A filter to insert: its text, its meaning, and which attributes its variables are.
-    ``aside``: in the form that scans are not told.
+    ``aside``: in the form that scans are not given.
     """
 
     sql: str
@@ -91,18 +91,18 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
     return _for_sources(site, replace(found, beside=_beside(site, prefilter, timezone)))
 
 
-def _for_sources(site: SiteProblem, found: SiteEdit) -> SiteEdit:
+def _for_sources(site: SiteProblem, planned: SiteEdit) -> SiteEdit:
     """The edit, with pre-filters in a form that no source takes which may not apply them as they
     say.
     """
-    read = (i for p in (found.prefilter, found.beside) if p is not None for i in _read(p))
+    read = (i for p in (planned.prefilter, planned.beside) if p is not None for i in _read(p))
     if not site.sources.aside(read):
-        return found
+        return planned
     if not site.sources.faithful:
         # Spark may move parts of the filters down to the source, which takes them as it likes.
-        found = replace(found, residual=None, removed=frozenset(), stays=True)
-    one, other = (p and replace(p, aside=True) for p in (found.prefilter, found.beside))
-    return replace(found, prefilter=one, beside=other)
+        planned = replace(planned, residual=None, removed=frozenset(), stays=True)
+    one, other = (p and replace(p, aside=True) for p in (planned.prefilter, planned.beside))
+    return replace(planned, prefilter=one, beside=other)
 
 
 def _read(predicate: Predicate) -> Iterator[int]:

@@ -16,13 +16,13 @@ from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import Value, same
 
 if TYPE_CHECKING:
-    from presieve.synthesis.forms.handwritten import Counterexample as Found
+    from presieve.synthesis.forms.handwritten import Counterexample as WrongTable
 
 
 def refutation(
     schema: Sequence[SchemaColumn],
     problem: Problem,
-    found: Found,
+    wrong: WrongTable,
     prefilter: Term,
     residual: Term,
 ) -> Counterexample:
@@ -31,16 +31,16 @@ def refutation(
     from presieve.synthesis.events import Group
 
     fold = problem.fold
-    keys = dict(zip((c.name for c in fold.keys), found.key, strict=True))
+    keys = dict(zip((c.name for c in fold.keys), wrong.key, strict=True))
     names = [c.name for c in fold.columns]
-    rows: list[Row] = [dict(zip(names, r, strict=True)) for r in found.table]
+    rows: list[Row] = [dict(zip(names, r, strict=True)) for r in wrong.table]
     kept = [bool(interpret.keep(prefilter, [row], keys)) for row in rows]
     passed = [row for row, stays in zip(rows, kept, strict=True) if stays]
     original = interpret.outcome(problem, rows, keys)
     optimized = interpret.pushed_outcome(problem, rows, keys, prefilter, residual)
     if interpret.agree(original, optimized):
         raise PresieveError("a counterexample does not differ when it is run")
-    group = Group(problem, found.key, found.table)
+    group = Group(problem, wrong.key, wrong.table)
     few = tuple(tuple(row[n] for n in names) for row in passed)
     sorts = sorts_of(problem)
     parts = {*keys, *(c.name for c in fold.columns if not c.hidden)}
@@ -49,7 +49,7 @@ def refutation(
         python_result(problem, original, keys),
         python_result(problem, optimized, keys),
         kept=kept,
-        written=ran("as written", group, found.table),
+        written=ran("as written", group, wrong.table),
         pushed=ran("as pushed", group, few, residual),
         blame=_wrong_part(problem, passed, keys, residual),
         columns=tuple(c.name for c in schema if c.name in parts),

@@ -17,7 +17,7 @@ from presieve.ir.fold import Assumption, Problem
 from presieve.report import order as orders
 from presieve.report.order import Order, Permuted
 from presieve.semantics import interpret
-from presieve.semantics.interpret import Raised, Row
+from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ SECONDS = 2.0
 
 
 def asked(solution: Solution) -> Problem:
-    """The problem under the assumptions that are told with its solution; where nothing was proved,
-    under those alone that are part of the function's meaning, or known to hold.
+    """The problem under the assumptions listed with its solution; where nothing was proved, under
+    those alone that are part of the function's meaning, or known to hold.
     """
     if solution.verified is not None:
         return solution.problem
@@ -41,7 +41,7 @@ def asked(solution: Solution) -> Problem:
 def order_of(solution: Solution, seconds: float) -> Order:
     """The answer for a solved problem; rows of a witness show grouping and input columns.
 
-    A bug of ours in looking for it must not stop somebody's report: it is told to the log.
+    A bug of ours in looking for it must not stop somebody's report: it goes to the log.
     """
     problem = asked(solution)
     columns = (*problem.fold.keys, *problem.fold.columns)
@@ -83,22 +83,21 @@ class Question:
                 return orders.unknown(
                     "it may depend on what a function gives that is declared pure"
                 )
-            case Exchange() as found:
-                witness = self._witness(found)
+            case Exchange() as exchange:
+                witness = self._witness(exchange)
                 return orders.dependent(witness) if witness else orders.unknown()
             case Independent():
                 open_ = [a for a in self.problem.assumptions if a not in self.known]
                 return orders.independent([{"code": a.code, "text": a.text} for a in open_])
         return orders.unknown()
 
-    def _witness(self, found: Exchange) -> Permuted | None:
+    def _witness(self, exchange: Exchange) -> Permuted | None:
         """Both orders run on the reference interpreter; None where they do not differ there."""
         fold = self.problem.fold
-        key = dict(zip((c.name for c in fold.keys), found.key, strict=True))
+        key = dict(zip((c.name for c in fold.keys), exchange.key, strict=True))
         names = [c.name for c in fold.columns]
-        orders: list[list[Row]] = [
-            [dict(zip(names, r, strict=True)) for r in t] for t in (found.table, found.exchanged)
-        ]
+        tables = (exchange.table, exchange.exchanged)
+        orders = [[dict(zip(names, r, strict=True)) for r in table] for table in tables]
         first, second = (interpret.outcome(self.problem, rows, key) for rows in orders)
         if isinstance(first, Raised) == isinstance(second, Raised) and interpret.agree(
             first, second
@@ -109,4 +108,4 @@ class Question:
             [python_row(self.schema, {**key, **r}, sorts) for r in order] for order in orders
         )
         result, other = (python_result(self.problem, o, key) for o in (first, second))
-        return Permuted(rows, permuted, result, other, found.cause)
+        return Permuted(rows, permuted, result, other, exchange.cause)

@@ -26,7 +26,7 @@ _RAISED = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError, OSError),
     *(RuntimeError, TypeError, ValueError),
 )
-"""What a function may raise on arguments that it was not written for; everything else is told."""
+"""What a function may raise on arguments that it was not written for; nothing else is caught."""
 
 
 def with_results(

@@ -36,10 +36,10 @@ class RepairSearch:
     def __call__(self) -> Repair | None:
         """Searched for at the first call. None where nothing is proved."""
         if not self._answers:
-            self._answers.append(self._found())
+            self._answers.append(self._search())
         return self._answers[0]
 
-    def _found(self) -> Repair | None:
+    def _search(self) -> Repair | None:
         try:
             bare = self.inputs.problem(self.post, [fact for _, fact in self.facts])
             return self._of(*with_declared(bare, self.facts))

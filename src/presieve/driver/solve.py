@@ -123,7 +123,7 @@ def too_deep(problem: Problem, *terms: Term) -> Declined | None:
 
 def open_assumptions(problem: Problem, discharged: Collection[Assumption]) -> list[Assumption]:
     """The assumptions of which nobody has said that they hold. Of pure functions the caller has;
-    what that means is told all the same.
+    what that means is listed all the same.
     """
     return [a for a in problem.assumptions if a not in discharged and a.code != PURE]
 

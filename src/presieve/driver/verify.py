@@ -103,9 +103,9 @@ def _since(verdict: Verdict, claim: Claim, started: float) -> Verdict:
 
 
 def _declined(declined: Declined) -> Verdict:
-    told = [declined.to_json()]
+    reasons = [declined.to_json()]
     remedy = f"{REWRITE}; `presieve why {declined.code}` tells more"
-    return Verdict("unknown", reason=str(declined), declined=told, remedy=remedy)
+    return Verdict("unknown", reason=str(declined), declined=reasons, remedy=remedy)
 
 
 def _unknown(reason: str, remedy: str) -> Verdict:
@@ -141,8 +141,8 @@ class Asked:
         if deep is not None:
             return _declined(deep)
         verdict = asked._judged()
-        told = [{"code": a.code, "text": a.text} for a in self.known]
-        return replace(verdict, assumptions=[a for a in verdict.assumptions if a not in told])
+        known = [{"code": a.code, "text": a.text} for a in self.known]
+        return replace(verdict, assumptions=[a for a in verdict.assumptions if a not in known])
 
     def _judged(self) -> Verdict:
         # The search loads a solver, which importing this module must not.
@@ -166,7 +166,7 @@ class Asked:
                 return Verdict("refuted", counterexample=shown)
         fewer = strictly(problem)
         if fewer != problem:
-            # Proved with all assumptions; those that the proof can do without need not be told.
+            # Proved with all assumptions; those that the proof can do without need not be listed.
             again = handwritten.judge(fewer, prefilter, residual, self.budget, results)
             if isinstance(again, handwritten.Invariant):
                 proved = self._proved(fewer, again.clauses)

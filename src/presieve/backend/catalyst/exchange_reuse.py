@@ -1,5 +1,5 @@
 """Untrusted. Boundaries of which Spark reads and exchanges the rows once, because what is below
-their exchange is alike. It decides what is worth while, and nothing that is proved depends on it.
+their exchange is equal. It decides what is worth while, and nothing that is proved depends on it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def sharing_exchange(
 
 
 def _exchanged(boundary: Node) -> Node | None:
-    """What is alike where an exchange is: of an aggregate itself, since Spark's own functions
+    """What is equal where an exchange is: of an aggregate itself, since Spark's own functions
     begin below it; of functions of groups their input. None where there is no exchange.
     """
     kind = simple_kind(boundary)

@@ -130,7 +130,7 @@ class ClassicGateway:
 
     @guarded
     def same(self, plan: Java, other: Java) -> bool:
-        """Whether two plans are alike, down to the numbers of attributes, or other objects."""
+        """Whether two plans are equal, down to the numbers of attributes, or other objects."""
         return bool(plan.equals(other))
 
     @guarded

@@ -203,6 +203,6 @@ def loaded(command: bytes) -> object:
 
 
 def same(one: Relation, other: Relation) -> bool:
-    """Whether two messages are alike."""
+    """Whether two messages are equal."""
     a, b = (r.SerializeToString(deterministic=True) for r in (one, other))
     return bool(a == b)

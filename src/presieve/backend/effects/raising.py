@@ -1,7 +1,7 @@
 """Trusted. Expressions below a boundary that can raise, and what a pre-filter does to their errors.
 
 Spark moves a filter below projections, joins and more, whatever stands in it. A pre-filter may
-therefore make an error of an expression below vanish, which is allowed but must be told; and where
+therefore make an error of an expression below vanish, which is allowed but must be said; and where
 it reads a column that is computed by something that can raise, above a join, Spark may compute it
 for rows that the join would have dropped: that would add an error, and is declined. The same holds
 where another filter, which Spark moves down from above the boundary, comes after the pre-filter.
@@ -229,7 +229,7 @@ def _end(tree: Tree, at: int) -> int:
 
 
 def _type(tree: Tree, at: int) -> object:
-    """The type of the expression at ``at``, where it is easily told."""
+    """The type of the expression at ``at``, where it is easily seen."""
     node = tree[at]
     if node["class"] in _SUMS or node["class"] == _DIVIDE:
         # Both operands are of one type once a plan is analyzed.

@@ -241,12 +241,12 @@ def _place(footer: FileMetaData, name: str) -> int | None:
     which Spark reads NULL or a default, or another that differs in case alone.
     """
     paths = [footer.schema.column(i).path for i in range(len(footer.schema))]
-    alike = [i for i, path in enumerate(paths) if path.lower() == name.lower()]
-    if len(alike) != 1 or paths[alike[0]] != name:
+    named = [i for i, path in enumerate(paths) if path.lower() == name.lower()]
+    if len(named) != 1 or paths[named[0]] != name:
         return None
     # A path is written with points, which a name may have, too.
-    column = footer.schema.column(alike[0])
-    return alike[0] if column.name == name and column.max_repetition_level == 0 else None
+    column = footer.schema.column(named[0])
+    return named[0] if column.name == name and column.max_repetition_level == 0 else None
 
 
 def _counts_none(statistics: Statistics, type_: str) -> bool:
@@ -279,8 +279,8 @@ def _holds(statistics: Statistics, type_: str) -> bool:
     low, high = (_whole(raw) for raw in (statistics.min_raw, statistics.max_raw))
     digits = decimal_type(type_)
     if digits is not None:
-        alike = kind.get("Type") == "Decimal" and kind.get("scale") == digits[1]
-        return bool(alike and -(10 ** digits[0]) < low <= high < 10 ** digits[0])
+        exact = kind.get("Type") == "Decimal" and kind.get("scale") == digits[1]
+        return bool(exact and -(10 ** digits[0]) < low <= high < 10 ** digits[0])
     if type_ in ("timestamp", "timestamp_ntz"):  # days may be read as such, too
         moments = kind.get("Type") == "Timestamp" and kind.get("timeUnit") == "microseconds"
         return bool(moments and _STANDARD_TIME <= low <= high <= _MICROSECONDS)

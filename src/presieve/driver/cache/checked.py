@@ -2,8 +2,8 @@
 
 A cache is a folder that anybody may have written to. What stands there is therefore no proof: of a
 certificate only predicates, invariant and tables are taken, the independent checker decides about
-the very problem that is asked, and what the solution rests on is told as always. An entry that does
-not pass is dropped with a warning, and the search runs. That nothing was found within a budget
+the very problem that is asked, and what the solution rests on is listed as always. An entry that
+does not pass is dropped with a warning, and the search runs. That nothing was found within a budget
 cannot be checked; believing it costs no more than an optimization.
 """
 
@@ -148,7 +148,7 @@ def _checked_form(query: Query, entry: Any) -> tuple[Declined, ...]:
                 span = query.problem.fold.span if spanned else None
                 declined.append(Declined(code, reason, span))
             case _:
-                raise _Unfit("what was declined is not told")
+                raise _Unfit("what was declined is not said")
     return tuple(declined)
 
 
