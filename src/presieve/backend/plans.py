@@ -21,7 +21,7 @@ from presieve.backend.notes import notes
 from presieve.backend.problems.problem import SiteProblem, read_problem
 from presieve.backend.problems.setting import Setting
 from presieve.backend.rewrite import SiteEdit, edit, guarded_edit, rewrite_plan
-from presieve.backend.statistics.data_check import FEW, Check, check_of
+from presieve.backend.statistics.data_check import Check, check_of
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact, known_facts, with_extent
 from presieve.backend.statistics.scan_filters import Scans, scans_below
 from presieve.backend.statistics.sizes import Size, sizes
@@ -29,26 +29,6 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
 from presieve.ir.terms import TRUE, Term, Var
 from presieve.lift.forms import Pure
-
-__all__ = [
-    "FEW",
-    "OpenSite",
-    "Opened",
-    "Reading",
-    "SiteEdit",
-    "apply_edits",
-    "data_check",
-    "drawing",
-    "facts",
-    "is_same",
-    "open_plan",
-    "open_written",
-    "plan_edit",
-    "plan_guarded",
-    "reopen",
-    "scan_filters",
-    "scan_sizes",
-]
 
 _CONFS = {
     "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName": "true",

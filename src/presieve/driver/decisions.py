@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from presieve.backend.plans import OpenSite, SiteEdit
+from presieve.backend.plans import OpenSite
 from presieve.backend.problems.problem import SiteProblem
+from presieve.backend.rewrite import SiteEdit
 from presieve.cost.decision import Candidate, Decision
 from presieve.driver.solve import Solution
 from presieve.errors import Declined

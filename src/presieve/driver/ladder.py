@@ -28,8 +28,9 @@ from presieve.smt.solver import Effort, Unsat
 from presieve.smt.text import s_not, s_or
 
 if TYPE_CHECKING:
-    from presieve.backend.plans import Opened, SiteEdit
+    from presieve.backend.plans import Opened
     from presieve.backend.problems.problem import SiteProblem
+    from presieve.backend.rewrite import SiteEdit
     from presieve.backend.statistics.facts import Fact
 
 ABOUT_CODE = frozenset((PURE, CONSTANT))
@@ -76,7 +77,8 @@ def grounded(place: Place, solution: Solution) -> Grounded:
     breaking = _breaking(place.site, solution, open_)
     if isinstance(breaking, Declined):
         return Grounded(without_conditions(solution, place.search, breaking))
-    from presieve.backend.plans import FEW, data_check
+    from presieve.backend.plans import data_check
+    from presieve.backend.statistics.data_check import FEW
 
     check = data_check(place.opened, place.site, breaking) if place.look else None
     found = counted(check) if check is not None else None

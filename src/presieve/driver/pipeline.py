@@ -20,7 +20,6 @@ from presieve.backend.plans import (
     Opened,
     OpenSite,
     Reading,
-    SiteEdit,
     apply_edits,
     bounded,
     facts,
@@ -33,6 +32,7 @@ from presieve.backend.plans import (
     scan_filters,
 )
 from presieve.backend.problems.problem import SiteProblem
+from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.scan_filters import Scans
 from presieve.driver import ladder
 from presieve.driver.cache.checked import Query

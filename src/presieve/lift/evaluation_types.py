@@ -7,26 +7,19 @@ read.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum, auto
+from enum import Enum
 
 
 class Role(Enum):
     """What a function takes and gives."""
 
-    ROW = auto()
-    """A row, one value; also batches of rows, a value for each, which nobody lifts."""
-    AGGREGATE = auto()
-    """The columns of a group, one value."""
-    WINDOW = auto()
-    """The columns of a window, one value. Nobody lifts these."""
-    GROUP_MAP = auto()
-    """The table of a group, a table."""
-    COGROUP_MAP = auto()
-    """The tables of two groups of one key, a table."""
-    MAP = auto()
-    """Batches of a table, tables."""
-    TABLE_FUNCTION = auto()
-    """Rows one by one, any rows."""
+    ROW = "a row, or batches of rows: a value for each"
+    AGGREGATE = "the columns of a group: one value"
+    WINDOW = "the columns of a window: one value"
+    GROUP_MAP = "the table of a group: a table"
+    COGROUP_MAP = "the tables of two groups of one key: a table"
+    MAP = "batches of a table: tables"
+    TABLE_FUNCTION = "rows one by one: any rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,34 +41,29 @@ class EvaluationType:
     unread: str = ""
 
 
-_GROUPS, _ARROW_GROUPS = "FlatMapGroupsInPandas", "FlatMapGroupsInArrow"
-_COGROUPS, _ARROW_COGROUPS = "FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"
+_T, _GROUPS, _COGROUPS = EvaluationType, "FlatMapGroupsIn", "FlatMapCoGroupsIn"
 _ALL = (
-    EvaluationType(100, "SQL_BATCHED_UDF", Role.ROW),
-    EvaluationType(101, "SQL_ARROW_BATCHED_UDF", Role.ROW, arrow=True),
-    EvaluationType(200, "SQL_SCALAR_PANDAS_UDF", Role.ROW, unread="scalar pandas UDFs"),
-    EvaluationType(201, "SQL_GROUPED_MAP_PANDAS_UDF", Role.GROUP_MAP, _GROUPS),
-    EvaluationType(202, "SQL_GROUPED_AGG_PANDAS_UDF", Role.AGGREGATE),
-    EvaluationType(203, "SQL_WINDOW_AGG_PANDAS_UDF", Role.WINDOW, unread="window pandas UDFs"),
-    EvaluationType(204, "SQL_SCALAR_PANDAS_ITER_UDF", Role.ROW, unread="iterator pandas UDFs"),
-    EvaluationType(205, "SQL_MAP_PANDAS_ITER_UDF", Role.MAP, "MapInPandas", streamed=True),
-    EvaluationType(206, "SQL_COGROUPED_MAP_PANDAS_UDF", Role.COGROUP_MAP, _COGROUPS),
-    EvaluationType(207, "SQL_MAP_ARROW_ITER_UDF", Role.MAP, "MapInArrow", True, True),
-    EvaluationType(209, "SQL_GROUPED_MAP_ARROW_UDF", Role.GROUP_MAP, _ARROW_GROUPS, True),
-    EvaluationType(210, "SQL_COGROUPED_MAP_ARROW_UDF", Role.COGROUP_MAP, _ARROW_COGROUPS, True),
-    EvaluationType(
-        215, "SQL_GROUPED_MAP_ARROW_ITER_UDF", Role.GROUP_MAP, _ARROW_GROUPS, True, True
-    ),
-    EvaluationType(216, "SQL_GROUPED_MAP_PANDAS_ITER_UDF", Role.GROUP_MAP, _GROUPS, streamed=True),
-    EvaluationType(217, "SQL_GROUPED_AGG_PANDAS_ITER_UDF", Role.AGGREGATE, streamed=True),
-    EvaluationType(250, "SQL_SCALAR_ARROW_UDF", Role.ROW, unread="scalar Arrow UDFs"),
-    EvaluationType(251, "SQL_SCALAR_ARROW_ITER_UDF", Role.ROW, unread="iterator Arrow UDFs"),
-    EvaluationType(252, "SQL_GROUPED_AGG_ARROW_UDF", Role.AGGREGATE, arrow=True),
-    EvaluationType(253, "SQL_WINDOW_AGG_ARROW_UDF", Role.WINDOW, unread="window Arrow UDFs"),
-    EvaluationType(
-        254, "SQL_GROUPED_AGG_ARROW_ITER_UDF", Role.AGGREGATE, arrow=True, streamed=True
-    ),
-    EvaluationType(301, "SQL_ARROW_TABLE_UDF", Role.TABLE_FUNCTION, arrow=True),
+    _T(100, "SQL_BATCHED_UDF", Role.ROW),
+    _T(101, "SQL_ARROW_BATCHED_UDF", Role.ROW, "", True),
+    _T(200, "SQL_SCALAR_PANDAS_UDF", Role.ROW, unread="scalar pandas UDFs"),
+    _T(201, "SQL_GROUPED_MAP_PANDAS_UDF", Role.GROUP_MAP, _GROUPS + "Pandas"),
+    _T(202, "SQL_GROUPED_AGG_PANDAS_UDF", Role.AGGREGATE),
+    _T(203, "SQL_WINDOW_AGG_PANDAS_UDF", Role.WINDOW, unread="window pandas UDFs"),
+    _T(204, "SQL_SCALAR_PANDAS_ITER_UDF", Role.ROW, unread="iterator pandas UDFs"),
+    _T(205, "SQL_MAP_PANDAS_ITER_UDF", Role.MAP, "MapInPandas", False, True),
+    _T(206, "SQL_COGROUPED_MAP_PANDAS_UDF", Role.COGROUP_MAP, _COGROUPS + "Pandas"),
+    _T(207, "SQL_MAP_ARROW_ITER_UDF", Role.MAP, "MapInArrow", True, True),
+    _T(209, "SQL_GROUPED_MAP_ARROW_UDF", Role.GROUP_MAP, _GROUPS + "Arrow", True),
+    _T(210, "SQL_COGROUPED_MAP_ARROW_UDF", Role.COGROUP_MAP, _COGROUPS + "Arrow", True),
+    _T(215, "SQL_GROUPED_MAP_ARROW_ITER_UDF", Role.GROUP_MAP, _GROUPS + "Arrow", True, True),
+    _T(216, "SQL_GROUPED_MAP_PANDAS_ITER_UDF", Role.GROUP_MAP, _GROUPS + "Pandas", False, True),
+    _T(217, "SQL_GROUPED_AGG_PANDAS_ITER_UDF", Role.AGGREGATE, "", False, True),
+    _T(250, "SQL_SCALAR_ARROW_UDF", Role.ROW, unread="scalar Arrow UDFs"),
+    _T(251, "SQL_SCALAR_ARROW_ITER_UDF", Role.ROW, unread="iterator Arrow UDFs"),
+    _T(252, "SQL_GROUPED_AGG_ARROW_UDF", Role.AGGREGATE, "", True),
+    _T(253, "SQL_WINDOW_AGG_ARROW_UDF", Role.WINDOW, unread="window Arrow UDFs"),
+    _T(254, "SQL_GROUPED_AGG_ARROW_ITER_UDF", Role.AGGREGATE, "", True, True),
+    _T(301, "SQL_ARROW_TABLE_UDF", Role.TABLE_FUNCTION, "", True),
 )
 
 EVALUATION_TYPES = {t.number: t for t in _ALL}

@@ -116,7 +116,7 @@ def lifted_table_function(
     request = request_of(boundary, names, setting)
     found = lift(command(gateway, gateway.table_function(node), call), StateClass(), request)
     if isinstance(found, Declined):
-        raise DeclineSignal(found.code, found.reason, found.span)
+        raise DeclineSignal.of(found)
     types = {a.name: a.type for a in boundary.inputs}
     for column in found.fold.columns:
         if types[column.name] not in _VALUES:

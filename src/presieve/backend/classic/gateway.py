@@ -159,7 +159,6 @@ class ClassicGateway:
         return str(self._project(plan.output(), self._one_row()).toJSON())
 
     def same_output(self, plan: Java, other: Java) -> bool:
-        """Whether two plans have the same output attributes."""
         return self.output_json(plan) == self.output_json(other)
 
     def attributes(self, plan: Java) -> tuple[Attribute, ...]:
@@ -230,7 +229,6 @@ class ClassicGateway:
 
     @guarded
     def operand(self, conjunction: Java, side: str) -> Java:
-        """The ``left`` or ``right`` operand of a binary expression."""
         return conjunction.left() if side == "left" else conjunction.right()
 
     @guarded
@@ -309,7 +307,6 @@ class ClassicGateway:
 
     @guarded
     def arithmetic_mode(self, aggregate: Java, position: int, number: int) -> str:
-        """What the operator of that number in an output, in pre-order, does on overflow."""
         found = aggregate.aggregateExpressions().apply(position).apply(number)
         return str(found.evalContext().evalMode().toString())
 
@@ -328,7 +325,6 @@ class ClassicGateway:
 
     @guarded
     def table_function(self, project: Java) -> Java:
-        """The Python class of a projection of a lateral join with a ``Generate``."""
         plan = project.child().right().plan()
         while plan.nodeName() == "SubqueryAlias":
             plan = plan.child()
@@ -336,20 +332,12 @@ class ClassicGateway:
 
     @guarded
     def load(self, python_function: Java) -> object:
-        """What the pickled command of a ``PythonFunction`` holds: a (function, type) pair.
-
-        It was pickled by this process, or by one that the user started for the same job. Raises
-        whatever loading the user's own objects raises.
-        """
         with quick_ack(self.spark._jvm):
             data = bytes(python_function.command().toArray(self._byte))
         return loads(data)
 
     @guarded
     def conf(self, key: str, default: str) -> str:
-        """A configuration entry of the session: where it is not set, what Spark takes it to be (the
-        time zone of the JVM), and ``default`` only where Spark has no such entry.
-        """
         found = self.jsession.conf().getOption(key)
         return str(found.get()) if found.isDefined() else default
 
@@ -369,7 +357,6 @@ class ClassicGateway:
 
     @guarded
     def parquet_files(self, relation: Java) -> list[str]:
-        """The files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
         return leaves.parquet_files(relation)
 
     @guarded

@@ -9,7 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.operators import FILTER, UNION
-from presieve.backend.catalyst.trees import Node, Tree
+from presieve.backend.catalyst.trees import Node, Tree, walk
 from presieve.backend.connect import operators, texts
 from presieve.backend.connect.client import Client, loaded, message, same
 from presieve.backend.connect.expressions import (
@@ -123,15 +123,14 @@ class ConnectGateway:
         return tuple(f.attribute for f in plan.output)
 
     def deterministic(self, plan: Operator) -> bool:
-        """Whether every expression of the plan or below it is known to be deterministic."""
-        return all(o.steady for o in operators.walk(plan))
+        return all(o.steady for o in walk(plan))
 
     def repeatable(self, plan: Operator) -> bool:
         return repeatable(plan)
 
     def unread(self, plan: Operator) -> Declined | None:
         """The first thing in the plan or below it that is not understood."""
-        return next((o.unread for o in operators.walk(plan) if o.unread is not None), None)
+        return next((o.unread for o in walk(plan) if o.unread is not None), None)
 
     def session_declines(self) -> Declined | None:
         """A setting under which names and texts would mean something else than is read here."""
@@ -146,7 +145,7 @@ class ConnectGateway:
         return None
 
     def is_streaming(self, plan: Operator) -> bool:
-        leaves = [o for o in operators.walk(plan) if not o.children]
+        leaves = [o for o in walk(plan) if not o.children]
         if all(leaf.unread is None for leaf in leaves):
             return False  # such leaves decline
         return self._client.is_streaming(plan.message)
@@ -259,15 +258,12 @@ class ConnectGateway:
         return self.evaluation_mode(aggregate, position)
 
     def aggregate_function(self, aggregate: Operator, position: int) -> Relation:
-        """The Python function of the aggregate at ``position``."""
         return _python(aggregate.fields["aggregateExpressions"][position])
 
     def row_function(self, project: Operator, position: int) -> Relation:
-        """The Python function at ``position`` of a projection."""
         return _python(project.fields["projectList"][position])
 
     def group_function(self, flat_map: Operator) -> Relation:
-        """The Python function of ``applyInPandas``."""
         return _python(flat_map.fields["functionExpr"])
 
     def table_function(self, project: Operator) -> Relation:

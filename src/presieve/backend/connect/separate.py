@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from presieve.backend.catalyst.trees import ATTRIBUTE
+from presieve.backend.catalyst.trees import ATTRIBUTE, walk
 from presieve.backend.connect.expressions import read
-from presieve.backend.connect.operators import Expression, Operator, Relation, inner, walk
+from presieve.backend.connect.operators import Expression, Operator, Relation, inner, put_inputs
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import Scope, fold
 from presieve.backend.effects.raising import can_raise
@@ -33,10 +33,7 @@ def separated(plan: Operator, timezone: str, below: bool = False) -> tuple[Relat
     made.CopyFrom(plan.relation)
     changed = any(c for _, c in parts)
     if changed:
-        for slot, (part, _) in zip(plan.slots, parts, strict=True):
-            name, _, number = slot.partition("#")
-            place = getattr(inner(made), name)
-            (place[int(number)] if number else place).CopyFrom(part)
+        put_inputs(made, plan.slots, [part for part, _ in parts])
     if kind == "filter" or (below and kind in ("project", "with_columns")):
         scope = Scope(plan.children, timezone)
         apart = _apart(made, kind, scope) if all(o.steady for o in walk(plan)) else None

@@ -127,7 +127,7 @@ class _Functions:
         request = request_of(boundary, names, self.setting)
         lifted = lift_rows(function, form, request)
         if isinstance(lifted, Declined):
-            raise _signal(lifted)
+            raise DeclineSignal.of(lifted)
         if lifted.kept == TRUE:
             return LiftedBoundary(single, names, (lifted,))
         made = Output(f"{call.name} gives the row", Option(BOOL), "boolean", some(lifted.kept))
@@ -154,9 +154,9 @@ class _Functions:
             elif call.native.total:
                 unknown[call.outputs[0]] = lifted
             else:
-                raise _signal(lifted)
+                raise DeclineSignal.of(lifted)
         if not found:
-            raise _signal(next(iter(unknown.values())))
+            raise DeclineSignal.of(next(iter(unknown.values())))
         return tuple(found), unknown
 
     def of_rows(self) -> tuple[tuple[Lifted, ...], Declined | None]:
@@ -169,7 +169,7 @@ class _Functions:
             except DeclineSignal as signal:
                 why = why or signal.declined
         if why is not None and not found:
-            raise _signal(why)
+            raise DeclineSignal.of(why)
         return tuple(found), why
 
     def _lift_native(self, call: Call, native: NativeCall) -> Lifted | Declined:
@@ -210,7 +210,7 @@ class _Functions:
         )
         result = lift(function, form, request)
         if isinstance(result, Declined):
-            raise _signal(result)
+            raise DeclineSignal.of(result)
         if not call.fields:
             return result
         named = zip(result.fold.outputs, call.outputs, strict=True)
@@ -224,7 +224,3 @@ def _returns(outputs: list[Attribute], call: Call) -> tuple[SchemaColumn, ...]:
     if not call.fields:
         return tuple(declared)
     return tuple(replace(c, name=f) for c, f in zip(declared, call.fields, strict=True))
-
-
-def _signal(why: Declined) -> DeclineSignal:
-    return DeclineSignal(why.code, why.reason, why.span)

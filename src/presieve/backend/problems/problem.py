@@ -48,13 +48,13 @@ class SiteProblem:
     The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,
     conjunct) numbers of those that it stands for, and ``taken`` their conjunction: the others are
     copies. ``stuck`` says why what is not part of it stays where it is. ``functions`` are those
-    that were read, ``find_errors`` says what can raise under the boundary, ``scans`` what is
-    read there, and ``arrives`` whether Python
-    can hold every value that it is sent. ``opaque``: the fold has not all outputs, only those that
-    hold the group's key, or of a projection those that lift; the others are functions of the group
-    and may raise. ``unsure``: it is not sure that they are called. Then the filters stay as they
-    are, so that Spark calls what it called before, and what solves the problem must solve the
-    ``others``, too.
+    that were read. What can raise under the boundary (``input_errors``) and which scans are there
+    (``sources``, may raise :class:`DeclineSignal`) is asked of what is proved, since plans may be
+    large. ``sent`` says whether Python can hold every value that it is sent. ``opaque``: the fold
+    has not all outputs, only those that hold the group's key, or of a projection those that lift;
+    the others are functions of the group and may raise. ``unsure``: it is not sure that they are
+    called. Then the filters stay as they are, so that Spark calls what it called before, and what
+    solves the problem must solve the ``others``, too.
     """
 
     site: Site
@@ -65,8 +65,8 @@ class SiteProblem:
     taken: Term
     stuck: tuple[Declined, ...]
     functions: tuple[Lifted, ...]
-    find_errors: Callable[[], InputErrors]
-    scans: Callable[[], Sources]
+    input_errors: Callable[[], InputErrors]
+    sources: Callable[[], Sources]
     sent: Sent
     opaque: bool = False
     unsure: bool = False
@@ -77,23 +77,13 @@ class SiteProblem:
         """The user's text of the functions."""
         return "\n\n".join(dict.fromkeys(x.source for x in self.functions if x.source))
 
-    @property
-    def input_errors(self) -> InputErrors:
-        """What can raise under the boundary: asked of what is proved, since plans may be large."""
-        return self.find_errors()
-
-    @property
-    def sources(self) -> Sources:
-        """The scans under the boundary. Raises :class:`DeclineSignal`."""
-        return self.scans()
-
     def may_erase_error(self, valid: Collection[str] = ()) -> bool:
         """Whether moving filters may keep Spark from evaluating something that raises, or from
         sending Python a value that it cannot hold. ``valid`` are columns of texts, in lower case,
         of which the caller says that they are UTF-8.
         """
         grouping = self.site.boundary.fields.get("groupingExpressions", [])
-        raises = self.input_errors.may_raise or any(can_raise(t) for t in grouping)
+        raises = self.input_errors().may_raise or any(can_raise(t) for t in grouping)
         raises = raises or any(trees_raise(n) for n in self.site.nodes)
         return raises or self.opaque or self.unsure or not self._arrives(valid)
 
@@ -107,7 +97,7 @@ class SiteProblem:
         """
         if not self.problem.on_demand:
             return True
-        computed = self.input_errors.computed
+        computed = self.input_errors().computed
         arguments = {i for call in self.boundary.calls for i in call.arguments}
         return computed is not None and computed.isdisjoint(arguments) and self._arrives(valid)
 
@@ -140,7 +130,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     numbers = frozenset((m.operator, m.conjunct) for m, _ in taken)
     read_above = _read(site, boundary, numbers)
     for number in unknown.keys() & read_above:
-        raise _signal(unknown[number])
+        raise DeclineSignal.of(unknown[number])
     needed = _needed(names, read_above, where)
     fold = product(parts, needed)
     key_forms = _key_forms(boundary, read_above)
@@ -224,10 +214,6 @@ def _with_keys(fold: Fold, names: Names) -> Fold:
     return replace(fold, keys=key_columns(names))
 
 
-def _signal(why: Declined) -> DeclineSignal:
-    return DeclineSignal(why.code, why.reason, why.span)
-
-
 def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
     """The variables of the outputs. Their types are those that the plan declares, or decline."""
     types = {a.name: a.type for a in names.outputs}
@@ -255,7 +241,7 @@ def _conjuncts(
         else:
             moved.append((conjunct, term))
     if not moved:
-        raise _signal(why or (stuck[0] if stuck else KEYS_ONLY))
+        raise DeclineSignal.of(why or (stuck[0] if stuck else KEYS_ONLY))
     if sum(size(term) for _, term in moved) > MAX_WHERE:
         reason = f"the filter has more than {MAX_WHERE} operators; say the same with fewer"
         raise DeclineSignal("filter-size", reason)

@@ -6,7 +6,8 @@ import logging
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, TABLE_FUNCTION
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
-from presieve.backend.plans import Opened, SiteEdit
+from presieve.backend.plans import Opened
+from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.estimates import scan_below
 from presieve.cost.decision import Candidate
 from presieve.cost.estimate import estimate
