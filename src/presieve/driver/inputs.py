@@ -78,6 +78,7 @@ def read_inputs(
     returns: str | None,
     keys: str | Sequence[str],
     mode: str,
+    *,
     pure: Sequence[Pure] = (),
 ) -> Inputs | Declined:
     """Parse the schemas and lift the fold, in which the ``pure`` functions need not be read.

@@ -143,7 +143,7 @@ def synthesize(
     """
     started = time.perf_counter()
     Options(budget, policy, declare=declare, pure=pure)
-    inputs = read_inputs(fold, schema, returns, keys, mode, read_pure(pure))
+    inputs = read_inputs(fold, schema, returns, keys, mode, pure=read_pure(pure))
     if isinstance(inputs, Declined):
         return _nothing(where, inputs, started)
     term = read_filter("where", where, inputs.output_names())

@@ -72,7 +72,7 @@ def verify(
     """
     started = time.perf_counter()
     Options(budget, policy, declare=declare, pure=pure)
-    inputs = read_inputs(fold, schema, returns, keys, mode, read_pure(pure))
+    inputs = read_inputs(fold, schema, returns, keys, mode, pure=read_pure(pure))
     if isinstance(inputs, Declined):
         name = getattr(fold, "__name__", type(fold).__name__)
         claim = Claim(name, where, prefilter, residual, mode, inputs.span)
