@@ -77,3 +77,8 @@ class DeclineSignal(PresieveError):
     def __init__(self, code: str, reason: str, span: Span | None = None) -> None:
         super().__init__(reason)
         self.declined = Declined(code, reason, span)
+
+    @classmethod
+    def of(cls, why: Declined) -> DeclineSignal:
+        """The signal that carries it."""
+        return cls(why.code, why.reason, why.span)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from presieve.driver.merged import filters_below
+from presieve.driver.merged import keyed_pushdown
 from presieve.driver.optimize import switched_off
 from presieve.driver.options import UNSET, Options, given, of_session, shows_defaults
 from presieve.driver.solve import Policy
@@ -15,6 +15,7 @@ from presieve.errors import UsageError
 from presieve.lift.entry.group_fold import runner
 from presieve.lift.entry.merge import has_merge
 from presieve.lift.entry.row_class import is_row_class
+from presieve.lift.forms import Request
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 __all__ = ["fold_by_key", "group_fold"]
 
 logger = logging.getLogger("presieve")
-
-_WHOLE, _STREAMED = 252, 254
-"""``PythonEvalType.SQL_GROUPED_AGG_ARROW_UDF`` and ``SQL_GROUPED_AGG_ARROW_ITER_UDF``."""
 
 
 def group_fold(
@@ -123,21 +121,19 @@ def _filters(fold: KeyedFold, where: str, options: Options, unread: str | None) 
     if unread is not None:
         logger.info("fold_by_key, %s: left alone: %s", name, unread)
         return "true", where
-    below = filters_below(
+    pushdown = keyed_pushdown(
         fold.aggregator,
         where,
-        fold.schema,
-        fold.keys,
-        fold.returns,
+        Request(fold.schema, fold.keys, fold.returns),
         options.budget,
         options.policy,
     )
-    logger.info("fold_by_key, %s: %s", name, below)
-    prefilter = fold.below(below.prefilter)
+    logger.info("fold_by_key, %s: %s", name, pushdown)
+    prefilter = fold.scan_prefilter(pushdown.prefilter)
     if prefilter is None:
         logger.info("fold_by_key, %s: left alone: what is read is not known", name)
         return "true", where
-    return prefilter, below.residual
+    return prefilter, pushdown.residual
 
 
 def _column(
@@ -149,6 +145,7 @@ def _column(
 ) -> Column:
     from pyspark.sql.pandas.functions import arrow_udf
     from pyspark.sql.types import DataType
+    from pyspark.util import PythonEvalType
 
     if not all(isinstance(n, str) for n in names):
         raise UsageError("columns that are not names are given by keyword: best(score=F.col('s'))")
@@ -159,10 +156,13 @@ def _column(
     function = runner(aggregator, fields, _types(parsed), streamed)
     function.__name__ = type(aggregator).__name__
     make: Any = arrow_udf
+    kind: int = PythonEvalType.SQL_GROUPED_AGG_ARROW_UDF
+    if streamed:
+        kind = PythonEvalType.SQL_GROUPED_AGG_ARROW_ITER_UDF
     with warnings.catch_warnings():
         # Spark would like annotations instead, in which the number of columns is not free.
         warnings.filterwarnings("ignore", "It is preferred to specify type hints")
-        udf = make(function, parsed, _STREAMED if streamed else _WHOLE)
+        udf = make(function, parsed, kind)
     found: Column = udf(*names, *named.values())
     return found
 

@@ -22,8 +22,9 @@ from tests.backend.rdd_folds import (
 )
 
 from presieve.backend.keyed import KeyedFold
-from presieve.driver.merged import Below, filters_below
+from presieve.driver.merged import KeyedPushdown, keyed_pushdown
 from presieve.errors import UsageError
+from presieve.lift.forms import Request
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn
 from presieve.spark import fold_by_key
 
@@ -42,8 +43,8 @@ MANY = (SchemaColumn("n", "bigint"), SchemaColumn("high", "boolean"))
 CLASSIC = pytest.mark.classic("Spark Connect has no RDDs")
 
 
-def below(aggregator: object, where: str, returns: tuple[SchemaColumn, ...]) -> Below:
-    return filters_below(aggregator, where, SCHEMA, ("team",), returns, policy="assume")
+def below(aggregator: object, where: str, returns: tuple[SchemaColumn, ...]) -> KeyedPushdown:
+    return keyed_pushdown(aggregator, where, Request(SCHEMA, ("team",), returns), policy="assume")
 
 
 # --- what goes below -------------------------------------------------------------------------
@@ -92,12 +93,14 @@ def test_keys_go_below_any_merge() -> None:
 def test_a_conjunct_that_may_raise_stays_behind_its_guard() -> None:
     schema = (SchemaColumn("k", "bigint"), *SCHEMA)
     where = "best > 90 AND k * k > 4"
-    found = filters_below(FirstOfMerged(), where, schema, ("k",), BEST, policy="assume")
+    found = keyed_pushdown(FirstOfMerged(), where, Request(schema, ("k",), BEST), policy="assume")
     assert (found.prefilter, found.residual) == ("true", where)
 
 
 def test_policy_strict_assumes_nothing() -> None:
-    found = filters_below(Highest(), "best > 90", SCHEMA, ("team",), BEST, policy="strict")
+    found = keyed_pushdown(
+        Highest(), "best > 90", Request(SCHEMA, ("team",), BEST), policy="strict"
+    )
     assert found.prefilter == "true"
     assert found.declined is not None
 
@@ -261,9 +264,8 @@ def test_values_that_rows_have_otherwise_stay_unread(scores: DataFrame) -> None:
     fold = KeyedFold.of(df, Highest(), ("team",), "best timestamp")
     types = [c.type for c in fold.schema]
     assert types == ["string", UNSUPPORTED + "timestamp", UNSUPPORTED + "binary"]
-    found = filters_below(
-        Highest(), "best > '2020'", fold.schema, ("team",), fold.returns, policy="assume"
-    )
+    request = Request(fold.schema, ("team",), fold.returns)
+    found = keyed_pushdown(Highest(), "best > '2020'", request, policy="assume")
     assert found.prefilter == "true"
     assert found.declined is not None
 

@@ -86,7 +86,7 @@ def test_what_is_told_keeps_no_dataframe(
     df = highest(spark)
     with caplog.at_level(logging.INFO, logger="presieve"):
         optimize(df)
-    assert df in log._told
+    assert df in log._logged
     gone = weakref.ref(df)
     del df
     gc.collect()

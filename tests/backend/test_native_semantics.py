@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from presieve.backend.plans import open_plan
+from presieve.backend.plans import Reading, open_plan
 from presieve.driver.optimize import optimize
 from presieve.errors import Declined
 from presieve.ir.fold import Fold, Problem
@@ -106,7 +106,7 @@ def grouped(table: DataFrame, calls: tuple[str, ...]) -> DataFrame:
 
 def problem_of(df: DataFrame) -> Problem:
     """The problem of a filter that reads an output, with all of them live."""
-    opened = open_plan(df.filter("o0 IS NOT NULL OR o0 IS NULL"))
+    opened = open_plan(df.filter("o0 IS NOT NULL OR o0 IS NULL"), Reading())
     assert not isinstance(opened, Declined)
     (site,) = opened.sites
     assert not isinstance(site.problem, Declined), site.problem

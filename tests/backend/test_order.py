@@ -8,7 +8,7 @@ from tests.backend import udfs
 from tests.backend.conftest import Tables
 from tests.backend.test_pipelines import TOP2, agg
 
-from presieve.driver import optimize as driver
+from presieve.driver import reports
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.order import Question
 from presieve.errors import PresieveError
@@ -56,7 +56,7 @@ def test_of_what_is_declined_nothing_is_told(tables: Tables) -> None:
 
 
 def test_optimizing_does_not_ask(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "order_of", None)
+    monkeypatch.setattr(reports, "order_of", None)
     df = agg(tables.plain, "top", "double", "score").filter("m >= 90")
     assert optimize(df) is not df
     with pytest.raises(TypeError):

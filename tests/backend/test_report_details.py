@@ -77,7 +77,7 @@ def test_optimize_pays_for_none_of_it(scores: DataFrame, monkeypatch: pytest.Mon
     def refuse(*_: object) -> None:
         raise AssertionError("this is for reports")
 
-    names = ("declined_at", "of_functions", "of_proof", "of_scans", "of_assumptions")
+    names = ("functions", "with_places", "conjuncts_of", "sentences", "reaches_of", "remedies_of")
     for name in names:
         monkeypatch.setattr(details, name, refuse)
     assert optimize(top_two(scores), cost="always") is not None

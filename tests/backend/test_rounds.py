@@ -11,7 +11,7 @@ from tests.backend.running import same_rows
 from tests.backend.test_pipelines import SCORE, TOP2, agg, pandas_udf
 
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.driver import rounds
+from presieve.driver import pipeline
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy
 
@@ -68,7 +68,7 @@ def test_filters_that_stay_above(tables: Tables) -> None:
 
 
 def test_no_more_rounds_than_are_allowed(tables: Tables, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rounds, "MAX_ROUNDS", 2)
+    monkeypatch.setattr(pipeline, "MAX_ROUNDS", 2)
     df = best_of(tables.plain, 3).filter("m >= 90")
     report = explain(df)
     assert [b.prefilter for b in report.boundaries] == [SCORE, SCORE]

@@ -272,7 +272,7 @@ def test_rows_of_an_rdd(sly: DataFrame, where: str, monkeypatch: pytest.MonkeyPa
     wanted = fold_by_key(table, Best, key="k", where=where, returns="best double").collect()
     table.unpersist()
     asked: list[str | None] = []
-    below = KeyedFold.below
+    below = KeyedFold.scan_prefilter
 
     def noted(fold: KeyedFold, text: str) -> str | None:
         asked.append(below(fold, text))

@@ -2,34 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from presieve.backend.plans import OpenSite
 from presieve.backend.statistics import edits
 from presieve.cost.decision import Candidate
 from presieve.cost.model import grouped, native
 from presieve.cost.scan import Estimate
+from presieve.driver.decisions import Proof, Rewrite, SiteDecision
 from presieve.driver.gate import gated
-from presieve.driver.rounds import Decided
+from presieve.driver.reports import boundary_report
+from presieve.driver.solve import Solution
+from presieve.errors import Declined
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT
-from presieve.ir.terms import Op, Scope, Var, lit
-from presieve.report.model import BoundaryReport
+from presieve.ir.terms import SQL_TRUE, Op, Scope, Var, lit
 
 Path = tuple[int, ...]
 P = app(Op.SQL_GT, Var(Scope.ROW, "v", INT), lit(INT, 90))
-REPORT = BoundaryReport("Aggregate", "max", "exact", "m > 90", "v > 90", "true")
+M = app(Op.SQL_GT, Var(Scope.OUT, "m", INT), lit(INT, 90))
+NOTHING = SiteDecision(OpenSite(0, (), "Aggregate", "max", "m > 90", Declined("none", "")))
 
 
-def site(path: Path, *, pushes: bool = True) -> Decided:
+def site(path: Path, *, pushes: bool = True) -> SiteDecision:
     """A boundary at this path; without a pre-filter only a residual is weakened."""
+    fold = SimpleNamespace(span=None)
+    problem: Any = SimpleNamespace(where=M, assumptions=(), fold=fold)
+    goal: Any = SimpleNamespace(site=SimpleNamespace(problem=problem, stuck=(), source=""))
+    solution = Solution(problem, "exact", P, SQL_TRUE, (), "universe", (), 0.0, 0)
     edit: Any = SimpleNamespace(
         site=SimpleNamespace(boundary=SimpleNamespace(path=path)),
         prefilter=SimpleNamespace(term=P) if pushes else None,
     )
-    return Decided(REPORT, edit)
+    rewrite = Rewrite("exact", stays=False, erases=False)
+    return replace(NOTHING, proof=Proof(goal, solution), rewrite=rewrite, edit=edit)
 
 
 @pytest.fixture
@@ -41,7 +51,7 @@ def plan(monkeypatch: pytest.MonkeyPatch) -> dict[Path, Candidate]:
         return frozenset(p for p in known if p[0] == edit.site.boundary.path[0])
 
     monkeypatch.setattr(edits, "candidate", lambda _, edit: known[edit.site.boundary.path])
-    monkeypatch.setattr(edits, "alike_paths", alike)
+    monkeypatch.setattr(edits, "paths_of_equal", alike)
     return known
 
 
@@ -50,7 +60,7 @@ def candidate(kept: float, *, python: bool = False) -> Candidate:
     return Candidate(P, work, Estimate(kept, kept, 0.0, 1000))
 
 
-def decided(sites: list[Decided], *, refuse: bool = True) -> list[Decided]:
+def decided(sites: list[SiteDecision], *, refuse: bool = True) -> list[SiteDecision]:
     opened: Any = None
     return gated(opened, sites, refuse=refuse)
 
@@ -58,18 +68,17 @@ def decided(sites: list[Decided], *, refuse: bool = True) -> list[Decided]:
 def test_each_boundary_by_itself(plan: dict[Path, Candidate]) -> None:
     plan[0,] = candidate(0.03)
     plan[1,] = candidate(1.0)
-    sites = [site((0,)), site((1,)), site((2,), pushes=False), Decided(REPORT, None)]
+    sites = [site((0,)), site((1,)), site((2,), pushes=False), NOTHING]
     good, bad, weaker, nothing = decided(sites)
     assert good.edit is sites[0].edit
-    assert good.report.decision == "pushed: keeps about 3 % of rows"
-    assert good.report.estimated_selectivity == 0.03
+    report = boundary_report(good)
+    assert report.decision == "pushed: keeps about 3 % of rows"
+    assert report.estimated_selectivity == 0.03
+    assert (report.kind, report.prefilter, report.residual) == ("exact", "v > 90", "true")
     assert bad.edit is None
-    assert (bad.report.kind, bad.report.prefilter, bad.report.residual) == (
-        "none",
-        "true",
-        "m > 90",
-    )
-    (why,) = bad.report.declined
+    report = boundary_report(bad)
+    assert (report.kind, report.prefilter, report.residual) == ("none", "true", "m > 90")
+    (why,) = report.declined
     assert why.code == "cost"
     assert why.reason == (
         "the pre-filter v > 90 is proven, but keeps about 100 % of rows,"
@@ -82,7 +91,9 @@ def test_always_is_told_and_not_refused(plan: dict[Path, Candidate]) -> None:
     plan[1,] = candidate(1.0)
     (one,) = decided([site((1,))], refuse=False)
     assert one.edit is not None
-    assert one.report.decision.startswith("pushed although it may not pay: keeps about 100 %")
+    assert boundary_report(one).decision.startswith(
+        "pushed although it may not pay: keeps about 100 %"
+    )
 
 
 def test_alike_are_decided_together(plan: dict[Path, Candidate]) -> None:

@@ -22,7 +22,7 @@ from tests.driver.test_declare import Best
 from presieve.certificate import Certificate
 from presieve.driver.cache import checked as recalling
 from presieve.driver.cache import lookup as solving
-from presieve.driver.cache.checked import Asked, keep, recall
+from presieve.driver.cache.checked import Query, keep, recall
 from presieve.driver.cache.disk import CACHE, Store
 from presieve.driver.cache.process import Memory
 from presieve.driver.declare import read_declared, with_declared
@@ -44,7 +44,7 @@ def problem(where: str, fold: object = folds.Maximum, v: str = "v bigint NOT NUL
     return inputs.problem(term)
 
 
-def best(policy: Policy = "default", declare: str = "") -> Asked:
+def best(policy: Policy = "default", declare: str = "") -> Query:
     """The maximum of a double: without a declaration NaN is assumed away."""
     inputs = read_inputs(Best, "team string, score double", "best double", "team", "grouped")
     assert isinstance(inputs, Inputs)
@@ -52,24 +52,24 @@ def best(policy: Policy = "default", declare: str = "") -> Asked:
     assert not isinstance(term, Declined)
     facts = read_declared([declare] if declare else [], inputs.input_names(), "UTC")
     bare, known = with_declared(inputs.problem(term), facts)
-    return Asked(bare, policy, known, 10.0, 10.0)
+    return Query(bare, policy, known, 10.0, 10.0)
 
 
-def ask(where: str, budget: float = 10.0, left: float | None = None) -> Asked:
-    return Asked(problem(where), "default", {}, budget, budget if left is None else left)
+def ask(where: str, budget: float = 10.0, left: float | None = None) -> Query:
+    return Query(problem(where), "default", {}, budget, budget if left is None else left)
 
 
-def solution(asked: Asked) -> Solution:
+def solution(asked: Query) -> Solution:
     return solve(asked.problem, budget=asked.left, policy=asked.policy, discharged=asked.known)
 
 
-def kept(store: Store, asked: Asked) -> Solution:
+def kept(store: Store, asked: Query) -> Solution:
     found = solution(asked)
     keep(store, asked, found)
     return found
 
 
-def entry(store: Store, asked: Asked) -> Data:
+def entry(store: Store, asked: Query) -> Data:
     data = store.get(asked.name)
     assert data is not None
     loaded: Data = json.loads(data)
@@ -98,10 +98,10 @@ def store(tmp_path: Path) -> Store:
         ask("m < 3"),
         ask("m > 3 AND k = 'a'"),
         ask("m > 3 AND m < 2"),
-        Asked(problem("m >= 5", folds.CountAbove), "default", {}, 10.0, 10.0),
-        Asked(problem("m > 5", folds.MaximumOfPositive), "default", {}, 10.0, 10.0),
-        Asked(problem("m > 5", folds.MaximumOfPositive), "strict", {}, 10.0, 10.0),
-        Asked(problem("m > 5", folds.MaximumPresent, "v bigint"), "strict", {}, 10.0, 10.0),
+        Query(problem("m >= 5", folds.CountAbove), "default", {}, 10.0, 10.0),
+        Query(problem("m > 5", folds.MaximumOfPositive), "default", {}, 10.0, 10.0),
+        Query(problem("m > 5", folds.MaximumOfPositive), "strict", {}, 10.0, 10.0),
+        Query(problem("m > 5", folds.MaximumPresent, "v bigint"), "strict", {}, 10.0, 10.0),
         best(),
         best("assume"),
         best("strict"),
@@ -111,7 +111,7 @@ def store(tmp_path: Path) -> Store:
     ],
     ids=str,
 )
-def test_the_same_comes_back(store: Store, asked: Asked) -> None:
+def test_the_same_comes_back(store: Store, asked: Query) -> None:
     found = kept(store, asked)
     back = recall(store, asked)
     assert back is not None
@@ -129,9 +129,9 @@ def test_another_question_has_another_answer(store: Store) -> None:
         ask("m > 4"),
         replace(ask("m > 3"), policy="strict"),
         replace(ask("m > 3"), policy="assume"),
-        Asked(problem("m > 3", folds.MaximumPresent), "default", {}, 10.0, 10.0),
-        Asked(problem("m > 3", v="v int NOT NULL"), "default", {}, 10.0, 10.0),
-        Asked(problem("m > 3", v="v bigint"), "default", {}, 10.0, 10.0),
+        Query(problem("m > 3", folds.MaximumPresent), "default", {}, 10.0, 10.0),
+        Query(problem("m > 3", v="v int NOT NULL"), "default", {}, 10.0, 10.0),
+        Query(problem("m > 3", v="v bigint"), "default", {}, 10.0, 10.0),
         replace(ask("m > 3"), known={Assumption("declared", "so", TRUE): "the caller"}),
     ]
     assert len({a.name for a in [ask("m > 3"), *others]}) == 8
@@ -166,7 +166,7 @@ def test_what_a_small_budget_found_is_no_answer_for_a_large_one(store: Store) ->
 
 
 def test_that_nothing_was_found_counts_for_what_was_left(store: Store) -> None:
-    failed = solution(Asked(problem("m >= 5", folds.Size), "default", {}, 10.0, 10.0))
+    failed = solution(Query(problem("m >= 5", folds.Size), "default", {}, 10.0, 10.0))
     assert failed.verified is None
     keep(store, ask("m > 3", budget=9.0, left=2.0), replace(failed, seconds=1.9))
     again = recall(store, ask("m > 3", budget=9.0, left=2.1))
@@ -184,7 +184,7 @@ def test_reasons_come_back_with_the_place_of_the_function_as_it_stands_now(store
     here = asked.problem.fold.span
     assert here is not None
     reasons = Declined("no-proof", "said before", here), Declined("space", "no place")
-    failed = solution(Asked(problem("m >= 5", folds.Size), "default", {}, 10.0, 10.0))
+    failed = solution(Query(problem("m >= 5", folds.Size), "default", {}, 10.0, 10.0))
     keep(store, asked, replace(failed, declined=reasons))
     moved = replace(here, line=here.line + 7)
     later = replace(asked.problem, fold=replace(asked.problem.fold, span=moved))
@@ -196,7 +196,7 @@ def test_reasons_come_back_with_the_place_of_the_function_as_it_stands_now(store
 # --- damage -------------------------------------------------------------------------------------
 
 
-def assert_dropped(store: Store, asked: Asked, caplog: pytest.LogCaptureFixture) -> None:
+def assert_dropped(store: Store, asked: Query, caplog: pytest.LogCaptureFixture) -> None:
     """Not used, told once, gone; and then the search answers."""
     caplog.clear()
     with caplog.at_level(logging.WARNING, logger="presieve"):
@@ -296,7 +296,7 @@ def test_an_entry_under_the_name_of_another(store: Store, caplog: pytest.LogCapt
 # --- tampering ----------------------------------------------------------------------------------
 
 
-def tampered(store: Store, asked: Asked, change: Callable[[Data], Data]) -> None:
+def tampered(store: Store, asked: Query, change: Callable[[Data], Data]) -> None:
     good = entry(store, asked)
     store.put(asked.name, json.dumps({**good, "certificate": change(good["certificate"])}))
 
@@ -400,8 +400,8 @@ def test_strict_stays_strict(store: Store, caplog: pytest.LogCaptureFixture) -> 
     for loose, strict in (
         (best(), best("strict")),
         (
-            Asked(problem("m > 5", folds.MaximumOfPositive), "default", {}, 10.0, 10.0),
-            Asked(problem("m > 5", folds.MaximumOfPositive), "strict", {}, 10.0, 10.0),
+            Query(problem("m > 5", folds.MaximumOfPositive), "default", {}, 10.0, 10.0),
+            Query(problem("m > 5", folds.MaximumOfPositive), "strict", {}, 10.0, 10.0),
         ),
     ):
         found = kept(store, loose)
@@ -411,7 +411,7 @@ def test_strict_stays_strict(store: Store, caplog: pytest.LogCaptureFixture) -> 
 
 
 @pytest.mark.parametrize("asked", [ask("m > 3"), best()], ids=["bigint", "double"])
-def test_no_tampering_gets_a_wrong_claim_used(asked: Asked, store: Store) -> None:
+def test_no_tampering_gets_a_wrong_claim_used(asked: Query, store: Store) -> None:
     """Each place of the certificate changed: it is not used, or holds when both are run."""
     kept(store, asked)
     good = entry(store, asked)
@@ -457,7 +457,7 @@ minimal_assumptions.synthesize = counting
 from tests.driver.test_recall import ask, best, said
 from presieve.driver.cache.lookup import solution_of
 for asked in (ask("m > 3"), ask("m < 3"), best(), best("strict")):
-    found = solution_of(asked.problem, asked.policy, asked.known, asked.budget, asked.left)
+    found = solution_of(asked)
     print(found.kind, found.verified is not None, found.prefilter, found.assumptions)
 print(len(searched), file=sys.stderr)
 """
@@ -514,8 +514,8 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
 # --- in one process -----------------------------------------------------------------------------
 
 
-def answered(asked: Asked) -> Solution:
-    return solving.solution_of(asked.problem, asked.policy, asked.known, asked.budget, asked.left)
+def answered(asked: Query) -> Solution:
+    return solving.solution_of(asked)
 
 
 def test_a_process_remembers_and_looks_into_the_cache_once(

@@ -63,7 +63,7 @@ def test_the_tree_keeps_its_layers(tree: Path) -> None:
         ),
         ("driver/__init__.py", "import z3", "z3 in one file"),
         ("smt/__init__.py", "import cvc5", "cvc5 in one file"),
-        ("semantics/__init__.py", "import pyspark", "pyspark below lift, backend and demo"),
+        ("semantics/__init__.py", "import pyspark", "pyspark in backend, demo, bench and spark"),
         ("ir/fold.py", "import rich", "Terminal and page libraries stay at the edge"),
         ("cli/bench.py", "import benchmarks", "The package does not know its benchmarks"),
     ],

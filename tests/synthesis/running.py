@@ -117,7 +117,7 @@ def pipeline(
     pure: PureFunctions = (),
 ) -> Pipeline:
     """A class with its schemas."""
-    inputs = read_inputs(fold, schema, returns, keys, mode, read_pure(pure))
+    inputs = read_inputs(fold, schema, returns, keys, mode, pure=read_pure(pure))
     assert not isinstance(inputs, Declined), inputs
     return Pipeline(inputs, fold)
 

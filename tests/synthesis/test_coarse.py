@@ -33,7 +33,7 @@ class Best:
 
 
 def problem_of(where: str) -> Problem:
-    inputs = read_inputs(Best, SCHEMA, RETURNS, (), "grouped", ())
+    inputs = read_inputs(Best, SCHEMA, RETURNS, (), "grouped")
     assert not isinstance(inputs, Declined)
     term = read_filter("where", where, inputs.output_names())
     assert not isinstance(term, Declined)

@@ -85,7 +85,7 @@ def test_filters_that_only_long_tables_meet() -> None:
 
 
 def test_climbing_comes_to_tables_that_are_accepted() -> None:
-    inputs = read_inputs(Tally, KIND, TALLY, (), "grouped", ())
+    inputs = read_inputs(Tally, KIND, TALLY, (), "grouped")
     assert not isinstance(inputs, Declined)
     for where in (COUNTED, f"({COUNTED}) OR (a = 7 AND b = 0)", "a = 3 AND d < 1", "NOT (c <= 9)"):
         term = read_filter("where", where, inputs.output_names())

@@ -51,13 +51,13 @@ class Gateway(Protocol):
     def analyzed(self, df: DataFrame) -> Handle:
         """The analyzed logical plan of a DataFrame."""
 
-    def glance(self, plan: Handle, told: bool) -> bool:
-        """Whether there may be something to do in the plan, or to tell where it is ``told`` why
-        nothing is moved. Costs less than reading it.
+    def glance(self, plan: Handle, *, skip_hopeless: bool) -> bool:
+        """Whether there may be a boundary below a filter in the plan; perhaps without those past
+        which it is plain that nothing moves. Costs less than reading it.
         """
 
-    def interesting(self, plan: Handle, told: bool) -> Node | None:
-        """The plan as a tree, or None where there is nothing to do in it and nothing to tell."""
+    def interesting(self, plan: Handle, *, skip_hopeless: bool) -> Node | None:
+        """The plan as a tree, or None where there is nothing to do in it and nothing to say."""
 
     def tree(self, plan: Handle) -> Node:
         """The plan as a tree."""
@@ -84,7 +84,7 @@ class Gateway(Protocol):
         """
 
     def same(self, plan: Handle, other: Handle) -> bool:
-        """Whether two plans are alike, down to the numbers of attributes."""
+        """Whether two plans are equal, down to the numbers of attributes."""
 
     def same_output(self, plan: Handle, other: Handle) -> bool:
         """Whether two plans have the same columns, of the same types and numbers."""

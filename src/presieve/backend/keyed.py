@@ -79,7 +79,7 @@ class KeyedFold:
         legacy = (n for n in conf.getAll if n.startswith(LEGACY) and not n.startswith(ALLOWED))
         return next(legacy, None)
 
-    def below(self, prefilter: str) -> str | None:
+    def scan_prefilter(self, prefilter: str) -> str | None:
         """The pre-filter as the scans below may be given it; None where they may be given none."""
         if prefilter == "true":
             return prefilter

@@ -16,24 +16,24 @@ FUNCTION_MARKS = ("PythonUDF", "PythonUDTF")
 stand in aggregates and windows, ``PythonUDF``s also in the operators that map groups).
 """
 
-TOLD = "presieve.told"
+NOTES = "presieve.notes"
 """A field of an operator: why filters in it are left alone."""
 
 _FUNCTIONS = frozenset(EXPRESSIONS + name for name in (*FUNCTION_MARKS, "PythonUDAF"))
 
 
-def notes(root: Node, told: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
+def notes(root: Node, explained: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
     """Why filters stay above functions: one note for each operator that calls one, each once.
 
-    ``told`` are the paths of boundaries of which more is said elsewhere. An operator of Spark
-    Connect may bring notes of its own (``TOLD``).
+    ``explained`` are the paths of boundaries of which more is said elsewhere. An operator of Spark
+    Connect may bring notes of its own (``NOTES``).
     """
     filters = {n.path for n in walk(root) if n.kind == FILTER}
     by_path = {n.path: n for n in walk(root)}
     found: list[Declined] = []
     for node in by_path.values():
-        found += node.fields.get(TOLD, ())
-        if node.path in told:
+        found += node.fields.get(NOTES, ())
+        if node.path in explained:
             continue
         names = list(dict.fromkeys(_functions(node.fields)))
         if names and any(p == node.path[: len(p)] for p in filters):

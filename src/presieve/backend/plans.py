@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import wraps
+from typing import ParamSpec, TypeVar
 
 from pyspark.sql.dataframe import DataFrame
 
@@ -19,7 +21,7 @@ from presieve.backend.notes import notes
 from presieve.backend.problems.problem import SiteProblem, read_problem
 from presieve.backend.problems.setting import Setting
 from presieve.backend.rewrite import SiteEdit, edit, guarded_edit, rewrite_plan
-from presieve.backend.statistics.data_check import FEW, Check, check_of
+from presieve.backend.statistics.data_check import Check, check_of
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact, known_facts, with_extent
 from presieve.backend.statistics.scan_filters import Scans, scans_below
 from presieve.backend.statistics.sizes import Size, sizes
@@ -27,23 +29,6 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
 from presieve.ir.terms import TRUE, Term, Var
 from presieve.lift.forms import Pure
-
-__all__ = [
-    "FEW",
-    "OpenSite",
-    "Opened",
-    "SiteEdit",
-    "apply_edits",
-    "data_check",
-    "drawing",
-    "facts",
-    "is_same",
-    "open_plan",
-    "plan_edit",
-    "plan_guarded",
-    "scan_filters",
-    "scan_sizes",
-]
 
 _CONFS = {
     "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName": "true",
@@ -54,6 +39,24 @@ _CONFS = {
 lifter's account of pandas was written for (PySpark 4.3, ``worker.py``, ``RunnerConf``). Safe
 conversion (on by default) is not among them: results are only lifted where they fit their type.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a plan is read.
+
+    ``pure`` are the functions that need not be read. ``for_report``: somebody wants to see all of
+    it. Else a plan with neither a Python function nor a filter and an aggregate is not read: it may
+    be large, and there is nothing in it to do; nor are the filters as Spark prints them.
+    ``skip_hopeless``: nobody asks why nothing is moved, so that boundaries past which nothing can
+    move need not be read, nor a large plan whose condensed form has nothing to gain. ``at_once``:
+    what is made of the DataFrame is executed before anything else happens.
+    """
+
+    pure: tuple[Pure, ...] = ()
+    for_report: bool = False
+    skip_hopeless: bool = False
+    at_once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,56 +79,72 @@ class OpenSite:
 class Opened:
     """A DataFrame's analyzed plan and its sites.
 
-    ``notes`` say why filters stay above functions where there is no site; ``pure`` are the
-    functions that were not read; ``told`` as in :func:`open_plan`. ``numbers`` are those of all
-    boundaries that may be sites, be it once pre-filters of others are there.
+    ``notes`` say why filters stay above functions where there is no site. ``numbers`` are those of
+    all boundaries that may be sites, be it once pre-filters of others are there. ``written`` is the
+    plan as it is written, where this is its condensed form: if no site here has something to gain,
+    none there has.
     """
 
     gateway: Gateway
     plan: Handle
-    timezone: str
-    sites: tuple[OpenSite, ...]
+    reading: Reading
+    timezone: str = "UTC"
+    sites: tuple[OpenSite, ...] = ()
     notes: tuple[Declined, ...] = ()
-    pure: tuple[Pure, ...] = ()
-    told: bool = True
     numbers: frozenset[int] = frozenset()
+    written: Handle | None = None
+
+    @property
+    def setting(self) -> Setting:
+        """What lifting knows of the session."""
+        return Setting(self.timezone, self.reading.pure)
 
 
-def open_plan(
-    df: DataFrame,
-    *,
-    thorough: bool = True,
-    told: bool = True,
-    pure: tuple[Pure, ...] = (),
-    gains: Callable[[Opened], bool] | None = None,
-    before: Opened | None = None,
-    decided: Collection[int] = (),
-    at_once: bool = False,
-) -> Opened | Declined:
-    """Read the plan. Without ``thorough``, one with neither a Python function nor a filter and an
-    aggregate is not read: it may be large, and there is nothing in it to do; nor are the words
-    of filters that only a person reads. Where nobody is ``told`` why nothing is moved, there may
-    be no sites and notes where that is plain, and a large plan is not read where its condensed form
-    ``gains`` nothing. ``before`` is what it was before it was rewritten, and ``decided`` the
-    numbers of the boundaries that nobody asks of any more. ``at_once``: what is made of the
-    DataFrame is executed before anything else happens.
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _or_declined(function: Callable[P, T]) -> Callable[P, T | Declined]:
+    """The function, with what it declines as a value, and what Spark refuses, too."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> T | Declined:
+        try:
+            return function(*args, **kwargs)
+        except (DeclineSignal, GatewayError) as error:
+            return error.declined
+
+    return call
+
+
+@_or_declined
+def open_plan(df: DataFrame, reading: Reading) -> Opened:
+    """The plan, or its condensed form where that is read first."""
+    gateway = _gateway(df, reading.at_once)
+    plan = gateway.analyzed(df)
+    opened = Opened(gateway, plan, reading)
+    if reading.for_report:
+        return _open(opened)
+    if not gateway.glance(plan, skip_hopeless=reading.skip_hopeless):
+        return opened
+    condensed = gateway.condensed(plan) if reading.skip_hopeless else None
+    if condensed is None:
+        return _open(opened)
+    return _open(replace(opened, plan=condensed, written=plan))
+
+
+@_or_declined
+def open_written(condensed: Opened) -> Opened:
+    """The plan as it is written, of which this is the condensed form."""
+    return _open(replace(condensed, plan=condensed.written, written=None))
+
+
+@_or_declined
+def reopen(opened: Opened, df: DataFrame, decided: Collection[int]) -> Opened:
+    """The plan once it was rewritten to that of ``df``, without the boundaries that are decided, by
+    number.
     """
-    try:
-        gateway = before.gateway if before is not None else _gateway(df, at_once)
-        heard = told if before is None else before.told
-        plan = gateway.analyzed(df)
-        nothing = Opened(gateway, plan, "UTC", ())
-        if not thorough and not gateway.glance(plan, heard):
-            return nothing
-        if gains is not None and not thorough and not heard:
-            small = gateway.condensed(plan)
-            if small is not None and not gains(_open(gateway, small, False, False, pure, ())):
-                return nothing
-        return _open(gateway, plan, thorough, heard, pure, decided)
-    except GatewayError as error:
-        return error.declined
-    except DeclineSignal as signal:
-        return signal.declined
+    return _open(replace(opened, plan=opened.gateway.analyzed(df)), decided)
 
 
 def _gateway(df: DataFrame, at_once: bool) -> Gateway:
@@ -139,28 +158,29 @@ def _gateway(df: DataFrame, at_once: bool) -> Gateway:
     return ConnectGateway(df.sparkSession)
 
 
-def _open(
-    gateway: Gateway,
-    plan: Handle,
-    thorough: bool,
-    told: bool,
-    pure: tuple[Pure, ...],
-    decided: Collection[int],
-) -> Opened:
-    root = gateway.interesting(plan, told)
+def _open(unread: Opened, decided: Collection[int] = ()) -> Opened:
+    """The plan with its sites read."""
+    gateway, reading = unread.gateway, unread.reading
+    unread = replace(unread, timezone="UTC", sites=(), notes=(), numbers=frozenset())
+    root = gateway.interesting(unread.plan, skip_hopeless=reading.skip_hopeless)
     if root is None:
-        return Opened(gateway, plan, "UTC", ())
-    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-    python = gateway.calls_python(plan)
-    plan, root = _as_read(gateway, plan, root, python=python)
-    all_ = {i: n for i, n in candidates(root, told=told).items() if i not in decided}
-    found = find_sites(gateway, root, plan, timezone, all_, told=told)
-    against = _session_declines(gateway, plan) if found else None
-    setting = Setting(timezone, pure)
-    sites = tuple(_open_site(gateway, site, plan, setting, against, thorough) for site in found)
-    said = {p for site in found for p in _paths(site.boundary)}
-    why = notes(root, said) if python and told and not decided else ()
-    return Opened(gateway, plan, timezone, sites, why, pure, told, frozenset(all_))
+        return unread
+    python = gateway.calls_python(unread.plan)
+    plan, root = _as_read(gateway, unread.plan, root, python=python)
+    opened = replace(unread, plan=plan, timezone=gateway.conf("spark.sql.session.timeZone", "UTC"))
+    may_move = candidates(root, skip_hopeless=reading.skip_hopeless)
+    left = {i: n for i, n in may_move.items() if i not in decided}
+    zone, silent = opened.timezone, reading.skip_hopeless
+    sites = find_sites(gateway, root, plan, zone, left, skip_hopeless=silent)
+    against = _session_declines(gateway, plan) if sites else None
+    explained = {p for site in sites for p in _paths(site.boundary)}
+    silent = silent or bool(decided) or not python
+    return replace(
+        opened,
+        sites=tuple(_open_site(opened, site, against) for site in sites),
+        notes=() if silent else notes(root, explained),
+        numbers=frozenset(left),
+    )
 
 
 def _paths(boundary: Node) -> tuple[tuple[int, ...], ...]:
@@ -200,36 +220,24 @@ def _session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
     return None
 
 
-def _open_site(
-    gateway: Gateway,
-    site: Site,
-    plan: Handle,
-    setting: Setting,
-    against: Declined | None,
-    thorough: bool,
-) -> OpenSite:
-    where = _where(gateway, site, plan) if thorough else ""
-    problem = against or _problem(gateway, site, plan, setting)
+def _open_site(opened: Opened, site: Site, against: Declined | None) -> OpenSite:
+    where = _where(opened, site) if opened.reading.for_report else ""
+    problem = against or _problem(opened, site)
     boundary = site.boundary
     is_table = table_function(boundary) is not None
     operator = TABLE_FUNCTION if is_table else boundary.kind.removeprefix(LOGICAL)
     return OpenSite(site.number, boundary.path, operator, _function_name(boundary), where, problem)
 
 
-def _problem(
-    gateway: Gateway, site: Site, plan: Handle, setting: Setting
-) -> SiteProblem | Declined:
-    try:
-        unread = gateway.unread(gateway.node(plan, site.boundary.path))
-        if unread is not None:
-            return unread
-        if not gateway.cache_is_empty() and _is_cached(gateway, site, plan):
-            return Declined("cached", CACHED)
-        return read_problem(gateway, site, plan, setting)
-    except DeclineSignal as signal:
-        return signal.declined
-    except GatewayError as error:
-        return error.declined
+@_or_declined
+def _problem(opened: Opened, site: Site) -> SiteProblem | Declined:
+    gateway, plan = opened.gateway, opened.plan
+    unread = gateway.unread(gateway.node(plan, site.boundary.path))
+    if unread is not None:
+        return unread
+    if not gateway.cache_is_empty() and _is_cached(gateway, site, plan):
+        return Declined("cached", CACHED)
+    return read_problem(gateway, site, plan, opened.setting)
 
 
 CACHED = "the result is cached, and recomputing it would not pay; filter before it is cached"
@@ -244,9 +252,10 @@ def _is_cached(gateway: Gateway, site: Site, plan: Handle) -> bool:
     return any(gateway.is_cached(gateway.node(plan, p)) for p in sorted(paths, reverse=True))
 
 
-def _where(gateway: Gateway, site: Site, plan: Handle) -> str:
+def _where(opened: Opened, site: Site) -> str:
     """The filters as Spark prints them."""
-    conditions = [gateway.condition(gateway.node(plan, n.path)) for n in site.filters]
+    gateway = opened.gateway
+    conditions = [gateway.condition(gateway.node(opened.plan, n.path)) for n in site.filters]
     return " AND ".join(gateway.sql(c) for c in conditions) or "a part of a join's condition"
 
 
@@ -260,7 +269,7 @@ def _function_name(node: Node) -> str:
         names = [str(table["name"])]
     if not names:
         calls = [list_fold(t) or native_call(t) for t in trees if any(_is_call(n) for n in t)]
-        names = [c.shown for c in calls]
+        names = [c.name for c in calls]
     return ", ".join(dict.fromkeys(names))
 
 
@@ -291,8 +300,7 @@ def bounded(opened: Opened, site: SiteProblem) -> tuple[SiteProblem, dict[Assump
     if not asked:
         return site, {}
     try:
-        setting = Setting(opened.timezone, opened.pure)
-        known = with_extent(opened.gateway, opened.plan, site, setting)
+        known = with_extent(opened.gateway, opened.plan, site, opened.setting)
         if known is None:
             return site, {}
         again = read_problem(opened.gateway, site.site, opened.plan, known)
@@ -305,16 +313,10 @@ def bounded(opened: Opened, site: SiteProblem) -> tuple[SiteProblem, dict[Assump
     return replace(again, problem=problem), fits
 
 
-def plan_edit(
-    opened: Opened, site: SiteProblem, prefilter: Term, residual: Term
-) -> SiteEdit | Declined:
+@_or_declined
+def plan_edit(opened: Opened, site: SiteProblem, prefilter: Term, residual: Term) -> SiteEdit:
     """What a proven pushdown changes in the plan."""
-    try:
-        return edit(site, prefilter, residual, opened.timezone)
-    except DeclineSignal as signal:
-        return signal.declined
-    except GatewayError as error:
-        return error.declined
+    return edit(site, prefilter, residual, opened.timezone)
 
 
 def data_check(opened: Opened, site: SiteProblem, condition: Term) -> Check | None:
@@ -325,32 +327,21 @@ def data_check(opened: Opened, site: SiteProblem, condition: Term) -> Check | No
         return None
 
 
-def plan_guarded(
-    opened: Opened, site: SiteProblem, prefilter: Term, breaking: Term
-) -> SiteEdit | Declined:
+@_or_declined
+def plan_guarded(opened: Opened, site: SiteProblem, prefilter: Term, breaking: Term) -> SiteEdit:
     """What a pushdown changes that is proved where no row is ``breaking`` an assumption."""
-    try:
-        by = classes(opened.gateway, site.boundary, site.site.input, opened.plan)
-        return guarded_edit(site, prefilter, breaking, by, opened.timezone)
-    except DeclineSignal as signal:
-        return signal.declined
-    except GatewayError as error:
-        return error.declined
+    by = classes(opened.gateway, site.boundary, site.site.input, opened.plan)
+    return guarded_edit(site, prefilter, breaking, by, opened.timezone)
 
 
-def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame | Declined:
+@_or_declined
+def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame:
     """The DataFrame with all edits made: same columns with the same attribute numbers."""
     gateway = opened.gateway
-    try:
-        plan = rewrite_plan(gateway, opened.plan, edits, opened.timezone)
-        df = gateway.dataframe(plan)
-        if not gateway.same_output(opened.plan, gateway.analyzed(df)):
-            return Declined("plan-shape", "the rewritten plan has other columns")
-        return df
-    except DeclineSignal as signal:
-        return signal.declined
-    except GatewayError as error:
-        return error.declined
+    df = gateway.dataframe(rewrite_plan(gateway, opened.plan, edits, opened.timezone))
+    if not gateway.same_output(opened.plan, gateway.analyzed(df)):
+        raise DeclineSignal("plan-shape", "the rewritten plan has other columns")
+    return df
 
 
 def is_same(opened: Opened, df: DataFrame) -> bool:

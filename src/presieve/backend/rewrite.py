@@ -27,7 +27,7 @@ from presieve.sql.emit import aside, emit_checked, normalized
 @dataclass(frozen=True, slots=True)
 class Predicate:
     """A filter to insert: its text, its meaning, and which attributes its variables are.
-    ``aside``: in the form that scans are not told.
+    ``aside``: in the form that scans are not given.
     """
 
     sql: str
@@ -91,18 +91,18 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
     return _for_sources(site, replace(found, beside=_beside(site, prefilter, timezone)))
 
 
-def _for_sources(site: SiteProblem, found: SiteEdit) -> SiteEdit:
+def _for_sources(site: SiteProblem, planned: SiteEdit) -> SiteEdit:
     """The edit, with pre-filters in a form that no source takes which may not apply them as they
     say.
     """
-    read = (i for p in (found.prefilter, found.beside) if p is not None for i in _read(p))
-    if not site.sources.aside(read):
-        return found
-    if not site.sources.faithful:
+    read = (i for p in (planned.prefilter, planned.beside) if p is not None for i in _read(p))
+    if not site.sources().aside(read):
+        return planned
+    if not site.sources().faithful:
         # Spark may move parts of the filters down to the source, which takes them as it likes.
-        found = replace(found, residual=None, removed=frozenset(), stays=True)
-    one, other = (p and replace(p, aside=True) for p in (found.prefilter, found.beside))
-    return replace(found, prefilter=one, beside=other)
+        planned = replace(planned, residual=None, removed=frozenset(), stays=True)
+    one, other = (p and replace(p, aside=True) for p in (planned.prefilter, planned.beside))
+    return replace(planned, prefilter=one, beside=other)
 
 
 def _read(predicate: Predicate) -> Iterator[int]:
@@ -131,7 +131,7 @@ def guarded_edit(
     if found.prefilter is None:
         return found  # it is there already, and the rows are the same without a guard
     broken = predicate(breaking, input_vars(site.names), timezone)
-    if site.sources.aside((*_read(found.prefilter), *_read(broken))):
+    if site.sources().aside((*_read(found.prefilter), *_read(broken))):
         raise DeclineSignal("source", "a source that may not apply filters as they say is read")
     return replace(found, guard=Guard(broken, by))
 
@@ -149,7 +149,7 @@ def _beside(site: SiteProblem, prefilter: Term, timezone: str) -> Predicate | No
         if left in first and known is not None:
             own[first[left]] = (right, Var(Scope.KEY, known.name, known.sort))
     read = set(variables(prefilter))
-    if not read <= set(own) or any(own[v][0] in site.below.exposed for v in read):
+    if not read <= set(own) or any(own[v][0] in site.input_errors().exposed for v in read):
         raise DeclineSignal("may-add-error", "the second input would be filtered too early")
     if any(own[v][1].sort != v.sort for v in read):
         raise DeclineSignal("key-type", NULLABLE)
@@ -194,7 +194,7 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
 def _check_exposed(site: SiteProblem, prefilter: Term) -> None:
     read = set(variables(prefilter))
     for number, variable in input_vars(site.names).items():
-        if variable in read and number in site.below.exposed:
+        if variable in read and number in site.input_errors().exposed:
             raise DeclineSignal(
                 "may-add-error",
                 f"the pre-filter would compute {variable.name!r}, which can raise, for more rows;"

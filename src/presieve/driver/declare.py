@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from presieve.certificate.check import make_solver
 from presieve.driver.arguments import check_texts
-from presieve.driver.inputs import TIMEZONE, told_in
+from presieve.driver.inputs import TIMEZONE, short_reason
 from presieve.errors import Declined, UsageError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import app
@@ -49,7 +49,7 @@ def read_declared(
         if isinstance(term, Declined):
             if partly and term.code in _ELSEWHERE:
                 continue
-            raise UsageError(f"declare {text!r}: {told_in(term)}")
+            raise UsageError(f"declare {text!r}: {short_reason(term)}")
         if len(variables(term)) != 1:
             raise UsageError(f"declare {text!r}: a declared fact is about one column")
         found.append((text, app(Op.SQL_IS_TRUE, term)))

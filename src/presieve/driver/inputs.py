@@ -13,7 +13,7 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import literals, variables
 from presieve.ir.wellformed import output_var
 from presieve.lift import lift
-from presieve.lift.api import SCALAR
+from presieve.lift.evaluation_types import SCALAR, evaluation_type
 from presieve.lift.forms import Lifted, Pure, Request, RowFunction
 from presieve.semantics.thresholds import with_thresholds
 from presieve.semantics.types import SchemaColumn, column
@@ -78,6 +78,7 @@ def read_inputs(
     returns: str | None,
     keys: str | Sequence[str],
     mode: str,
+    *,
     pure: Sequence[Pure] = (),
 ) -> Inputs | Declined:
     """Parse the schemas and lift the fold, in which the ``pure`` functions need not be read.
@@ -92,8 +93,8 @@ def read_inputs(
         # One row is a group of rows like it, of which it is the key (RowFunction).
         if names:
             raise UsageError("a function of one row has no keys")
-        kind = getattr(fold, "evalType", None)
-        form = RowFunction(arrow=SCALAR.get(kind, True) if isinstance(kind, int) else True)
+        kind = evaluation_type(getattr(fold, "evalType", None))
+        form = RowFunction(arrow=kind is None or kind.number not in SCALAR or kind.arrow)
         names, mode = tuple(c.name for c in columns), "grouped"
     try:
         chosen = Mode(mode)
@@ -152,7 +153,7 @@ def read_filter(what: str, text: str, names: dict[str, Var]) -> Term | Declined:
     check_text(what, text, "score > 90")
     term = parse_predicate(text, names, TIMEZONE)
     if isinstance(term, Declined) and term.code in _CALLER_ERRORS:
-        raise UsageError(f"{what} {text!r}: {told_in(term)}")
+        raise UsageError(f"{what} {text!r}: {short_reason(term)}")
     if isinstance(term, Declined) and term.span is not None:
         return replace(term, span=replace(term.span, file=what))
     if isinstance(term, Declined) or what == "prefilter":
@@ -160,7 +161,7 @@ def read_filter(what: str, text: str, names: dict[str, Var]) -> Term | Declined:
     return with_thresholds(term)
 
 
-def told_in(why: Declined) -> str:
+def short_reason(why: Declined) -> str:
     """Why a text cannot be read, where the text itself stands beside it."""
     at = f" (line {why.span.line}, column {why.span.column})" if why.span else ""
     return f"{why.reason}{at} [{why.code}]"

@@ -28,8 +28,9 @@ from presieve.smt.solver import Effort, Unsat
 from presieve.smt.text import s_not, s_or
 
 if TYPE_CHECKING:
-    from presieve.backend.plans import Opened, SiteEdit
+    from presieve.backend.plans import Opened
     from presieve.backend.problems.problem import SiteProblem
+    from presieve.backend.rewrite import SiteEdit
     from presieve.backend.statistics.facts import Fact
 
 ABOUT_CODE = frozenset((PURE, CONSTANT))
@@ -76,7 +77,8 @@ def grounded(place: Place, solution: Solution) -> Grounded:
     breaking = _breaking(place.site, solution, open_)
     if isinstance(breaking, Declined):
         return Grounded(without_conditions(solution, place.search, breaking))
-    from presieve.backend.plans import FEW, data_check
+    from presieve.backend.plans import data_check
+    from presieve.backend.statistics.data_check import FEW
 
     check = data_check(place.opened, place.site, breaking) if place.look else None
     found = counted(check) if check is not None else None
@@ -186,18 +188,18 @@ def breaks(problem: Problem, assumptions: Collection[Assumption]) -> Term | Decl
     return found
 
 
-def covers(problem: Problem, assumptions: Iterable[Assumption], found: Term) -> bool:
+def covers(problem: Problem, assumptions: Iterable[Assumption], predicate: Term) -> bool:
     """Whether every row whatever that breaks an assumption satisfies the predicate, and comes out
     of a file scan that is handed it.
     """
     bare = replace(problem, assumptions=())
     terms = [a.term for a in assumptions]
-    runs = Runs(bare, [found, may_lose(found), *terms])
+    runs = Runs(bare, [predicate, may_lose(predicate), *terms])
     row = runs.row("r")
     obeys = runs.encoder.boolean(app(Op.AND, *terms), row)
     runs.encoder.fact(s_not(obeys))
-    lost = runs.encoder.boolean(may_lose(found), row)
-    runs.encoder.fact(s_or([s_not(runs.is_true(found, row)), lost]))
+    lost = runs.encoder.boolean(may_lose(predicate), row)
+    runs.encoder.fact(s_or([s_not(runs.is_true(predicate, row)), lost]))
     solver = make_solver("z3")
     solver.add(runs.encoder.take())
     return isinstance(solver.check([], Effort(seconds=2.0)), Unsat)

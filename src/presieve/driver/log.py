@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger("presieve")
 
 _lock = threading.Lock()
-_told: WeakKeyDictionary[DataFrame, set[str]] = WeakKeyDictionary()
+_logged: WeakKeyDictionary[DataFrame, set[str]] = WeakKeyDictionary()
 
 
 def boundary(df: DataFrame, report: BoundaryReport, changed: bool) -> None:
@@ -46,9 +46,9 @@ def left_alone(df: DataFrame, why: Declined) -> None:
 
 def _is_new(df: DataFrame, what: str) -> bool:
     with _lock:
-        told = _told.setdefault(df, set())
-        before = what in told
-        told.add(what)
+        lines = _logged.setdefault(df, set())
+        before = what in lines
+        lines.add(what)
     return not before
 
 

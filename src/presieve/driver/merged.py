@@ -8,11 +8,12 @@ aggregator does with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from presieve.certificate.merges import merge_agrees
 from presieve.driver import ladder
+from presieve.driver.cache.checked import Query
 from presieve.driver.cache.lookup import solution_of
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, with_keys, zone_note
 from presieve.driver.solve import Policy, Solution, no_text, not_assumed
@@ -28,14 +29,14 @@ from presieve.lift.entry.group_fold import check_methods
 from presieve.lift.entry.merge import Merge, lift_merge
 from presieve.lift.forms import Request
 from presieve.semantics.decoded import NOT_UTF8, differs, reads_bytes
-from presieve.semantics.types import SchemaColumn, column
+from presieve.semantics.types import column
 from presieve.smt.solver import Effort
 from presieve.sql.emit import emit_checked
 from presieve.sql.names import InexpressibleError
 
 
 @dataclass(frozen=True, slots=True)
-class Below:
+class KeyedPushdown:
     """Filters in Spark SQL for the rows and for the results, and what they rest on. ``declined``
     says why there is none for rows but on keys, where that is so.
     """
@@ -55,22 +56,19 @@ class Below:
         return f"below goes {self.prefilter}, above stays {self.residual}{rest}"
 
 
-def filters_below(
+def keyed_pushdown(
     aggregator: object,
     where: str,
-    schema: Sequence[SchemaColumn],
-    keys: Sequence[str],
-    returns: Sequence[SchemaColumn],
+    request: Request,
     budget: float = 10.0,
     policy: Policy = "default",
-) -> Below:
+) -> KeyedPushdown:
     """What of ``where``, over keys and outputs, may be asked of the rows before an aggregator
     (an instance) folds them.
 
     A group has rows that Python says have equal keys: columns on which Spark would say something
     else are given as unsupported types, so that nothing that goes below reads them.
     """
-    request = Request(tuple(schema), tuple(keys), tuple(returns), TIMEZONE)
     try:
         check_methods(aggregator)
     except DeclineSignal as signal:
@@ -95,7 +93,10 @@ def filters_below(
     wrong = _unproved(solution, merge, policy, budget)
     if wrong is not None:
         return _of_keys(where, request, wrong)
-    told = [*solution.assumptions, *({"code": a.code, "text": a.text} for a in merge.assumptions)]
+    assumptions = [
+        *solution.assumptions,
+        *({"code": a.code, "text": a.text} for a in merge.assumptions),
+    ]
     try:
         prefilter = emit_checked(solution.prefilter, inputs.input_names(), TIMEZONE)
         residual = where
@@ -103,7 +104,7 @@ def filters_below(
             residual = emit_checked(solution.residual, inputs.output_names(), TIMEZONE)
     except InexpressibleError as problem:
         return _of_keys(where, request, Declined("inexpressible", no_text(problem)))
-    return Below(prefilter, residual, tuple(told))
+    return KeyedPushdown(prefilter, residual, tuple(assumptions))
 
 
 def _undecoded(inputs: Inputs, term: Term) -> Declined | None:
@@ -129,7 +130,7 @@ def _proved(problem: Problem, policy: Policy, budget: float) -> Solution | Decli
     """
 
     def search(problem: Problem, known: Mapping[Assumption, str]) -> Solution:
-        return solution_of(problem, policy, known, budget, budget)
+        return solution_of(Query(problem, policy, known, budget, budget))
 
     solution = search(problem, {})
     open_ = ladder.conditions(solution) if policy == "default" else ()
@@ -146,7 +147,7 @@ def _is_refused(assumption: Assumption, policy: Policy) -> bool:
     return policy == "strict" or (policy == "default" and not about_code)
 
 
-def _of_keys(where: str, request: Request, why: Declined) -> Below:
+def _of_keys(where: str, request: Request, why: Declined) -> KeyedPushdown:
     """The conjuncts over keys alone: they go below any aggregator."""
     declared = {c.name: c for c in request.schema}
     names: dict[str, Var] = {}
@@ -162,11 +163,11 @@ def _of_keys(where: str, request: Request, why: Declined) -> Below:
     try:
         term = read_filter("where", where, names)
         if isinstance(term, Declined) or zone_note(term):
-            return Below("true", where, declined=why)
+            return KeyedPushdown("true", where, declined=why)
         parts = [emit_checked(c, inputs, TIMEZONE) for c in sql_conjuncts(term) if _only_keys(c)]
     except (InexpressibleError, PresieveError):
-        return Below("true", where, declined=why)
-    return Below(" AND ".join(f"({p})" for p in parts) or "true", where, declined=why)
+        return KeyedPushdown("true", where, declined=why)
+    return KeyedPushdown(" AND ".join(f"({p})" for p in parts) or "true", where, declined=why)
 
 
 def _only_keys(conjunct: Term) -> bool:

@@ -21,15 +21,15 @@ def named(name: str, home: str = MAIN) -> object:
     return inside(module or str(file or home), found, inner)
 
 
-def inside(where: str, found: object, name: str) -> object:
+def inside(where: str, holder: object, name: str) -> object:
     """What is called so in an object, as in ``Outer.Inner``; ``where`` is the object's own name."""
     for part in name.split("."):
         try:
-            found = getattr(found, part)
+            holder = getattr(holder, part)
         except AttributeError:
-            offer = meant(part, _defined(found, every=True)) or _offer(found)
+            offer = meant(part, _defined(holder, every=True)) or _offer(holder)
             raise UsageError(f"{where}: there is no {name!r} in it{offer}") from None
-    return found
+    return holder
 
 
 def _imported(name: str) -> ModuleType:

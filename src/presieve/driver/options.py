@@ -134,11 +134,11 @@ def given(**values: object) -> Given:
     return checked({name: value for name, value in values.items() if value is not UNSET})
 
 
-def checked(found: Given) -> Given:
+def checked(values: Given) -> Given:
     """The same. Raises :class:`UsageError` for values that are none."""
-    for name, value in found.items():
+    for name, value in values.items():
         OPTIONS[name].check(value)
-    return found
+    return values
 
 
 def read(written: Mapping[str, object], at: str) -> Given:

@@ -10,14 +10,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from presieve.driver.python_rows import python_result, python_row, sorts_of
 from presieve.driver.solve import Solution, strictly
-from presieve.driver.values_shown import shown_result, shown_row, sorts_of
 from presieve.errors import PresieveError
 from presieve.ir.fold import Assumption, Problem
-from presieve.report import order as told
+from presieve.report import order as orders
 from presieve.report.order import Order, Permuted
 from presieve.semantics import interpret
-from presieve.semantics.interpret import Raised, Row
+from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ SECONDS = 2.0
 
 
 def asked(solution: Solution) -> Problem:
-    """The problem under the assumptions that are told with its solution; where nothing was proved,
-    under those alone that are part of the function's meaning, or known to hold.
+    """The problem under the assumptions listed with its solution; where nothing was proved, under
+    those alone that are part of the function's meaning, or known to hold.
     """
     if solution.verified is not None:
         return solution.problem
@@ -41,7 +41,7 @@ def asked(solution: Solution) -> Problem:
 def order_of(solution: Solution, seconds: float) -> Order:
     """The answer for a solved problem; rows of a witness show grouping and input columns.
 
-    A bug of ours in looking for it must not stop somebody's report: it is told to the log.
+    A bug of ours in looking for it must not stop somebody's report: it goes to the log.
     """
     problem = asked(solution)
     columns = (*problem.fold.keys, *problem.fold.columns)
@@ -50,7 +50,7 @@ def order_of(solution: Solution, seconds: float) -> Order:
         return Question(problem, schema, solution.known, min(seconds, SECONDS)).answer()
     except PresieveError as error:
         logger.warning("asking for the order of rows failed, please report it", exc_info=error)
-        return told.unknown()
+        return orders.unknown()
 
 
 @dataclass(slots=True)
@@ -80,23 +80,24 @@ class Question:
         seconds = SECONDS if self.seconds is None else self.seconds
         match decide(self.problem, seconds):
             case Exchange() if self.problem.fold.hidden:
-                return told.unknown("it may depend on what a function gives that is declared pure")
-            case Exchange() as found:
-                witness = self._witness(found)
-                return told.dependent(witness) if witness else told.unknown()
+                return orders.unknown(
+                    "it may depend on what a function gives that is declared pure"
+                )
+            case Exchange() as exchange:
+                witness = self._witness(exchange)
+                return orders.dependent(witness) if witness else orders.unknown()
             case Independent():
                 open_ = [a for a in self.problem.assumptions if a not in self.known]
-                return told.independent([{"code": a.code, "text": a.text} for a in open_])
-        return told.unknown()
+                return orders.independent([{"code": a.code, "text": a.text} for a in open_])
+        return orders.unknown()
 
-    def _witness(self, found: Exchange) -> Permuted | None:
+    def _witness(self, exchange: Exchange) -> Permuted | None:
         """Both orders run on the reference interpreter; None where they do not differ there."""
         fold = self.problem.fold
-        key = dict(zip((c.name for c in fold.keys), found.key, strict=True))
+        key = dict(zip((c.name for c in fold.keys), exchange.key, strict=True))
         names = [c.name for c in fold.columns]
-        orders: list[list[Row]] = [
-            [dict(zip(names, r, strict=True)) for r in t] for t in (found.table, found.exchanged)
-        ]
+        tables = (exchange.table, exchange.exchanged)
+        orders = [[dict(zip(names, r, strict=True)) for r in table] for table in tables]
         first, second = (interpret.outcome(self.problem, rows, key) for rows in orders)
         if isinstance(first, Raised) == isinstance(second, Raised) and interpret.agree(
             first, second
@@ -104,7 +105,7 @@ class Question:
             return None
         sorts = sorts_of(self.problem)
         rows, permuted = (
-            [shown_row(self.schema, {**key, **r}, sorts) for r in order] for order in orders
+            [python_row(self.schema, {**key, **r}, sorts) for r in order] for order in orders
         )
-        result, other = (shown_result(self.problem, o, key) for o in (first, second))
-        return Permuted(rows, permuted, result, other, found.cause)
+        result, other = (python_result(self.problem, o, key) for o in (first, second))
+        return Permuted(rows, permuted, result, other, exchange.cause)

@@ -26,10 +26,10 @@ _RAISED = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError, OSError),
     *(RuntimeError, TypeError, ValueError),
 )
-"""What a function may raise on arguments that it was not written for; everything else is told."""
+"""What a function may raise on arguments that it was not written for; nothing else is caught."""
 
 
-def realizer(
+def with_results(
     fold: Fold, calls: Sequence[HiddenCall]
 ) -> Callable[[Rows, tuple[Value, ...]], Rows | None]:
     """From rows and key of a group to the same rows with the functions' own results, or None where
@@ -42,7 +42,7 @@ def realizer(
         hidden = [c.hidden for c in fold.columns]
         seen = tuple(None if h else v for h, v in zip(hidden, values, strict=True))
         if (seen, key) not in known:
-            known[seen, key] = _real(fold, calls, values, key)
+            known[seen, key] = _row_with_results(fold, calls, values, key)
         return known[seen, key]
 
     def table(rows: Rows, key: tuple[Value, ...]) -> Rows | None:
@@ -53,7 +53,7 @@ def realizer(
     return table
 
 
-def _real(
+def _row_with_results(
     fold: Fold, calls: Sequence[HiddenCall], row: tuple[Value, ...], key: tuple[Value, ...]
 ) -> tuple[Value, ...] | None:
     env: dict[tuple[Scope, str], Value] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from presieve.driver.declare import with_declared
 from presieve.driver.inputs import Inputs
 from presieve.driver.solve import Policy, solve
-from presieve.driver.synthesize import told
+from presieve.driver.synthesize import synthesis_of
 from presieve.errors import PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.terms import Term
@@ -22,7 +22,7 @@ SECONDS = 3.0
 
 
 @dataclass(slots=True)
-class Mend:
+class RepairSearch:
     """The strongest pushdown that the search proves for a filter; ``where`` is its text."""
 
     inputs: Inputs
@@ -36,10 +36,10 @@ class Mend:
     def __call__(self) -> Repair | None:
         """Searched for at the first call. None where nothing is proved."""
         if not self._answers:
-            self._answers.append(self._found())
+            self._answers.append(self._search())
         return self._answers[0]
 
-    def _found(self) -> Repair | None:
+    def _search(self) -> Repair | None:
         try:
             bare = self.inputs.problem(self.post, [fact for _, fact in self.facts])
             return self._of(*with_declared(bare, self.facts))
@@ -52,7 +52,7 @@ class Mend:
         started = time.perf_counter()
         budget = min(self.seconds, SECONDS)
         solution = solve(problem, budget=budget, policy=self.policy, discharged=known)
-        found = told(self.inputs, self.where, solution, started)
+        found = synthesis_of(self.inputs, self.where, solution, started)
         if found.kind == "none" or found.certificate is None:
             return None
         return Repair(found.kind, found.prefilter, found.residual, found.assumptions)

@@ -88,8 +88,8 @@ def enabled(
         yield
 
 
-Heard: TypeAlias = "Callable[[DataFrame, ReportData], None]"
-"""Is told of each DataFrame that was looked at."""
+Listener: TypeAlias = "Callable[[DataFrame, ReportData], None]"
+"""Gets the report of each DataFrame that was looked at."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +99,7 @@ class Setting:
     """
 
     given: Given
-    heard: Heard | None = None
+    listener: Listener | None = None
     for_report: bool = False
     otherwise: Given = field(default_factory=dict)
 
@@ -265,11 +265,13 @@ def _looked_at(df: DataFrame, setting: Setting) -> DataFrame:
     from presieve.backend.session.validity import surroundings
 
     around = surroundings(df)
-    told = setting.heard is not None or logger.isEnabledFor(logging.INFO)
+    silent = setting.listener is None and not logger.isEnabledFor(logging.INFO)
     options = setting.options(df.sparkSession)
-    better, data = optimized(df, options, for_report=setting.for_report, told=told, at_once=True)
-    if setting.heard is not None:
-        setting.heard(df, data)
+    better, data = optimized(
+        df, options, for_report=setting.for_report, skip_hopeless=silent, at_once=True
+    )
+    if setting.listener is not None:
+        setting.listener(df, data)
     if around is not None and around.undisturbed():
         # A DataFrame that refers to itself from here would never be let go.
         with _lock:

@@ -90,17 +90,17 @@ def solve(
     started = time.perf_counter()
     deep = too_deep(problem)
     if deep is not None:
-        return nothing(problem, (deep,), started, 0)
+        return nothing(problem, (deep,))
     refused: tuple[Declined, ...] = ()
     if policy == "strict":
         refused = tuple(not_assumed(a) for a in open_assumptions(problem, discharged))
         problem = strictly(problem, discharged)
         if open_assumptions(problem, discharged):
-            return nothing(problem, refused, started, 0)
-    solution = _searched(problem, budget, policy, discharged, started, story)
+            return nothing(problem, refused)
+    solution = _searched(problem, budget, policy, discharged, story)
     if solution.verified is None:
         solution = replace(solution, declined=(*refused, *solution.declined))
-    return replace(solution, known=dict(discharged))
+    return replace(solution, known=dict(discharged), seconds=time.perf_counter() - started)
 
 
 MAX_DEPTH = 100
@@ -123,7 +123,7 @@ def too_deep(problem: Problem, *terms: Term) -> Declined | None:
 
 def open_assumptions(problem: Problem, discharged: Collection[Assumption]) -> list[Assumption]:
     """The assumptions of which nobody has said that they hold. Of pure functions the caller has;
-    what that means is told all the same.
+    what that means is listed all the same.
     """
     return [a for a in problem.assumptions if a not in discharged and a.code != PURE]
 
@@ -147,7 +147,6 @@ def _searched(
     budget: float,
     policy: Policy,
     discharged: Mapping[Assumption, str],
-    started: float,
     story: Story | None,
 ) -> Solution:
     """The first of the candidates that the checker, and the policy, accept."""
@@ -180,8 +179,8 @@ def _searched(
             tell(Checked(found.problem, found.pushdown, ERASES))
         else:
             tell(Checked(found.problem, found.pushdown))
-            return proved(checked, found.declined, started, calls)
-    return nothing(problem, tuple(dict.fromkeys(declined)), started, calls)
+            return proved(checked, found.declined, calls)
+    return nothing(problem, tuple(dict.fromkeys(declined)), calls)
 
 
 def not_of_all(solution: Solution, others: Sequence[Problem], budget: float) -> Declined | None:
@@ -235,14 +234,10 @@ def strictly(problem: Problem, discharged: Collection[Assumption] = ()) -> Probl
     return replace(problem, assumptions=kept)
 
 
-def nothing(
-    problem: Problem, declined: tuple[Declined, ...], started: float, calls: int
-) -> Solution:
-    """The solution that nothing may be rewritten. ``started`` is of ``time.perf_counter``."""
-    seconds = time.perf_counter() - started
-    return Solution(
-        problem, "none", SQL_TRUE, problem.where, (), "universe", declined, seconds, calls
-    )
+def nothing(problem: Problem, declined: tuple[Declined, ...], calls: int = 0) -> Solution:
+    """The solution that nothing may be rewritten."""
+    where = problem.where
+    return Solution(problem, "none", SQL_TRUE, where, (), "universe", declined, 0.0, calls)
 
 
 def unused(solution: Solution, why: Declined) -> Solution:
@@ -259,9 +254,7 @@ def unused(solution: Solution, why: Declined) -> Solution:
     )
 
 
-def proved(
-    verified: Verified, declined: tuple[Declined, ...], started: float, calls: int
-) -> Solution:
+def proved(verified: Verified, declined: tuple[Declined, ...], calls: int) -> Solution:
     """The solution that a certificate which the checker has accepted says."""
     certificate = verified.certificate
     return Solution(
@@ -272,7 +265,7 @@ def proved(
         certificate.invariant,
         certificate.strength,
         declined,
-        time.perf_counter() - started,
+        0.0,
         calls,
         verified,
     )

@@ -143,7 +143,7 @@ def synthesize(
     """
     started = time.perf_counter()
     Options(budget, policy, declare=declare, pure=pure)
-    inputs = read_inputs(fold, schema, returns, keys, mode, read_pure(pure))
+    inputs = read_inputs(fold, schema, returns, keys, mode, pure=read_pure(pure))
     if isinstance(inputs, Declined):
         return _nothing(where, inputs, started)
     term = read_filter("where", where, inputs.output_names())
@@ -157,7 +157,7 @@ def synthesize(
         solution = solve(problem, budget=budget, policy=policy, discharged=known, story=story)
     log.steps(story)
     question = Question(asked(solution), inputs.schema, known)
-    found = told(inputs, where, solution, started)
+    found = synthesis_of(inputs, where, solution, started)
     return replace(found, _question=question, _story=story if trace else None)
 
 
@@ -167,7 +167,7 @@ def _nothing(where: str, declined: Declined, started: float) -> Synthesis:
     return Synthesis("none", "true", where, "", "universe", None, [], reasons, seconds)
 
 
-def told(inputs: Inputs, where: str, solution: Solution, started: float) -> Synthesis:
+def synthesis_of(inputs: Inputs, where: str, solution: Solution, started: float) -> Synthesis:
     """The solution in the words of the public surface."""
     declined = [d.to_json() for d in solution.declined]
     verified = solution.verified

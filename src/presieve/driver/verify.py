@@ -12,8 +12,8 @@ from presieve.driver.declare import Declared, read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
 from presieve.driver.options import Options
 from presieve.driver.pure import PureFunctions, read_pure
-from presieve.driver.pure_results import realizer
-from presieve.driver.repair import Mend
+from presieve.driver.pure_results import with_results
+from presieve.driver.repair import RepairSearch
 from presieve.driver.solve import (
     ERASED_TEXT,
     ERASES,
@@ -72,7 +72,7 @@ def verify(
     """
     started = time.perf_counter()
     Options(budget, policy, declare=declare, pure=pure)
-    inputs = read_inputs(fold, schema, returns, keys, mode, read_pure(pure))
+    inputs = read_inputs(fold, schema, returns, keys, mode, pure=read_pure(pure))
     if isinstance(inputs, Declined):
         name = getattr(fold, "__name__", type(fold).__name__)
         claim = Claim(name, where, prefilter, residual, mode, inputs.span)
@@ -95,7 +95,7 @@ def verify(
         verdict = _since(asked.verdict(), claim, started)
     if verdict.status == "proved":
         return verdict
-    return replace(verdict, _mend=Mend(inputs, where, post, facts, policy, budget))
+    return replace(verdict, _mend=RepairSearch(inputs, where, post, facts, policy, budget))
 
 
 def _since(verdict: Verdict, claim: Claim, started: float) -> Verdict:
@@ -103,9 +103,9 @@ def _since(verdict: Verdict, claim: Claim, started: float) -> Verdict:
 
 
 def _declined(declined: Declined) -> Verdict:
-    told = [declined.to_json()]
+    reasons = [declined.to_json()]
     remedy = f"{REWRITE}; `presieve why {declined.code}` tells more"
-    return Verdict("unknown", reason=str(declined), declined=told, remedy=remedy)
+    return Verdict("unknown", reason=str(declined), declined=reasons, remedy=remedy)
 
 
 def _unknown(reason: str, remedy: str) -> Verdict:
@@ -141,8 +141,8 @@ class Asked:
         if deep is not None:
             return _declined(deep)
         verdict = asked._judged()
-        told = [{"code": a.code, "text": a.text} for a in self.known]
-        return replace(verdict, assumptions=[a for a in verdict.assumptions if a not in told])
+        known = [{"code": a.code, "text": a.text} for a in self.known]
+        return replace(verdict, assumptions=[a for a in verdict.assumptions if a not in known])
 
     def _judged(self) -> Verdict:
         # The search loads a solver, which importing this module must not.
@@ -155,8 +155,8 @@ class Asked:
         if self.policy != "strict":
             more = numbers(problem, OPTIONAL, COMPUTED)
             problem = replace(problem, assumptions=(*problem.assumptions, *more))
-        real = realizer(problem.fold, self.inputs.lifted.calls)
-        found = handwritten.judge(problem, prefilter, residual, self.budget, real)
+        results = with_results(problem.fold, self.inputs.lifted.calls)
+        found = handwritten.judge(problem, prefilter, residual, self.budget, results)
         remedies = {NO_ROWS: CONTRADICTION, handwritten.NOT_REAL: RESULTS}
         match found:
             case handwritten.Undecided(reason):
@@ -166,8 +166,8 @@ class Asked:
                 return Verdict("refuted", counterexample=shown)
         fewer = strictly(problem)
         if fewer != problem:
-            # Proved with all assumptions; those that the proof can do without need not be told.
-            again = handwritten.judge(fewer, prefilter, residual, self.budget, real)
+            # Proved with all assumptions; those that the proof can do without need not be listed.
+            again = handwritten.judge(fewer, prefilter, residual, self.budget, results)
             if isinstance(again, handwritten.Invariant):
                 proved = self._proved(fewer, again.clauses)
                 if proved.status == "proved":

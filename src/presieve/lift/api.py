@@ -15,6 +15,7 @@ from presieve.lift.entry.returns import Returns
 from presieve.lift.entry.row_class import is_row_class, lift_class
 from presieve.lift.entry.row_value import check_row_columns
 from presieve.lift.entry.udtf import lift_state_class
+from presieve.lift.evaluation_types import AGGREGATES, SCALAR, Role, evaluation_type
 from presieve.lift.execution.tested import assumed_whole, tested_columns, without_tested
 from presieve.lift.forms import (
     ArrayFunction,
@@ -53,15 +54,6 @@ from presieve.lift.words import advised
 
 _MOST_TRACKED = 32
 """Constants that sets are asked for, at most."""
-
-GROUPED_AGG_PANDAS = (202, 217)
-"""``PythonEvalType.SQL_GROUPED_AGG_PANDAS_UDF`` and ``SQL_GROUPED_AGG_PANDAS_ITER_UDF``."""
-
-GROUPED_AGG_ARROW = (252, 254)
-"""``SQL_GROUPED_AGG_ARROW_UDF`` and ``SQL_GROUPED_AGG_ARROW_ITER_UDF``."""
-
-STREAMED = (217, 254)
-"""Those among them that take the iterator of batches."""
 
 
 def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
@@ -153,28 +145,14 @@ def _shown(obj: object) -> str:
     return f"class {obj.__qualname__}" if isinstance(obj, type) else f"an object of class {name}"
 
 
-_UDFS = {
-    200: "scalar pandas UDFs",
-    203: "window pandas UDFs",
-    204: "iterator pandas UDFs",
-    250: "scalar Arrow UDFs",
-    251: "iterator Arrow UDFs",
-    253: "window Arrow UDFs",
-}
-"""Kinds of UDFs by ``PythonEvalType`` that somebody may pass here."""
-
-SCALAR = {100: False, 101: True}
-"""``PythonEvalType.SQL_BATCHED_UDF`` and ``SQL_ARROW_BATCHED_UDF``, and whether Arrow is used."""
-
-
 def _form_of(obj: object) -> Form | None:
     """The form that an object made by ``arrow_udf`` or ``pandas_udf`` says, if it does."""
-    kind = getattr(obj, "evalType", None)
+    kind = evaluation_type(getattr(obj, "evalType", None))
+    if kind is None or kind.role is not Role.AGGREGATE:
+        return None
     if group_fold_under(getattr(obj, "func", None)) is not None:
         return None
-    if kind in GROUPED_AGG_ARROW:
-        return ArrayFunction(batches=kind in STREAMED)
-    return SeriesFunction((), kind in STREAMED) if kind in GROUPED_AGG_PANDAS else None
+    return (ArrayFunction if kind.arrow else SeriesFunction)((), kind.streamed)
 
 
 def _unwrap(obj: object, form: Form | None) -> object:
@@ -184,9 +162,11 @@ def _unwrap(obj: object, form: Form | None) -> object:
     kind, function = getattr(obj, "evalType", None), getattr(obj, "func", None)
     if kind is None or function is None:
         return obj
-    grouped = kind in (*GROUPED_AGG_PANDAS, *GROUPED_AGG_ARROW)
-    if not grouped and not (isinstance(form, RowFunction) and kind in SCALAR):
-        reason = f"{_UDFS.get(kind, f'UDFs of evaluation type {kind}')} are not read"
+    known = evaluation_type(kind)
+    read = AGGREGATES | SCALAR if isinstance(form, RowFunction) else AGGREGATES
+    if known is None or known.number not in read:
+        name = known.unread if known is not None else ""
+        reason = f"{name or f'UDFs of evaluation type {kind}'} are not read"
         raise DeclineSignal("unsupported-form", f"{reason}: write a function of one value or group")
     if getattr(obj, "deterministic", True) is not True:
         raise DeclineSignal("impure-random", "the UDF is declared to be non-deterministic: is it?")

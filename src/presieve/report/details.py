@@ -5,7 +5,6 @@ for. All of it is derived from what the proof is about, and none of it decides a
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 
 from presieve.backend.problems.problem import SiteProblem
 from presieve.backend.rewrite import SiteEdit
@@ -15,90 +14,76 @@ from presieve.ir.fold import Problem
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
 from presieve.report import conjuncts, invariant, reaches, remedies
-from presieve.report.model import BoundaryReport
-from presieve.report.parts import Conjunct
+from presieve.report.parts import Conjunct, Reach, Remedy
 from presieve.report.source import listing
 from presieve.report.source.listing import Listing
 from presieve.report.tell import sql
 
 
-@dataclass(frozen=True, slots=True)
-class ProofParts:
-    """What was proved: the kind of pushdown that is made, its residual, and the invariant."""
-
-    kind: str
-    residual: Term
-    invariant: tuple[Term, ...]
-
-
-def declined_at(report: BoundaryReport) -> BoundaryReport:
-    """The report with the source around every place that is in the way."""
-    return replace(report, listings=_with_places(report.listings, report.declined))
-
-
-def of_functions(report: BoundaryReport, site: SiteProblem) -> BoundaryReport:
-    """The report with the functions that were read, and the lines in them on which it depends what
-    the filter reads.
+def functions(site: SiteProblem) -> tuple[Listing, ...]:
+    """The functions that were read, and the lines in them on which it depends what the filter
+    reads.
     """
     read = {v.name for v in variables(site.problem.where) if v.scope is Scope.OUT}
-    found: list[Listing] = []
+    listings: dict[Listing, None] = {}
     for function in site.functions:
         outputs = [o.name for o in function.fold.outputs]
         if function.fold.span is None or not function.source:
             continue
         wanted = read & set(outputs)
-        shown = listing.of_function(function.fold.span, function.source, wanted, outputs)
-        if shown is not None:
-            found.append(shown)
-    return replace(report, listings=tuple(dict.fromkeys(found)))
+        one = listing.of_function(function.fold.span, function.source, wanted, outputs)
+        if one is not None:
+            listings[one] = None
+    return tuple(listings)
 
 
-def of_proof(report: BoundaryReport, problem: Problem, found: ProofParts) -> BoundaryReport:
-    """The report with what became of the filter's conjuncts, and the invariant in words."""
-    told = tuple(
-        Conjunct(sql(a.term), a.fate, tuple(map(sql, a.above)))
-        for a in conjuncts.accounts(found.kind, problem.where, found.residual)
-    )
-    texts = tuple(s.text for s in invariant.sentences(problem, found.invariant))
-    return replace(report, conjuncts=told, sentences=texts)
-
-
-def of_scans(report: BoundaryReport, edit: SiteEdit, scans: Scans) -> BoundaryReport:
-    """The report with the filters that reach the scans, and why others do not."""
-    told = replace(report, pushed_to_scan=scans.filters)
-    if edit.prefilter is None or edit.beside is not None:
-        return told
-    attributes = edit.prefilter.attributes
-    found = columns_below(edit.site.site.input, attributes)
-    names = {v: found[i] for i, v in attributes.items() if i in found}
-    return replace(told, reaches=reaches.reaches(edit.prefilter.term, scans, names))
-
-
-def of_assumptions(report: BoundaryReport, problem: Problem) -> BoundaryReport:
-    """The report with what can be done about the assumptions that nobody has discharged."""
-    known = {(a.code, a.text): a for a in problem.assumptions}
-    found = []
-    for said in report.assumptions:
-        assumption = known.get((said["code"], said["text"]))
-        if assumption is None:
-            found.append(remedies.coded(said["code"], said["text"]))
-        else:
-            found.append(remedies.remedy(assumption))
-    return replace(report, remedies=tuple(found))
-
-
-def _with_places(
-    listings: tuple[Listing, ...], declined: Iterable[Declined]
-) -> tuple[Listing, ...]:
-    shown = list(listings)
+def with_places(listings: tuple[Listing, ...], declined: Iterable[Declined]) -> tuple[Listing, ...]:
+    """The listings with a note at every place that is in the way, and the source around those that
+    they do not have.
+    """
+    noted = list(listings)
     for why in declined:
         if why.span is None:
             continue
-        for i, one in enumerate(shown):
+        for i, one in enumerate(noted):
             if listing.holds(one, why.span):
-                shown[i] = listing.noted(one, why)
+                noted[i] = listing.noted(one, why)
                 break
         else:
             around = listing.of_place(why)
-            shown += [around] if around is not None else []
-    return tuple(shown)
+            noted += [around] if around is not None else []
+    return tuple(noted)
+
+
+def conjuncts_of(kind: str, where: Term, residual: Term) -> tuple[Conjunct, ...]:
+    """What became of the filter's conjuncts, by the kind of pushdown that is made."""
+    return tuple(
+        Conjunct(sql(a.term), a.fate, tuple(map(sql, a.above)))
+        for a in conjuncts.accounts(kind, where, residual)
+    )
+
+
+def sentences(problem: Problem, clauses: tuple[Term, ...]) -> tuple[str, ...]:
+    """The invariant in words."""
+    return tuple(s.text for s in invariant.sentences(problem, clauses))
+
+
+def reaches_of(edit: SiteEdit, scans: Scans) -> tuple[Reach, ...]:
+    """Which conjuncts of the pre-filter reach the scans, and why others do not."""
+    if edit.prefilter is None or edit.beside is not None:
+        return ()
+    attributes = edit.prefilter.attributes
+    columns = columns_below(edit.site.site.input, attributes)
+    names = {v: columns[i] for i, v in attributes.items() if i in columns}
+    return reaches.reaches(edit.prefilter.term, scans, names)
+
+
+def remedies_of(assumptions: Iterable[dict[str, str]], problem: Problem) -> tuple[Remedy, ...]:
+    """What can be done about the assumptions that nobody has discharged."""
+    known = {(a.code, a.text): a for a in problem.assumptions}
+    return tuple(
+        remedies.coded(a["code"], a["text"])
+        if (assumption := known.get((a["code"], a["text"]))) is None
+        else remedies.remedy(assumption)
+        for a in assumptions
+    )

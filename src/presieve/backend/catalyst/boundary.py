@@ -9,7 +9,8 @@ declines.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, field
 
 from presieve.backend.catalyst.list_folds import list_fold
 from presieve.backend.catalyst.native_aggregates import (
@@ -32,7 +33,14 @@ from presieve.backend.catalyst.trees import (
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Mode
-from presieve.lift.api import GROUPED_AGG_ARROW, GROUPED_AGG_PANDAS, STREAMED
+from presieve.lift.evaluation_types import (
+    AGGREGATES,
+    EVALUATION_TYPES,
+    SCALAR,
+    EvaluationType,
+    Role,
+    operators,
+)
 from presieve.plan.algebra import Attribute
 
 LOGICAL = "org.apache.spark.sql.catalyst.plans.logical."
@@ -45,12 +53,8 @@ PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
 PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 TABLE_FUNCTION = "PythonUDTF"
 
-FLAT_MAPS = frozenset(("FlatMapGroupsInPandas", "FlatMapGroupsInArrow"))
-COGROUPS = frozenset(("FlatMapCoGroupsInPandas", "FlatMapCoGroupsInArrow"))
-MAPS = frozenset(("MapInPandas", "MapInArrow"))
+FLAT_MAPS, COGROUPS, MAPS = map(operators, (Role.GROUP_MAP, Role.COGROUP_MAP, Role.MAP))
 """Operators that hand tables to a function: those of groups, of two groups of a key, and any."""
-SCALAR = {100: False, 101: True}
-"""Scalar UDFs (SQL_BATCHED_UDF, SQL_ARROW_BATCHED_UDF), and whether values go through Arrow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +108,9 @@ class Boundary:
     inputs: tuple[Attribute, ...]
     outputs: tuple[Attribute, ...]
     keys: tuple[int, ...]
-    key_outputs: dict[int, int]
     all_keys_plain: bool
     calls: tuple[Call, ...]
+    key_outputs: dict[int, int] = field(default_factory=dict)
     mode: Mode = Mode.GROUPED
     single: bool = False
     beside: Side | None = None
@@ -206,7 +210,7 @@ def _call(tree: Tree, position: int) -> Call:
         raise DeclineSignal("plan-shape", "an output of this aggregate has no name")
     native = list_fold(tree) or native_call(tree)
     arguments = tuple(sorted(native.references))
-    return Call(native.shown, arguments, (expr_id(tree[0]),), position, native)
+    return Call(native.name, arguments, (expr_id(tree[0]),), position, native)
 
 
 def _udaf_call(tree: Tree, position: int) -> Call:
@@ -227,14 +231,13 @@ def _udaf_call(tree: Tree, position: int) -> Call:
     if not complete or int(aggregate["num-children"]) != 1:
         reason = f"{udaf['name']} is called with DISTINCT or FILTER; do that in a step below"
         raise DeclineSignal("aggregate-expression", reason)
-    kind = int(udaf["evalType"])
-    check_function(udaf, *GROUPED_AGG_PANDAS, *GROUPED_AGG_ARROW)
-    arrow, streamed = kind in GROUPED_AGG_ARROW, kind in STREAMED
+    kind = check_function(udaf, AGGREGATES)
     read = plain(udaf, arguments)
     fields = _fields(tree)
     outputs = tuple(a.id for _, a in fields) or (expr_id(tree[0]),)
     names = tuple(name for name, _ in fields)
     name = str(udaf["name"])
+    arrow, streamed = kind.arrow, kind.streamed
     return Call(name, read, outputs, position, arrow=arrow, streamed=streamed, fields=names)
 
 
@@ -283,13 +286,13 @@ def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     for position in _scalar_calls(node):
         head, function, *arguments = columns[position]
         try:
-            check_function(function, int(function["evalType"]))
+            kind = check_function(function, SCALAR)
             read = plain(function, arguments)
         except DeclineSignal as signal:
             refused.append(signal)
             continue
-        arrow = SCALAR[int(function["evalType"])]
-        calls.append(Call(str(function["name"]), read, (expr_id(head),), position, arrow=arrow))
+        name, made = str(function["name"]), (expr_id(head),)
+        calls.append(Call(name, read, made, position, arrow=kind.arrow))
     if not calls:
         raise refused[0]
     passed = {expr_id(t[0]): k for t in columns if (k := _passed_on(t)) is not None}
@@ -308,8 +311,10 @@ def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     )
 
 
-def check_function(function: JsonNode, *kinds: int) -> None:
-    """Decline unless the function is of one of these evaluation types, and deterministic."""
+def check_function(function: JsonNode, kinds: Collection[int]) -> EvaluationType:
+    """The function's evaluation type. Declines unless it is one of these, and the function
+    deterministic.
+    """
     if function["class"] not in (PYTHON_UDAF, PYTHON_UDF) or function["evalType"] not in kinds:
         raise DeclineSignal(
             "eval-type",
@@ -319,6 +324,7 @@ def check_function(function: JsonNode, *kinds: int) -> None:
     if function["udfDeterministic"] is not True:
         reason = f"{function['name']} is declared asNondeterministic()"
         raise DeclineSignal("nondeterministic-udf", reason)
+    return EVALUATION_TYPES[function["evalType"]]
 
 
 def plain(function: JsonNode, arguments: Tree) -> tuple[int, ...]:

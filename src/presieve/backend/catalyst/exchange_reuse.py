@@ -1,5 +1,5 @@
 """Untrusted. Boundaries of which Spark reads and exchanges the rows once, because what is below
-their exchange is alike. It decides what is worth while, and nothing that is proved depends on it.
+their exchange is equal. It decides what is worth while, and nothing that is proved depends on it.
 """
 
 from __future__ import annotations
@@ -13,23 +13,25 @@ from presieve.backend.gateway import Gateway, GatewayError, Handle
 from presieve.backend.statistics.footers import RELATION
 
 
-def alike(gateway: Gateway, plan: Handle, root: Node, boundary: Node) -> frozenset[tuple[int, ...]]:
+def sharing_exchange(
+    gateway: Gateway, plan: Handle, root: Node, boundary: Node
+) -> frozenset[tuple[int, ...]]:
     """The paths of the boundaries of a plan like this one, its own among them."""
-    own = _below_exchange(boundary)
+    own = _exchanged(boundary)
     if own is None:
         return frozenset((boundary.path,))
     others = [n for n in walk(root) if n.kind == boundary.kind and n is not boundary]
     found = {boundary.path}
     for other in others:
-        below = _below_exchange(other)
+        below = _exchanged(other)
         if below is not None and _kinds(below) == _kinds(own):
             if _shape(below) == _shape(own) and _same_leaves(gateway, plan, below, own):
                 found.add(other.path)
     return frozenset(found)
 
 
-def _below_exchange(boundary: Node) -> Node | None:
-    """What is alike where an exchange is: of an aggregate itself, since Spark's own functions
+def _exchanged(boundary: Node) -> Node | None:
+    """What is equal where an exchange is: of an aggregate itself, since Spark's own functions
     begin below it; of functions of groups their input. None where there is no exchange.
     """
     kind = simple_kind(boundary)

@@ -19,6 +19,7 @@ from presieve.backend.catalyst.native_aggregates import (
     AGGREGATE_EXPRESSION,
     COMPLETE,
     NativeCall,
+    NativeInput,
     argument,
     children,
     columns_read,
@@ -53,38 +54,35 @@ def list_fold(tree: Tree) -> NativeCall | None:
     """The call in an output expression of an ``Aggregate`` that is such a fold; else None."""
     if len(tree) < 3 or tree[0]["class"] != ALIAS or tree[1]["class"] != ARRAY_AGGREGATE:
         return None
-    shown = "aggregate"
     numbered = [{**node, "number": i} for i, node in enumerate(tree)]
     collected, zero, merge, finish = children(numbered, 1)
     if collected[0]["class"] != AGGREGATE_EXPRESSION or collected[1]["class"] != _COLLECT_LIST:
         why = "only a fold of the list that collect_list gives is read, not of another array"
-        return NativeCall("", (), [], False, shown, why)
+        return NativeCall("", (), [], False, FOLD_OF_A_LIST, why)
     whole, gathered = collected[0], collected[1]
     condition = collected[end_of(collected, 1) :]
     usual = whole["mode"].get("object") == COMPLETE and gathered.get("ignoreNulls") is True
     if not usual or whole["isDistinct"] or int(gathered["num-children"]) != 1:
         why = "no filter is moved through the fold of a list without repetitions or with NULL"
-        return NativeCall("", (), [], False, shown, why)
+        return NativeCall("", (), [], False, FOLD_OF_A_LIST, why)
     if any(node["class"] == AGGREGATE_EXPRESSION for node in (*zero, *merge, *finish)):
         why = "a fold of a list that reads the result of another aggregate function"
-        return NativeCall("", (), [], False, shown, why)
+        return NativeCall("", (), [], False, FOLD_OF_A_LIST, why)
     (value,) = children(collected, 1)
-    return NativeCall(FOLD_OF_A_LIST, (value, zero, merge, finish), condition, False, shown)
+    return NativeCall(
+        FOLD_OF_A_LIST, (value, zero, merge, finish), condition, False, FOLD_OF_A_LIST
+    )
 
 
 def lift_list_fold(
-    call: NativeCall,
-    modes: Modes,
-    inputs: Mapping[int, Var],
-    types: Mapping[int, str],
-    output: SchemaColumn,
-    timezone: str,
+    call: NativeCall, modes: Modes, source: NativeInput, output: SchemaColumn
 ) -> Lifted | Declined:
     """The call as a fold; arguments as ``native_aggregates.lift_native`` has them."""
+    timezone = source.timezone
     value, zero, merge, finish = call.arguments
     try:
-        term = argument(value, inputs, timezone)
-        counted = is_true(argument(call.condition, inputs, timezone)) if call.condition else TRUE
+        term = argument(value, source)
+        counted = is_true(argument(call.condition, source)) if call.condition else TRUE
         init = _known(expression(zero, {}, timezone))
         if is_none(init) == FALSE:
             init = get(init)
@@ -102,7 +100,7 @@ def lift_list_fold(
         result = _Lambda(finish, modes, timezone, 1).applied(state)
         if sort_of(output.type) != strip(result.term.sort):
             raise _unread(f"a fold of a list gives {shown_type(output.type)}")
-        columns = columns_read((term, counted), inputs, types)
+        columns = columns_read((term, counted), source)
     except DeclineSignal as signal:
         return signal.declined
     field = Field("acc", state.sort, init, ite(present, then, state))
@@ -114,7 +112,7 @@ def lift_list_fold(
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """What an expression gives, exactly when it raises, and its type in the JSON, if told."""
+    """What an expression gives, exactly when it raises, and its type in the JSON, if any."""
 
     term: Term
     raises: Term = FALSE
@@ -221,9 +219,9 @@ class _Lambda:
             return _Value(_where(both, exact), before, type_)
         exact = app(op, get(a), get(b))
         low, high = INT_RANGES[JSON_TYPES[type_]]
-        outside = or_(app(Op.PY_LT, exact, int_lit(low)), app(Op.PY_GT, exact, int_lit(high)))
+        overflows = or_(app(Op.PY_LT, exact, int_lit(low)), app(Op.PY_GT, exact, int_lit(high)))
         if mode == "ANSI":
-            return _Value(_where(both, exact), or_(before, and_(both, outside)), type_)
+            return _Value(_where(both, exact), or_(before, and_(both, overflows)), type_)
         within = app(Op.INT_MOD, app(Op.INT_SUB, exact, int_lit(low)), int_lit(high - low + 1))
         return _Value(_where(both, app(Op.INT_ADD, within, int_lit(low))), before, type_)
 
@@ -247,10 +245,10 @@ def _short(tree: Tree) -> str:
 
 
 def _declared(tree: Tree) -> str:
-    """The type that a node tells, or that its operator gives."""
-    told = tree[0].get("dataType")
-    if told is not None:
-        return told if isinstance(told, str) else ""
+    """The type that a node declares, or that its operator gives."""
+    declared = tree[0].get("dataType")
+    if declared is not None:
+        return declared if isinstance(declared, str) else ""
     kind = _short(tree)
     return "boolean" if kind in (*_COMPARISONS, "IsNull", "IsNotNull", "EqualNullSafe") else ""
 
@@ -267,7 +265,7 @@ def _where(both: Term, value: Term) -> Term:
     return value if both == TRUE else ite(both, some(value), none_lit(value.sort))
 
 
-def _alike(terms: list[Term]) -> list[Term]:
+def _same_sort(terms: list[Term]) -> list[Term]:
     """Terms of one sort, all of them options if one is."""
     if len({strip(t.sort) for t in terms}) != 1:
         raise _unread("values of several types to choose from, in the lambda of a fold")
@@ -288,7 +286,7 @@ def _chosen(parts: list[_Value]) -> _Value:
     conditions, values = pairs[::2], [*pairs[1::2], last]
     if any(c.raises != FALSE or strip(c.term.sort) != BOOL for c in conditions):
         raise _unread("a condition that can raise, in the lambda of a fold")
-    *terms, chosen = _alike([v.term for v in values])
+    *terms, chosen = _same_sort([v.term for v in values])
     raises = last.raises
     cases = list(zip(conditions, values[:-1], terms, strict=True))
     for condition, value, term in reversed(cases):
@@ -302,7 +300,7 @@ def _coalesced(parts: list[_Value]) -> _Value:
     """The first that is not NULL; those after it are not evaluated."""
     type_ = _type(parts)
     *rest, last = parts
-    _alike([p.term for p in parts])
+    _same_sort([p.term for p in parts])
     term, raises = last.term, last.raises
     for part in reversed(rest):
         absent = is_none(part.term)
@@ -321,7 +319,7 @@ def _extreme(kind: str, parts: list[_Value]) -> _Value:
     sort: Sort = strip(parts[0].term.sort)
     if sort != BOOL and not is_ordered(sort):
         raise _unread("values of this type are not compared here")
-    _alike([p.term for p in parts])
+    _same_sort([p.term for p in parts])
     best = parts[0].term
     for part in parts[1:]:
         best = _better(kind, best, part.term)

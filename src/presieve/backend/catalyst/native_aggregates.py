@@ -64,14 +64,14 @@ class NativeCall:
     """A call of an aggregate function of Spark's.
 
     ``function`` is its name here, empty where it is not one of those that are known, and then
-    ``unknown`` says so. ``total``: it raises on no group. ``shown`` is its name for a report.
+    ``unknown`` says so. ``total``: it raises on no group. ``name`` is its name for a report.
     """
 
     function: str
     arguments: tuple[Tree, ...]
     condition: Tree
     total: bool
-    shown: str
+    name: str
     unknown: str = ""
 
     @property
@@ -87,7 +87,7 @@ def native_call(tree: Tree) -> NativeCall:
         why = "an output of this aggregate is neither a grouping column nor one aggregate function"
         return NativeCall("", (), [], False, "an expression", why)
     whole, function = tree[1], tree[2]
-    shown = _shown(str(function["class"]))
+    name = _sql_name(str(function["class"]))
     inside = children(tree, 2)
     # The children of the AggregateExpression are the function and, with FILTER, its condition.
     end = end_of(tree, 2)
@@ -95,19 +95,19 @@ def native_call(tree: Tree) -> NativeCall:
     complete = whole["mode"].get("object") == COMPLETE
     expected = 1 if not condition else 2
     if not complete or int(whole["num-children"]) != expected:
-        return NativeCall("", (), [], False, shown, "an aggregate function of an unusual shape")
+        return NativeCall("", (), [], False, name, "an aggregate function of an unusual shape")
     total = _total(str(function["class"]), inside, condition)
-    name = _NAMES.get(str(function["class"]), "")
-    if not name:
-        why = f"no filter is moved through the aggregate function {shown}"
-        return NativeCall("", (), [], total, shown, why)
-    if whole["isDistinct"] and name not in _REPEATABLE:
-        why = f"no filter is moved through {name}(DISTINCT ...)"
+    known = _NAMES.get(str(function["class"]), "")
+    if not known:
+        why = f"no filter is moved through the aggregate function {name}"
         return NativeCall("", (), [], total, name, why)
-    return NativeCall(name, inside, condition, total, name)
+    if whole["isDistinct"] and known not in _REPEATABLE:
+        why = f"no filter is moved through {known}(DISTINCT ...)"
+        return NativeCall("", (), [], total, known, why)
+    return NativeCall(known, inside, condition, total, known)
 
 
-def _shown(function: str) -> str:
+def _sql_name(function: str) -> str:
     """The name in SQL, but for a few functions: from ``CollectSet``, ``collect_set``."""
     name = function.rsplit(".", 1)[-1]
     return _SQL_NAMES.get(name, re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower())
@@ -138,47 +138,51 @@ def _total(function: str, arguments: tuple[Tree, ...], condition: Tree) -> bool:
     )
 
 
-def lift_native(
-    call: NativeCall,
-    evaluation: Callable[[], str],
-    inputs: Mapping[int, Var],
-    types: Mapping[int, str],
-    output: SchemaColumn,
-    timezone: str,
-) -> Lifted | Declined:
-    """The call as a fold. ``evaluation`` says what a sum does on overflow, ``inputs`` and ``types``
-    are the columns of the input by number.
+@dataclass(frozen=True, slots=True)
+class NativeInput:
+    """What calls of Spark's own functions read: the columns of the input and their types by number,
+    and the session's time zone.
     """
+
+    columns: Mapping[int, Var]
+    types: Mapping[int, str]
+    timezone: str
+
+
+def lift_native(
+    call: NativeCall, evaluation: Callable[[], str], source: NativeInput, output: SchemaColumn
+) -> Lifted | Declined:
+    """The call as a fold. ``evaluation`` says what a sum does on overflow."""
     if not call.function:
         return Declined("native-aggregate", call.unknown)
     try:
         aggregate = Aggregate(
             call.function,
-            tuple(argument(t, inputs, timezone) for t in call.arguments),
-            argument(call.condition, inputs, timezone) if call.condition else TRUE,
+            tuple(argument(t, source) for t in call.arguments),
+            argument(call.condition, source) if call.condition else TRUE,
             _overflow(evaluation()) if call.function == "sum" else Overflow.RAISES,
         )
         read = (*aggregate.arguments, aggregate.condition)
-        columns = columns_read(read, inputs, types)
+        columns = columns_read(read, source)
         fold = aggregate_fold(aggregate, columns, output)
     except DeclineSignal as signal:
         return signal.declined
     return Lifted(fold, (), "")
 
 
-def argument(tree: Tree, inputs: Mapping[int, Var], timezone: str) -> Term:
+def argument(tree: Tree, source: NativeInput) -> Term:
     """The meaning of an argument. Besides what conditions may consist of, values may be chosen by
     conditions, and conditions counted: ``sum(CASE WHEN c THEN 1 ELSE 0 END)``, ``sum(int(c))``.
     """
     kind, inside = tree[0]["class"], children(tree, 0)
     if kind in (_CASE, _IF):
-        parts = [argument(t, inputs, timezone) for t in inside]
+        parts = [argument(t, source) for t in inside]
         return _choice(parts if len(parts) % 2 else [*parts, none_lit(strip(parts[1].sort))])
     if kind == CAST and tree[0]["dataType"] in _COUNTED:
-        inner = expression(inside[0], inputs, timezone)
+        inner = expression(inside[0], source.columns, source.timezone)
         if not isinstance(inner, Declined) and strip(inner.sort) == BOOL:
             return _counted(inner)
-    term = expression(tree, inputs, timezone)
+    term = expression(tree, source.columns, source.timezone)
     if isinstance(term, Declined):
         raise DeclineSignal(term.code, f"in an aggregate function: {term.reason}", term.span)
     return term
@@ -205,14 +209,12 @@ def _counted(condition: Term) -> Term:
     return ite(is_none(condition), none_lit(INT), number)
 
 
-def columns_read(
-    terms: Iterable[Term], inputs: Mapping[int, Var], types: Mapping[int, str]
-) -> tuple[Column, ...]:
+def columns_read(terms: Iterable[Term], source: NativeInput) -> tuple[Column, ...]:
     """The columns of the input that the terms read."""
     read = {v for t in terms for v in variables(t)}
     return tuple(
-        Column(var.name, var.sort, types[number])
-        for number, var in inputs.items()
+        Column(var.name, var.sort, source.types[number])
+        for number, var in source.columns.items()
         if var in read and var.scope is Scope.ROW
     )
 

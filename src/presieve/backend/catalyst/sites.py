@@ -77,11 +77,12 @@ def boundaries(root: Node) -> tuple[Node, ...]:
     return tuple(n for n in walk(root) if is_boundary(n))
 
 
-def candidates(root: Node, *, told: bool) -> dict[int, Node]:
-    """The boundaries by number, outer ones first; unless it is ``told`` why nothing moves, without
-    those where that is plain.
+def candidates(root: Node, *, skip_hopeless: bool) -> dict[int, Node]:
+    """The boundaries by number, outer ones first, perhaps without those past which it is plain that
+    nothing moves.
     """
-    return {i: n for i, n in enumerate(boundaries(root)) if told or not is_hopeless(n)}
+    every = enumerate(boundaries(root))
+    return {i: n for i, n in every if not (skip_hopeless and is_hopeless(n))}
 
 
 def find_sites(
@@ -89,17 +90,15 @@ def find_sites(
     root: Node,
     plan: Handle,
     timezone: str,
-    found: Mapping[int, Node],
+    numbered: Mapping[int, Node],
     *,
-    told: bool = True,
+    skip_hopeless: bool,
 ) -> tuple[Site, ...]:
-    """Those of the boundaries ``found`` that a filter meets; unless it is ``told`` why nothing
-    moves, without some that none speaks of.
-    """
-    if not found:
+    """Those of these boundaries that a filter meets, perhaps without some that none speaks of."""
+    if not numbered:
         return ()
-    reader = _Reader(gateway, root, plan, timezone, told=told)
-    sites = (reader.site(number, node) for number, node in found.items())
+    reader = _Reader(gateway, root, plan, timezone, skip_hopeless=skip_hopeless)
+    sites = (reader.site(number, node) for number, node in numbered.items())
     return tuple(s for s in sites if s is not None)
 
 
@@ -112,10 +111,10 @@ class _Reader:
     """What is read once of a plan with several boundaries."""
 
     def __init__(
-        self, gateway: Gateway, root: Node, plan: Handle, timezone: str, *, told: bool
+        self, gateway: Gateway, root: Node, plan: Handle, timezone: str, *, skip_hopeless: bool
     ) -> None:
         self._gateway, self._root, self._plan, self._timezone = gateway, root, plan, timezone
-        self._told = told
+        self._skip_hopeless = skip_hopeless
         self._by_path = {n.path: n for n in walk(root)}
         self._shared = gateway.refers(plan) and bool(referred(root))
         self._fixed = fixed_definitions(gateway, root, plan) if self._shared else frozenset()
@@ -135,7 +134,8 @@ class _Reader:
         nodes: list[Node] = []
         path: list[Operator] = []
         here = frozenset(outputs(boundary) or (a.id for a in self._attributes(boundary)))
-        if not self._told and not self._may_meet(here, made_of_rows(boundary) or here, chain):
+        made = made_of_rows(boundary) or here
+        if self._skip_hopeless and not self._may_meet(here, made, chain):
             return None
         for node, below in zip(chain, (boundary, *chain), strict=False):
             operator = self._operator(node, below, here)

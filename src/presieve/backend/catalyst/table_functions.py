@@ -35,11 +35,9 @@ from presieve.backend.problems.functions import command
 from presieve.backend.problems.setting import Setting
 from presieve.errors import Declined, DeclineSignal
 from presieve.lift.api import lift
+from presieve.lift.evaluation_types import TABLE_FUNCTIONS
 from presieve.lift.forms import Lifted, Request, StateClass
 from presieve.plan.algebra import Attribute
-
-_KIND = 301
-"""``PythonEvalType.SQL_ARROW_TABLE_UDF``."""
 
 _KEYS = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string"))
 _VALUES = _KEYS | {"double", "date"}
@@ -66,7 +64,7 @@ def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         raise DeclineSignal(
             "nondeterministic-udf", f"{name} is not declared so; call asDeterministic() on it"
         )
-    if function["evalType"] != _KIND:
+    if function["evalType"] not in TABLE_FUNCTIONS:
         raise DeclineSignal("eval-type", f"{name} is not a table function of rows that uses Arrow")
     for key, expected in _CONFS.items():
         value = gateway.conf(key, expected)
@@ -94,9 +92,19 @@ def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         inputs=inputs,
         outputs=outputs,
         keys=keys,
-        key_outputs={},
         all_keys_plain=True,
         calls=(call,),
+    )
+
+
+def request_of(boundary: Boundary, names: Names, setting: Setting) -> Request:
+    """What is asked of a function that is sent all columns and makes all columns."""
+    return Request(
+        schema=tuple(schema_column(a) for a in boundary.inputs),
+        keys=tuple(k.name for k in names.keys),
+        returns=tuple(schema_column(a) for a in boundary.outputs),
+        timezone=setting.timezone,
+        extent=setting.extent(boundary.inputs),
     )
 
 
@@ -105,16 +113,10 @@ def lifted_table_function(
 ) -> Lifted:
     """The class as a fold. Raises :class:`DeclineSignal`."""
     (call,) = boundary.calls
-    request = Request(
-        schema=tuple(schema_column(a) for a in boundary.inputs),
-        keys=tuple(k.name for k in names.keys),
-        returns=tuple(schema_column(a) for a in boundary.outputs),
-        timezone=setting.timezone,
-        extent=setting.extent(boundary.inputs),
-    )
+    request = request_of(boundary, names, setting)
     found = lift(command(gateway, gateway.table_function(node), call), StateClass(), request)
     if isinstance(found, Declined):
-        raise DeclineSignal(found.code, found.reason, found.span)
+        raise DeclineSignal.of(found)
     types = {a.name: a.type for a in boundary.inputs}
     for column in found.fold.columns:
         if types[column.name] not in _VALUES:

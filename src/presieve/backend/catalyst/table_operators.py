@@ -24,18 +24,8 @@ from presieve.backend.catalyst.table_functions import read_table_function
 from presieve.backend.catalyst.trees import Node, Tree, expr_id
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import DeclineSignal
+from presieve.lift.evaluation_types import EVALUATION_TYPES
 from presieve.plan.algebra import Attribute
-
-_TABLE_FUNCTIONS = {
-    "FlatMapGroupsInPandas": (201, 216),
-    "FlatMapGroupsInArrow": (209, 215),
-    "FlatMapCoGroupsInPandas": (206,),
-    "FlatMapCoGroupsInArrow": (210,),
-    "MapInPandas": (205,),
-    "MapInArrow": (207,),
-}
-"""Their evaluation types; the second one is that of functions of iterators of batches."""
-
 
 _DIFFER = "the grouping columns of cogroup differ in their types; cast one of them below"
 _SHARED = "the two inputs of cogroup share columns; select them under new names for one of the two"
@@ -81,7 +71,6 @@ def _read_groups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         inputs=inputs,
         outputs=outputs,
         keys=tuple(k for k, head in zip(keys, heads, strict=True) if head == k and k in ids),
-        key_outputs={},
         all_keys_plain=all(head == k and k in ids for k, head in zip(keys, heads, strict=True)),
         calls=(call,),
     )
@@ -101,7 +90,6 @@ def _read_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         inputs=inputs,
         outputs=outputs,
         keys=(),
-        key_outputs={},
         all_keys_plain=True,
         calls=(_table_call(node, ids, outputs),),
     )
@@ -110,8 +98,9 @@ def _read_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
 def _table_call(node: Node, ids: list[int], outputs: tuple[Attribute, ...]) -> Call:
     """The function of tables, whose columns must be these."""
     function, *arguments = node.fields["functionExpr"]
-    kinds = _TABLE_FUNCTIONS[simple_kind(node)]
-    check_function(function, *kinds)
+    operator = simple_kind(node)
+    kinds = [n for n, t in EVALUATION_TYPES.items() if t.operator == operator]
+    kind = check_function(function, kinds)
     if list(plain(function, arguments)) != ids:
         raise DeclineSignal("plan-shape", "the function's arguments are not the input's columns")
     return Call(
@@ -119,8 +108,8 @@ def _table_call(node: Node, ids: list[int], outputs: tuple[Attribute, ...]) -> C
         tuple(ids),
         tuple(a.id for a in outputs),
         0,
-        arrow=node.kind.endswith("InArrow"),
-        streamed=function["evalType"] != kinds[0],
+        arrow=kind.arrow,
+        streamed=kind.streamed,
     )
 
 
@@ -144,7 +133,6 @@ def _read_cogroups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         inputs=left.inputs,
         outputs=outputs,
         keys=left.keys,
-        key_outputs={},
         all_keys_plain=True,
         calls=(replace(call, arguments=tuple(a.id for a in left.inputs)),),
         beside=right,

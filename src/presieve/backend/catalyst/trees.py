@@ -7,9 +7,9 @@ its children; a field that holds expressions holds such lists again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
 from presieve.errors import DeclineSignal
 from presieve.semantics.types import SORTS, UNSUPPORTED, decimal_type
@@ -74,7 +74,15 @@ def _node(flat: Tree, start: int, path: tuple[int, ...]) -> tuple[Node, int]:
     return Node(str(here["class"]), here, tuple(children), path), position
 
 
-def walk(root: Node) -> Iterator[Node]:
+class _Parent(Protocol):
+    @property
+    def children(self) -> Sequence[Self]: ...
+
+
+P = TypeVar("P", bound=_Parent)
+
+
+def walk(root: P) -> Iterator[P]:
     """Every node of the plan, parents first."""
     stack = [root]
     while stack:

@@ -1,4 +1,5 @@
-"""Trusted. The one place that touches private interfaces of PySpark and of Spark's JVM.
+"""Trusted. Classic sessions for the rest of the backend, by private interfaces of PySpark and of
+Spark's JVM, which nothing outside of this folder touches.
 
 Everything here was seen to work on PySpark 4.3 and is feature-tested when a gateway is opened.
 Where a call fails all the same, :class:`GatewayError` carries it to the entry point of the
@@ -22,7 +23,7 @@ from presieve.backend.classic.glance import filters_an_aggregate, has_boundaries
 from presieve.backend.classic.guarded import guarded, java_class, java_constant
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.parts import Parts
-from presieve.backend.classic.prompt import prompt
+from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.classic.splitting import split
@@ -50,7 +51,7 @@ def session_uuid(spark: SparkSession) -> str:
 
 
 class ClassicGateway:
-    """The private interfaces of one session."""
+    """The private interfaces of one session; :class:`Gateway` says what methods are for."""
 
     __slots__ = (
         "_and",
@@ -88,7 +89,6 @@ class ClassicGateway:
 
     @guarded
     def analyzed(self, df: DataFrame) -> Java:
-        """The analyzed logical plan of a DataFrame."""
         return df._jdf.queryExecution().analyzed()
 
     @guarded
@@ -98,21 +98,22 @@ class ClassicGateway:
         found = (java_constant(jvm, _PATTERN, pattern) for pattern in patterns)
         return any(bool(plan.containsPattern(pattern)) for pattern in found)
 
-    def glance(self, plan: Java, told: bool) -> bool:
+    def glance(self, plan: Java, *, skip_hopeless: bool) -> bool:
         """As in :class:`Gateway`. There is nothing without a Python function or a filter above an
-        aggregate; nor, unless it is told why, where aggregates call no function that is known.
+        aggregate.
         """
         if self.calls_python(plan):
             return True
-        return self.mentions(plan, "FILTER") and filters_an_aggregate(self, plan, told)
+        if not self.mentions(plan, "FILTER"):
+            return False
+        return filters_an_aggregate(self, plan, skip_hopeless=skip_hopeless)
 
-    def interesting(self, plan: Java, told: bool) -> Node | None:
-        """As in :class:`Gateway`."""
+    def interesting(self, plan: Java, *, skip_hopeless: bool) -> Node | None:
         text = self.json(plan)
-        return self._read(plan, text) if has_boundaries(text, told) else None
+        there = has_boundaries(text, skip_hopeless=skip_hopeless)
+        return self._read(plan, text) if there else None
 
     def tree(self, plan: Java) -> Node:
-        """The plan as a tree."""
         return self._read(plan, self.json(plan))
 
     def _read(self, plan: Java, text: str) -> Node:
@@ -121,7 +122,6 @@ class ClassicGateway:
         return root
 
     def calls_python(self, plan: Java) -> bool:
-        """As in :class:`Gateway`."""
         return self.mentions(plan, "PYTHON_UDF", "GENERATOR")
 
     def refers(self, plan: Java) -> bool:
@@ -130,18 +130,17 @@ class ClassicGateway:
 
     @guarded
     def same(self, plan: Java, other: Java) -> bool:
-        """Whether two plans are alike, down to the numbers of attributes, or other objects."""
+        """Whether two plans are equal, down to the numbers of attributes, or other objects."""
         return bool(plan.equals(other))
 
     @guarded
     def json(self, tree: Java) -> str:
         """A plan or expression as Catalyst's JSON: its nodes in pre-order."""
-        with prompt(self.spark._jvm):
+        with quick_ack(self.spark._jvm):
             return str(tree.toJSON())
 
     @guarded
     def node(self, root: Java, path: Sequence[int]) -> Java:
-        """The node reached by following child numbers."""
         return self._nodes.at(root, tuple(path))
 
     @guarded
@@ -160,7 +159,6 @@ class ClassicGateway:
         return str(self._project(plan.output(), self._one_row()).toJSON())
 
     def same_output(self, plan: Java, other: Java) -> bool:
-        """Whether two plans have the same output attributes."""
         return self.output_json(plan) == self.output_json(other)
 
     def attributes(self, plan: Java) -> tuple[Attribute, ...]:
@@ -188,7 +186,6 @@ class ClassicGateway:
 
     @guarded
     def deterministic(self, plan: Java) -> bool:
-        """Whether no expression of the plan or below it is non-deterministic."""
         return bool(plan.deterministic())
 
     @guarded
@@ -206,13 +203,12 @@ class ClassicGateway:
 
     @guarded
     def is_streaming(self, plan: Java) -> bool:
-        """Whether a streaming source is below."""
         return bool(plan.isStreaming())
 
     @guarded
     def text(self, plan: Java) -> str:
         """Spark's own drawing of a plan."""
-        with prompt(self.spark._jvm):
+        with quick_ack(self.spark._jvm):
             return str(plan.toString())
 
     @guarded
@@ -224,28 +220,23 @@ class ClassicGateway:
 
     @guarded
     def condition(self, filter_: Java) -> Java:
-        """The condition of a filter."""
         return filter_.condition()
 
     def condition_tree(self, plan: Java) -> Tree | None:
-        """The condition as a tree; None where the plan is no filter."""
         top = json.loads(self.json(plan))[0]
         tree: Tree | None = top["condition"] if top["class"] == f"{_PLANS}.Filter" else None
         return tree
 
     @guarded
     def operand(self, conjunction: Java, side: str) -> Java:
-        """The ``left`` or ``right`` operand of a binary expression."""
         return conjunction.left() if side == "left" else conjunction.right()
 
     @guarded
     def conjunction(self, left: Java, right: Java) -> Java:
-        """``left AND right``."""
         return self._and(left, right)
 
     @guarded
     def sql(self, expression: Java) -> str:
-        """An expression as SQL text, for a person."""
         return str(expression.sql())
 
     # Building
@@ -257,12 +248,10 @@ class ClassicGateway:
 
     @guarded
     def filter_sql(self, sql: str, child: Java) -> Java:
-        """A filter above ``child`` whose condition is resolved by name against it."""
         return self.dataset(child).filter(sql).queryExecution().analyzed()
 
     @guarded
     def split(self, kept: Java, breaking: Java, rows: Java, by: Sequence[str]) -> Java:
-        """As in :class:`Gateway`."""
         return split(self, kept, breaking, rows, by)
 
     def dataset(self, plan: Java) -> Java:
@@ -275,23 +264,19 @@ class ClassicGateway:
 
     @guarded
     def with_children(self, node: Java, children: Sequence[Java]) -> Java:
-        """The same node over other children."""
         return with_own_results(self, node.withNewChildren(self.seq(children)))
 
     @guarded
     def with_plan(self, with_cte: Java, plan: Java) -> Java:
-        """Another plan under the same definitions (``WithCTE``)."""
         return with_cte.withNewPlan(plan)
 
     @guarded
     def children(self, node: Java) -> list[Java]:
-        """The children of a node."""
         seq = node.children()
         return [seq.apply(i) for i in range(seq.size())]
 
     @guarded
     def dataframe(self, plan: Java) -> DataFrame:
-        """A DataFrame of a logical plan, which is analyzed (and checked) on the way."""
         return ClassicDataFrame(self.dataset(plan), self.spark)
 
     @guarded
@@ -310,7 +295,6 @@ class ClassicGateway:
         return condensed(self, plan)
 
     def separated(self, plan: Java, root: Node) -> Java:
-        """As in :class:`Gateway`."""
         paths = to_separate(root)
         return separated(Parts(self), plan, paths) if paths else plan
 
@@ -318,35 +302,29 @@ class ClassicGateway:
 
     @guarded
     def evaluation_mode(self, aggregate: Java, position: int) -> str:
-        """What the ``Sum`` at ``position`` does on overflow: ``ANSI``, ``LEGACY`` or ``TRY``."""
         function = aggregate.aggregateExpressions().apply(position).child().aggregateFunction()
         return str(function.evalContext().evalMode().toString())
 
     @guarded
     def arithmetic_mode(self, aggregate: Java, position: int, number: int) -> str:
-        """What the operator of that number in an output, in pre-order, does on overflow."""
         found = aggregate.aggregateExpressions().apply(position).apply(number)
         return str(found.evalContext().evalMode().toString())
 
     @guarded
     def aggregate_function(self, aggregate: Java, position: int) -> Java:
-        """The Python function of ``Alias(AggregateExpression(PythonUDAF))`` at ``position``."""
         alias = aggregate.aggregateExpressions().apply(position)
         return alias.child().aggregateFunction().func()
 
     @guarded
     def row_function(self, project: Java, position: int) -> Java:
-        """The Python function of ``Alias(PythonUDF)`` at ``position`` of a projection."""
         return project.projectList().apply(position).child().func()
 
     @guarded
     def group_function(self, flat_map: Java) -> Java:
-        """The Python function of a ``FlatMapGroupsInPandas``."""
         return flat_map.functionExpr().func()
 
     @guarded
     def table_function(self, project: Java) -> Java:
-        """The Python class of a projection of a lateral join with a ``Generate``."""
         plan = project.child().right().plan()
         while plan.nodeName() == "SubqueryAlias":
             plan = plan.child()
@@ -354,20 +332,12 @@ class ClassicGateway:
 
     @guarded
     def load(self, python_function: Java) -> object:
-        """What the pickled command of a ``PythonFunction`` holds: a (function, type) pair.
-
-        It was pickled by this process, or by one that the user started for the same job. Raises
-        whatever loading the user's own objects raises.
-        """
-        with prompt(self.spark._jvm):
+        with quick_ack(self.spark._jvm):
             data = bytes(python_function.command().toArray(self._byte))
         return loads(data)
 
     @guarded
     def conf(self, key: str, default: str) -> str:
-        """A configuration entry of the session: where it is not set, what Spark takes it to be (the
-        time zone of the JVM), and ``default`` only where Spark has no such entry.
-        """
         found = self.jsession.conf().getOption(key)
         return str(found.get()) if found.isDefined() else default
 
@@ -378,55 +348,42 @@ class ClassicGateway:
 
     @guarded
     def cache_is_empty(self) -> bool:
-        """Whether nothing at all is cached in this application."""
         return bool(self.jsession.sharedState().cacheManager().isEmpty())
 
     @guarded
     def is_cached(self, plan: Java) -> bool:
-        """Whether the result of exactly this plan is cached."""
         manager = self.jsession.sharedState().cacheManager()
         return bool(manager.lookupCachedData(self.jsession, plan).isDefined())
 
     @guarded
     def parquet_files(self, relation: Java) -> list[str]:
-        """The files of a ``LogicalRelation`` over Parquet, as URIs; none for other relations."""
         return leaves.parquet_files(relation)
 
     @guarded
     def file_stamps(self, relation: Java) -> list[tuple[str, int, int]]:
-        """As in :class:`Gateway`."""
         return leaves.file_stamps(relation)
 
     @guarded
     def count(self, plan: Java, most: int) -> int:
-        """As in :class:`Gateway`."""
         return int(self.dataset(plan).limit(most).count())
 
     @guarded
     def stored_columns(self, relation: Java) -> frozenset[str]:
-        """As in :class:`Gateway`."""
         by_number = self.conf(leaves.BY_FIELD_ID, "false").lower() != "false"
         return frozenset() if by_number else leaves.stored_columns(relation)
 
     @guarded
     def is_settled(self, relation: Java) -> bool:
-        """As in :class:`Gateway`."""
         return self._at_once or leaves.is_listed_once(relation)
 
     @guarded
     def source(self, leaf: Java) -> Source:
-        """As in :class:`Gateway`."""
         return sources.source(self, leaf)
 
     @guarded
     def scan_metadata(self, plan: Java) -> list[tuple[str, dict[str, str]]]:
-        """Of every leaf of the physical plan: its name, and what it says about pushed filters.
-
-        Planned afresh, so that nothing is fixed in a DataFrame that somebody holds.
-        """
         return leaves.scans(self.dataset(plan).queryExecution().sparkPlan())
 
     @guarded
     def optimized_text(self, plan: Java) -> str:
-        """Spark's drawing of the optimized logical plan."""
         return str(self.dataset(plan).queryExecution().optimizedPlan().toString())

@@ -35,9 +35,9 @@ _CALLS = tuple(f'"{name}"' for name in (*KNOWN_FUNCTIONS, ARRAY_AGGREGATE, PYTHO
 _LINE = re.compile(r"^(?:[ :]*[+:]- )?(?P<kind>\w+)", re.MULTILINE)
 
 
-def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, told: bool) -> bool:
-    """Whether something that filters may stand above an aggregate; unless it is ``told`` why it
-    stays there, above one that is not hopeless. False only where it does not.
+def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless: bool) -> bool:
+    """Whether something that filters may stand above an aggregate, perhaps above one that is not
+    hopeless. False only where it does not.
 
     It is seen in Spark's drawing of the plan, a line for each operator in pre-order. Where there
     are other lines (plans of subqueries, names with line breaks) it is not known.
@@ -49,7 +49,7 @@ def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, told: bool) -> b
     operators = gateway.in_order(plan)
     if len(drawn) != int(operators.size()) or any(kind == _WITH for _, kind in drawn):
         return True
-    if told or len(filtered) > MAX_LOOKS:
+    if not skip_hopeless or len(filtered) > MAX_LOOKS:
         return bool(filtered)
     return any(_calls(gateway.outputs_json(operators.apply(place))) for place in filtered)
 
@@ -72,10 +72,8 @@ def _calls(text: str) -> bool:
     return any(call in text for call in _CALLS)
 
 
-def has_boundaries(text: str, told: bool) -> bool:
-    """Whether there are boundaries in the JSON of a plan that are not all hopeless, or all the same
-    where it is ``told`` why nothing moves past them.
-    """
-    if told and AGGREGATE in text:
+def has_boundaries(text: str, *, skip_hopeless: bool) -> bool:
+    """Whether there are boundaries in the JSON of a plan, perhaps such as are not hopeless."""
+    if not skip_hopeless and AGGREGATE in text:
         return True
     return _calls(text) or any(mark in text for mark in _FUNCTIONS)

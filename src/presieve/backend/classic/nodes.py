@@ -17,14 +17,14 @@ class Nodes:
     long as it is kept here.
     """
 
-    __slots__ = ("_alike", "_all", "_jvm", "_known", "_places")
+    __slots__ = ("_all", "_jvm", "_known", "_places", "_same_as_read")
 
     def __init__(self, jvm: Handle) -> None:
         self._jvm = jvm
         self._known: dict[str, dict[tuple[int, ...], Handle]] = {}
         self._places: dict[str, dict[tuple[int, ...], int]] = {}
         self._all: dict[str, Handle] = {}
-        self._alike: set[str] = set()
+        self._same_as_read: set[str] = set()
 
     def are_read(self, root: Handle, tree: Node) -> None:
         """The plan was read as this tree."""
@@ -56,8 +56,8 @@ class Nodes:
     def _as_read(self, root: Handle) -> Handle:
         """The same of a plan that was read. Raises :class:`GatewayError` where they differ."""
         number, found = root._target_id, self.in_order(root)
-        if number not in self._alike:
+        if number not in self._same_as_read:
             if int(found.size()) != len(self._places[number]):
                 raise GatewayError("a plan has other operators than its JSON")
-            self._alike.add(number)
+            self._same_as_read.add(number)
         return found

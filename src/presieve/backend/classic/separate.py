@@ -17,13 +17,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from presieve.backend.catalyst.boundary import PROJECT, SCALAR
+from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree
 from presieve.backend.classic.parts import Parts
 from presieve.backend.effects.raising import can_raise, trees
 from presieve.backend.gateway import Handle
 from presieve.errors import DeclineSignal
+from presieve.lift.evaluation_types import SCALAR
 
 _CALL = EXPRESSIONS + "PythonUDF"
 _OPAQUE = ("Lambda", "OuterReference", "Subquery", "Exists", "ListQuery", "NamedArgument", "Window")

@@ -15,12 +15,11 @@ from presieve.backend.connect.operators import Expression
 from presieve.backend.connect.scope import Scope
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import int_lit
+from presieve.lift import evaluation_types
 from presieve.sql.choice import Choice, Value
 from presieve.sql.parts import arguments as arguments_of
 
 PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
-GROUPED_AGGREGATES = (202, 217, 252, 254)
-"""Eval types of Python functions of groups: of pandas and Arrow, at once and by batches."""
 
 _NUMERIC = ("byte", "short", "integer", "long", "float", "double")
 _OF_NUMBERS = ("Sum", "Average", "StddevSamp", "StddevPop", "VarianceSamp", "VariancePop")
@@ -33,7 +32,7 @@ def is_aggregate(expression: Expression) -> bool:
         case "common_inline_user_defined_function":
             function = expression.common_inline_user_defined_function
             python = function.WhichOneof("function") == "python_udf"
-            return python and function.python_udf.eval_type in GROUPED_AGGREGATES
+            return python and function.python_udf.eval_type in evaluation_types.AGGREGATES
         case "unresolved_function":
             called = expression.unresolved_function
             return str(called.function_name).lower() in AGGREGATES

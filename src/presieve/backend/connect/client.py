@@ -1,4 +1,5 @@
-"""Trusted. The one place that touches private interfaces of PySpark's client for Spark Connect.
+"""Trusted. The private interfaces of PySpark's client for Spark Connect, which nothing else touches
+but ``measured.py`` here.
 
 Seen to work on PySpark 4.3. Where a call fails, :class:`GatewayError` carries it to the entry point
 of the backend, which declines and leaves the DataFrame alone. One call takes some milliseconds, and
@@ -202,6 +203,6 @@ def loaded(command: bytes) -> object:
 
 
 def same(one: Relation, other: Relation) -> bool:
-    """Whether two messages are alike."""
+    """Whether two messages are equal."""
     a, b = (r.SerializeToString(deterministic=True) for r in (one, other))
     return bool(a == b)

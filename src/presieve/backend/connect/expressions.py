@@ -251,10 +251,10 @@ def from_text(message: type[Expression], text: str, scope: Scope) -> Condition:
     return condition(made, scope)
 
 
-def shown(condition: Condition, scope: Scope) -> str:
+def display_sql(condition: Condition, scope: Scope) -> str:
     """The condition as SQL text, for a person."""
     if condition.sides is not None:
-        return "(" + " AND ".join(shown(s, scope) for s in condition.sides) + ")"
+        return "(" + " AND ".join(display_sql(s, scope) for s in condition.sides) + ")"
     if condition.expression.WhichOneof("expr_type") == "expression_string":
         return str(condition.expression.expression_string.expression)
     head = condition.tree[0]

@@ -9,15 +9,16 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.operators import FILTER, UNION
-from presieve.backend.catalyst.trees import Node, Tree
+from presieve.backend.catalyst.trees import Node, Tree, walk
 from presieve.backend.connect import operators, texts
 from presieve.backend.connect.client import Client, loaded, message, same
 from presieve.backend.connect.expressions import (
     conjunction,
+    display_sql,
     from_text,
     is_deterministic,
-    shown,
 )
+from presieve.backend.connect.notes import notes
 from presieve.backend.connect.operators import (
     Condition,
     Expression,
@@ -28,10 +29,9 @@ from presieve.backend.connect.operators import (
 from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.connect.separate import separated
 from presieve.backend.connect.splitting import repeatable, split
-from presieve.backend.connect.told import told
 from presieve.backend.effects.sources import SERVER_FORMATS
 from presieve.backend.gateway import GatewayError, Source
-from presieve.backend.notes import TOLD
+from presieve.backend.notes import NOTES
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.errors import Declined, DeclineSignal
 from presieve.plan.algebra import Attribute
@@ -65,15 +65,15 @@ class ConnectGateway:
             self._origin = self._client.origin(df)
         relation = self._with_texts(self._client.relation(df))
         if not is_interesting(relation):
-            return Operator(_UNREAD, {TOLD: told(relation)}, (), (), relation, ())
+            return Operator(_UNREAD, {NOTES: notes(relation)}, (), (), relation, ())
         plan = self._resolved(relation)
         self._opened = self._opened or plan
         return plan
 
     def _resolved(self, relation: Relation) -> Operator:
         plan = self._resolver.resolve(relation)
-        notes = told(relation)
-        return replace(plan, fields={**plan.fields, TOLD: notes}) if notes else plan
+        found = notes(relation)
+        return replace(plan, fields={**plan.fields, NOTES: found}) if found else plan
 
     def _with_texts(self, relation: Relation) -> Relation:
         """The plan with queries in SQL text as messages, where these are right."""
@@ -86,17 +86,15 @@ class ConnectGateway:
                 self._right[k] = texts.is_right(self._client, asked[k], made)
         return texts.put_in(relation, {k: m for k, m in read.items() if self._right[k]})
 
-    def glance(self, plan: Operator, told: bool) -> bool:
+    def glance(self, plan: Operator, *, skip_hopeless: bool) -> bool:
         """There may always be something: reading costs no call of the server."""
         return True
 
-    def interesting(self, plan: Operator, told: bool) -> Node | None:
-        """The plan as a tree, or None where there is nothing to do in it and nothing to tell."""
-        nothing = plan.kind == _UNREAD and not plan.fields[TOLD]
+    def interesting(self, plan: Operator, *, skip_hopeless: bool) -> Node | None:
+        nothing = plan.kind == _UNREAD and not plan.fields[NOTES]
         return None if nothing else operators.as_tree(plan)
 
     def tree(self, plan: Operator) -> Node:
-        """The plan as a tree."""
         return operators.as_tree(plan)
 
     def calls_python(self, plan: Operator) -> bool:
@@ -117,26 +115,22 @@ class ConnectGateway:
         return list(fields(plan.message)) == list(fields(other.message))
 
     def node(self, root: Operator, path: Sequence[int]) -> Operator:
-        """The node reached by following child numbers."""
         for number in path:
             root = root.children[number]
         return root
 
     def attributes(self, plan: Operator) -> tuple[Attribute, ...]:
-        """The output attributes of a plan, in order."""
         return tuple(f.attribute for f in plan.output)
 
     def deterministic(self, plan: Operator) -> bool:
-        """Whether every expression of the plan or below it is known to be deterministic."""
-        return all(o.steady for o in operators.walk(plan))
+        return all(o.steady for o in walk(plan))
 
     def repeatable(self, plan: Operator) -> bool:
-        """As in :class:`Gateway`."""
         return repeatable(plan)
 
     def unread(self, plan: Operator) -> Declined | None:
         """The first thing in the plan or below it that is not understood."""
-        return next((o.unread for o in operators.walk(plan) if o.unread is not None), None)
+        return next((o.unread for o in walk(plan) if o.unread is not None), None)
 
     def session_declines(self) -> Declined | None:
         """A setting under which names and texts would mean something else than is read here."""
@@ -151,8 +145,7 @@ class ConnectGateway:
         return None
 
     def is_streaming(self, plan: Operator) -> bool:
-        """Whether a streaming source is below."""
-        leaves = [o for o in operators.walk(plan) if not o.children]
+        leaves = [o for o in walk(plan) if not o.children]
         if all(leaf.unread is None for leaf in leaves):
             return False  # such leaves decline
         return self._client.is_streaming(plan.message)
@@ -165,13 +158,11 @@ class ConnectGateway:
         return filter_.condition, filter_
 
     def condition_tree(self, plan: Operator) -> Tree | None:
-        """The condition as a tree; None where the plan is no filter."""
         return plan.condition.tree if plan.condition is not None else None
 
     def operand(
         self, conjunction: tuple[Condition, Operator], side: str
     ) -> tuple[Condition, Operator]:
-        """The ``left`` or ``right`` operand of a conjunction."""
         both, filter_ = conjunction
         assert both.sides is not None
         return both.sides[0 if side == "left" else 1], filter_
@@ -179,13 +170,11 @@ class ConnectGateway:
     def conjunction(
         self, left: tuple[Condition, Operator], right: tuple[Condition, Operator]
     ) -> tuple[Condition, Operator]:
-        """``left AND right``."""
         return conjunction(left[0], right[0]), left[1]
 
     def sql(self, expression: tuple[Condition, Operator]) -> str:
-        """An expression as SQL text, for a person."""
         condition, filter_ = expression
-        return shown(condition, self._resolver.scope(*filter_.children))
+        return display_sql(condition, self._resolver.scope(*filter_.children))
 
     # Building
 
@@ -206,7 +195,6 @@ class ConnectGateway:
         return from_text(type(message("Expression")), "true", self._resolver.scope(child))
 
     def filter_sql(self, sql: str, child: Operator) -> Operator:
-        """A filter above ``child`` whose condition is resolved by name against it."""
         made = from_text(type(message("Expression")), sql, self._resolver.scope(child))
         relation = message("Relation")
         relation.filter.input.CopyFrom(child.message)
@@ -224,12 +212,10 @@ class ConnectGateway:
     def split(
         self, kept: Operator, breaking: Operator, rows: Operator, by: Sequence[str]
     ) -> Operator:
-        """As in :class:`Gateway`."""
         made = split(kept, breaking, rows, by)
         return replace(rows, kind=UNION, fields={}, children=(kept, rows), relation=made, slots=())
 
     def with_children(self, node: Operator, children: Sequence[Operator]) -> Operator:
-        """The same node over other children."""
         return operators.with_children(node, children)
 
     def with_plan(self, with_cte: Operator, plan: Operator) -> Operator:
@@ -237,7 +223,6 @@ class ConnectGateway:
         raise GatewayError("Spark Connect has no WithCTE")
 
     def children(self, node: Operator) -> list[Operator]:
-        """The children of a node."""
         return list(node.children)
 
     def dataframe(self, plan: Operator) -> DataFrame:
@@ -273,15 +258,12 @@ class ConnectGateway:
         return self.evaluation_mode(aggregate, position)
 
     def aggregate_function(self, aggregate: Operator, position: int) -> Relation:
-        """The Python function of the aggregate at ``position``."""
         return _python(aggregate.fields["aggregateExpressions"][position])
 
     def row_function(self, project: Operator, position: int) -> Relation:
-        """The Python function at ``position`` of a projection."""
         return _python(project.fields["projectList"][position])
 
     def group_function(self, flat_map: Operator) -> Relation:
-        """The Python function of ``applyInPandas``."""
         return _python(flat_map.fields["functionExpr"])
 
     def table_function(self, project: Operator) -> Relation:
@@ -289,13 +271,11 @@ class ConnectGateway:
         raise GatewayError("table functions are not read in plans of Spark Connect")
 
     def load(self, python_function: Relation) -> object:
-        """What the pickled command of a Python function holds: a (function, type) pair."""
         return loaded(bytes(python_function.command))
 
     # Around the plan
 
     def conf(self, key: str, default: str) -> str:
-        """A configuration entry of the session."""
         return self._client.conf(key, default)
 
     def cache_is_empty(self) -> bool:
@@ -311,7 +291,6 @@ class ConnectGateway:
         return "InMemoryRelation" in text or "InMemoryTableScan" in text
 
     def is_cached(self, plan: Operator) -> bool:
-        """Whether the result of exactly this plan is cached."""
         return self._client.is_cached(plan.message)
 
     def parquet_files(self, relation: Operator) -> list[str]:
@@ -352,7 +331,6 @@ class ConnectGateway:
         return [("Scan", {key: value}) for key, value in _scanned(text)]
 
     def optimized_text(self, plan: Operator) -> str:
-        """Spark's drawing of the optimized logical plan."""
         text = self._client.explained(plan.message, "extended")
         _, _, rest = text.partition("== Optimized Logical Plan ==\n")
         return rest.partition("\n== Physical Plan ==")[0]

@@ -16,26 +16,14 @@ from presieve.backend.connect.expressions import (
     unaliased,
     undetermined,
 )
-from presieve.backend.connect.operators import Expression, Field, Operator, Relation, Schema
+from presieve.backend.connect.joins import numbered
+from presieve.backend.connect.operators import Expression, Field, Operator, Relation
 from presieve.backend.connect.rowwise import not_rowwise
-from presieve.backend.connect.several import numbered
 from presieve.errors import Declined, DeclineSignal
+from presieve.lift.evaluation_types import EVALUATION_TYPES, Role
 
 if TYPE_CHECKING:
     from presieve.backend.connect.relations import Resolver
-
-GROUPED_MAPS = {
-    201: LOGICAL + "FlatMapGroupsInPandas",
-    209: LOGICAL + "FlatMapGroupsInArrow",
-    215: LOGICAL + "FlatMapGroupsInArrow",
-    216: LOGICAL + "FlatMapGroupsInPandas",
-}
-COGROUPED_MAPS = {
-    206: LOGICAL + "FlatMapCoGroupsInPandas",
-    210: LOGICAL + "FlatMapCoGroupsInArrow",
-}
-MAPS = {205: LOGICAL + "MapInPandas", 207: LOGICAL + "MapInArrow"}
-"""Catalyst's operators by the eval types of their functions."""
 
 _SETS = Declined(
     "grouping-sets",
@@ -78,10 +66,15 @@ def aggregated(
         raise DeclineSignal("plan-shape", "an aggregate has other columns than it says")
     trees: list[Tree] = []
     output: list[Field] = []
+    by_id = {f.id: f for f in child.output}
     for at, (tree, name) in enumerate(keys):
-        field, made = _passed(resolver, tree, name, schema, at, child)
+        if len(tree) == 1 and tree[0]["class"] == ATTRIBUTE and name is None:
+            output.append(by_id[tree[0]["exprId"]["id"]])
+            trees.append(tree)
+            continue
+        field = Field(next(resolver.numbers), str(schema.fields[at]["name"]), schema, at)
         output.append(field)
-        trees.append(made)
+        trees.append(alias(field.id, field.name, tree))
     for at, expression in enumerate(aggregates, len(keys)):
         name = str(schema.fields[at]["name"])
         number = next(resolver.numbers)
@@ -120,27 +113,20 @@ def _keys(
     return found
 
 
-def _passed(
-    resolver: Resolver, tree: Tree, name: str | None, schema: Schema, at: int, child: Operator
-) -> tuple[Field, Tree]:
-    """A grouping expression as a column of the output."""
-    if len(tree) == 1 and tree[0]["class"] == ATTRIBUTE and name is None:
-        number = tree[0]["exprId"]["id"]
-        (known,) = {f.id: f for f in child.output if f.id == number}.values()
-        return known, tree
-    number = next(resolver.numbers)
-    shown = str(schema.fields[at]["name"])
-    return Field(number, shown, schema, at), alias(number, shown, tree)
-
-
 # --- functions of whole groups and batches --------------------------------------------------
+
+
+def _operator(function: Expression, role: Role) -> str | None:
+    """Catalyst's operator for a function, where the function has that role."""
+    kind = EVALUATION_TYPES.get(function.python_udf.eval_type)
+    return LOGICAL + kind.operator if kind is not None and kind.role is role else None
 
 
 def group_map(resolver: Resolver, relation: Relation, children: list[Operator]) -> Operator | None:
     """``applyInPandas`` and its kin: Spark puts a projection below, grouping columns, then all."""
     body = relation.group_map
     known = {"input", "grouping_expressions", "func"}
-    kind = GROUPED_MAPS.get(body.func.python_udf.eval_type)
+    kind = _operator(body.func, Role.GROUP_MAP)
     if kind is None or not {f.name for f, _ in body.ListFields()} <= known:
         return None
     (child,) = children
@@ -158,7 +144,7 @@ def co_group_map(
     """``cogroup(...).applyInPandas`` and its kin."""
     body = relation.co_group_map
     known = {"input", "input_grouping_expressions", "other", "other_grouping_expressions", "func"}
-    kind = COGROUPED_MAPS.get(body.func.python_udf.eval_type)
+    kind = _operator(body.func, Role.COGROUP_MAP)
     if kind is None or not {f.name for f, _ in body.ListFields()} <= known or len(children) != 2:
         return None
     below = (children[0], numbered(resolver, *children))
@@ -180,7 +166,7 @@ def mapped(resolver: Resolver, relation: Relation, children: list[Operator]) -> 
     """``mapInPandas`` and ``mapInArrow``."""
     (child,) = children
     body = relation.map_partitions
-    kind = MAPS.get(body.func.python_udf.eval_type)
+    kind = _operator(body.func, Role.MAP)
     if kind is None:
         return None
     fields = {"functionExpr": _function(resolver, body.func, [child])}

@@ -13,10 +13,8 @@ from presieve.backend.connect.operators import Expression
 from presieve.backend.connect.scope import Scope
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
-from presieve.ir.sorts import strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
 from presieve.plan.algebra import variable_of
-from presieve.semantics.types import sort_of
 from presieve.semantics.values import text_of
 from presieve.sql import coerce, conditional
 from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
@@ -63,10 +61,10 @@ def operand(expression: Expression, scope: Scope, depth: int = 0) -> Operand:
         return _cast(expression.cast, scope, depth)
     if kind == "unresolved_function":
         return _function(expression.unresolved_function, scope, depth)
-    raise DeclineSignal("sql-unsupported", f"{_shown(kind)} is not supported")
+    raise DeclineSignal("sql-unsupported", f"{_kind_name(kind)} is not supported")
 
 
-def _shown(kind: str | None) -> str:
+def _kind_name(kind: str | None) -> str:
     return "a Python function" if str(kind).startswith("common_inline") else str(kind)
 
 
@@ -186,8 +184,3 @@ def _function(message: Expression, scope: Scope, depth: int) -> Operand:
         if least <= len(inner) <= most:
             return meant(inner, zone)
     raise DeclineSignal("sql-unsupported", f"the function {name} is not supported")
-
-
-def same_sort(term: Term, type_: str) -> bool:
-    """Whether values of a Spark type are what the term gives, up to NULL."""
-    return sort_of(type_) == strip(term.sort)

@@ -4,7 +4,7 @@ messages, in Catalyst's words as far as they are understood.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -159,15 +159,6 @@ class Operator:
         return int(self.relation.common.plan_id)
 
 
-def walk(plan: Operator) -> Iterator[Operator]:
-    """Every operator of the plan, parents first."""
-    stack = [plan]
-    while stack:
-        here = stack.pop()
-        yield here
-        stack.extend(reversed(here.children))
-
-
 def as_tree(plan: Operator, path: tuple[int, ...] = ()) -> Node:
     """The plan as the rest of the backend reads it."""
     below = (as_tree(child, (*path, i)) for i, child in enumerate(plan.children))
@@ -185,10 +176,13 @@ def with_children(plan: Operator, children: Sequence[Operator]) -> Operator:
         return replace(plan, children=tuple(children))
     made = type(plan.relation)()
     made.CopyFrom(plan.relation)
-    body = inner(made)
-    parts = [part for child in children for part in child.parts]
-    for slot, part in zip(plan.slots, parts, strict=True):
-        name, _, number = slot.partition("#")
-        place = getattr(body, name)
-        (place[int(number)] if number else place).CopyFrom(part)
+    put_inputs(made, plan.slots, [part for child in children for part in child.parts])
     return replace(plan, children=tuple(children), relation=made)
+
+
+def put_inputs(relation: Relation, slots: Sequence[str], parts: Sequence[Relation]) -> None:
+    """Put other relations in the places of those in a message."""
+    for slot, part in zip(slots, parts, strict=True):
+        name, _, number = slot.partition("#")
+        place = getattr(inner(relation), name)
+        (place[int(number)] if number else place).CopyFrom(part)

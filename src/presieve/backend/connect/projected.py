@@ -206,11 +206,11 @@ def _project(
             child = take_out(column.taken, field, scope, child)
             plain = _Column(field.tree, None)
             columns = [*columns[:position], plain, *columns[position + 1 :]]
-    below = {f.id: f for f in child.output}
+    passed = {f.id: f for f in child.output}
     trees: list[Tree] = []
     output: list[Field] = []
     for position, column in enumerate(columns):
-        field, tree = _made(resolver, column, below, schema, position, len(columns))
+        field, tree = _made(resolver, column, passed, checked, position)
         output.append(field)
         trees.append(tree)
     return Operator(
@@ -227,26 +227,24 @@ def _project(
 def _made(
     resolver: Resolver,
     column: _Column,
-    below: dict[int, Field],
+    passed: dict[int, Field],
     schema: Schema,
     position: int,
-    count: int,
 ) -> tuple[Field, Tree]:
     """A column of the output and its expression. Plain columns keep number and type."""
     head = column.tree[0]
     plain = head["class"] == ATTRIBUTE
     if plain and column.name is None:
-        return below[head["exprId"]["id"]], column.tree
+        return passed[head["exprId"]["id"]], column.tree
     number = next(resolver.numbers)
     if plain and column.name is not None:
-        known = below[head["exprId"]["id"]]
+        known = passed[head["exprId"]["id"]]
         field = replace(known, id=number, name=column.name, qualifier="")
         return field, alias(number, column.name, column.tree)
-    checked = Schema(lambda: _counted(schema, count))
     name = column.name
     if name is None:
-        name = str(checked.fields[position]["name"])
-    return Field(number, name, checked, position), alias(number, name, column.tree)
+        name = str(schema.fields[position]["name"])
+    return Field(number, name, schema, position), alias(number, name, column.tree)
 
 
 def _counted(schema: Schema, count: int) -> Sequence[dict[str, object]]:

@@ -15,7 +15,7 @@ from typing import Protocol
 from presieve.backend.catalyst.boundary import LOGICAL
 from presieve.backend.catalyst.operators import DEDUPLICATE, FILTER, SUBQUERY_ALIAS
 from presieve.backend.catalyst.trees import Tree
-from presieve.backend.connect import grouped, projected, several
+from presieve.backend.connect import grouped, joins, projected
 from presieve.backend.connect.expressions import (
     alias,
     condition,
@@ -80,7 +80,7 @@ class Resolver:
             if found is not None:
                 return replace(found, slots=names)
         why = Declined("operator", f"{kind} of Spark Connect is not understood")
-        return self.opaque(relation, children, why, names)
+        return self.opaque(relation, children, why)
 
     def scope(self, *operators: Operator) -> Scope:
         """The columns of the operators, for expressions over them."""
@@ -102,7 +102,6 @@ class Resolver:
         relation: Relation,
         children: Sequence[Operator],
         why: Declined,
-        slots: tuple[str, ...] = ("input",),
         kind: str | None = None,
     ) -> Operator:
         """A relation of which only the columns are known: each may be computed of all below."""
@@ -114,7 +113,7 @@ class Resolver:
             tuple(children),
             output,
             relation,
-            slots,
+            tuple(name for name, _ in inputs(relation)),
             unread=why,
             steady=False,
         )
@@ -292,7 +291,7 @@ RULES: dict[str, Rule] = {
     "group_map": grouped.group_map,
     "co_group_map": grouped.co_group_map,
     "map_partitions": grouped.mapped,
-    "join": several.join,
-    "set_op": several.set_operation,
+    "join": joins.join,
+    "set_op": joins.set_operation,
 }
 """The relations that are understood."""

@@ -11,9 +11,7 @@ from presieve.backend.connect.expressions import calls_known
 from presieve.backend.connect.functions import SCALAR
 from presieve.backend.connect.operators import Expression
 from presieve.errors import Declined
-
-SCALAR_UDFS = (100, 101, 200, 204, 250, 251)
-"""Eval types of functions of one row: plain, with Arrow, and of batches of pandas or Arrow."""
+from presieve.lift.evaluation_types import ROWWISE
 
 _LEAVES = ("literal", "unresolved_attribute", "unresolved_star")
 
@@ -52,7 +50,7 @@ def _look(expression: Expression) -> Declined | None:
         function = expression.common_inline_user_defined_function
         name = str(function.function_name)
         scalar = function.WhichOneof("function") == "python_udf"
-        if not scalar or function.python_udf.eval_type not in SCALAR_UDFS:
+        if not scalar or function.python_udf.eval_type not in ROWWISE:
             return _unknown(f"the function {name}")
         return not_rowwise([_value(a) for a in function.arguments])
     return _unknown(f"an expression ({kind})")

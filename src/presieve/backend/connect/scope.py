@@ -70,7 +70,7 @@ class Scope:
         return found[0]
 
     def _numbers(self, plan_id: int, name: str) -> set[int]:
-        return {i for o in self.operators for i in _below(o, plan_id, name)}
+        return {i for o in self.operators for i in _numbers(o, plan_id, name)}
 
     def names(self) -> dict[str, Var]:
         """The columns that proofs can speak of, by the names under which SQL text finds them."""
@@ -151,9 +151,9 @@ def matching(fields: tuple[Field, ...], parts: tuple[str, ...], name: str) -> tu
     return (_inside(structs[0], last),)
 
 
-def _below(operator: Operator, plan_id: int, name: str) -> Iterator[int]:
+def _numbers(operator: Operator, plan_id: int, name: str) -> Iterator[int]:
     """The numbers that the column has in the operator's output, once for each way to it."""
-    shown = {f.id for f in operator.output}
+    output = {f.id for f in operator.output}
     if operator.plan_id == plan_id:
         found = matching(operator.output, parts_of(name), name)
         if len({f.id for f in found}) > 1:
@@ -161,7 +161,7 @@ def _below(operator: Operator, plan_id: int, name: str) -> Iterator[int]:
         yield from (f.id for f in found[:1])
         return
     for child in operator.children:
-        for number in _below(child, plan_id, name):
+        for number in _numbers(child, plan_id, name):
             here = operator.renumbered.get(number, number)
-            if here in shown:
+            if here in output:
                 yield here

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from presieve.backend.catalyst.boundary import SCALAR
-from presieve.backend.catalyst.trees import ATTRIBUTE
+from presieve.backend.catalyst.trees import ATTRIBUTE, walk
 from presieve.backend.connect.expressions import read
-from presieve.backend.connect.operators import Expression, Operator, Relation, inner, walk
+from presieve.backend.connect.operators import Expression, Operator, Relation, inner, put_inputs
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import Scope, fold
 from presieve.backend.effects.raising import can_raise
+from presieve.lift.evaluation_types import SCALAR
 
 _CALL = "common_inline_user_defined_function"
 
@@ -33,10 +33,7 @@ def separated(plan: Operator, timezone: str, below: bool = False) -> tuple[Relat
     made.CopyFrom(plan.relation)
     changed = any(c for _, c in parts)
     if changed:
-        for slot, (part, _) in zip(plan.slots, parts, strict=True):
-            name, _, number = slot.partition("#")
-            place = getattr(inner(made), name)
-            (place[int(number)] if number else place).CopyFrom(part)
+        put_inputs(made, plan.slots, [part for part, _ in parts])
     if kind == "filter" or (below and kind in ("project", "with_columns")):
         scope = Scope(plan.children, timezone)
         apart = _apart(made, kind, scope) if all(o.steady for o in walk(plan)) else None
@@ -111,7 +108,7 @@ def _function(call: Expression) -> Expression:
     return call.common_inline_user_defined_function
 
 
-def _below(expression: Expression) -> list[Expression]:
+def _parts(expression: Expression) -> list[Expression]:
     """What the expression is made of, for those that functions of one row are."""
     match expression.WhichOneof("expr_type"):
         case "alias":
@@ -131,12 +128,12 @@ def _below(expression: Expression) -> list[Expression]:
 def _calls(expression: Expression) -> list[Expression]:
     """Every call of a Python function in an expression."""
     here = [expression] if expression.WhichOneof("expr_type") == _CALL else []
-    return here + [c for e in _below(expression) for c in _calls(e)]
+    return here + [c for e in _parts(expression) for c in _calls(e)]
 
 
 def _innermost(expression: Expression) -> list[Expression]:
     """Copies of the calls that have no other in their arguments, from left to right."""
-    found = [c for e in _below(expression) for c in _innermost(e)]
+    found = [c for e in _parts(expression) for c in _innermost(e)]
     if found or expression.WhichOneof("expr_type") != _CALL:
         return found
     made = type(expression)()
@@ -177,7 +174,7 @@ def _key(expression: Expression) -> bytes:
     while stack:
         here = stack.pop()
         here.ClearField("common")
-        stack += _below(here)
+        stack += _parts(here)
     key: bytes = made.SerializeToString(deterministic=True)
     return key
 
@@ -190,7 +187,7 @@ def _replace(expression: Expression, names: dict[bytes, str]) -> None:
     """Columns for the expressions of these keys, wherever they stand in another."""
     name = names.get(_key(expression))
     if name is None:
-        for part in _below(expression):
+        for part in _parts(expression):
             _replace(part, names)
         return
     expression.Clear()
@@ -219,5 +216,5 @@ def _new_name(expression: Expression, names: set[str]) -> str:
 def _columns(expression: Expression) -> Iterator[str]:
     if expression.WhichOneof("expr_type") == "unresolved_attribute":
         yield str(expression.unresolved_attribute.unparsed_identifier).replace("`", "")
-    for part in _below(expression):
+    for part in _parts(expression):
         yield from _columns(part)

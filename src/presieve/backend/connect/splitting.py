@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from presieve.backend.catalyst.trees import walk
 from presieve.backend.connect.client import message
-from presieve.backend.connect.operators import Operator, Relation, walk
+from presieve.backend.connect.operators import Operator, Relation
 from presieve.backend.guard import CLASS, class_of
 
 _HELD = frozenset(("local_relation", "cached_local_relation", "chunked_cached_local_relation"))

@@ -1,7 +1,7 @@
 """Trusted. Expressions below a boundary that can raise, and what a pre-filter does to their errors.
 
 Spark moves a filter below projections, joins and more, whatever stands in it. A pre-filter may
-therefore make an error of an expression below vanish, which is allowed but must be told; and where
+therefore make an error of an expression below vanish, which is allowed but must be said; and where
 it reads a column that is computed by something that can raise, above a join, Spark may compute it
 for rows that the join would have dropped: that would add an error, and is declined. The same holds
 where another filter, which Spark moves down from above the boundary, comes after the pre-filter.
@@ -81,7 +81,7 @@ _PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 
 
 @dataclass(frozen=True, slots=True)
-class Below:
+class InputErrors:
     """``may_raise``: whether an expression below can raise. ``exposed``: the attributes that a
     pre-filter must not read. ``computed``: those that are computed of something that can raise;
     None where that may be any of them.
@@ -91,32 +91,32 @@ class Below:
     exposed: frozenset[int]
     computed: frozenset[int] | None
 
-    def both(self, other: Below) -> Below:
+    def both(self, other: InputErrors) -> InputErrors:
         """Of two relations."""
         computed = None
         if self.computed is not None and other.computed is not None:
             computed = self.computed | other.computed
         raises = self.may_raise or other.may_raise
-        return Below(raises, self.exposed | other.exposed, computed)
+        return InputErrors(raises, self.exposed | other.exposed, computed)
 
 
-def look_below(input_: Node, root: Node, guarded: bool) -> Below:
+def errors_in_input(input_: Node, root: Node, guarded: bool) -> InputErrors:
     """All about the relation that a pre-filter is to stand on, in the plan ``root``.
 
     ``guarded``: Spark may move other filters from above the boundary below it (:func:`guards`).
     They then keep rows from expressions that a pre-filter would be evaluated before.
     """
-    found = _look(input_, guarded)
+    found = _errors_in(input_, guarded)
     references_ = [n for n in walk(input_) if n.kind == CTE_REFERENCE]
     if not references_:
         return found
-    shared = [_look(n, guarded) for n in walk(root) if n.kind == CTE_DEFINITION]
+    shared = [_errors_in(n, guarded) for n in walk(root) if n.kind == CTE_DEFINITION]
     exposed = found.exposed
     if any(s.exposed for s in shared):
         exposed |= {expr_id(t[0]) for n in references_ for t in trees(n)}
     plain = all(s.computed == frozenset() for s in shared)
     raises = found.may_raise or any(s.may_raise for s in shared)
-    return Below(raises, exposed, found.computed if plain else None)
+    return InputErrors(raises, exposed, found.computed if plain else None)
 
 
 def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bool]) -> bool:
@@ -131,7 +131,7 @@ def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bo
     return above and (node.kind == _JOIN or node.kind == CTE_DEFINITION)
 
 
-def _look(input_: Node, guarded: bool) -> Below:
+def _errors_in(input_: Node, guarded: bool) -> InputErrors:
     may_raise = False
     exposed: set[int] = set()
     computed: set[int] = set()
@@ -155,7 +155,7 @@ def _look(input_: Node, guarded: bool) -> Below:
                     exposed.add(expr_id(tree[0]))
     named = all(n.kind in _NAMED or not n.children for n in walk(input_))
     found = _closed(computed, reads) if named or not computed else None
-    return Below(may_raise, _closed(exposed, reads), found)
+    return InputErrors(may_raise, _closed(exposed, reads), found)
 
 
 def _is_aggregated(tree: Tree) -> bool:
@@ -229,7 +229,7 @@ def _end(tree: Tree, at: int) -> int:
 
 
 def _type(tree: Tree, at: int) -> object:
-    """The type of the expression at ``at``, where it is easily told."""
+    """The type of the expression at ``at``, where it is easily seen."""
     node = tree[at]
     if node["class"] in _SUMS or node["class"] == _DIVIDE:
         # Both operands are of one type once a plan is analyzed.

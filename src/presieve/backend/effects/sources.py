@@ -3,7 +3,7 @@
 A data source may take a filter, claim that it was applied, and mean something else by it: strings
 without regard to case, say. What is known is listed here, and its filters are Spark's own code or
 evaluated again above it. Everything else is handed no filter of ours: the pre-filter stands beside
-in a form of which no source is told (:func:`presieve.sql.emit.aside`), and filters above the
+in a form that no source is given (:func:`presieve.sql.emit.aside`), and filters above the
 boundary stay as they are, so that what the source is handed is what it was handed before.
 
 Spark's Parquet reader has one such flaw itself. Of what a file holds as 32 bits it gives the last 8

@@ -47,7 +47,7 @@ def valid_utf8(
             for conjunct in split_conjuncts(node.fields["condition"]):
                 tested |= here.get(_tested(conjunct.tree), frozenset())
         elif "projectList" in node.fields:
-            found, here = _below(node.fields["projectList"], here, found)
+            found, here = _through(node.fields["projectList"], here, found)
         node = node.children[0]
     if tested and _is_faithful(gateway, plan, root, top):
         found |= tested
@@ -73,20 +73,20 @@ def _tested(tree: Tree) -> int:
     return expr_id(read[0]) if is_test and len(read) == 1 else -1
 
 
-def _below(
-    columns: list[Tree], here: dict[int, frozenset[int]], found: frozenset[int]
+def _through(
+    columns: list[Tree], here: dict[int, frozenset[int]], known: frozenset[int]
 ) -> tuple[frozenset[int], dict[int, frozenset[int]]]:
     """What a projection computes as UTF-8, and the attributes below it that it passes on."""
-    below: dict[int, frozenset[int]] = {}
+    passed: dict[int, frozenset[int]] = {}
     for tree in columns:
         asked = here.get(expr_id(tree[0]), frozenset())
         value = tree[1:] if tree[0]["class"] == ALIAS else tree
         if len(value) == 1 and value[0]["class"] == ATTRIBUTE:
             number = expr_id(value[0])
-            below[number] = below.get(number, frozenset()) | asked
+            passed[number] = passed.get(number, frozenset()) | asked
         elif value[0]["class"] == EXPRESSIONS + "Literal" or _is_written(value):
-            found |= asked
-    return found, below
+            known |= asked
+    return known, passed
 
 
 def _is_written(value: Tree) -> bool:

@@ -36,10 +36,10 @@ def only_keys(
     """
     call = boundary.calls[0]
     if boundary.kind == "Aggregate" or call.arrow or call.streamed:
-        raise DeclineSignal(why.code, why.reason, why.span)
+        raise DeclineSignal.of(why)
     function = load(gateway, gateway.group_function(node), call)
     if not isinstance(function, FunctionType):
-        raise DeclineSignal(why.code, why.reason, why.span)
+        raise DeclineSignal.of(why)
     by_id = {a.id: a for a in boundary.inputs}
     with_key = takes_key(function, boundary, call)
     columns = tuple(by_id[i].name for i in call.arguments)
@@ -62,7 +62,7 @@ def only_keys(
         term = some(Var(Scope.KEY, column_.name, column_.sort))
         outputs.append(Output(a.name, term.sort, a.type, term))
     if not outputs:
-        raise DeclineSignal(why.code, why.reason, why.span)
+        raise DeclineSignal.of(why)
     fold = Fold(call.name, (), key_columns(names), (), tuple(outputs), span=why.span)
     return Lifted(fold, (), function_source(function).text)
 

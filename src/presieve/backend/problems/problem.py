@@ -19,7 +19,7 @@ from presieve.backend.effects.errors import (
     sent_to_python,
 )
 from presieve.backend.effects.on_demand import Called, called
-from presieve.backend.effects.raising import Below, can_raise, look_below, trees_raise
+from presieve.backend.effects.raising import InputErrors, can_raise, errors_in_input, trees_raise
 from presieve.backend.effects.sources import Sources, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
@@ -48,13 +48,13 @@ class SiteProblem:
     The problem's filter is a conjunction of parts of filters above. ``moved`` are the (operator,
     conjunct) numbers of those that it stands for, and ``taken`` their conjunction: the others are
     copies. ``stuck`` says why what is not part of it stays where it is. ``functions`` are those
-    that were read, ``look`` finds what can raise under the boundary, ``scans`` what is
-    read there, and ``arrives`` whether Python
-    can hold every value that it is sent. ``opaque``: the fold has not all outputs, only those that
-    hold the group's key, or of a projection those that lift; the others are functions of the group
-    and may raise. ``unsure``: it is not sure that they are called. Then the filters stay as they
-    are, so that Spark calls what it called before, and what solves the problem must solve the
-    ``others``, too.
+    that were read. What can raise under the boundary (``input_errors``) and which scans are there
+    (``sources``, may raise :class:`DeclineSignal`) is asked of what is proved, since plans may be
+    large. ``sent`` says whether Python can hold every value that it is sent. ``opaque``: the fold
+    has not all outputs, only those that hold the group's key, or of a projection those that lift;
+    the others are functions of the group and may raise. ``unsure``: it is not sure that they are
+    called. Then the filters stay as they are, so that Spark calls what it called before, and what
+    solves the problem must solve the ``others``, too.
     """
 
     site: Site
@@ -65,8 +65,8 @@ class SiteProblem:
     taken: Term
     stuck: tuple[Declined, ...]
     functions: tuple[Lifted, ...]
-    look: Callable[[], Below]
-    scans: Callable[[], Sources]
+    input_errors: Callable[[], InputErrors]
+    sources: Callable[[], Sources]
     sent: Sent
     opaque: bool = False
     unsure: bool = False
@@ -77,23 +77,13 @@ class SiteProblem:
         """The user's text of the functions."""
         return "\n\n".join(dict.fromkeys(x.source for x in self.functions if x.source))
 
-    @property
-    def below(self) -> Below:
-        """What can raise under the boundary: asked of what is proved, since plans may be large."""
-        return self.look()
-
-    @property
-    def sources(self) -> Sources:
-        """The scans under the boundary. Raises :class:`DeclineSignal`."""
-        return self.scans()
-
     def may_erase_error(self, valid: Collection[str] = ()) -> bool:
         """Whether moving filters may keep Spark from evaluating something that raises, or from
         sending Python a value that it cannot hold. ``valid`` are columns of texts, in lower case,
         of which the caller says that they are UTF-8.
         """
         grouping = self.site.boundary.fields.get("groupingExpressions", [])
-        raises = self.below.may_raise or any(can_raise(t) for t in grouping)
+        raises = self.input_errors().may_raise or any(can_raise(t) for t in grouping)
         raises = raises or any(trees_raise(n) for n in self.site.nodes)
         return raises or self.opaque or self.unsure or not self._arrives(valid)
 
@@ -107,7 +97,7 @@ class SiteProblem:
         """
         if not self.problem.on_demand:
             return True
-        computed = self.below.computed
+        computed = self.input_errors().computed
         arguments = {i for call in self.boundary.calls for i in call.arguments}
         return computed is not None and computed.isdisjoint(arguments) and self._arrives(valid)
 
@@ -140,11 +130,11 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     numbers = frozenset((m.operator, m.conjunct) for m, _ in taken)
     read_above = _read(site, boundary, numbers)
     for number in unknown.keys() & read_above:
-        raise _signal(unknown[number])
+        raise DeclineSignal.of(unknown[number])
     needed = _needed(names, read_above, where)
     fold = product(parts, needed)
-    shown = _shown_keys(boundary, read_above)
-    assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
+    key_forms = _key_forms(boundary, read_above)
+    assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *key_forms])
     problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
     asked = Called(problem)
     if is_on_demand(boundary):
@@ -164,7 +154,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
         sql_conjunction(_said(taken)),
         stuck,
         lifted,
-        cache(partial(_look, site, boundary, moved)),
+        cache(partial(_input_errors, site, boundary, moved)),
         cache(partial(read_sources, gateway, plan, site.root, boundary)),
         sent,
         opaque,
@@ -190,13 +180,15 @@ def _check_decoded(gateway: Gateway, plan: Handle, read: SiteProblem) -> None:
         raise DeclineSignal("text-encoding", NOT_UTF8.format(found.name), problem.fold.span)
 
 
-def _look(site: Site, boundary: Boundary, moved: tuple[tuple[Moved, Term], ...]) -> Below:
+def _input_errors(
+    site: Site, boundary: Boundary, moved: tuple[tuple[Moved, Term], ...]
+) -> InputErrors:
     """What can raise below the inputs of a boundary."""
     guarded = is_guarded(site, moved)
-    below = look_below(site.input, site.root, guarded)
+    below = errors_in_input(site.input, site.root, guarded)
     if boundary.beside is None:
         return below
-    other = look_below(site.boundary.children[1].children[0], site.root, guarded)
+    other = errors_in_input(site.boundary.children[1].children[0], site.root, guarded)
     return below.both(other)
 
 
@@ -220,10 +212,6 @@ def _said(moved: Iterable[tuple[Moved, Term]]) -> Iterable[Term]:
 def _with_keys(fold: Fold, names: Names) -> Fold:
     """The fold with all grouping columns that a filter may read, whether or not it reads them."""
     return replace(fold, keys=key_columns(names))
-
-
-def _signal(why: Declined) -> DeclineSignal:
-    return DeclineSignal(why.code, why.reason, why.span)
 
 
 def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
@@ -253,7 +241,7 @@ def _conjuncts(
         else:
             moved.append((conjunct, term))
     if not moved:
-        raise _signal(why or (stuck[0] if stuck else KEYS_ONLY))
+        raise DeclineSignal.of(why or (stuck[0] if stuck else KEYS_ONLY))
     if sum(size(term) for _, term in moved) > MAX_WHERE:
         reason = f"the filter has more than {MAX_WHERE} operators; say the same with fewer"
         raise DeclineSignal("filter-size", reason)
@@ -304,7 +292,7 @@ def _read(site: Site, boundary: Boundary, moved: frozenset[tuple[int, int]]) -> 
     return with_all_fields(live(site.path, moved, visible(site.path, made)), made)
 
 
-def _shown_keys(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, ...]:
+def _key_forms(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, ...]:
     """That it does not matter which of the equal values of a grouping column stands for its group.
 
     Spark shows the one that it meets first, be it -0.0 or 0.0, or the one or other spelling under

@@ -16,7 +16,7 @@ from presieve.backend.catalyst.names import input_vars
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.problem import SiteProblem
 from presieve.backend.rewrite import checked_filter, predicate
-from presieve.backend.statistics.footers import count_answer, stored_below
+from presieve.backend.statistics.footers import count_answer, scan_columns
 from presieve.errors import DeclineSignal
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
@@ -46,7 +46,7 @@ def check_of(
     """
     read = set(variables(condition))
     asked = {number: v for number, v in input_vars(site.names).items() if v in read}
-    found = stored_below(gateway, root, site.site.input, asked)
+    found = scan_columns(gateway, root, site.site.input, asked)
     if found is None or set(found.columns) != set(asked):
         return None
     stamps = gateway.file_stamps(found.relation)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, TABLE_FUNCTION
-from presieve.backend.catalyst.exchange_reuse import alike
-from presieve.backend.plans import Opened, SiteEdit
+from presieve.backend.catalyst.exchange_reuse import sharing_exchange
+from presieve.backend.plans import Opened
+from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.estimates import scan_below
 from presieve.cost.decision import Candidate
 from presieve.cost.estimate import estimate
@@ -37,10 +38,10 @@ def _estimate(opened: Opened, edit: SiteEdit, term: Term) -> Estimate | None:
         return None
 
 
-def alike_paths(opened: Opened, edit: SiteEdit) -> frozenset[tuple[int, ...]]:
+def paths_of_equal(opened: Opened, edit: SiteEdit) -> frozenset[tuple[int, ...]]:
     """The paths of the boundaries that share an exchange with this one, and its own."""
     site = edit.site.site
-    return alike(opened.gateway, opened.plan, site.root, site.boundary)
+    return sharing_exchange(opened.gateway, opened.plan, site.root, site.boundary)
 
 
 def _work(edit: SiteEdit) -> Work:

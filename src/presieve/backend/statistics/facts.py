@@ -113,7 +113,7 @@ def _where_there(var: Var, test: Callable[[Term], Term]) -> Term:
 def _is_faithful(site: SiteProblem) -> bool:
     """Whether filters below are applied as they say, and not by a source in a way of its own."""
     try:
-        return site.sources.faithful
+        return site.sources().faithful
     except DeclineSignal:
         return False
 

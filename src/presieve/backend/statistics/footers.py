@@ -55,7 +55,7 @@ def ranges(
 
 def rows(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> int | None:
     """How many rows the files of the scan below hold, where these attributes come out of one."""
-    below = stored_below(gateway, root, node, ids)
+    below = scan_columns(gateway, root, node, ids)
     footers = list(_read(gateway, below)) if below is not None else []
     if not footers or None in footers:
         return None
@@ -95,7 +95,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class Below:
+class ScanColumns:
     """The scan below an operator, and the columns that attributes of the operator are there."""
 
     relation: Handle
@@ -119,13 +119,13 @@ Through = Callable[[Tree], "JsonNode | None"]
 """The attribute below that a projected column is the same as, in what is asked of it."""
 
 
-def stored_below(
+def scan_columns(
     gateway: Gateway,
     root: Handle,
     node: Node,
     ids: Iterable[int],
     through: Through = itself,
-) -> Below | None:
+) -> ScanColumns | None:
     """The settled file scan below an operator, where nothing in between adds rows or changes
     values, and the attributes that are columns of its files.
     """
@@ -147,7 +147,7 @@ def stored_below(
         for tree in node.fields["output"]
         if expr_id(tree[0]) in wanted and str(tree[0]["name"]) in stored
     }
-    return Below(relation, columns)
+    return ScanColumns(relation, columns)
 
 
 def _good(
@@ -160,7 +160,7 @@ def _good(
     through: Through = itself,
 ) -> frozenset[int]:
     """The attributes whose column passes the test in every row group of every file below."""
-    below = stored_below(gateway, root, node, ids, through)
+    below = scan_columns(gateway, root, node, ids, through)
     if below is None:
         return frozenset()
     types = {c.name: c.type for c in below.columns.values()}
@@ -187,7 +187,7 @@ def _through(columns: list[Tree], wanted: dict[int, int], through: Through) -> d
     return found
 
 
-def _read(gateway: Gateway, below: Below) -> Iterator[FileMetaData | None]:
+def _read(gateway: Gateway, below: ScanColumns) -> Iterator[FileMetaData | None]:
     """The footers of the files of a scan, as they are read; None for one that cannot be."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -241,12 +241,12 @@ def _place(footer: FileMetaData, name: str) -> int | None:
     which Spark reads NULL or a default, or another that differs in case alone.
     """
     paths = [footer.schema.column(i).path for i in range(len(footer.schema))]
-    alike = [i for i, path in enumerate(paths) if path.lower() == name.lower()]
-    if len(alike) != 1 or paths[alike[0]] != name:
+    named = [i for i, path in enumerate(paths) if path.lower() == name.lower()]
+    if len(named) != 1 or paths[named[0]] != name:
         return None
     # A path is written with points, which a name may have, too.
-    column = footer.schema.column(alike[0])
-    return alike[0] if column.name == name and column.max_repetition_level == 0 else None
+    column = footer.schema.column(named[0])
+    return named[0] if column.name == name and column.max_repetition_level == 0 else None
 
 
 def _counts_none(statistics: Statistics, type_: str) -> bool:
@@ -279,8 +279,8 @@ def _holds(statistics: Statistics, type_: str) -> bool:
     low, high = (_whole(raw) for raw in (statistics.min_raw, statistics.max_raw))
     digits = decimal_type(type_)
     if digits is not None:
-        alike = kind.get("Type") == "Decimal" and kind.get("scale") == digits[1]
-        return bool(alike and -(10 ** digits[0]) < low <= high < 10 ** digits[0])
+        exact = kind.get("Type") == "Decimal" and kind.get("scale") == digits[1]
+        return bool(exact and -(10 ** digits[0]) < low <= high < 10 ** digits[0])
     if type_ in ("timestamp", "timestamp_ntz"):  # days may be read as such, too
         moments = kind.get("Type") == "Timestamp" and kind.get("timeUnit") == "microseconds"
         return bool(moments and _STANDARD_TIME <= low <= high <= _MICROSECONDS)

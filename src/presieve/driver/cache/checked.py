@@ -2,8 +2,8 @@
 
 A cache is a folder that anybody may have written to. What stands there is therefore no proof: of a
 certificate only predicates, invariant and tables are taken, the independent checker decides about
-the very problem that is asked, and what the solution rests on is told as always. An entry that does
-not pass is dropped with a warning, and the search runs. That nothing was found within a budget
+the very problem that is asked, and what the solution rests on is listed as always. An entry that
+does not pass is dropped with a warning, and the search runs. That nothing was found within a budget
 cannot be checked; believing it costs no more than an optimization.
 """
 
@@ -42,7 +42,7 @@ logger = logging.getLogger("presieve")
 
 FORMAT = 1
 
-_ALIKE = 1.1
+TOLERANCE = 1.1
 """What is left of the same budget differs from one time to the next by what came before."""
 
 _QUICK = 0.1
@@ -56,7 +56,7 @@ class _Unfit(PresieveError):
 
 
 @dataclass(frozen=True)
-class Asked:
+class Query:
     """A problem with all that its solution depends on. ``budget`` is what the caller set for the
     whole, ``left`` what there is of it for this problem, both in seconds.
     """
@@ -80,58 +80,61 @@ class Asked:
         return strictly(self.problem, self.known) if self.policy == "strict" else self.problem
 
 
-def recall(store: Store, asked: Asked) -> Solution | None:
+def recall(store: Store, query: Query) -> Solution | None:
     """What is kept of the problem, checked. None where there is nothing that can be used."""
     started = time.perf_counter()
-    data = store.get(asked.name)
+    data = store.get(query.name)
     if data is None:
         return None
     try:
-        found = _solution(asked, data, started)
-        return found and replace(found, known=dict(asked.known))
+        solution = _solution(query, data)
+        if solution is None:
+            return None
+        seconds = time.perf_counter() - started
+        return replace(solution, known=dict(query.known), seconds=seconds)
     except _Unfit as problem:
-        logger.warning("an entry of the cache is dropped, %s: %s", store.path(asked.name), problem)
-        store.drop(asked.name)
+        logger.warning("an entry of the cache is dropped, %s: %s", store.path(query.name), problem)
+        store.drop(query.name)
         return None
 
 
-def keep(store: Store, asked: Asked, found: Solution) -> None:
+def keep(store: Store, query: Query, solution: Solution) -> None:
     """Keep a solution for those that ask the same."""
-    within = asked.left if found.verified is None else asked.budget
-    quick = found.seconds <= _QUICK * asked.left
-    certificate = found.verified.certificate.to_json() if found.verified is not None else None
+    within = query.left if solution.verified is None else query.budget
+    quick = solution.seconds <= _QUICK * query.left
+    certificate = solution.verified.certificate.to_json() if solution.verified is not None else None
     entry = {
         "presieve_cache": FORMAT,
-        "name": asked.name,
+        "name": query.name,
         "versions": versions(),
         "budget": None if quick else within,
-        "declined": [[d.code, d.reason, d.span is not None] for d in found.declined],
+        "declined": [[d.code, d.reason, d.span is not None] for d in solution.declined],
         "certificate": certificate,
     }
-    store.put(asked.name, json.dumps(entry) + "\n")
+    store.put(query.name, json.dumps(entry) + "\n")
 
 
-def _solution(asked: Asked, data: bytes, started: float) -> Solution | None:
+def _solution(query: Query, data: bytes) -> Solution | None:
     """None where the entry is fit, but for smaller budgets than this one."""
     try:
         entry = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise _Unfit(f"not JSON ({error})") from error
-    declined = _checked_form(asked, entry)
+    declined = _checked_form(query, entry)
     stored, budget = entry["certificate"], entry["budget"]
-    wanted = asked.left if stored is None else asked.budget
-    if budget is not None and wanted > budget * _ALIKE:
+    wanted = query.left if stored is None else query.budget
+    if budget is not None and wanted > budget * TOLERANCE:
         return None
     if stored is None:
-        return nothing(asked.searched, declined, started, 0)
-    return _proved(asked, stored, declined, started)
+        return nothing(query.searched, declined)
+    return _proved(query, stored, declined)
 
 
-def _checked_form(asked: Asked, entry: Any) -> tuple[Declined, ...]:
+def _checked_form(query: Query, entry: Any) -> tuple[Declined, ...]:
     """What was declined. Raises unless the entry is of the form that :func:`keep` writes."""
     if not isinstance(entry, dict) or entry.get("presieve_cache") != FORMAT:
         raise _Unfit("not of this format")
-    if entry.get("name") != asked.name or entry.get("versions") != versions():
+    if entry.get("name") != query.name or entry.get("versions") != versions():
         raise _Unfit("it answers another question, or was written by another version")
     budget = entry.get("budget", "")
     if budget is not None and (not isinstance(budget, float | int) or not budget > 0):
@@ -142,19 +145,17 @@ def _checked_form(asked: Asked, entry: Any) -> tuple[Declined, ...]:
     for item in entry["declined"]:
         match item:
             case [str(code), str(reason), bool(spanned)]:
-                span = asked.problem.fold.span if spanned else None
+                span = query.problem.fold.span if spanned else None
                 declined.append(Declined(code, reason, span))
             case _:
-                raise _Unfit("what was declined is not told")
+                raise _Unfit("what was declined is not said")
     return tuple(declined)
 
 
-def _proved(
-    asked: Asked, stored: object, declined: tuple[Declined, ...], started: float
-) -> Solution:
+def _proved(query: Query, stored: object, declined: tuple[Declined, ...]) -> Solution:
     try:
         claim = parse(stored)
-        problem = _with_assumptions(asked, claim.problem)
+        problem = _with_assumptions(query, claim.problem)
         certificate = Certificate(
             problem,
             claim.kind,
@@ -165,22 +166,22 @@ def _proved(
             claim.witnesses,
             claim.residual_witnesses,
         )
-        checked = check(certificate, effort=check_effort(asked.left))
+        checked = check(certificate, effort=check_effort(query.left))
     except (PresieveError, RecursionError) as error:
         raise _Unfit(str(error)) from error
     if isinstance(checked, Rejected):
         raise _Unfit(f"the checker does not accept it ({checked.condition}: {checked.reason})")
-    if asked.policy == "strict":
-        if checked.may_erase_error or open_assumptions(problem, asked.known):
+    if query.policy == "strict":
+        if checked.may_erase_error or open_assumptions(problem, query.known):
             raise _Unfit("policy strict does not accept it")
-    return proved(checked, declined, started, check_calls(certificate))
+    return proved(checked, declined, check_calls(certificate))
 
 
-def _with_assumptions(asked: Asked, claimed: Problem) -> Problem:
+def _with_assumptions(query: Query, claimed: Problem) -> Problem:
     """The problem that is asked, under the assumptions of the claim: those that the function's
     meaning rests on, and such others as the search may make.
     """
-    problem = asked.searched
+    problem = query.searched
     given = {_said(a): a for a in problem.assumptions}
     wanted = [_said(a) for a in claimed.assumptions]
     if not given.keys() >= set(wanted):

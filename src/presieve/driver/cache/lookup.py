@@ -2,45 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from presieve.driver import log
 from presieve.driver.cache import checked
+from presieve.driver.cache.checked import Query
 from presieve.driver.cache.disk import default_store
 from presieve.driver.cache.process import Memory
-from presieve.driver.solve import Policy, Solution, solve
-from presieve.ir.fold import Assumption, Problem
+from presieve.driver.solve import Solution, solve
 
 _MEMORY = Memory()
 
 
-def solution_of(
-    problem: Problem, policy: Policy, known: Mapping[Assumption, str], budget: float, left: float
-) -> Solution:
-    """:func:`solve`, or what it said of the same problem before. ``left`` is what is left for this
-    problem of the ``budget`` that the caller set, in seconds.
-    """
-    before = _MEMORY.get(problem, policy, known, left)
+def solution_of(query: Query) -> Solution:
+    """:func:`solve`, or what it said of the same problem before."""
+    before = _MEMORY.get(query)
     if before is not None:
         log.logger.debug("this process has searched that before")
         return before
-    found = _kept(checked.Asked(problem, policy, known, budget, left))
-    _MEMORY.put(problem, policy, known, left, found)
-    return found
+    solution = _recalled(query)
+    _MEMORY.put(query, solution)
+    return solution
 
 
-def _kept(asked: checked.Asked) -> Solution:
+def _recalled(query: Query) -> Solution:
     store = default_store() if checked.versions()["presieve"] else None
-    found = checked.recall(store, asked) if store is not None else None
-    if found is not None:
+    solution = checked.recall(store, query) if store is not None else None
+    if solution is not None:
         log.logger.debug("the cache has what was found of that before")
-    else:
-        problem, policy = asked.problem, asked.policy
-        story = log.listening()
-        found = solve(
-            problem, budget=asked.left, policy=policy, discharged=asked.known, story=story
-        )
-        log.steps(story)
-        if store is not None:
-            checked.keep(store, asked, found)
-    return found
+        return solution
+    story = log.listening()
+    solution = solve(
+        query.problem,
+        budget=query.left,
+        policy=query.policy,
+        discharged=query.known,
+        story=story,
+    )
+    log.steps(story)
+    if store is not None:
+        checked.keep(store, query, solution)
+    return solution

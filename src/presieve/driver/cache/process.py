@@ -8,19 +8,15 @@ budgets that are not larger: a larger one may do better.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from threading import Lock
 from typing import TypeAlias
 
+from presieve.driver.cache.checked import TOLERANCE, Query
 from presieve.driver.solve import Policy, Solution
-from presieve.ir.fold import Assumption, Problem
 from presieve.ir.text import print_problem, print_term
 
 SIZE = 128
 """Solutions that are kept; those used longest ago go first."""
-
-_ALIKE = 1.1
-"""What is left of the same budget differs from one time to the next by what came before."""
 
 
 class Memory:
@@ -32,34 +28,27 @@ class Memory:
         self._solutions: OrderedDict[_Key, tuple[Solution, float]] = OrderedDict()
         self._lock = Lock()
 
-    def get(
-        self, problem: Problem, policy: Policy, known: Mapping[Assumption, str], budget: float
-    ) -> Solution | None:
-        """The solution of the same problem under the same policy, if it was proved, or if a
-        ``budget`` in seconds would find no other.
+    def get(self, query: Query) -> Solution | None:
+        """The solution of the same problem under the same policy, if it was proved, or if the
+        seconds that are left would find no other.
         """
-        key = _key(problem, policy, known)
+        key = _key(query)
         with self._lock:
-            found, tried = self._solutions.get(key, (None, 0.0))
-            if found is None or (found.verified is None and budget > tried * _ALIKE):
+            solution, tried = self._solutions.get(key, (None, 0.0))
+            if solution is None:
+                return None
+            if solution.verified is None and query.left > tried * TOLERANCE:
                 return None
             self._solutions.move_to_end(key)
-            return found
+            return solution
 
-    def put(
-        self,
-        problem: Problem,
-        policy: Policy,
-        known: Mapping[Assumption, str],
-        budget: float,
-        found: Solution,
-    ) -> None:
-        """Keep what was found for a problem, with the budget that there was for it.
+    def put(self, query: Query, solution: Solution) -> None:
+        """Keep what was found for a problem in the seconds that were left for it.
 
         The solution's own problem may be another one: it may do with fewer assumptions.
         """
         with self._lock:
-            self._solutions[_key(problem, policy, known)] = found, budget
+            self._solutions[_key(query)] = solution, query.left
             while len(self._solutions) > SIZE:
                 self._solutions.popitem(last=False)
 
@@ -67,6 +56,6 @@ class Memory:
 _Key: TypeAlias = tuple[str, Policy, frozenset[tuple[str, str, str, str]]]
 
 
-def _key(problem: Problem, policy: Policy, known: Mapping[Assumption, str]) -> _Key:
-    facts = frozenset((a.code, a.text, print_term(a.term), by) for a, by in known.items())
-    return print_problem(problem), policy, facts
+def _key(query: Query) -> _Key:
+    facts = frozenset((a.code, a.text, print_term(a.term), by) for a, by in query.known.items())
+    return print_problem(query.problem), query.policy, facts

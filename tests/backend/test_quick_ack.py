@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from presieve.backend.classic.prompt import prompt
+from presieve.backend.classic.quick_ack import quick_ack
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,12 +20,12 @@ def test_answers_are_the_same(spark: SparkSession) -> None:
     connection = jvm._gateway_client.get_thread_connection()
     before = connection.stream
     long = "x" * 100_000
-    with prompt(jvm):
+    with quick_ack(jvm):
         assert connection.stream is not before
         assert jvm.java.lang.StringBuilder(long).toString() == long
         assert connection.stream.closed is before.closed
     assert connection.stream is before
-    with pytest.raises(ZeroDivisionError), prompt(jvm):
+    with pytest.raises(ZeroDivisionError), quick_ack(jvm):
         raise ZeroDivisionError
     assert connection.stream is before
     assert jvm.java.lang.String.valueOf(7) == "7"
@@ -41,14 +41,14 @@ def test_answers_end_where_their_lines_do() -> None:
             answers = [b"!y\n", b"x" * 50_000 + b"\n", b"\n", b"z" * 8192 + b"\n", b"cut off"]
             theirs.sendall(b"".join(answers))
             theirs.shutdown(socket.SHUT_WR)
-            with prompt(SimpleNamespace(_gateway_client=client)):
+            with quick_ack(SimpleNamespace(_gateway_client=client)):
                 assert connection.stream is not stream
                 assert [connection.stream.readline() for _ in range(4)] == answers[:4]
             assert stream.readline() == answers[4]  # nothing is kept back
-            with prompt(SimpleNamespace(_gateway_client=client)):
+            with quick_ack(SimpleNamespace(_gateway_client=client)):
                 assert connection.stream.readline() == b""
 
 
 def test_where_there_is_no_such_connection() -> None:
-    with prompt(object()):
+    with quick_ack(object()):
         pass

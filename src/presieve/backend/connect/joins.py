@@ -66,7 +66,7 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
     if body.HasField("join_condition"):
         why = not_rowwise([body.join_condition])
         if why is not None:
-            return resolver.opaque(relation, children, why, ("left", "right"))
+            return resolver.opaque(relation, children, why)
         tree = [condition(body.join_condition, resolver.scope(left, right)).tree]
     joined = Operator(
         JOIN,

@@ -19,7 +19,7 @@ from presieve.backend.gateway import Handle
 _AT_ONCE = getattr(socket, "TCP_QUICKACK", None)
 
 
-class _Prompt:
+class _QuickAckStream:
     """A connection's buffered stream of answers that acknowledges what comes."""
 
     def __init__(self, stream: Any, sock: socket.socket) -> None:
@@ -42,7 +42,7 @@ class _Prompt:
 
 
 @contextmanager
-def prompt(jvm: Handle) -> Iterator[None]:
+def quick_ack(jvm: Handle) -> Iterator[None]:
     """What this thread asks of the JVM is answered without that pause."""
     client = getattr(jvm, "_gateway_client", None)
     get = getattr(client, "get_thread_connection", None)
@@ -56,7 +56,7 @@ def prompt(jvm: Handle) -> Iterator[None]:
         yield
         return
     held: Any = connection
-    held.stream = _Prompt(stream, sock)
+    held.stream = _QuickAckStream(stream, sock)
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ from presieve.errors import Declined
 _TABLE_FUNCTION = "common_inline_user_defined_table_function"
 
 
-def told(relation: Relation) -> tuple[Declined, ...]:
+def notes(relation: Relation) -> tuple[Declined, ...]:
     """Why filters are left alone: each reason once."""
     found: list[Declined] = []
     stack = [(relation, False)]

@@ -1,4 +1,4 @@
-"""Trusted. Rows and results of the reference interpreter as a person wants to see them."""
+"""Trusted. Rows and results of the reference interpreter as Python's values, for people."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ def sorts_of(problem: Problem) -> dict[str, Sort]:
     return {c.name: c.sort for c in (*problem.fold.columns, *problem.fold.keys)}
 
 
-def shown_row(
+def python_row(
     schema: Sequence[SchemaColumn], values: Mapping[str, Value], sorts: Mapping[str, Sort]
 ) -> dict[str, object]:
     """A row over the whole schema; columns that play no part are NULL or some value."""
-    found: dict[str, object] = {}
+    row: dict[str, object] = {}
     for c in schema:
         if c.name in values:
-            found[c.name] = to_python(values[c.name], sorts[c.name])
+            row[c.name] = to_python(values[c.name], sorts[c.name])
         else:
-            found[c.name] = None if c.nullable else _some(c.type)
-    return found
+            row[c.name] = None if c.nullable else _some(c.type)
+    return row
 
 
-def shown_result(
+def python_result(
     problem: Problem, outcome: Outcome, keys: Mapping[str, Value]
 ) -> list[dict[str, object]] | str:
     """No or one output row, with the group's key before the outputs, or ``"raises"``."""
@@ -45,7 +45,7 @@ def shown_result(
     if not isinstance(outcome, Result):
         return []
     sorts = sorts_of(problem)
-    shown: dict[str, object] = {k: to_python(v, sorts[k]) for k, v in keys.items()}
+    columns: dict[str, object] = {k: to_python(v, sorts[k]) for k, v in keys.items()}
     for o, v in zip(problem.fold.outputs, outcome.outputs, strict=True):
-        shown[o.name] = to_python(v, o.sort)
-    return [shown]
+        columns[o.name] = to_python(v, o.sort)
+    return [columns]

@@ -1,0 +1,84 @@
+"""Trusted. What is decided about the boundaries of a plan. Reports are made of it, at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from presieve.backend.plans import OpenSite
+from presieve.backend.problems.problem import SiteProblem
+from presieve.backend.rewrite import SiteEdit
+from presieve.cost.decision import Candidate, Decision
+from presieve.driver.solve import Solution
+from presieve.errors import Declined
+from presieve.ir.fold import Assumption, Problem
+from presieve.ir.pushdown import Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is to be proved of a boundary: its problem, with what the caller declares among the
+    assumptions. ``known`` are the assumptions that hold, and how they are known.
+    """
+
+    site: SiteProblem
+    problem: Problem
+    known: Mapping[Assumption, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What came of a goal. With kind ``none`` the solution proves nothing."""
+
+    goal: Goal
+    solution: Solution
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """How a proven pushdown is put into the plan, as far as it says more than the edit: of which
+    kind it is there, whether the filters stay as they are (``stays``), and whether an error may be
+    gone that something around the function raises (``erases``).
+    """
+
+    kind: Kind
+    stays: bool
+    erases: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the cost gate says of an edit, and whether it takes it back."""
+
+    candidate: Candidate
+    decision: Decision
+    refused: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SiteDecision:
+    """What is decided about one boundary.
+
+    ``proof`` is None where nothing was searched, and ``rewrite`` where the plan cannot have what is
+    proved; ``declined`` says why. ``edit`` is what changes in the plan, None where it stays as it
+    is. ``verdict`` is the gate's, where it was asked, and ``conflict`` why the edit could not be
+    made after all. ``seconds`` is the time that the decision took.
+    """
+
+    site: OpenSite
+    proof: Proof | None = None
+    rewrite: Rewrite | None = None
+    edit: SiteEdit | None = None
+    declined: tuple[Declined, ...] = ()
+    verdict: Verdict | None = None
+    conflict: Declined | None = None
+    seconds: float = 0.0
+
+    @property
+    def taken_back(self) -> bool:
+        """Whether an edit was planned that is not made."""
+        return self.conflict is not None or (self.verdict is not None and self.verdict.refused)
+
+    def without_edit(self, why: Declined) -> SiteDecision:
+        """The same where the edit cannot be made."""
+        return replace(self, edit=None, conflict=why)

@@ -1,0 +1,266 @@
+"""Trusted. A DataFrame on its way through the stages: open, lift, prove, rewrite, gate, apply.
+
+*Open* reads the plan and finds the boundaries that a filter meets. For each of them, *lift* says
+what is to be proved and what is known of its rows, *prove* looks for a solution that rests on
+nothing else, and *rewrite* plans the edit. The *gate* takes back what does not pay, and *apply*
+puts the rest into the plan. A pre-filter of an outer boundary is one more filter for those below
+it, so that these wait for the next round. Each boundary is decided once.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from presieve.backend.plans import (
+    Opened,
+    OpenSite,
+    Reading,
+    apply_edits,
+    bounded,
+    facts,
+    input_names,
+    is_same,
+    open_plan,
+    open_written,
+    plan_edit,
+    reopen,
+    scan_filters,
+)
+from presieve.backend.problems.problem import SiteProblem
+from presieve.backend.rewrite import SiteEdit
+from presieve.backend.statistics.scan_filters import Scans
+from presieve.driver import ladder
+from presieve.driver.cache.checked import Query
+from presieve.driver.cache.lookup import solution_of
+from presieve.driver.decisions import Goal, Proof, Rewrite, SiteDecision
+from presieve.driver.declare import read_declared, valid_texts, with_declared
+from presieve.driver.gate import gated
+from presieve.driver.options import Options
+from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, not_of_all
+from presieve.errors import Declined, PresieveError
+from presieve.ir.fold import Assumption, Problem
+from presieve.ir.ops import sql_conjuncts
+from presieve.ir.pushdown import Kind
+from presieve.report import progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+logger = logging.getLogger("presieve")
+
+MAX_ROUNDS = 8
+"""Boundaries that stand on one another, of which each may pass a filter on to the next."""
+
+LEAST = 0.1
+"""Seconds for a boundary whose predecessors have used up the budget: small problems need less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The DataFrame that comes out, which is the one that went in where nothing changes; its plan
+    as it was opened, and what was decided about each boundary. ``scans`` are what reaches the scans
+    below all boundaries of the plan, by number; there are none where nothing changes or nobody
+    asks.
+    """
+
+    df: DataFrame
+    opened: Opened
+    decisions: tuple[SiteDecision, ...]
+    scans: tuple[Scans, ...] = ()
+
+
+@dataclass(slots=True)
+class Pipeline:
+    """One optimization, which began at ``started`` (``time.perf_counter``). ``met`` are the sites
+    that were looked at.
+    """
+
+    df: DataFrame
+    options: Options
+    reading: Reading
+    started: float
+    met: list[OpenSite] = field(default_factory=list)
+
+    @property
+    def deadline(self) -> float:
+        """When the search should be over."""
+        return self.started + self.options.budget
+
+    def progress(self, site: OpenSite) -> AbstractContextManager[None]:
+        """Shows what is looked at, to who waits for it."""
+        return progress.shown(site.function or site.operator, self.started, self.options.budget)
+
+    def run(self) -> Applied | Declined:
+        """All stages, in rounds. What comes out may have the very plan that was there before."""
+        first = self._open()
+        if isinstance(first, Declined):
+            return first
+        opened, df = first, self.df
+        decided: dict[int, SiteDecision] = {}
+        for left in reversed(range(MAX_ROUNDS)):
+            here = self._round(opened, decided, wait=left > 0)
+            if not here:
+                break
+            changed, made = _apply(df, opened, self._gate(opened, here))
+            decided |= {one.site.number: one for one in made}
+            if changed is df:
+                continue
+            df = changed
+            if opened.numbers <= decided.keys():
+                break  # no boundary is left that a pre-filter could meet
+            again = reopen(opened, df, decided)
+            if isinstance(again, Declined):
+                break
+            opened = again
+        decisions = tuple(decided[number] for number in sorted(decided))
+        if df is self.df or is_same(first, df):
+            return Applied(self.df, first, tuple(replace(d, edit=None) for d in decisions))
+        scans = scan_filters(first, df) if self.reading.for_report else ()
+        return Applied(df, first, decisions, scans)
+
+    def _open(self) -> Opened | Declined:
+        """The plan; without sites where its condensed form has nothing to gain."""
+        opened = open_plan(self.df, self.reading)
+        if isinstance(opened, Declined) or opened.written is None:
+            return opened
+        if any(self._decide(opened, site).edit is not None for site in opened.sites):
+            return open_written(opened)
+        return replace(opened, sites=())
+
+    def _round(self, opened: Opened, decided: Collection[int], *, wait: bool) -> list[SiteDecision]:
+        """The boundaries that are not decided yet, but for those that are to ``wait``."""
+        here: list[SiteDecision] = []
+        above: list[tuple[int, ...]] = []
+        for site in opened.sites:
+            waits = wait and any(site.path[: len(path)] == path for path in above)
+            if site.number in decided or waits:
+                continue
+            one = self._decide(opened, site)
+            here.append(one)
+            if one.edit is not None and one.edit.prefilter is not None:
+                boundary = one.edit.site.boundary
+                above.append(boundary.input_path)
+                above += [] if boundary.beside is None else [boundary.beside.input_path]
+        return here
+
+    def _decide(self, opened: Opened, site: OpenSite) -> SiteDecision:
+        """What becomes of one boundary, whatever it costs."""
+        started = time.perf_counter()
+        self.met.append(site)
+        logger.debug("looking at %s %s", site.operator, site.function)
+        with self.progress(site):
+            if isinstance(site.problem, Declined):
+                decision = SiteDecision(site, declined=(site.problem,))
+            else:
+                decision = self._solve(opened, site, self._lift(opened, site.problem))
+        return replace(decision, seconds=time.perf_counter() - started)
+
+    def _lift(self, opened: Opened, problem: SiteProblem) -> Goal:
+        """What is to be proved, knowing what plan, schema, footers and caller say of the rows."""
+        problem, fits = bounded(opened, problem)
+        names = input_names(problem)
+        declared = read_declared(self.options.declare, names, opened.timezone, partly=True)
+        widened, known = with_declared(problem.problem, declared)
+        discharged = ladder.discharged(problem.problem, facts(opened, problem))
+        return Goal(problem, widened, {**fits, **discharged, **known})
+
+    def _solve(self, opened: Opened, site: OpenSite, goal: Goal) -> SiteDecision:
+        grounded = self._prove(opened, goal)
+        if isinstance(grounded, Declined):
+            return SiteDecision(site, declined=(grounded,))
+        solution = grounded.solution
+        decision = SiteDecision(site, Proof(goal, solution))
+        if solution.verified is None or solution.kind == "none":
+            return decision
+        unsolved = not_of_all(solution, goal.site.others, self.options.budget)
+        planned = unsolved or self._rewrite(opened, goal.site, grounded)
+        if isinstance(planned, Declined):
+            return replace(decision, declined=(planned,))
+        rewrite, edit = planned
+        return replace(decision, rewrite=rewrite, edit=edit if edit.changes else None)
+
+    def _prove(self, opened: Opened, goal: Goal) -> ladder.Grounded | Declined:
+        """A solution; under the policy ``default`` one that rests on no condition on data that
+        nobody knows to hold.
+        """
+        solution = self._search(goal.problem, goal.known)
+        if isinstance(solution, Declined):
+            return solution
+        if self.options.policy != "default":
+            return ladder.Grounded(solution)
+        look = self.options.cost != "never"
+        return ladder.grounded(ladder.Place(opened, goal.site, self._search, look), solution)
+
+    def _search(self, problem: Problem, known: Mapping[Assumption, str]) -> Solution | Declined:
+        """:func:`solution_of`, with what is left of the budget."""
+        policy, budget = self.options.policy, self.options.budget
+        left = max(self.deadline - time.perf_counter(), LEAST)
+        try:
+            return solution_of(Query(problem, policy, known, budget, left))
+        except PresieveError as error:
+            # A bug of ours must not stop somebody's job; it is logged with its traceback.
+            logger.warning("the search failed, please report it", exc_info=error)
+            return Declined("internal", f"the search failed: {error}")
+
+    def _rewrite(
+        self, opened: Opened, site: SiteProblem, grounded: ladder.Grounded
+    ) -> tuple[Rewrite, SiteEdit] | Declined:
+        """What changes in the plan, or why what is proved cannot be put into it."""
+        solution = grounded.solution
+        valid = valid_texts(self.options.declare)
+        # Where a row that is kept may raise on its way to a function, the function must be called.
+        called = solution.kind != "empty" and not site.has_quiet_arguments(valid)
+        residual = site.taken if called else solution.residual
+        edit = grounded.guard or plan_edit(opened, site, solution.prefilter, residual)
+        if isinstance(edit, Declined):
+            return edit
+        erases = site.may_erase_error(valid)
+        if self.options.policy == "strict" and erases:
+            return Declined(ERASES, ERASED_TEXT)
+        # A filter on fields of a struct stays as it is, although less of it would do.
+        stays = called or edit.stays or (solution.kind == "split" and not edit.removed)
+        return Rewrite(_kind(solution, stays=stays), stays, erases), edit
+
+    def _gate(self, opened: Opened, decisions: list[SiteDecision]) -> list[SiteDecision]:
+        """With the edits that pay."""
+        if self.options.cost == "always" and not self.reading.for_report:
+            return decisions  # nobody would see what they cost
+        return gated(opened, decisions, refuse=self.options.cost != "always")
+
+
+def _kind(solution: Solution, *, stays: bool) -> Kind:
+    """What is done, where the filters may stay as they are."""
+    if not stays:
+        return solution.kind
+    return "partial" if sql_conjuncts(solution.prefilter) else "none"
+
+
+def _apply(
+    df: DataFrame, opened: Opened, decisions: Sequence[SiteDecision]
+) -> tuple[DataFrame, Sequence[SiteDecision]]:
+    """The DataFrame with every edit made that can be made; the others are taken back."""
+    edits = tuple(d.edit for d in decisions if d.edit is not None)
+    if not edits:
+        return df, decisions
+    applied = apply_edits(opened, edits)
+    if not isinstance(applied, Declined):
+        return applied, decisions
+    alone = [_alone(opened, d, applied, len(edits)) for d in decisions]
+    if all(new is old for new, old in zip(alone, decisions, strict=True)):
+        # Each can be made, but not all of them.
+        last = max(i for i, d in enumerate(decisions) if d.edit is not None)
+        alone[last] = decisions[last].without_edit(applied)
+    return _apply(df, opened, alone)
+
+
+def _alone(opened: Opened, decision: SiteDecision, together: Declined, count: int) -> SiteDecision:
+    """Without its edit, unless there are others and it can be made without them."""
+    if decision.edit is None:
+        return decision
+    why = together if count == 1 else apply_edits(opened, (decision.edit,))
+    return decision.without_edit(why) if isinstance(why, Declined) else decision

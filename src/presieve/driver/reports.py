@@ -1,0 +1,189 @@
+"""Untrusted. Reports, made of what was decided. Nothing is decided by what they say."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from presieve.backend.plans import drawing, scan_sizes
+from presieve.backend.statistics.scan_filters import Scans
+from presieve.cost.decision import keeps
+from presieve.driver.decisions import Goal, Proof, Rewrite, SiteDecision, Verdict
+from presieve.driver.gate import COST
+from presieve.driver.options import Options
+from presieve.driver.order import order_of
+from presieve.driver.pipeline import LEAST, Applied, Pipeline
+from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, solve
+from presieve.errors import Declined, PresieveError
+from presieve.ir.terms import Term
+from presieve.report.model import BoundaryReport, ReportData
+from presieve.semantics.infix import invariant_words
+from presieve.sql.emit import emit
+
+if TYPE_CHECKING:
+    from presieve.report.trace import Trace
+    from presieve.synthesis.events import Story
+
+
+def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
+    """What was done to a DataFrame. What only a person asks for is worked out for reports alone."""
+    before = after = ""
+    if pipeline.reading.for_report:
+        before = after = drawing(applied.opened, pipeline.df)
+        if applied.df is not pipeline.df:
+            after = drawing(applied.opened, applied.df)
+    sized = pipeline.reading.for_report and bool(applied.decisions)
+    return ReportData(
+        boundaries=tuple(_boundary(pipeline, d, applied.scans) for d in applied.decisions),
+        searches=tuple(
+            partial(_traced, d.proof.goal, pipeline.options) if d.proof else None
+            for d in applied.decisions
+        ),
+        changed=applied.df is not pipeline.df,
+        seconds=time.perf_counter() - pipeline.started,
+        plan_before=before,
+        plan_after=after,
+        sizes=scan_sizes(applied.opened) if sized else (),
+    )
+
+
+def boundary_report(decision: SiteDecision) -> BoundaryReport:
+    """One boundary, without what only a person asks for."""
+    site, proof = decision.site, decision.proof
+    report = BoundaryReport(
+        operator=site.operator,
+        function=site.function,
+        kind="none",
+        where=site.where,
+        prefilter="true",
+        residual=site.where,
+        declined=_declined(decision),
+        seconds=decision.seconds,
+        span=site.problem.span if isinstance(site.problem, Declined) else None,
+    )
+    if proof is not None:
+        report = _with_proof(report, proof)
+        if decision.rewrite is not None:
+            report = _with_rewrite(report, proof.solution, decision.rewrite)
+    if decision.verdict is not None:
+        report = _with_verdict(report, decision.verdict)
+    if decision.taken_back:
+        report = replace(report, kind="none", prefilter="true", residual=report.where)
+    return report
+
+
+def _declined(decision: SiteDecision) -> tuple[Declined, ...]:
+    """Why not more is moved, in the order in which it was decided."""
+    proof, verdict = decision.proof, decision.verdict
+    listed = decision.declined
+    if proof is not None:
+        listed = (*proof.solution.declined, *proof.goal.site.stuck, *listed)
+        if verdict is not None and verdict.refused:
+            prefilter = _sql(proof.solution.prefilter, "true")
+            reason = f"the pre-filter {prefilter} is proven, but {_reason(verdict)}"
+            listed = (*listed, Declined(COST, reason))
+    return listed if decision.conflict is None else (*listed, decision.conflict)
+
+
+def _with_proof(report: BoundaryReport, proof: Proof) -> BoundaryReport:
+    """With what the solution says of the proof."""
+    site, solution = proof.goal.site, proof.solution
+    where = _sql(site.problem.where, report.where)
+    certificate = solution.verified.certificate if solution.verified else None
+    return replace(
+        report,
+        where=where,
+        residual=where,
+        invariant=invariant_words(solution.invariant),
+        residual_strength=certificate.residual_strength if certificate else "",
+        strength=solution.strength,
+        assumptions=solution.assumptions,
+        discharged=solution.discharged if solution.verified is not None else (),
+        solver_calls=solution.solver_calls,
+        source=site.source,
+        span=site.problem.fold.span,
+    )
+
+
+def _with_rewrite(report: BoundaryReport, solution: Solution, made: Rewrite) -> BoundaryReport:
+    """With what the plan is given, and what holds of the plan around the proof."""
+    assumptions = solution.assumptions
+    if made.erases and all(a["code"] != ERASES for a in assumptions):
+        assumptions = (*assumptions, {"code": ERASES, "text": ERASED_TEXT})
+    return replace(
+        report,
+        kind=made.kind,
+        assumptions=assumptions,
+        prefilter=_sql(solution.prefilter, "true"),
+        residual=report.where if made.stays else _sql(solution.residual, report.where),
+    )
+
+
+def _with_verdict(report: BoundaryReport, verdict: Verdict) -> BoundaryReport:
+    estimate = verdict.candidate.estimate
+    pushed = "pushed" if verdict.decision.pays else "pushed although it may not pay"
+    said = "not pushed" if verdict.refused else pushed
+    share = None if estimate is None else estimate.kept
+    return replace(report, estimated_selectivity=share, decision=f"{said}: {_reason(verdict)}")
+
+
+def _reason(verdict: Verdict) -> str:
+    return ", ".join(filter(None, (keeps(verdict.candidate), verdict.decision.reason)))
+
+
+def _boundary(pipeline: Pipeline, decision: SiteDecision, scans: Sequence[Scans]) -> BoundaryReport:
+    """One boundary; where a report is asked for, with all that there is to say of it."""
+    report = boundary_report(decision)
+    if not pipeline.reading.for_report:
+        return report
+    from presieve.report import details
+
+    started = time.perf_counter()
+    site, proof, made = decision.site, decision.proof, decision.rewrite
+    functions = details.functions(proof.goal.site) if proof is not None else ()
+    report = replace(report, listings=details.with_places(functions, report.declined))
+    if proof is not None:
+        with pipeline.progress(site):
+            seconds = max(pipeline.deadline - time.perf_counter(), LEAST)
+            report = replace(report, order=order_of(proof.solution, seconds))
+    if proof is not None and made is not None and made.kind != "none":
+        problem, invariant = proof.solution.problem, proof.solution.invariant
+        residual = problem.where if made.kind == "partial" else proof.solution.residual
+        fates = details.conjuncts_of(made.kind, problem.where, residual)
+        report = replace(
+            report,
+            conjuncts=() if decision.taken_back else fates,
+            sentences=details.sentences(problem, invariant),
+            remedies=details.remedies_of(report.assumptions, problem),
+        )
+    if decision.edit is not None and scans:
+        below = scans[site.number]
+        reaches = details.reaches_of(decision.edit, below)
+        report = replace(report, pushed_to_scan=below.filters, reaches=reaches)
+    return replace(report, seconds=report.seconds + time.perf_counter() - started)
+
+
+def _traced(goal: Goal, options: Options) -> Trace:
+    """The search done once more, step by step."""
+    from presieve.report.tell import trace
+
+    story: Story = []
+    solve(
+        goal.problem,
+        budget=options.budget,
+        policy=options.policy,
+        discharged=goal.known,
+        story=story,
+    )
+    return trace(story)
+
+
+def _sql(term: Term, otherwise: str) -> str:
+    """Where a term cannot be shown, what was there."""
+    try:
+        return emit(term, "UTC")
+    except PresieveError:
+        return otherwise
