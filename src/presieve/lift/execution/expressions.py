@@ -16,7 +16,7 @@ from presieve.lift.execution import (
     identity,
     inlining,
 )
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Comparison, Flow, Machine, Operation
 from presieve.lift.models.builtins import dicts, lists, records, sets
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
@@ -162,7 +162,7 @@ def combined(
     if isinstance(op, ast.Add) and isinstance(found, ListV | GrowingV):
         if isinstance(more, ListV | GrowingV):
             return growing_lists.concatenated(found, more)
-    return binary(m, flow, op, left, right, node)
+    return binary(Operation(m, flow, op, left, right, node))
 
 
 def _name(m: Machine, name: str, flow: Flow, node: ast.expr) -> Value:
@@ -241,7 +241,7 @@ def _chain(
     if len(ops) == 1:
         b = evaluate(m, rights[0], flow)
         if isinstance(a, CalendarV) or isinstance(b, CalendarV):
-            return datetimes.compare(m, flow, ops[0], a, b, node)
+            return datetimes.compare(Comparison(m, flow, ops[0], a, b, node))
         if series.is_whole(a) or series.is_whole(b):
             return series.compare_vectors(m, ops[0], a, b, node)
         return boolean(_compared(m, flow, ops[0], a, b, node), a, b)
@@ -273,7 +273,7 @@ def _compared(m: Machine, flow: Flow, op: ast.cmpop, a: Value, b: Value, node: a
         return flow.decided(found if isinstance(op, ast.In) else negate(found))
     if isinstance(left, SetV) or isinstance(right, SetV):
         return flow.decided(sets.compared(m, op, left, right, node))
-    return compare(m, flow, op, a, b, node)
+    return compare(Comparison(m, flow, op, a, b, node))
 
 
 def returned(m: Machine, node: ast.expr, flow: Flow) -> Value:

@@ -13,18 +13,16 @@ from dataclasses import replace
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Lit, Term, literal_value, string_lit
-from presieve.lift.execution import captured, growing_lists
+from presieve.lift.execution import growing_lists
 from presieve.lift.execution.dynamic_keys import OpenKeySignal, check_tracked, name_of
-from presieve.lift.execution.state import Call, Flow, Machine
-from presieve.lift.models.builtins.comparisons import boolean, equal
-from presieve.lift.models.builtins.sets import added, compared, discarded, united, written_out
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.values.merge import as_map, merge, without_length
 from presieve.lift.values.symbolic import (
     NONE,
     OTHER,
     DictV,
     GrowingV,
-    Known,
     LengthV,
     ListV,
     MapV,
@@ -106,6 +104,11 @@ def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, seen: set[int]) 
         case MapV(_, items, _):
             return replace(value, items=inner(items))
     return value
+
+
+def contents(m: Machine, node: ast.expr, flow: Flow) -> Value:
+    """The value of an expression, with contents for its objects."""
+    return frozen(m, flow, m.evaluate(node, flow), node, set())
 
 
 def frozen_variables(m: Machine, flow: Flow, node: ast.AST) -> dict[str, Value]:
@@ -276,48 +279,3 @@ def _stored(
         return DictV(found.names, items)
     present = tuple(or_(p, h) for p, h in zip(found.present, hits, strict=True))
     return MapV(found.names, items, present, found.missing)
-
-
-# --- methods ------------------------------------------------------------------------------------
-
-
-def method(call: Call, owner: Value) -> Value | None:
-    """The result of a method that changes nothing; None where it is not known."""
-    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
-    match flow.opened(owner), name, args:
-        case (DictV() | MapV()) as found, "get", (key,):
-            return dict_get(m, found, key, NONE, node)
-        case (DictV() | MapV()) as found, "get", (key, default):
-            return dict_get(m, found, key, default, node)
-        case Known() as known, "get", (key, *rest) if captured.is_dict(known) and len(rest) < 2:
-            return captured.get(m, known, flow.opened(key), rest[0] if rest else NONE, node)
-        case SetV() as found, "union", (other,):
-            return united(m, found, written_out(m, flow, flow.opened(other), node), node)
-        case SetV() as found, "issuperset", (other,):
-            among = written_out(m, flow, flow.opened(other), node)
-            return boolean(compared(m, ast.GtE(), found, among, node))
-        case SetV() as found, "issubset", (other,):
-            among = written_out(m, flow, flow.opened(other), node)
-            return boolean(compared(m, ast.LtE(), found, among, node))
-    return None
-
-
-def change(call: Call, owner: Value) -> None:
-    """A method that changes its object. Declines ``mutation`` for all that are not known."""
-    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
-    found = flow.opened(owner)
-    changed: Value | None = None
-    if isinstance(found, SetV) and found.fixed:
-        raise m.decline("always-raises", f"a frozenset has no method .{name}()", node)
-    match found, name, args:
-        case SetV(), "add", (value,):
-            changed = added(m, flow, found, value, node)
-        case SetV(), "discard", (value,):
-            changed = discarded(m, flow, found, value, node)
-        case SetV(), "update", (other,):
-            changed = united(m, found, written_out(m, flow, flow.opened(other), node), node)
-    if changed is None or not isinstance(owner, RefV):
-        hint = ": keep the items that you need, each in a variable"
-        hint = hint if isinstance(found, ListV) else ""
-        raise m.decline("mutation", f".{name}() changes {describe(found)} in place{hint}", node)
-    flow.heap[owner.number] = changed

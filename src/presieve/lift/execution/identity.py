@@ -80,21 +80,6 @@ if TYPE_CHECKING:
 
 Whole = SeriesV | FrameV | VectorV | PartV
 
-METHODS = frozenset(
-    (
-        *("gt", "ge", "lt", "le", "eq", "ne", "isna", "isnull", "notna", "notnull", "isin"),
-        *("between", "abs", "fillna", "where", "mask", "clip", "copy", "dropna", "sort_values"),
-        *("assign", "query", "startswith"),
-    )
-)
-"""Methods of tables and columns whose result shares nothing with them."""
-
-FUNCTIONS = (
-    *("numpy.where", "numpy.maximum", "numpy.minimum", "numpy.abs", "numpy.absolute"),
-    *("numpy.isnan", "pandas.isna", "pandas.isnull", "pandas.notna", "pandas.notnull"),
-)
-"""Functions whose result shares nothing with what they get. ``pandas.Series(array)`` shares it."""
-
 _NUMBERS = Scalar | GapV | DistinctV | LengthV | SizeV | IndexV | ColumnV | BitsV | LabelV
 _PLAIN = _NUMBERS | NoneV | KeyV | RowV | SetV | RefV | TagV
 _PYARROW = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV | ArrowTableV | ArrowTypeV

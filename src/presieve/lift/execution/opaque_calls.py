@@ -23,7 +23,7 @@ from presieve.ir.walk import substitute, variables
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.forms import HiddenCall, Lifted, Pure
-from presieve.lift.models.builtins.functions import advice
+from presieve.lift.models.registry import advice
 from presieve.lift.python.shipped import member_of
 from presieve.lift.python.source import Source, same_code
 from presieve.lift.values.symbolic import Known, NoneV, Scalar, Traits, Value, describe

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Field
@@ -288,14 +288,43 @@ class Machine:
 
 
 class Call(NamedTuple):
-    """A call of a known function or method on a path: its name, and the values of its arguments."""
+    """A call of a known function or method on a path: its own name (``where`` of ``np.where``), and
+    the values of its arguments.
+    """
 
     m: Machine
     flow: Flow
     name: str
     args: tuple[Value, ...]
     named: Mapping[str, Value]
+    node: ast.Call
+
+    @property
+    def written(self) -> str:
+        """The function as the source writes it."""
+        return ast.unparse(self.node.func)
+
+    def decline(self, code: str, reason: str) -> DeclineSignal:
+        """What to raise in order to stop the whole lifting at this call."""
+        return self.m.decline(code, reason, self.node)
+
+
+Sign = TypeVar("Sign", ast.operator, ast.cmpop)
+
+
+class Binary(NamedTuple, Generic[Sign]):
+    """``left op right`` on a path."""
+
+    m: Machine
+    flow: Flow
+    op: Sign
+    left: Value
+    right: Value
     node: ast.AST
+
+
+Operation: TypeAlias = Binary[ast.operator]
+Comparison: TypeAlias = Binary[ast.cmpop]
 
 
 def join_flows(flow: Flow, condition: Term, then: Flow, other: Flow) -> None:

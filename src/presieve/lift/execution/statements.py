@@ -8,14 +8,19 @@ from collections.abc import Callable
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit, Term
 from presieve.ir.walk import size
-from presieve.lift.execution import captured, dynamic_keys, growing_lists, matching, unrolling
-from presieve.lift.execution.calls import own_method
+from presieve.lift.execution import (
+    calls,
+    captured,
+    dynamic_keys,
+    growing_lists,
+    matching,
+    unrolling,
+)
 from presieve.lift.execution.dynamic_keys import OpenKeySignal
 from presieve.lift.execution.expressions import combined, condition, evaluate, item_at, returned
-from presieve.lift.execution.heap import boxed, change, frozen, store, unite
+from presieve.lift.execution.heap import boxed, frozen, store, unite
 from presieve.lift.execution.identity import changes_in_place, check_sole, fresh, waiting
 from presieve.lift.execution.state import (
-    Call,
     Exit,
     ExitKind,
     Flow,
@@ -23,7 +28,7 @@ from presieve.lift.execution.state import (
     Machine,
     join_flows,
 )
-from presieve.lift.models.builtins import dicts, lists, records
+from presieve.lift.models.builtins import lists, records
 from presieve.lift.models.pandas import assign
 from presieve.lift.python.shipped import checked_class
 from presieve.lift.values.symbolic import (
@@ -115,8 +120,8 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Assert(test, _):
             holds = condition(m, test, flow)
             m.fail(flow, negate(holds))
-        case ast.Expr(ast.Call(ast.Attribute(owner, name), args, []) as value) if name in CHANGING:
-            _change(m, owner, name, args, flow, value)
+        case ast.Expr(ast.Call(ast.Attribute(_, name), _, []) as value) if name in CHANGING:
+            calls.change(m, flow, value)
         case ast.Expr(value):
             evaluate(m, value, flow)
         case _:
@@ -211,7 +216,7 @@ def _augmented(m: Machine, flow: Flow, node: ast.AugAssign) -> None:
                 raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
             old = m.force(records.attribute(m, record, name, target), flow)
             result = _augmented_by(m, old, flow, node)
-            records.store(m, flow, found, name, result, target)
+            records.store(m, flow, found, result, target)
 
 
 def _augmented_by(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Value:
@@ -227,22 +232,6 @@ def _augmented_by(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Va
         flow.heap[old.number] = result
         return old
     return result
-
-
-def _change(
-    m: Machine, owner: ast.expr, name: str, args: list[ast.expr], flow: Flow, node: ast.Call
-) -> None:
-    """A statement like ``seen.add(x)``."""
-    found = evaluate(m, owner, flow)
-    if own_method(m, flow, found, node) is not None:
-        return
-    if lists.method(m, flow, found, name, node) is not None:
-        return
-    values = tuple(boxed(m, flow, evaluate(m, a, flow)) for a in args)
-    if name == "update" and dicts.is_counter(flow.opened(found)) and len(values) == 1:
-        dicts.update(m, flow, found, flow.opened(values[0]), node)
-    elif not flow.ended:
-        change(Call(m, flow, name, values, {}, node), found)
 
 
 def _bounded(m: Machine, value: Value, node: ast.stmt) -> Value:
@@ -267,7 +256,7 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
         case ast.Subscript(owner, index):
             if assign.is_write(owner, flow):
                 key = frozen(m, flow, evaluate(m, index, flow), target, set())
-                assign.write(m, flow, owner, key, value, target)
+                assign.write(m, flow, target, key, value)
                 return
             found = evaluate(m, owner, flow)
             store(m, flow, found, evaluate(m, index, flow), value, target)
@@ -281,8 +270,8 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
             for number, (inner, item) in enumerate(zip(targets, items, strict=True), 1):
                 with waiting(flow, items[number:]):
                     bind(m, inner, item, flow)
-        case ast.Attribute(owner, name):
-            records.store(m, flow, evaluate(m, owner, flow), name, value, target)
+        case ast.Attribute(owner, _):
+            records.store(m, flow, evaluate(m, owner, flow), value, target)
         case _:
             raise m.decline("unsupported-statement", "this kind of assignment", target)
 

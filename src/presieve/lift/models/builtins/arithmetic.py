@@ -16,7 +16,7 @@ from presieve.ir.terms import (
     int_lit,
     literal_value,
 )
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Flow, Machine, Operation
 from presieve.lift.models.builtins.bit_flags import bitwise
 from presieve.lift.values.ranges import Ranges
 from presieve.lift.values.symbolic import (
@@ -70,14 +70,12 @@ def number(m: Machine, flow: Flow, value: Value, node: ast.AST, *, alike: bool =
     return scalar
 
 
-def binary(
-    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
-) -> Value:
+def binary(operation: Operation) -> Value:
     """``left op right``."""
-    flags = bitwise(m, flow, op, left, right, node)
+    flags = bitwise(operation)
     if flags is not None:
         return flags
-    found = _computed(m, flow, op, left, right, node)
+    found = _computed(operation)
     return _of_constants(found) if isinstance(found.term, App) else found
 
 
@@ -92,9 +90,8 @@ def _of_constants(value: Scalar) -> Scalar:
     return Scalar(term, LITERAL if abs(int(number or 0)) <= EXACT_INT else PLAIN)
 
 
-def _computed(
-    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
-) -> Scalar:
+def _computed(operation: Operation) -> Scalar:
+    m, flow, op, left, right, node = operation
     alike = isinstance(op, ast.Add | ast.Sub | ast.Mult) or _is_divisor(op, right)
     a, b = (number(m, flow, v, node, alike=alike) for v in (left, right))
     if flow.ended:
@@ -106,7 +103,7 @@ def _computed(
     if isinstance(op, ast.Div):
         return _divide(m, flow, a, b, node)
     if a.base == INT and b.base == INT:
-        return _int_binary(m, flow, op, a, b, node)
+        return _int_binary(operation, a, b)
     if type(op) not in _FLOAT_OPS:
         raise m.decline("unsupported-operation", f"{operator(op)} is unsupported on floats", node)
     if _still_int(a) and _still_int(b):
@@ -135,9 +132,8 @@ def _still_int(value: Scalar) -> bool:
     return value.base == INT or value.traits.maybe_int
 
 
-def _int_binary(
-    m: Machine, flow: Flow, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST
-) -> Scalar:
+def _int_binary(operation: Operation, a: Scalar, b: Scalar) -> Scalar:
+    m, flow, op, _, _, node = operation
     if _is_wide(a) or _is_wide(b):
         return _numpy_int(m, op, a, b, node)
     if isinstance(op, ast.Pow):

@@ -22,7 +22,7 @@ from presieve.ir.terms import (
     literal_value,
 )
 from presieve.lift.execution import growing_lists
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Comparison, Flow, Machine
 from presieve.lift.models.builtins.arithmetic import exact_as_float
 from presieve.lift.models.builtins.bit_flags import equal_flags
 from presieve.lift.models.builtins.decimals import compare_decimals
@@ -130,10 +130,9 @@ def _is_decimal(term: Term) -> bool:
     return isinstance(term.sort, Decimal)
 
 
-def compare(
-    m: Machine, flow: Flow, op: ast.cmpop, left: Value, right: Value, node: ast.AST
-) -> Term:
+def compare(comparison: Comparison) -> Term:
     """``left op right`` as a truth value."""
+    m, flow, op, left, right, node = comparison
     left, right = flow.opened(m.force(left, flow)), flow.opened(m.force(right, flow))
     flags = equal_flags(left, right) if isinstance(op, ast.Eq | ast.NotEq) else None
     if flags is not None:
@@ -144,7 +143,7 @@ def compare(
         return flow.decided(known)
     left, right = without_length(left), without_length(right)
     if any(isinstance(v, GapV | DistinctV) for v in (left, right)):
-        return compare_gaps(m, flow, op, left, right, node)
+        return compare_gaps(comparison._replace(left=left, right=right))
     if isinstance(left, SizeV) or isinstance(right, SizeV):
         return _compare_size(m, op, left, right, node)
     match op:
@@ -165,7 +164,7 @@ def compare(
         case ast.In() | ast.NotIn():
             found = member_of(m, left, right, node)
             return flow.decided(found if isinstance(op, ast.In) else negate(found))
-    return flow.decided(_order(m, flow, _ORDER[type(op)], left, right, node))
+    return flow.decided(_order(comparison._replace(left=left, right=right)))
 
 
 def _compare_size(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
@@ -336,7 +335,9 @@ def _may_be_none(value: Value) -> bool:
 # --- order ------------------------------------------------------------------------------------
 
 
-def _order(m: Machine, flow: Flow, op: Op, left: Value, right: Value, node: ast.AST) -> Term:
+def _order(comparison: Comparison) -> Term:
+    m, flow, kind, left, right, node = comparison
+    op = _ORDER[type(kind)]
     if isinstance(left, OptTupleV):
         m.fail(flow, negate(left.present))
         left = TupleV(left.items)
@@ -399,10 +400,9 @@ def number_of(value: GapV) -> Scalar:
     return Scalar(get(value.term), Traits(numpy=True))
 
 
-def compare_gaps(
-    m: Machine, flow: Flow, op: ast.cmpop, left: Value, right: Value, node: ast.AST
-) -> Term:
+def compare_gaps(comparison: Comparison) -> Term:
     """``left op right`` as a truth value, where one of the two may be NaN."""
+    m, flow, op, left, right, node = comparison
     if isinstance(op, ast.Is | ast.IsNot):
         if isinstance(left, NoneV) or isinstance(right, NoneV):
             return FALSE if isinstance(op, ast.Is) else TRUE
@@ -423,7 +423,7 @@ def compare_gaps(
     both = and_(*there)
     a, b = (number_of(v) if isinstance(v, GapV) else v for v in (left, right))
     same = ast.Eq() if isinstance(op, ast.NotEq) else op
-    found = and_(both, compare(m, flow.branch(both), same, a, b, node))
+    found = and_(both, compare(Comparison(m, flow.branch(both), same, a, b, node)))
     return flow.decided(negate(found) if isinstance(op, ast.NotEq) else found)
 
 

@@ -9,15 +9,21 @@ write to the old one, so that nothing else may share its values then.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import replace
 
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option
 from presieve.ir.terms import Lit, literal_value
 from presieve.lift.execution.identity import check_sole
-from presieve.lift.execution.state import Flow, Machine
-from presieve.lift.models.pandas.elementwise import chosen
-from presieve.lift.models.pandas.series import column_of, part, scalar_operand, vector
+from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.models.pandas.elementwise import Choice, chosen
+from presieve.lift.models.pandas.series import (
+    column_of,
+    part,
+    scalar_operand,
+    table_method,
+    vector,
+)
+from presieve.lift.models.registry import ANY
 from presieve.lift.values.symbolic import FrameV, PartV, Scalar, TupleV, Value, VectorV
 
 
@@ -28,8 +34,9 @@ def is_write(owner: ast.expr, flow: Flow) -> bool:
     return isinstance(owner, ast.Name) and isinstance(flow.env.get(owner.id), FrameV | PartV)
 
 
-def write(m: Machine, flow: Flow, owner: ast.expr, key: Value, value: Value, node: ast.AST) -> None:
+def write(m: Machine, flow: Flow, node: ast.Subscript, key: Value, value: Value) -> None:
     """``table["c"] = value`` or ``table.loc[mask, "c"] = value``."""
+    owner = node.value
     at = owner.value if isinstance(owner, ast.Attribute) else owner
     assert isinstance(at, ast.Name)
     check_sole(m, flow, at, node, values=isinstance(owner, ast.Attribute))
@@ -40,7 +47,8 @@ def write(m: Machine, flow: Flow, owner: ast.expr, key: Value, value: Value, nod
         column = _name(both[1])
         if column not in table.columns or vector(m, both[0]) is None:
             raise m.decline("mutation", "this way of writing to a table", node)
-        found = chosen(m, column_of(m, table, str(column)), both[0], value, False, node)
+        choice = Choice(both[0], value, keep=False)
+        found = chosen(m, column_of(m, table, str(column)), choice, node)
         flow.env[at.id] = _put(table, str(column), found)
         return
     name = _name(key)
@@ -49,10 +57,13 @@ def write(m: Machine, flow: Flow, owner: ast.expr, key: Value, value: Value, nod
     flow.env[at.id] = _put(table, name, _column(m, table, value, node))
 
 
-def assigned(m: Machine, table: PartV, named: Mapping[str, Value], node: ast.AST) -> PartV:
-    """``table.assign(c=value)``."""
-    for name, value in named.items():
-        table = _put(table, name, _column(m, table, value, node))
+@table_method("assign", arguments=0, keywords=ANY, fresh=True)
+def assigned(call: Call, table: PartV) -> PartV | None:
+    """``table.assign(c=value)`` of a column of the same table, or a constant."""
+    if "**" in call.named:
+        return None
+    for name, value in call.named.items():
+        table = _put(table, name, _column(call.m, table, value, call.node))
     return table
 
 

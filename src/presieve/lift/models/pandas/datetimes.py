@@ -16,7 +16,7 @@ from presieve.ir.ops import negate
 from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import FALSE, Lit, literal_value
 from presieve.lift.execution.fields import any_row
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Comparison, Machine
 from presieve.lift.models.pandas.series import compare_vectors, like, missing, present_rows
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.symbolic import CalendarV, Scalar, Value, VectorV, describe
@@ -44,12 +44,11 @@ def field_of(m: Machine, v: VectorV, name: str, node: ast.AST) -> CalendarV:
     return CalendarV(v, name)
 
 
-def compare(
-    m: Machine, flow: Flow, op: ast.cmpop, left: Value, right: Value, node: ast.AST
-) -> VectorV:
+def compare(comparison: Comparison) -> VectorV:
     """A year or date against a constant, on either side."""
+    m, flow, op, left, right, node = comparison
     if not isinstance(left, CalendarV):
-        return compare(m, flow, _FLIPPED.get(type(op), op), right, left, node)
+        return compare(Comparison(m, flow, _FLIPPED.get(type(op), op), right, left, node))
     start, end = _interval(m, left, right, node)
     v = left.of
     gaps = and_(v.rows, missing(v.term))
@@ -71,7 +70,7 @@ def compare(
             b = compare_vectors(m, ast.Lt(), v, end, node)
             return like(and_(a.term, b.term), v)
         case ast.NotEq():
-            return like(negate(compare(m, flow, ast.Eq(), left, right, node).term), v)
+            return like(negate(compare(comparison._replace(op=ast.Eq())).term), v)
     raise m.decline("unsupported-operation", "is and in of a whole column", node)
 
 

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import partial
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
 from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit, literal_value
 from presieve.ir.walk import variables
-from presieve.lift.execution.state import Machine
+from presieve.lift.execution.state import Call, Machine
 from presieve.lift.models.pandas.timestamps import time_of_text
+from presieve.lift.models.registry import method
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.merge import can_promote, promote
 from presieve.lift.values.symbolic import (
@@ -72,6 +74,17 @@ def part(value: Value) -> PartV | None:
     if isinstance(value, FrameV):
         return PartV(value.columns, TRUE, own=value.own)
     return value if isinstance(value, PartV) else None
+
+
+def _column(call: Call, owner: Value) -> VectorV | None:
+    found = vector(call.m, owner)
+    return None if found is None or found.array else found
+
+
+column_method = partial(method, SeriesV | VectorV, owner=_column)
+"""Register the model of methods of columns, which gets the column's elements; not of arrays."""
+table_method = partial(method, FrameV | PartV, owner=lambda _, owner: part(owner))
+"""Register the model of methods of tables."""
 
 
 def there(term: Term) -> Term:

@@ -12,10 +12,12 @@ import keyword
 
 from presieve.ir.sorts import BINARY
 from presieve.ir.terms import FALSE, Lit, literal_value
+from presieve.lift.execution.heap import contents
 from presieve.lift.execution.identity import fresh
-from presieve.lift.execution.state import Machine
+from presieve.lift.execution.state import Call, Machine
+from presieve.lift.models.registry import function
 from presieve.lift.python.attributes import instance_constant
-from presieve.lift.python.names import is_function, module
+from presieve.lift.python.names import module
 from presieve.lift.values.symbolic import (
     AccessV,
     ColumnV,
@@ -138,13 +140,16 @@ def attributes_of(name: str) -> frozenset[str]:
 # --- the table that is returned ----------------------------------------------------------------
 
 
-def is_table_call(function: Known) -> bool:
-    """Whether the function is ``pandas.DataFrame``."""
-    return is_function(function, "pandas.DataFrame")
-
-
-def table(m: Machine, args: list[Value], named: dict[str, Value], node: ast.AST) -> Value:
-    """``pandas.DataFrame(...)`` with exactly one row. Declines ``row-count`` otherwise."""
+@function("pandas.DataFrame", unevaluated=True)
+def table(call: Call) -> Value:
+    """``pandas.DataFrame(...)`` with exactly one row, written out."""
+    m, flow, _, _, _, node = call
+    named: dict[str, Value] = {}
+    for given in node.keywords:
+        if given.arg is None:
+            raise call.decline("unsupported-expression", "a call with **")
+        named[given.arg] = contents(m, given.value, flow)
+    args = [contents(m, a, flow) for a in node.args]
     if (
         len(args) > 1
         or not set(named) <= {"data", "columns", "index"}
