@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
-from presieve.ir.terms import FALSE, TRUE, Lit, Term, int_lit, literal_value
+from presieve.ir.terms import FALSE, TRUE, Term, int_lit
 from presieve.lift.execution.heap import boxed
 from presieve.lift.execution.inlining import settled_branch
 from presieve.lift.execution.state import Call, Comparison, Flow, Machine, Operation
@@ -26,6 +26,7 @@ from presieve.lift.values.symbolic import (
     Scalar,
     Unbound,
     Value,
+    constant_of,
 )
 from presieve.semantics.build import and_, or_
 
@@ -140,8 +141,9 @@ def comprehension(
 
 
 def _text(m: Machine, value: Value, node: ast.AST) -> str:
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == STRING:
-        return str(literal_value(value.term))
+    found = constant_of(value, STRING)
+    if found is not None:
+        return str(found)
     raise m.decline("unsupported-expression", "a dict with other keys than texts", node)
 
 

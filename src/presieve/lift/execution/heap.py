@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
-from presieve.ir.terms import FALSE, TRUE, Lit, Term, literal_value, string_lit
+from presieve.ir.terms import FALSE, TRUE, Term, string_lit
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.dynamic_keys import OpenKeySignal, check_tracked, name_of
 from presieve.lift.execution.state import Flow, Machine
@@ -33,6 +33,7 @@ from presieve.lift.values.symbolic import (
     TagV,
     TupleV,
     Value,
+    constant_of,
     describe,
 )
 from presieve.semantics.build import and_, or_
@@ -178,18 +179,11 @@ def position(m: Machine, key: Value, size: int, node: ast.AST) -> int:
 
 def whole_number(m: Machine, key: Value, node: ast.AST) -> int:
     """The constant position that a key is."""
-    number = _constant(key)
+    number = constant_of(key)
     if type(number) is not int:
         reason = "an item is taken at a position that is no constant"
         raise m.decline("unsupported-expression", reason, node)
     return number
-
-
-def _constant(key: Value) -> object:
-    """The number or text that a key is, if it is a constant."""
-    if isinstance(key, Scalar) and isinstance(key.term, Lit) and key.base in (INT, STRING):
-        return literal_value(key.term)
-    return None
 
 
 def _hits(m: Machine, found: MapV, key: Value, node: ast.AST) -> list[Term]:
@@ -199,7 +193,7 @@ def _hits(m: Machine, found: MapV, key: Value, node: ast.AST) -> list[Term]:
         check_tracked(m, (*found.names, *(() if name is None else (name,))), node)
         if name is None:
             raise asked(m, key, node)
-    if name is not None or _constant(key) is not None:
+    if name is not None or constant_of(key, INT, STRING) is not None:
         return [TRUE if n == name else FALSE for n in found.names]
     return [equal(m, key, Scalar(string_lit(n)), node) for n in found.names]
 

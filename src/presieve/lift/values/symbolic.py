@@ -11,8 +11,8 @@ from itertools import count
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import BOOL, Sort, strip
-from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Sort, strip
+from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
 from presieve.lift.models.pandas.whole_columns import GIVEN as GIVEN
 from presieve.lift.models.pandas.whole_columns import TABLE as TABLE
 from presieve.lift.models.pandas.whole_columns import UNKNOWN as UNKNOWN
@@ -305,6 +305,20 @@ def has_own_equality(value: Value) -> bool:
     assert isinstance(tag, TagV)
     found = attribute(tag.cls, "__eq__")
     return found is not object.__eq__ and not is_generated(found)
+
+
+def constant_of(value: Value, *sorts: Sort) -> bool | int | float | str | None:
+    """The constant that a value is, of one of these sorts; None for every other value.
+
+    By default a truth value, a number or a text: literals of other sorts are kept in units of their
+    own, so that Decimal("1.5") would be 15.
+    """
+    if isinstance(value, Scalar) and isinstance(value.term, Lit):
+        return literal_value(value.term) if value.base in (sorts or _PLAIN_SORTS) else None
+    return None
+
+
+_PLAIN_SORTS = (BOOL, INT, FLOAT, STRING)
 
 
 def holds_objects(value: Value) -> bool:

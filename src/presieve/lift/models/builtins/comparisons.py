@@ -53,6 +53,7 @@ from presieve.lift.values.symbolic import (
     Traits,
     TupleV,
     Value,
+    constant_of,
     describe,
     has_own_equality,
     is_tagged,
@@ -433,9 +434,7 @@ def _compare_distinct(m: Machine, op: ast.cmpop, left: Value, right: Value, node
     if not isinstance(left, DistinctV):
         left, right, kind = right, left, growing_lists.FLIPPED.get(kind, kind)
     assert isinstance(left, DistinctV)
-    limit: object = None
-    if isinstance(right, Scalar) and isinstance(right.term, Lit):
-        limit = literal_value(right.term)
+    limit = constant_of(right)
     one = and_(left.some, negate(left.many))
     answers: dict[tuple[type[ast.cmpop], object], Term] = {
         (ast.Gt, 1): left.many,

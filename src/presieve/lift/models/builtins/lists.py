@@ -10,7 +10,6 @@ from functools import wraps
 from typing import TypeAlias, TypeVar
 
 from presieve.ir.sorts import BOOL, INT
-from presieve.ir.terms import Lit, literal_value
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.growing_lists import changed, is_list
 from presieve.lift.execution.state import Call, Flow, Machine
@@ -24,9 +23,9 @@ from presieve.lift.values.symbolic import (
     ListV,
     NoneV,
     RefV,
-    Scalar,
     TupleV,
     Value,
+    constant_of,
     describe,
     is_tagged,
 )
@@ -116,10 +115,10 @@ def _sorter(call: Call) -> Sorter:
     text, key = key_of(m, flow, named.get("key"))
     down = False
     if "reverse" in named:
-        value = m.evaluate(named["reverse"], flow)
-        if not (isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == BOOL):
+        value = constant_of(m.evaluate(named["reverse"], flow), BOOL)
+        if value is None:
             raise call.decline("unsupported-expression", "reverse= is no constant")
-        down = bool(literal_value(value.term))
+        down = bool(value)
     return Sorter(m, flow, (">" if down else "<", text), key, call.node)
 
 
@@ -143,10 +142,9 @@ def make_deque(call: Call) -> Value:
 
 def _count(m: Machine, value: Value, node: ast.AST) -> int:
     """A number that is known when lifting."""
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == INT:
-        found = int(value.term.value or 0)
-        if abs(found) <= sys.maxsize:
-            return found
+    found = constant_of(value, INT)
+    if found is not None and abs(int(found)) <= sys.maxsize:
+        return int(found)
     raise m.decline("unsupported-expression", "a number of items that is no constant", node)
 
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT, STRING
-from presieve.ir.terms import TRUE, Lit, Op, Term, literal_value, string_lit
+from presieve.ir.terms import TRUE, Op, Term, string_lit
 from presieve.lift.execution.state import Call
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.registry import method
 from presieve.lift.python.names import constant
-from presieve.lift.values.symbolic import ListV, Scalar, TupleV, Value
+from presieve.lift.values.symbolic import (
+    ListV,
+    Scalar,
+    TupleV,
+    Value,
+    constant_of,
+)
 from presieve.semantics.build import and_, or_
 
 _LAST = 0x10FFFF
@@ -32,7 +38,7 @@ def _text(call: Call, owner: Value) -> Scalar | None:
 def computed(call: Call, text: Scalar) -> Value | None:
     """``text.strip()`` and the like of constants."""
     name, zone = call.name, call.m.columns.zone
-    plain = [_constant(v) for v in (text, *call.args)]
+    plain = [constant_of(v, STRING, INT) for v in (text, *call.args)]
     if None in plain:
         return None
     if name == "zfill" and any(isinstance(n, int) and n > _LONGEST for n in plain):
@@ -52,19 +58,16 @@ def startswith(call: Call, text: Scalar) -> Value | None:
     found = computed(call, text)
     if found is not None or len(call.args) != 1:
         return found
-    given = call.args[0]
-    words = [_constant(p) for p in (given.items if isinstance(given, TupleV) else (given,))]
-    if not all(isinstance(w, str) for w in words):
-        return None
     term = call.m.scalar(call.flow, text, call.node).term
-    return boolean(call.flow.decided(or_(*(starts_with(term, str(w)) for w in words))))
+    starts = starts_with_any(term, call.args[0])
+    return None if starts is None else boolean(call.flow.decided(starts))
 
 
-def _constant(value: Value) -> object:
-    """The text or number that a value is; None where it is no constant."""
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base in (STRING, INT):
-        return literal_value(value.term)
-    return None
+def starts_with_any(text: Term, prefixes: Value) -> Term | None:
+    """Whether a text starts with a prefix, or one of a tuple; None where they are no constants."""
+    given = prefixes.items if isinstance(prefixes, TupleV) else (prefixes,)
+    words = [constant_of(p, STRING) for p in given]
+    return None if None in words else or_(*(starts_with(text, str(w)) for w in words))
 
 
 def starts_with(text: Term, prefix: str) -> Term:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
 from presieve.ir.terms import Lit, literal_value
 from presieve.lift.execution.identity import check_sole
 from presieve.lift.execution.state import Call, Flow, Machine
@@ -24,7 +24,14 @@ from presieve.lift.models.pandas.series import (
     vector,
 )
 from presieve.lift.models.registry import ANY
-from presieve.lift.values.symbolic import FrameV, PartV, Scalar, TupleV, Value, VectorV
+from presieve.lift.values.symbolic import (
+    FrameV,
+    PartV,
+    TupleV,
+    Value,
+    VectorV,
+    constant_of,
+)
 
 
 def is_write(owner: ast.expr, flow: Flow) -> bool:
@@ -44,14 +51,14 @@ def write(m: Machine, flow: Flow, node: ast.Subscript, key: Value, value: Value)
     assert table is not None
     if isinstance(owner, ast.Attribute):
         both = key.items if isinstance(key, TupleV) and len(key.items) == 2 else (key, key)
-        column = _name(both[1])
+        column = constant_of(both[1])
         if column not in table.columns or vector(m, both[0]) is None:
             raise m.decline("mutation", "this way of writing to a table", node)
         choice = Choice(both[0], value, keep=False)
         found = chosen(m, column_of(m, table, str(column)), choice, node)
         flow.env[at.id] = _put(table, str(column), found)
         return
-    name = _name(key)
+    name = constant_of(key)
     if not isinstance(name, str):
         raise m.decline("mutation", "a column is written by its name, a constant text", node)
     flow.env[at.id] = _put(table, name, _column(m, table, value, node))
@@ -87,9 +94,3 @@ def _put(table: PartV, name: str, column: VectorV) -> PartV:
     columns = table.columns if name in table.columns else (*table.columns, name)
     made = {**dict(table.made), name: replace(column, own=table.own)}
     return replace(table, columns=columns, made=tuple(made.items()))
-
-
-def _name(value: Value) -> object:
-    if isinstance(value, Scalar) and isinstance(value.term, Lit):
-        return None if isinstance(value.term.sort, Option) else literal_value(value.term)
-    return None

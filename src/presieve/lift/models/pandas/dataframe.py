@@ -24,7 +24,7 @@ from presieve.lift.models.pandas import (
     value_counts,
 )
 from presieve.lift.models.pandas.reductions import Cell, at_label
-from presieve.lift.models.pandas.series import constant_of, table_method
+from presieve.lift.models.pandas.series import table_method
 from presieve.lift.models.pyarrow import arrays
 from presieve.lift.models.registry import method, refused
 from presieve.lift.values.symbolic import (
@@ -44,6 +44,7 @@ from presieve.lift.values.symbolic import (
     TupleV,
     Value,
     VectorV,
+    constant_of,
 )
 from presieve.semantics.build import and_, is_none
 

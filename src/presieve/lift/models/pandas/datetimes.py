@@ -14,12 +14,19 @@ import datetime as dt
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, strip
-from presieve.ir.terms import FALSE, Lit, literal_value
+from presieve.ir.terms import FALSE
 from presieve.lift.execution.fields import any_row
 from presieve.lift.execution.state import Comparison, Machine
 from presieve.lift.models.pandas.series import compare_vectors, like, missing, present_rows
 from presieve.lift.python.names import scalar_constant
-from presieve.lift.values.symbolic import CalendarV, Scalar, Value, VectorV, describe
+from presieve.lift.values.symbolic import (
+    CalendarV,
+    Scalar,
+    Value,
+    VectorV,
+    constant_of,
+    describe,
+)
 from presieve.semantics.build import and_
 from presieve.semantics.values import date_of
 
@@ -76,9 +83,7 @@ def compare(comparison: Comparison) -> VectorV:
 
 def _interval(m: Machine, field: CalendarV, value: Value, node: ast.AST) -> tuple[Scalar, Scalar]:
     """The first time of the year or day, and that of the next one."""
-    wanted, number = INT if field.name == "year" else DATE, None
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.term.sort == wanted:
-        number = literal_value(value.term)
+    number = constant_of(value, INT if field.name == "year" else DATE)
     if type(number) is not int:
         reason = f".dt.{field.name} is compared with {describe(value)}: a constant is supported"
         raise m.decline("unsupported-operation", reason, node)

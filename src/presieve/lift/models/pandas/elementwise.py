@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sort, strip
-from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, none_lit
+from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, none_lit
 from presieve.lift.execution.state import Call, Machine
 from presieve.lift.models.builtins import strings
 from presieve.lift.models.pandas.series import (
     as_double,
-    constant_of,
     missing,
     scalar_operand,
     small,
@@ -28,7 +27,14 @@ from presieve.lift.models.pandas.series import (
 from presieve.lift.models.pandas.zeros import one_zero
 from presieve.lift.models.registry import function, method
 from presieve.lift.values.ranges import Ranges
-from presieve.lift.values.symbolic import AccessV, Scalar, TupleV, Value, VectorV, describe
+from presieve.lift.values.symbolic import (
+    AccessV,
+    Scalar,
+    Value,
+    VectorV,
+    constant_of,
+    describe,
+)
 from presieve.semantics.assumptions import assumed
 from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
 from presieve.semantics.values import INT_RANGES
@@ -198,11 +204,9 @@ def starts_with(call: Call, owner: AccessV) -> VectorV | None:
     v = vector(call.m, owner.of)
     if v is None or strip(v.term.sort) != STRING:
         return None
-    given = call.args[0]
-    words = [_word(i) for i in (given.items if isinstance(given, TupleV) else (given,))]
-    if not all(isinstance(w, str) for w in words):
+    found = strings.starts_with_any(get(v.term), call.args[0])
+    if found is None:
         return None
-    found = or_(*(strings.starts_with(get(v.term), str(w)) for w in words))
     if isinstance(v.term.sort, Option):
         absent = missing(v.term)
         if "na" not in call.named:
@@ -214,9 +218,3 @@ def starts_with(call: Call, owner: AccessV) -> VectorV | None:
             assert isinstance(filler.term, Lit)
             found = and_(negate(absent), found) if filler.term == FALSE else or_(absent, found)
     return VectorV(found, v.rows, None, False, v.ordered)
-
-
-def _word(value: Value) -> object:
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == STRING:
-        return literal_value(value.term)
-    return None

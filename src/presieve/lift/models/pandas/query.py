@@ -16,7 +16,15 @@ from presieve.ir.sorts import BOOL
 from presieve.lift.execution.state import Call
 from presieve.lift.models.pandas import series
 from presieve.lift.python.names import constant
-from presieve.lift.values.symbolic import ListV, PartV, Scalar, TupleV, Value, VectorV
+from presieve.lift.values.symbolic import (
+    ListV,
+    PartV,
+    Scalar,
+    TupleV,
+    Value,
+    VectorV,
+    constant_of,
+)
 
 _LOCAL = "__at_"
 """What stands before the name of a variable in the text that is parsed."""
@@ -26,7 +34,7 @@ _WORDS = {"&": "and", "|": "or"}
 
 def mask(call: Call, frame: PartV) -> VectorV:
     """Which rows the text selects. Declines what is not followed."""
-    wanted = series.constant_of(call.args[0])
+    wanted = constant_of(call.args[0])
     if not isinstance(wanted, str) or "\n" in wanted:
         raise call.decline("unsupported-expression", "query() takes a constant text of a line")
     try:

@@ -10,7 +10,14 @@ from presieve.lift.execution.state import Call
 from presieve.lift.models.pandas import elementwise, reductions, series, top_k
 from presieve.lift.models.pandas.series import column_method, vector
 from presieve.lift.models.registry import method, refused
-from presieve.lift.values.symbolic import ListV, SeriesV, TupleV, Value, VectorV
+from presieve.lift.values.symbolic import (
+    ListV,
+    SeriesV,
+    TupleV,
+    Value,
+    VectorV,
+    constant_of,
+)
 
 refused(
     SeriesV | VectorV,
@@ -143,6 +150,6 @@ def reduce(call: Call, v: VectorV) -> Value | None:
     """``column.min()`` and ``max()``; ``sum()``, ``mean()``, ``std()``, ``var()`` and ``median()``
     of numbers; ``idxmin()`` and ``idxmax()`` for ``loc``.
     """
-    if call.named and (v.array or series.constant_of(call.named["skipna"]) is not True):
+    if call.named and (v.array or constant_of(call.named["skipna"]) is not True):
         return None
     return reductions.reduced(call, v)

@@ -33,7 +33,6 @@ from presieve.lift.models.pandas.series import (
     NAN,
     as_double,
     column_of,
-    constant_of,
     missing,
     part,
     vector,
@@ -52,6 +51,7 @@ from presieve.lift.values.symbolic import (
     Traits,
     Value,
     VectorV,
+    constant_of,
 )
 from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
 

@@ -18,7 +18,6 @@ from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas.series import (
     column_method,
     compare_vectors,
-    constant_of,
     present_rows,
 )
 from presieve.lift.models.registry import ANY, method
@@ -30,6 +29,7 @@ from presieve.lift.values.symbolic import (
     Traits,
     Value,
     VectorV,
+    constant_of,
     describe,
 )
 from presieve.semantics.build import and_, as_float, ite

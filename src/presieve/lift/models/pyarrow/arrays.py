@@ -17,12 +17,10 @@ from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, So
 from presieve.ir.terms import (
     FALSE,
     TRUE,
-    Lit,
     Op,
     Scope,
     Term,
     float_lit,
-    literal_value,
     none_lit,
 )
 from presieve.ir.walk import variables
@@ -30,7 +28,14 @@ from presieve.lift.execution.fields import rows_of
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pyarrow.values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
 from presieve.lift.models.registry import FUNCTIONS, function, method
-from presieve.lift.values.symbolic import EXACT_INT, Scalar, Traits, Value, describe
+from presieve.lift.values.symbolic import (
+    EXACT_INT,
+    Scalar,
+    Traits,
+    Value,
+    constant_of,
+    describe,
+)
 from presieve.semantics.build import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import sort_of
 
@@ -110,7 +115,7 @@ def item_of(m: Machine, value: Value, key: Value) -> Value | None:
         case BatchV():
             return _column(m, value, key)
         case ArrowKeyV(names):
-            at = _constant(key)
+            at = constant_of(key)
             if type(at) is int and -len(names) <= at < len(names):
                 found = m.columns.key(names[at])
                 if found.base in _SORTS:
@@ -118,16 +123,8 @@ def item_of(m: Machine, value: Value, key: Value) -> Value | None:
     return None
 
 
-def _constant(value: Value) -> object:
-    return (
-        literal_value(value.term)
-        if isinstance(value, Scalar) and isinstance(value.term, Lit)
-        else None
-    )
-
-
 def _column(m: Machine, table: BatchV, key: Value) -> Value | None:
-    at = _constant(key)
+    at = constant_of(key)
     name = table.columns[at] if type(at) is int and 0 <= at < len(table.columns) else at
     if name not in table.columns:
         return None
@@ -220,7 +217,7 @@ def _other(m: Machine, a: ArrayV, value: Value, node: ast.AST) -> Term:
         reason = "every row is compared with a value of the whole group, which takes two passes"
         raise m.decline("two-passes", reason, node)
     elif isinstance(value, Scalar) and not isinstance(value.term.sort, Option):
-        number = _constant(value)
+        number = constant_of(value)
         if base == FLOAT and type(number) is int and abs(number) <= EXACT_INT:
             return float_lit(float(number))
         whole = value.base != INT or (type(number) is int and -(2**63) <= number < 2**63)
