@@ -60,15 +60,15 @@ def call(m: Machine, node: ast.Call, flow: Flow) -> Value:
     function = _function(m, node.func, flow)
     if not isinstance(function, Known):
         raise m.decline(*registry.unknown(ast.unparse(node.func)), node)
-    path = registry.path_of(function)
-    if path is not None:
-        return _known(m, flow, path, node)
-    if records.kind_of(function.target):
-        return records.construct(_evaluated(m, flow, "", node), function.target)
     if inlining.is_own(function.target):
         with opaque_calls.advised(m, function):
             return inlining.call(m, flow, function, node)
-    raise _unknown(m, flow, node)
+    if records.kind_of(function.target):
+        return records.construct(_evaluated(m, flow, "", node), function.target)
+    path = registry.path_of(function)
+    if path is None:
+        raise _unknown(m, flow, node)
+    return _known(m, flow, path, node)
 
 
 def _evaluated(m: Machine, flow: Flow, name: str, node: ast.Call) -> Call:
