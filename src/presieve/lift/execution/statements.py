@@ -20,14 +20,7 @@ from presieve.lift.execution.dynamic_keys import OpenKeySignal
 from presieve.lift.execution.expressions import combined, condition, evaluate, item_at, returned
 from presieve.lift.execution.heap import boxed, frozen, store, unite
 from presieve.lift.execution.identity import changes_in_place, check_sole, fresh, waiting
-from presieve.lift.execution.state import (
-    Exit,
-    ExitKind,
-    Flow,
-    Interpreter,
-    Machine,
-    join_flows,
-)
+from presieve.lift.execution.state import Exit, ExitKind, Flow, Interpreter, Machine, join_flows
 from presieve.lift.models.builtins import lists, records
 from presieve.lift.models.pandas import assign
 from presieve.lift.python.shipped import checked_class

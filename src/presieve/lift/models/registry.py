@@ -16,7 +16,7 @@ from typing import TypeAlias, TypedDict, TypeVar, Unpack, get_args
 
 from presieve.lift.execution.state import Call
 from presieve.lift.python.names import is_function, resolved
-from presieve.lift.values.symbolic import AccessV, Known, Value
+from presieve.lift.values.symbolic import AccessV, Known, RefV, Value
 
 Model: TypeAlias = Callable[..., Value | None]
 ANY = ("*",)
@@ -30,9 +30,9 @@ def contents(call: Call, owner: Value) -> Value:
     return call.flow.opened(owner)
 
 
-def itself(_: Call, owner: Value) -> Value:
+def reference(_: Call, owner: Value) -> RefV | None:
     """The owner as those want it that change it."""
-    return owner
+    return owner if isinstance(owner, RefV) else None
 
 
 class Options(TypedDict, total=False):

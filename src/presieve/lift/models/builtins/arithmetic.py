@@ -6,28 +6,11 @@ import ast
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT
-from presieve.ir.terms import (
-    App,
-    Lit,
-    Op,
-    Term,
-    bits_float,
-    float_lit,
-    int_lit,
-    literal_value,
-)
+from presieve.ir.terms import App, Lit, Op, Term, bits_float, float_lit, int_lit, literal_value
 from presieve.lift.execution.state import Flow, Machine, Operation
 from presieve.lift.models.builtins.bit_flags import bitwise
 from presieve.lift.values.ranges import Ranges
-from presieve.lift.values.symbolic import (
-    EXACT_INT,
-    LITERAL,
-    PLAIN,
-    Scalar,
-    Traits,
-    Value,
-    describe,
-)
+from presieve.lift.values.symbolic import EXACT_INT, LITERAL, PLAIN, Scalar, Traits, Value, describe
 from presieve.lift.words import operator
 from presieve.semantics.build import as_float, as_int, folded, ite, or_
 

@@ -15,13 +15,7 @@ from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, Lit, Term
 from presieve.lift.execution.state import Operation
 from presieve.lift.values.merge import MOST_BITS, as_bits, as_number, widened
-from presieve.lift.values.symbolic import (
-    LITERAL,
-    BitsV,
-    Scalar,
-    Value,
-    constant_of,
-)
+from presieve.lift.values.symbolic import LITERAL, BitsV, Scalar, Value, constant_of
 from presieve.semantics.build import and_, or_
 
 

@@ -11,16 +11,7 @@ import ast
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Decimal
-from presieve.ir.terms import (
-    FALSE,
-    TRUE,
-    Lit,
-    Op,
-    Term,
-    float_lit,
-    int_lit,
-    literal_value,
-)
+from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, int_lit, literal_value
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.state import Comparison, Flow, Machine
 from presieve.lift.models.builtins.arithmetic import exact_as_float

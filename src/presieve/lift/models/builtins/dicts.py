@@ -21,7 +21,7 @@ from presieve.lift.execution.state import Call, Flow, Machine, Operation
 from presieve.lift.models.builtins import sets
 from presieve.lift.models.builtins.arithmetic import binary
 from presieve.lift.models.pandas import series
-from presieve.lift.models.registry import function, itself, method
+from presieve.lift.models.registry import function, method, reference
 from presieve.lift.python.names import is_function, scalar_constant
 from presieve.lift.values.merge import as_map, merge
 from presieve.lift.values.symbolic import (
@@ -196,8 +196,8 @@ def look_up_outside(call: Call, owner: Value) -> Value | None:
     return captured.get(m, owner, flow.opened(key), rest[0] if rest else NONE, node)
 
 
-@method(DictV | MapV, "setdefault", arguments=range(1, 3), owner=itself)
-def setdefault(call: Call, owner: Value) -> Value:
+@method(DictV | MapV, "setdefault", arguments=range(1, 3), owner=reference)
+def setdefault(call: Call, owner: RefV) -> Value:
     """``d.setdefault(key, default)``, also with an empty list, dict or set."""
     key, default = call.args if len(call.args) == 2 else (*call.args, NONE)
     return set_default(call.m, call.flow, Item(owner, key, default), call.node)
@@ -232,8 +232,8 @@ def make_counter(call: Call) -> Value:
     return made
 
 
-@method(MapV, "update", arguments=1, statement=True, owner=itself)
-def update(call: Call, owner: Value) -> Value | None:
+@method(MapV, "update", arguments=1, statement=True, owner=reference)
+def update(call: Call, owner: RefV) -> Value | None:
     """``counter.update(items)`` of a list or dict that is written out."""
     m, flow, _, (of,), _, node = call
     missing = getattr(flow.opened(owner), "missing", None)

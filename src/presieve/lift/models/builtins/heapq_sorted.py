@@ -43,15 +43,7 @@ from presieve.lift.values.merge import (
     there,
     without_length,
 )
-from presieve.lift.values.symbolic import (
-    NONE,
-    Known,
-    ListV,
-    Scalar,
-    TupleV,
-    Value,
-    describe,
-)
+from presieve.lift.values.symbolic import NONE, Known, ListV, Scalar, TupleV, Value, describe
 from presieve.semantics.build import and_, or_
 
 _LARGEST = 3000

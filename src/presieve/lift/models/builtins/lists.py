@@ -6,8 +6,7 @@ import ast
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
-from typing import TypeAlias, TypeVar
+from functools import partial
 
 from presieve.ir.sorts import BOOL, INT
 from presieve.lift.execution import growing_lists
@@ -15,7 +14,7 @@ from presieve.lift.execution.growing_lists import changed, is_list
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins import heapq_sorted
 from presieve.lift.models.builtins.heapq_sorted import Sorter, key_of
-from presieve.lift.models.registry import function, itself, method
+from presieve.lift.models.registry import function, method, reference
 from presieve.lift.values.containers import GrowingV
 from presieve.lift.values.merge import Items, as_growing, checked, reversed_items, settled
 from presieve.lift.values.symbolic import (
@@ -29,10 +28,6 @@ from presieve.lift.values.symbolic import (
     describe,
     is_tagged,
 )
-
-Changed: TypeAlias = tuple[Value, GrowingV]
-"""The result of a method, and the list as it leaves it."""
-ListModel = TypeVar("ListModel", bound=Callable[[Call, GrowingV], Changed | None])
 
 
 @function("builtins.sorted", unevaluated=True)
@@ -151,103 +146,79 @@ def _count(m: Machine, value: Value, node: ast.AST) -> int:
 # --- methods ------------------------------------------------------------------------------------
 
 
-@method(ListV | GrowingV, "sort", unevaluated=True, owner=itself)
-def sort(call: Call, owner: Value) -> Value | None:
-    """``list.sort(key=..., reverse=...)``, as ``sorted``."""
-    m, flow, _, _, _, node = call
-    if node.args or not isinstance(owner, RefV):
-        return None
-    sorter = _sorter(call)
-    found = _contents(call, owner)
-    if found.kind != "list":
-        raise call.decline("mutation", ".sort() of a heap or deque")
-    changed(m, flow, owner, sorter.ordered(found), node)
-    return NONE
+list_method = partial(method, ListV | GrowingV, owner=reference)
+"""Register the model of methods of lists and deques."""
 
 
-def _contents(call: Call, owner: Value) -> GrowingV:
-    """What a list holds, which its arguments may have changed."""
+def _contents(call: Call, owner: RefV) -> GrowingV:
+    """What a list holds, which the arguments may have changed."""
     found = call.flow.opened(owner)
     assert isinstance(found, ListV | GrowingV)
     return as_growing(found)
 
 
-def list_method(*names: str, arguments: int | range) -> Callable[[ListModel], ListModel]:
-    """Register the model of methods of lists and deques that are objects, which gets the contents
-    and returns the result, and what it leaves.
-    """
-
-    def register(model: ListModel) -> ListModel:
-        @method(ListV | GrowingV, *names, arguments=arguments, owner=itself)
-        @wraps(model)
-        def of_list(call: Call, owner: Value) -> Value | None:
-            if not isinstance(owner, RefV):
-                return None
-            done = model(call, _contents(call, owner))
-            if done is None:
-                return None
-            value, left = done
-            changed(call.m, call.flow, owner, left, call.node)
-            return value
-
-        return model
-
-    return register
+def _left(call: Call, owner: RefV, left: GrowingV, result: Value = NONE) -> Value:
+    """The result of a method that leaves this of the list."""
+    changed(call.m, call.flow, owner, left, call.node)
+    return result
 
 
-@list_method("append", arguments=1)
-def append(call: Call, found: GrowingV) -> Changed:
-    """``list.append(x)``."""
-    return NONE, growing_lists.appended(found, call.args[0])
+@list_method("sort", unevaluated=True)
+def sort(call: Call, owner: RefV) -> Value | None:
+    """``list.sort(key=..., reverse=...)``, as ``sorted``."""
+    if call.node.args:
+        return None
+    sorter, found = _sorter(call), _contents(call, owner)
+    if found.kind != "list":
+        raise call.decline("mutation", ".sort() of a heap or deque")
+    return _left(call, owner, sorter.ordered(found))
 
 
-@list_method("extend", arguments=1)
-def extend(call: Call, found: GrowingV) -> Changed:
-    """``list.extend(items)`` of items that are written out."""
-    for x in _written_out(call, call.args[0]):
+@list_method("append", "extend", arguments=1)
+def append(call: Call, owner: RefV) -> Value:
+    """``list.append(x)``, and ``list.extend(items)`` of items that are written out."""
+    found = _contents(call, owner)
+    for x in call.args if call.name == "append" else _written_out(call, call.args[0]):
         found = growing_lists.appended(found, x)
-    return NONE, found
+    return _left(call, owner, found)
 
 
 @list_method("insert", arguments=2)
-def insert(call: Call, found: GrowingV) -> Changed | None:
+def insert(call: Call, owner: RefV) -> Value | None:
     """``list.insert(0, x)``."""
     at, x = call.args
+    found = _contents(call, owner)
     if found.kind == "deque" or _count(call.m, at, call.node) != 0:
         return None
-    return NONE, _rearranged(call, found, lambda items: (checked(x), *items))
+    return _left(call, owner, _rearranged(call, found, lambda items: (checked(x), *items)))
 
 
 @list_method("pop", "popleft", arguments=range(2))
-def pop(call: Call, found: GrowingV) -> Changed | None:
+def pop(call: Call, owner: RefV) -> Value | None:
     """``list.pop()`` and ``list.pop(0)``; ``deque.pop()`` and ``deque.popleft()``."""
     m, flow, name, args, _, node = call
-    if name == "popleft" and args:
+    found, left = _contents(call, owner), name == "popleft"
+    where = _count(m, args[0], node) if args else 0 if left else -1
+    if (left and args) or ((left or args) and left != (found.kind == "deque")):
         return None
-    where = -1 if not args else _count(m, args[0], node)
-    if (name == "popleft" or args) and (name == "popleft") != (found.kind == "deque"):
-        return None
-    return growing_lists.popped(m, flow, found, 0 if name == "popleft" else where, node)
+    value, rest = growing_lists.popped(m, flow, found, where, node)
+    return _left(call, owner, rest, value)
 
 
-@method(ListV | GrowingV, "clear", arguments=0, owner=itself)
-def clear(call: Call, owner: Value) -> Value | None:
+@list_method("clear", arguments=0)
+def clear(call: Call, owner: RefV) -> Value:
     """``list.clear()``."""
-    if not isinstance(owner, RefV):
-        return None
-    match call.flow.opened(owner):
-        case GrowingV(kind=kind, most=most):
-            empty = GrowingV((), None, kind="deque" if kind == "deque" else "list", most=most)
-        case _:
-            empty = GrowingV((), None)
-    changed(call.m, call.flow, owner, empty, call.node)
-    return NONE
+    found = call.flow.opened(owner)
+    most = found.most if isinstance(found, GrowingV) else None
+    deque = isinstance(found, GrowingV) and found.kind == "deque"
+    empty = GrowingV((), None, kind="deque" if deque else "list", most=most)
+    return _left(call, owner, empty)
 
 
 @list_method("reverse", arguments=0)
-def reverse(call: Call, found: GrowingV) -> Changed:
+def reverse(call: Call, owner: RefV) -> Value:
     """``list.reverse()``."""
-    return NONE, _rearranged(call, found, reversed_items)
+    return _left(call, owner, _rearranged(call, _contents(call, owner), reversed_items))
 
 
 def _rearranged(call: Call, found: GrowingV, how: Callable[[Items], Items]) -> GrowingV:
@@ -258,12 +229,11 @@ def _rearranged(call: Call, found: GrowingV, how: Callable[[Items], Items]) -> G
     return replace(found, items=items, orders=None if len(items) < 2 else frozenset())
 
 
-@method(ListV | GrowingV, "copy", arguments=0, owner=itself)
-def copy(call: Call, owner: Value) -> Value | None:
+@list_method("copy", arguments=0)
+def copy(call: Call, owner: RefV) -> Value | None:
     """``list.copy()``."""
-    contents = call.flow.opened(owner)
-    deque = isinstance(contents, GrowingV) and contents.kind == "deque"
-    return contents if isinstance(owner, RefV) and not deque else None
+    found = call.flow.opened(owner)
+    return None if isinstance(found, GrowingV) and found.kind == "deque" else found
 
 
 def _written_out(call: Call, value: Value) -> tuple[Value, ...]:

@@ -15,7 +15,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Term, float_lit, int_lit, literal_value
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins.comparisons import boolean, equal
-from presieve.lift.models.registry import itself, method
+from presieve.lift.models.registry import method, reference
 from presieve.lift.python.names import constant
 from presieve.lift.values.merge import members_of
 from presieve.lift.values.symbolic import (
@@ -261,9 +261,7 @@ def size(m: Machine, found: SetV, node: ast.AST) -> Scalar:
 
 @method(SetV, "union", "issuperset", "issubset", arguments=1)
 def set_method(call: Call, found: SetV) -> Value:
-    """``s.union(other)``, ``s.issuperset(other)`` and ``s.issubset(other)`` with another set or
-    list.
-    """
+    """``s.union(other)``, ``s.issuperset(other)`` and ``s.issubset(other)`` with a set or list."""
     m, flow, name, (other,), _, node = call
     among = written_out(m, flow, flow.opened(other), node)
     if name == "union":
@@ -272,13 +270,12 @@ def set_method(call: Call, found: SetV) -> Value:
     return boolean(compared(m, op, found, among, node))
 
 
-@method(SetV, "add", "discard", "update", arguments=1, statement=True, owner=itself)
-def change_set(call: Call, owner: Value) -> Value | None:
+@method(SetV, "add", "discard", "update", arguments=1, statement=True, owner=reference)
+def change_set(call: Call, owner: RefV) -> Value:
     """``s.add(value)``, ``s.discard(value)`` and ``s.update(other)``."""
     m, flow, name, (value,), _, node = call
     found = flow.opened(owner)
-    if not isinstance(owner, RefV) or not isinstance(found, SetV):
-        return None
+    assert isinstance(found, SetV)
     if name == "update":
         found = united(m, found, written_out(m, flow, flow.opened(value), node), node)
     else:

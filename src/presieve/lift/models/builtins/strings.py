@@ -9,13 +9,7 @@ from presieve.lift.execution.state import Call
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.registry import method
 from presieve.lift.python.names import constant
-from presieve.lift.values.symbolic import (
-    ListV,
-    Scalar,
-    TupleV,
-    Value,
-    constant_of,
-)
+from presieve.lift.values.symbolic import ListV, Scalar, TupleV, Value, constant_of
 from presieve.semantics.build import and_, or_
 
 _LAST = 0x10FFFF

@@ -16,22 +16,9 @@ from presieve.ir.terms import Lit, literal_value
 from presieve.lift.execution.identity import check_sole
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas.elementwise import Choice, chosen
-from presieve.lift.models.pandas.series import (
-    column_of,
-    part,
-    scalar_operand,
-    table_method,
-    vector,
-)
+from presieve.lift.models.pandas.series import column_of, part, scalar_operand, table_method, vector
 from presieve.lift.models.registry import ANY
-from presieve.lift.values.symbolic import (
-    FrameV,
-    PartV,
-    TupleV,
-    Value,
-    VectorV,
-    constant_of,
-)
+from presieve.lift.values.symbolic import FrameV, PartV, TupleV, Value, VectorV, constant_of
 
 
 def is_write(owner: ast.expr, flow: Flow) -> bool:

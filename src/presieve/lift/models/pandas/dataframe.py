@@ -15,14 +15,7 @@ from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
 from presieve.lift.execution.fields import any_row, rows_of
 from presieve.lift.execution.identity import fresh
 from presieve.lift.execution.state import Call, Flow, Machine
-from presieve.lift.models.pandas import (
-    datetimes,
-    first_last,
-    query,
-    series,
-    top_k,
-    value_counts,
-)
+from presieve.lift.models.pandas import datetimes, first_last, query, series, top_k, value_counts
 from presieve.lift.models.pandas.reductions import Cell, at_label
 from presieve.lift.models.pandas.series import table_method
 from presieve.lift.models.pyarrow import arrays

@@ -19,14 +19,7 @@ from presieve.lift.execution.fields import any_row
 from presieve.lift.execution.state import Comparison, Machine
 from presieve.lift.models.pandas.series import compare_vectors, like, missing, present_rows
 from presieve.lift.python.names import scalar_constant
-from presieve.lift.values.symbolic import (
-    CalendarV,
-    Scalar,
-    Value,
-    VectorV,
-    constant_of,
-    describe,
-)
+from presieve.lift.values.symbolic import CalendarV, Scalar, Value, VectorV, constant_of, describe
 from presieve.semantics.build import and_
 from presieve.semantics.values import date_of
 

@@ -17,24 +17,11 @@ from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sor
 from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, none_lit
 from presieve.lift.execution.state import Call, Machine
 from presieve.lift.models.builtins import strings
-from presieve.lift.models.pandas.series import (
-    as_double,
-    missing,
-    scalar_operand,
-    small,
-    vector,
-)
+from presieve.lift.models.pandas.series import as_double, missing, scalar_operand, small, vector
 from presieve.lift.models.pandas.zeros import one_zero
 from presieve.lift.models.registry import function, method
 from presieve.lift.values.ranges import Ranges
-from presieve.lift.values.symbolic import (
-    AccessV,
-    Scalar,
-    Value,
-    VectorV,
-    constant_of,
-    describe,
-)
+from presieve.lift.values.symbolic import AccessV, Scalar, Value, VectorV, constant_of, describe
 from presieve.semantics.assumptions import assumed
 from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
 from presieve.semantics.values import INT_RANGES

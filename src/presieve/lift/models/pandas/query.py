@@ -16,15 +16,7 @@ from presieve.ir.sorts import BOOL
 from presieve.lift.execution.state import Call
 from presieve.lift.models.pandas import series
 from presieve.lift.python.names import constant
-from presieve.lift.values.symbolic import (
-    ListV,
-    PartV,
-    Scalar,
-    TupleV,
-    Value,
-    VectorV,
-    constant_of,
-)
+from presieve.lift.values.symbolic import ListV, PartV, Scalar, TupleV, Value, VectorV, constant_of
 
 _LOCAL = "__at_"
 """What stands before the name of a variable in the text that is parsed."""

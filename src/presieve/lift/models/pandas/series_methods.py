@@ -10,14 +10,7 @@ from presieve.lift.execution.state import Call
 from presieve.lift.models.pandas import elementwise, reductions, series, top_k
 from presieve.lift.models.pandas.series import column_method, vector
 from presieve.lift.models.registry import method, refused
-from presieve.lift.values.symbolic import (
-    ListV,
-    SeriesV,
-    TupleV,
-    Value,
-    VectorV,
-    constant_of,
-)
+from presieve.lift.values.symbolic import ListV, SeriesV, TupleV, Value, VectorV, constant_of
 
 refused(
     SeriesV | VectorV,

@@ -16,27 +16,13 @@ from functools import partial
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort, strip
-from presieve.ir.terms import (
-    FALSE,
-    TRUE,
-    Op,
-    Term,
-    int_lit,
-    none_lit,
-)
+from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.execution.fields import NUMPY, any_row
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas import first_last
 from presieve.lift.models.pandas.places import Places, places_of
 from presieve.lift.models.pandas.reductions import Bounded, element_value, within
-from presieve.lift.models.pandas.series import (
-    NAN,
-    as_double,
-    column_of,
-    missing,
-    part,
-    vector,
-)
+from presieve.lift.models.pandas.series import NAN, as_double, column_of, missing, part, vector
 from presieve.lift.models.pandas.zeros import either_zero
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import (

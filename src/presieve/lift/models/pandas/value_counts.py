@@ -15,11 +15,7 @@ from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, strip
 from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit
 from presieve.lift.execution.fields import NARROW, any_row, rows_of
 from presieve.lift.execution.state import Call, Flow, Machine
-from presieve.lift.models.pandas.series import (
-    column_method,
-    compare_vectors,
-    present_rows,
-)
+from presieve.lift.models.pandas.series import column_method, compare_vectors, present_rows
 from presieve.lift.models.registry import ANY, method
 from presieve.lift.values.merge import merge
 from presieve.lift.values.symbolic import (
