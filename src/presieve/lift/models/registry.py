@@ -25,7 +25,7 @@ Registered = TypeVar("Registered", bound=Model)
 Key = TypeVar("Key")
 
 
-def contents(call: Call, owner: Value) -> Value:
+def opened(call: Call, owner: Value) -> Value:
     """The owner as most models of methods want it: what it refers to."""
     return call.flow.opened(owner)
 
@@ -64,7 +64,7 @@ class Entry:
     fresh: bool = False
     unevaluated: bool = False
     statement: bool = False
-    owner: Callable[[Call, Value], Value | None] = contents
+    owner: Callable[[Call, Value], Value | None] = opened
     refusal: str = ""
 
     def counts(self, call: Call) -> bool:

@@ -35,14 +35,16 @@ _FLOAT_OPS: dict[type[ast.operator], Op] = {
 }
 
 
-def number(m: Machine, flow: Flow, value: Value, node: ast.AST, *, alike: bool = False) -> Scalar:
+def number(
+    m: Machine, flow: Flow, value: Value, node: ast.AST, *, same_as_numpy: bool = False
+) -> Scalar:
     """The operand of an arithmetic operator: Int or Float, a Bool as the Int that it is.
 
-    ``alike``: NumPy computes with doubles here as Python does, so that it need not be known whose
-    they are.
+    ``same_as_numpy``: NumPy computes with doubles here as Python does, so that it need not be known
+    whose they are.
     """
     scalar = m.scalar(flow, value, node)
-    either = alike and scalar.base == FLOAT
+    either = same_as_numpy and scalar.base == FLOAT
     if scalar.traits.numpy and not scalar.traits.wide and not either:
         reason = "this may be a numpy scalar, which wraps around: use int(...) or float(...)"
         raise m.decline("numpy-scalar", reason, node)
@@ -75,8 +77,8 @@ def _of_constants(value: Scalar) -> Scalar:
 
 def _computed(operation: Operation) -> Scalar:
     m, flow, op, left, right, node = operation
-    alike = isinstance(op, ast.Add | ast.Sub | ast.Mult) or _is_divisor(op, right)
-    a, b = (number(m, flow, v, node, alike=alike) for v in (left, right))
+    same_as_numpy = isinstance(op, ast.Add | ast.Sub | ast.Mult) or _is_divisor(op, right)
+    a, b = (number(m, flow, v, node, same_as_numpy=same_as_numpy) for v in (left, right))
     if flow.ended:
         return Scalar(int_lit(0))
     numpy = any(v.traits.numpy and not _is_wide(v) for v in (a, b))

@@ -95,7 +95,7 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
         case Known(_, (list() | dict() | set() | frozenset()) as found) if type(found) in _PLAIN:
             return TRUE if found else FALSE
         case GapV():
-            return flow.decided(truth_of_gap(value))
+            return flow.decided(truth_of_missing(value))
         case Scalar(term, _):
             return flow.decided(and_(negate(is_none(term)), truth_of_term(get(term))))
     raise m.decline("unsupported-expression", f"the truth of {describe(value)}", node)
@@ -135,7 +135,7 @@ def compare(comparison: Comparison) -> Term:
         return flow.decided(known)
     left, right = without_length(left), without_length(right)
     if any(isinstance(v, GapV | DistinctV) for v in (left, right)):
-        return compare_gaps(comparison._replace(left=left, right=right))
+        return compare_missing(comparison._replace(left=left, right=right))
     if isinstance(left, SizeV) or isinstance(right, SizeV):
         return _compare_size(m, op, left, right, node)
     match op:
@@ -255,11 +255,11 @@ def _compared(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term |
     """``a op b``, neither being None; None where they are of kinds that are never equal."""
     if _is_decimal(a.term) or _is_decimal(b.term):
         return compare_decimals(m, op, a, b, node)
-    pair = _alike(m, a, b, node)
+    pair = _of_one_sort(m, a, b, node)
     return None if pair is None else folded(app(op, *pair))
 
 
-def _alike(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:
+def _of_one_sort(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:
     """The two as terms of one sort that compare as in Python; None where they are never equal."""
     if a.base == b.base:
         return a.term, b.term
@@ -392,7 +392,7 @@ def number_of(value: GapV) -> Scalar:
     return Scalar(get(value.term), Traits(numpy=True))
 
 
-def compare_gaps(comparison: Comparison) -> Term:
+def compare_missing(comparison: Comparison) -> Term:
     """``left op right`` as a truth value, where one of the two may be NaN."""
     m, flow, op, left, right, node = comparison
     if isinstance(op, ast.Is | ast.IsNot):
@@ -447,7 +447,7 @@ def _compare_distinct(m: Machine, op: ast.cmpop, left: Value, right: Value, node
     raise m.decline("not-a-fold", reason, node)
 
 
-def truth_of_gap(value: GapV) -> Term:
+def truth_of_missing(value: GapV) -> Term:
     """NaN is true. Declines nothing: the truth of a number is whether it is not zero."""
     absent = is_none(value.term)
     return or_(absent, and_(negate(absent), truth_of_term(get(value.term))))

@@ -66,7 +66,7 @@ def _exact(m: Machine, literal: Lit, node: ast.AST) -> Fraction | float:
 
 
 def _with_constant(m: Machine, op: Op, term: Term, scale: int, number: Fraction | float) -> Term:
-    """The comparison with the nearest constant of the term's own scale that decides alike."""
+    """The comparison with the nearest constant of the term's own scale that decides the same."""
     if isinstance(number, float):
         below = op in (Op.PY_LT, Op.PY_LE) if number > 0 else op in (Op.PY_GT, Op.PY_GE)
         return TRUE if below else FALSE

@@ -188,7 +188,7 @@ def look_up(call: Call, found: DictV | MapV) -> Value:
 
 
 @method(Known, "get", arguments=range(1, 3))
-def look_up_outside(call: Call, owner: Value) -> Value | None:
+def look_up_captured(call: Call, owner: Value) -> Value | None:
     """``d.get(key, default)`` of a dict from outside of the function."""
     m, flow, _, (key, *rest), _, node = call
     if not captured.is_dict(owner):

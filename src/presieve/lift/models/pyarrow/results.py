@@ -87,11 +87,11 @@ def _typed(m: Machine, flow: Flow, value: Value, type_: str, node: ast.AST) -> V
             return value
         case Scalar(term, traits) if not traits.numpy:
             if value.base == INT and base == FLOAT:
-                m.fail(flow, _outside(term, -EXACT_INT, EXACT_INT))
+                m.fail(flow, _out_of_range(term, -EXACT_INT, EXACT_INT))
                 return CellV(_float(term), type_)
             if value.base == base:
                 if base == INT and not m.ranges.fits(term, type_):
-                    m.fail(flow, _outside(term, *INT_RANGES[type_]))
+                    m.fail(flow, _out_of_range(term, *INT_RANGES[type_]))
                 return CellV(term, type_)
     reason = f"an array of {type_} of {describe(value)}"
     raise m.decline("unsupported-operation", reason, node)
@@ -154,13 +154,12 @@ def arrow_value(m: Machine, flow: Flow, value: Value, column: SchemaColumn, *, c
         raise DeclineSignal("return-type", f"{reason}, which Spark refuses")
     found = sort_of(type_)
     if found == INT and base == FLOAT:
-        outside = _outside(term, -EXACT_INT, EXACT_INT)
-        m.fail(flow, outside)
+        m.fail(flow, _out_of_range(term, -EXACT_INT, EXACT_INT))
         term = as_float(get(term)) if not isinstance(term.sort, Option) else _float(term)
     elif found != base:
         raise DeclineSignal("return-type", reason)
     elif base == INT and type_ != column.type and not m.ranges.fits(term, column.type):
-        m.fail(flow, _outside(term, *INT_RANGES[column.type]))
+        m.fail(flow, _out_of_range(term, *INT_RANGES[column.type]))
     return some(term)
 
 
@@ -169,11 +168,11 @@ def _as_array(m: Machine, flow: Flow, value: Scalar, *, cast: bool) -> Term:
     if not cast:
         m.fail(flow, is_none(value.term))
     if value.base == INT and not m.ranges.fits(value.term, "bigint"):
-        m.fail(flow, _outside(value.term, *INT_RANGES["bigint"]))
+        m.fail(flow, _out_of_range(value.term, *INT_RANGES["bigint"]))
     return value.term
 
 
-def _outside(term: Term, low: int, high: int) -> Term:
+def _out_of_range(term: Term, low: int, high: int) -> Term:
     number = get(term)
     outside = or_(app(Op.PY_LT, number, int_lit(low)), app(Op.PY_GT, number, int_lit(high)))
     return and_(negate(is_none(term)), outside)
