@@ -18,11 +18,21 @@ from itertools import count
 from presieve.errors import PresieveError
 from presieve.ir.sorts import BOOL, STRING
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value, string_lit
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Exit, Flow, Machine
 from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.values.shapes import leaves, shape_of, symbol
-from presieve.lift.values.symbolic import OTHER, DictV, MapV, Scalar, Value, holds_objects
+from presieve.lift.values.symbolic import (
+    OTHER,
+    DictV,
+    ListV,
+    MapV,
+    OptTupleV,
+    Scalar,
+    TupleV,
+    Value,
+    holds_objects,
+)
 
 Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
 
@@ -91,9 +101,12 @@ def split(
     def other(here: Flow) -> None:
         m.keys = {k: (None if n == OTHER else n) for k, n in outside.items()} | {key: OTHER}
         _forget(m, here, signal.node)
+        left = len(m.exits)
         m.execute(body, here)
         if OTHER in outside.values():
-            _forget(m, here, signal.node)  # what it holds now may belong to this key or to that one
+            # What dicts hold now may belong to this key or to that one, wherever control goes on.
+            _forget(m, here, signal.node)
+            m.exits[left:] = [_forgotten_exit(m, e, signal.node) for e in m.exits[left:]]
         m.keys = outside
 
     def among(number: int, here: Flow) -> None:
@@ -112,19 +125,34 @@ def split(
     among(0, flow)
 
 
+def _forgotten_exit(m: Machine, path: Exit, node: ast.AST) -> Exit:
+    _forget(m, path.flow, node)
+    return replace(path, value=_forgotten(m, path.value, node))
+
+
 def _forget(m: Machine, flow: Flow, node: ast.AST) -> None:
     """Of no dict it is known what it holds under the key that is now the other one."""
-    for number, found in flow.heap.items():
-        if isinstance(found, DictV | MapV) and OTHER in found.names:
-            assert isinstance(found, MapV)
-            at = found.names.index(OTHER)
-            if holds_objects(found.items[at]):
+    flow.heap = {n: _forgotten(m, v, node) for n, v in flow.heap.items()}
+
+
+def _forgotten(m: Machine, value: Value, node: ast.AST) -> Value:
+    match value:
+        case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items):
+            return replace(value, items=tuple(_forgotten(m, i, node) for i in items))
+        case MapV(names, items, present):
+            if OTHER not in names:
+                return replace(value, items=tuple(_forgotten(m, i, node) for i in items))
+            at = names.index(OTHER)
+            if holds_objects(items[at]):
                 reason = "lists or dicts under keys that are no constants: keep tuples instead"
                 raise m.decline("mutation", reason, node)
-            value, there = _unknown(found.items[at])
-            items = (*found.items[:at], value, *found.items[at + 1 :])
-            present = (*found.present[:at], there, *found.present[at + 1 :])
-            flow.heap[number] = replace(found, items=items, present=present)
+            unknown, there = _unknown(items[at])
+            return replace(
+                value,
+                items=(*items[:at], unknown, *items[at + 1 :]),
+                present=(*present[:at], there, *present[at + 1 :]),
+            )
+    return value
 
 
 def _unknown(value: Value) -> tuple[Value, Term]:
