@@ -370,3 +370,24 @@ class Copies:
 
     def finish(self, acc):
         return acc[1].get("a", 0)
+
+
+def in_the_head_of_the_loop(key, pdf: pd.DataFrame):
+    values = {}
+    values[key[0]] = pdf["n"]
+    total = 0
+    for x in values[key[0]]:
+        total += x
+    return pd.DataFrame({"o": [total]})
+
+
+def by_its_first_text(pdf: pd.DataFrame) -> pd.DataFrame:
+    values = {}
+    values[pdf["s"].iloc[0]] = 1
+    return pdf[pdf["n"] == values[pdf["s"].iloc[0]]]
+
+
+def by_a_constant(pdf: pd.DataFrame) -> pd.DataFrame:
+    values = {}
+    values[pdf["s"].iloc[0]] = 1
+    return pdf[pdf["n"] == values.get("a", 0)]

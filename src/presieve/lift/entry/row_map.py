@@ -35,6 +35,7 @@ from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.execution.statements import PYTHON, bind, execute
 from presieve.lift.execution.tested import tested_columns, without_tested
 from presieve.lift.forms import Lifted, Request, RowsFunction
+from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.models.pandas import series
 from presieve.lift.models.pandas.series import missing
 from presieve.lift.models.pyarrow.arrays import array
@@ -89,6 +90,9 @@ def lift_rows(function: object, form: RowsFunction, request: Request) -> Lifted 
         declined = signal.declined
         place = declined.span or definition_of(function)
         return Declined(declined.code, advised(declined.code, declined.reason), place)
+    except UntrackedSignal as untracked:
+        reason = "a set or dict is asked for constants"
+        return Declined("unsupported-operation", reason, untracked.span)
     except RecursionError:
         reason = "the function is nested too deeply to be analysed"
         return Declined("unsupported-expression", reason, definition_of(function))

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 
-from presieve.errors import PresieveError
+from presieve.errors import DeclineSignal, Span
 from presieve.ir.sorts import BOOL, STRING
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value, string_lit
 from presieve.lift.execution.state import Exit, Flow, Machine
@@ -36,16 +36,20 @@ from presieve.lift.values.symbolic import (
 
 Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
 
+NO_CONSTANT = "a dict gets a key that is no constant text: ask first whether it is one of a few"
+
 _NUMBERS = count()
 _MOST_SPLITS = 300
 """Paths on which a key is one constant or none, in all."""
 
 
-class OpenKeySignal(PresieveError):
-    """A dict meets a key that is no constant, nor known to be one on this path."""
+class OpenKeySignal(DeclineSignal):
+    """A dict meets a key that is no constant, nor known to be one on this path. The statement is
+    executed once more for each constant; outside of statements it is declined.
+    """
 
-    def __init__(self, key: Scalar, node: ast.AST) -> None:
-        super().__init__("a key that is no constant")
+    def __init__(self, key: Scalar, node: ast.AST, span: Span) -> None:
+        super().__init__("mutation", NO_CONSTANT, span)
         self.key, self.node = key, node
 
 

@@ -10,11 +10,17 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
 from presieve.ir.terms import FALSE, TRUE, Term, string_lit
 from presieve.lift.execution import growing_lists
-from presieve.lift.execution.dynamic_keys import OpenKeySignal, check_tracked, name_of
+from presieve.lift.execution.dynamic_keys import (
+    NO_CONSTANT,
+    OpenKeySignal,
+    check_tracked,
+    name_of,
+)
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.values.merge import as_map, merge, without_length
@@ -198,12 +204,11 @@ def _hits(m: Machine, found: MapV, key: Value, node: ast.AST) -> list[Term]:
     return [equal(m, key, Scalar(string_lit(n)), node) for n in found.names]
 
 
-def asked(m: Machine, key: Value, node: ast.AST) -> Exception:
+def asked(m: Machine, key: Value, node: ast.AST) -> DeclineSignal:
     """What to raise where a dict meets a key that may be any text."""
     if isinstance(key, Scalar) and key.base == STRING:
-        return OpenKeySignal(key, node)
-    reason = "a dict gets a key that is no constant text: ask first whether it is one of a few"
-    return m.decline("mutation", reason, node)
+        return OpenKeySignal(key, node, m.source.span(node))
+    return m.decline("mutation", NO_CONSTANT, node)
 
 
 def contains(m: Machine, found: DictV | MapV, key: Value, node: ast.AST) -> Term:
