@@ -212,12 +212,12 @@ def _lift(
         columns = Columns(replace(request, pure=()), False, zone, tracked=tracked)
         returns = Returns(request.returns, table=False, rows=True, pandas=False)
         fold, text = lift_state_class(obj, columns, returns)
-        return Lifted(fold, tuple(columns.assumptions.values()), text)
+        return Lifted(fold, tuple(columns.recorded.assumptions.values()), text)
     if isinstance(form, RowClass) or (form is None and is_row_class(obj)):
         columns = Columns(request, False, zone, tracked=tracked)
         returns = Returns(request.returns, table=False, rows=True, pandas=False)
         fold, text = lift_class(obj, columns, returns)
-        return Lifted(fold, tuple(columns.assumptions.values()), text, _calls(columns))
+        return Lifted(fold, tuple(columns.recorded.assumptions.values()), text, _calls(columns))
     if not isinstance(obj, FunctionType):
         raise DeclineSignal("not-a-function", f"{_shown(obj)} is no function written with def")
     source = function_source(obj)
@@ -229,11 +229,11 @@ def _lift(
     is_table = isinstance(form, FrameFunction | TableFunction)
     returns = Returns(request.returns, is_table, rows=False, pandas=not arrow, arrow=arrow)
     fold = lift_function(obj, source, _inputs(obj, form, request, source), columns, returns)
-    return Lifted(fold, tuple(columns.assumptions.values()), source.text, _calls(columns))
+    return Lifted(fold, tuple(columns.recorded.assumptions.values()), source.text, _calls(columns))
 
 
 def _calls(columns: Columns) -> tuple[HiddenCall, ...]:
-    return tuple(columns.calls.values())
+    return tuple(columns.recorded.calls.values())
 
 
 def _lift_row(
@@ -251,7 +251,7 @@ def _lift_row(
     returns = Returns(request.returns, table=False, rows=False, pandas=False, row=form)
     inputs = _inputs(function, form, request, source)
     fold = lift_function(function, source, inputs, columns, returns)
-    return Lifted(fold, tuple(columns.assumptions.values()), source.text)
+    return Lifted(fold, tuple(columns.recorded.assumptions.values()), source.text)
 
 
 def _with_columns(

@@ -32,14 +32,14 @@ from presieve.ir.terms import TRUE, Scope, Term, none_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, Machine
-from presieve.lift.execution.statements import PYTHON, bind, execute
+from presieve.lift.execution.statements import bind, execute, machine
 from presieve.lift.execution.tested import tested_columns, without_tested
 from presieve.lift.forms import Lifted, Request, RowsFunction
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.models.pandas import series
 from presieve.lift.models.pandas.series import missing
 from presieve.lift.models.pyarrow.arrays import array
-from presieve.lift.python.names import names_of, own_names, parameters
+from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.positions import definition_of
 from presieve.lift.python.shipped import function_source
 from presieve.lift.python.zones import Zone
@@ -110,8 +110,8 @@ def _lift(function: object, form: RowsFunction, request: Request, gaps: Gaps) ->
         gaps=gaps,
         beside_null=_beside_null(form, request),
     )
-    m = Machine(source, names_of(function, columns.zone), columns, PYTHON)
-    m.stage = Stage.AFTER
+    m = machine(function, source, columns)
+    m.begin(Stage.AFTER)
     names = tuple(c.name for c in request.schema)
     table: Value = BatchV(names, TRUE) if form.arrow else FrameV(names, TABLE)
     flow = Flow(_parameters(m, function, form, table))
@@ -136,7 +136,7 @@ def _lift(function: object, form: RowsFunction, request: Request, gaps: Gaps) ->
         finish_raises=raises,
         span=source.span(source.node),
     )
-    return Lifted(fold, tuple(columns.assumptions.values()), source.text, kept=kept)
+    return Lifted(fold, tuple(columns.recorded.assumptions.values()), source.text, kept=kept)
 
 
 def _parameters(
@@ -157,7 +157,7 @@ def _returned(m: Machine, flow: Flow, _table: Value) -> tuple[Value, ast.stmt]:
     """The result of ``def f(pdf): ...; return table``."""
     *before, last = m.source.node.body
     execute(m, before, flow)
-    if m.exits or flow.ended or not isinstance(last, ast.Return) or last.value is None:
+    if m.frame.exits or flow.ended or not isinstance(last, ast.Return) or last.value is None:
         reason = "one return at the end is expected of a function that keeps the table's rows"
         raise m.decline("return-shape", reason, last)
     return _value(m, last.value, flow), last
@@ -186,7 +186,7 @@ def _yielded(m: Machine, flow: Flow, table: Value) -> tuple[Value, ast.stmt]:
     flow.env[name] = Clash("the batches are read from elsewhere than the loop")
     bind(m, target, table, flow)
     execute(m, before, flow)
-    if m.exits or flow.ended:
+    if m.frame.exits or flow.ended:
         raise m.decline("early-exit", "a batch may yield nothing", last)
     return _value(m, found, flow), last
 

@@ -61,10 +61,10 @@ def name_of(m: Machine, key: Value, node: ast.AST) -> str | None:
         found = literal_value(key.term)
         return found if isinstance(found, str) else None
     term = _plain(key.term)
-    if term in m.keys and m.keys[term] is None:
+    if term in m.state.keys and m.state.keys[term] is None:
         reason = "keys of a dict that are no constants, and that depend on each other"
         raise m.decline("mutation", reason, node)
-    return m.keys.get(term)
+    return m.state.keys.get(term)
 
 
 def _plain(term: Term) -> Term:
@@ -90,28 +90,30 @@ def split(
 ) -> None:
     """Execute the statements for each constant that the key may be, and for all others."""
     names = [str(literal_value(x)) for x in m.columns.tracked if x.sort == STRING]
-    key, outside = _plain(signal.key.term), m.keys
+    key, outside = _plain(signal.key.term), m.state.keys
 
-    m.columns.splits += len(names) + 1
-    if m.columns.splits > _MOST_SPLITS:
+    m.columns.splits.count += len(names) + 1
+    if m.columns.splits.count > _MOST_SPLITS:
         reason = "a dict gets keys that are no constants in too many places"
         raise m.decline("too-large", reason, signal.node)
 
     def run(here: Flow, name: str) -> None:
-        m.keys = {**outside, key: name}
+        m.state.keys = {**outside, key: name}
         m.execute(body, here)
-        m.keys = outside
+        m.state.keys = outside
 
     def other(here: Flow) -> None:
-        m.keys = {k: (None if n == OTHER else n) for k, n in outside.items()} | {key: OTHER}
+        m.state.keys = {k: (None if n == OTHER else n) for k, n in outside.items()} | {key: OTHER}
         _forget(m, here, signal.node)
-        left = len(m.exits)
+        earlier = m.frame.take_exits()
         m.execute(body, here)
+        exits = m.frame.exits
         if OTHER in outside.values():
             # What dicts hold now may belong to this key or to that one, wherever control goes on.
             _forget(m, here, signal.node)
-            m.exits[left:] = [_forgotten_exit(m, e, signal.node) for e in m.exits[left:]]
-        m.keys = outside
+            exits = tuple(_forgotten_exit(m, e, signal.node) for e in exits)
+        m.frame.exits = (*earlier, *exits)
+        m.state.keys = outside
 
     def among(number: int, here: Flow) -> None:
         if number == len(names):

@@ -86,7 +86,7 @@ def _condition_op(m: Machine, conjunctive: bool, operands: list[ast.expr], flow:
 
 
 def _named(m: Machine, node: ast.NamedExpr, flow: Flow) -> Value:
-    if flow is not m.here:
+    if flow is not m.frame.here:
         reason = "whether := is evaluated depends on the row: assign it before"
         raise m.decline("unsupported-expression", reason, node)
     value = heap.boxed(m, flow, evaluate(m, node.value, flow))

@@ -70,9 +70,14 @@ def boxed(m: Machine, flow: Flow, value: Value) -> Value:
             contents = value
         case _:
             return value
-    m.objects += 1
-    flow.heap[m.objects] = contents
-    return RefV(m.objects)
+    return new(m, flow, contents)
+
+
+def new(m: Machine, flow: Flow, contents: Value) -> RefV:
+    """A new object of this path."""
+    number = m.new_object()
+    flow.heap[number] = contents
+    return RefV(number)
 
 
 def _all_boxed(m: Machine, flow: Flow, items: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -160,16 +165,16 @@ def unite(m: Machine, then: Flow, other: Flow) -> None:
     leads to, these become one. What callers and loops go on with is not seen here: not inside of
     these.
     """
-    if m.depth or m.loops:
+    if m.depth or m.frame.loops:
         return
     for name, a in then.env.items():
         b = other.env.get(name)
         if not (isinstance(a, RefV) and isinstance(b, RefV)) or a == b:
             continue
         if uses(then, a) == 1 and uses(other, b) == 1:
-            m.objects += 1
-            then.heap[m.objects], other.heap[m.objects] = then.heap[a.number], other.heap[b.number]
-            then.env[name] = other.env[name] = RefV(m.objects)
+            number = m.new_object()
+            then.heap[number], other.heap[number] = then.heap[a.number], other.heap[b.number]
+            then.env[name] = other.env[name] = RefV(number)
 
 
 # --- items --------------------------------------------------------------------------------------
@@ -224,7 +229,7 @@ def item(m: Machine, flow: Flow, found: DictV | MapV, key: Value, node: ast.AST)
     m.fail(flow, negate(flow.decided(contains(m, found, key, node))))
     hits = zip(_hits(m, whole, key, node), whole.items, strict=True)
     possible = [(h, i) for h, i in hits if h != FALSE]
-    if not possible and m.keys:  # on this path only
+    if not possible and m.state.keys:  # on this path only
         return NONE
     if not possible:
         raise m.decline("always-raises", "the dict has no such key", node)

@@ -90,8 +90,7 @@ def fresh(m: Machine, value: Value) -> Value:
     """A table or column that an operation has just made; everything else as it is."""
     if not isinstance(value, Whole):
         return value
-    m.objects += 1
-    return replace(value, own=frozenset((m.objects,)))
+    return replace(value, own=frozenset((m.new_object(),)))
 
 
 def wholes(value: Value) -> Iterator[Whole]:
@@ -155,7 +154,7 @@ def check_sole(m: Machine, flow: Flow, target: ast.expr, node: ast.AST, *, value
     value = flow.env.get(name) if name is not None else None
     if not isinstance(value, Whole) or (isinstance(value, VectorV) and value.array):
         raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
-    if m.stage is Stage.LOOP:
+    if m.state.stage is Stage.LOOP:
         raise m.decline("mutation", f"{name} is changed in a loop over the rows", node)
     others = [v for n, v in flow.env.items() if n != name]
     held = [v for x in (*others, *flow.heap.values()) for v in wholes(x)]

@@ -102,16 +102,15 @@ def inlined(
     if m.depth >= _DEEPEST:
         raise m.decline("unsupported-expression", f"{function.__name__} calls itself", node)
     source = function_source(function)
-    inner = replace(m, source=source, names=names_of(function, m.columns.zone), exits=[], loops=0)
-    inner.depth, inner.outer, inner.ranges = m.depth + 1, m.objects, m.ranges
+    inner = m.called(source, names_of(function, m.columns.zone))
     here = Flow({}, flow.conds, flow.facts, heap=dict(flow.heap))
     env = _arguments(m, function, args, named, node)
     here.env = {n: boxed(inner, here, v) for n, v in env.items()}
     inner.execute(source.node.body, here)
-    m.objects = inner.objects
+    exits = inner.frame.exits
     if not here.ended:
-        inner.exits.append(Exit(ExitKind.RETURN, here, NONE, source.node.body[-1]))
-    return _result(m, flow, inner, node)
+        exits += (Exit(ExitKind.RETURN, here, NONE, source.node.body[-1]),)
+    return _result(m, flow, exits, node)
 
 
 def _arguments(
@@ -139,9 +138,8 @@ def _arguments(
     return env
 
 
-def _result(m: Machine, flow: Flow, inner: Machine, node: ast.AST) -> Value:
+def _result(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> Value:
     """One value and one path from all that return."""
-    exits = inner.exits
     if any(e.kind is not ExitKind.RETURN for e in exits):
         raise m.decline("unsupported-statement", "continue outside of a loop", node)
     if not exits:

@@ -122,15 +122,16 @@ def call(m: Machine, flow: Flow, pure: Pure, args: dict[str, Value], node: ast.e
 
     Declines ``pure-call`` where an argument depends on more than the row.
     """
-    if m.stage is not Stage.LOOP:
+    if m.state.stage is not Stage.LOOP:
         reason = f"{pure.name} is declared pure, but called outside of the loop over the rows"
         raise m.decline("pure-call", reason, node)
     inputs = tuple(_input(m, flow, pure, name, value, node) for name, value in args.items())
-    known = m.columns.calls.get((id(pure), inputs))
+    known = m.columns.recorded.calls.get((id(pure), inputs))
     if known is None:
         terms = tuple((name, term) for name, term, _ in inputs)
         known = HiddenCall(_free(m, ast.unparse(node)), pure, terms)
-        m.columns.calls[id(pure), inputs] = known
+        recorded = m.columns.recorded
+        recorded.calls = {**recorded.calls, (id(pure), inputs): known}
         m.columns.add_assumptions(_assumptions(known))
     base = strip(pure.sort)
     return m.force(Scalar(known.variable, Traits(maybe_nan=base == FLOAT)), flow)
@@ -156,7 +157,7 @@ def _input(m: Machine, flow: Flow, pure: Pure, name: str, value: Value, node: as
 def _free(m: Machine, name: str) -> str:
     """A name that no column has."""
     taken = {c.name for c in m.columns.request.schema}
-    taken |= {c.name for c in m.columns.calls.values()}
+    taken |= {c.name for c in m.columns.recorded.calls.values()}
     while name in taken:
         name += "'"
     return name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from types import FunctionType
 
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit, Term
@@ -20,10 +21,22 @@ from presieve.lift.execution.dynamic_keys import OpenKeySignal
 from presieve.lift.execution.expressions import combined, condition, evaluate, item_at, returned
 from presieve.lift.execution.heap import boxed, frozen, store, unite
 from presieve.lift.execution.identity import changes_in_place, check_sole, fresh, waiting
-from presieve.lift.execution.state import Exit, ExitKind, Flow, Interpreter, Machine, join_flows
+from presieve.lift.execution.state import (
+    Exit,
+    ExitKind,
+    Flow,
+    Interpreter,
+    Machine,
+    State,
+    join_flows,
+)
 from presieve.lift.models.builtins import lists, records
 from presieve.lift.models.pandas import assign
+from presieve.lift.python.names import names_of
 from presieve.lift.python.shipped import checked_class
+from presieve.lift.python.source import Source
+from presieve.lift.values.columns import Columns
+from presieve.lift.values.ranges import column_ranges
 from presieve.lift.values.symbolic import (
     NONE,
     ColumnV,
@@ -56,17 +69,15 @@ def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
     for number, statement in enumerate(body):
         if flow.ended:
             return
-        m.here = flow
+        m.frame.here = flow
         start = flow.branch(TRUE)
-        before = len(m.raises), m.exits, len(m.exits), m.loops, m.keys
+        before = m.checkpoint()
         try:
             with m.at(statement):
                 _execute(m, statement, flow)
         except OpenKeySignal as signal:
-            raises, m.exits, exits, m.loops, m.keys = before
-            del m.raises[raises:], m.exits[exits:]
-            flow.env, flow.conds, flow.facts = start.env, start.conds, start.facts
-            flow.heap, flow.ended = start.heap, False
+            m.rollback(before)
+            flow.become(start)
             dynamic_keys.split(m, body[number:], flow, signal, _fork)
             return
 
@@ -96,7 +107,7 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
             _leave(m, ExitKind.RETURN, flow, result, node)
         case ast.Continue():
             _leave(m, ExitKind.CONTINUE, flow, NONE, node)
-        case ast.Break() if m.loops:
+        case ast.Break() if m.frame.loops:
             _leave(m, ExitKind.BREAK, flow, NONE, node)
         case ast.For():
             unrolling.loop(m, node, flow)
@@ -124,7 +135,7 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
 def _is_spent(m: Machine, name: str) -> bool:
     """Whether this is a parameter that is read in one place only, which is not in a loop."""
     node = m.source.node
-    if m.depth or m.loops or name not in (a.arg for a in node.args.args):
+    if m.depth or m.frame.loops or name not in (a.arg for a in node.args.args):
         return False
     places = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name]
     around = (ast.For, ast.While, ast.Lambda, ast.FunctionDef, ast.comprehension)
@@ -135,7 +146,7 @@ def _is_spent(m: Machine, name: str) -> bool:
 def _leave(m: Machine, kind: ExitKind, flow: Flow, value: Value, node: ast.stmt) -> None:
     if flow.ended:  # evaluating the returned expression raises
         return
-    m.exits.append(Exit(kind, flow.branch(TRUE), value, node))
+    m.frame.exits += (Exit(kind, flow.branch(TRUE), value, node),)
     flow.ended = True
 
 
@@ -179,13 +190,13 @@ def _fork(
     then, other = flow.branch(chosen), flow.branch(negate(chosen))
     growing_lists.cut(then)
     growing_lists.cut(other)
-    conds, exits = flow.conds, len(m.exits)
+    conds, exits = flow.conds, len(m.frame.exits)
     body(then)
     orelse(other)
     if not (then.ended or other.ended):
         unite(m, then, other)
     join_flows(flow, chosen, then, other)
-    if len(m.exits) == exits and then.ended != other.ended:
+    if len(m.frame.exits) == exits and then.ended != other.ended:
         # The other branch can only have raised, and conditions are given that nothing has.
         flow.conds = conds
 
@@ -338,5 +349,10 @@ class _Python:
     bind = staticmethod(bind)
 
 
-PYTHON: Interpreter = _Python()
-"""The interpreter of every execution."""
+_PYTHON: Interpreter = _Python()
+
+
+def machine(function: FunctionType, source: Source, columns: Columns) -> Machine:
+    """The execution of a function, before its first statement: only columns have bounds."""
+    state = State(column_ranges(columns.request.schema, columns.request.extent))
+    return Machine(source, names_of(function, columns.zone), columns, _PYTHON, state)

@@ -173,14 +173,14 @@ def loop(m: Machine, node: ast.For, flow: Flow) -> None:
     if node.orelse:
         raise m.decline("unsupported-statement", "for with else", node)
     items, watched = elements(m, node.iter, flow)
-    outer, m.exits, m.loops = m.exits, [], m.loops + 1
+    frame, outer = m.frame, m.frame.take_exits()
+    frame.loops += 1
     left: list[Exit] = []
     broken: list[Flow] = []
     here = flow.branch(TRUE)
     for number, item in enumerate(items, 1):
         if here.ended:
             break
-        m.exits = []
         skipped: list[Flow] = []
         if isinstance(item, PerhapsV):
             there = here.decided(item.there)
@@ -189,16 +189,15 @@ def loop(m: Machine, node: ast.For, flow: Flow) -> None:
         with waiting(here, items[number:]):
             m.bind(node.target, boxed(m, here, item), here)
             m.execute(node.body, here)
-        going = [e.flow for e in m.exits if e.kind is ExitKind.CONTINUE] + skipped
-        broken += [e.flow for e in m.exits if e.kind is ExitKind.BREAK]
-        left += [e for e in m.exits if e.kind is ExitKind.RETURN]
+        exits = frame.take_exits()
+        going = [e.flow for e in exits if e.kind is ExitKind.CONTINUE] + skipped
+        broken += [e.flow for e in exits if e.kind is ExitKind.BREAK]
+        left += [e for e in exits if e.kind is ExitKind.RETURN]
         here = _joined(flow, [*going, *([] if here.ended else [here])])
         if not here.ended:
             _check_unchanged(m, flow, here, watched, number == len(items), node)
-    m.exits, m.loops = [*outer, *left], m.loops - 1
-    end = _joined(flow, [*broken, *([] if here.ended else [here])])
-    flow.env, flow.heap, flow.facts = end.env, end.heap, end.facts
-    flow.conds, flow.ended = end.conds, end.ended
+    frame.exits, frame.loops = (*outer, *left), frame.loops - 1
+    flow.become(_joined(flow, [*broken, *([] if here.ended else [here])]))
 
 
 def _joined(base: Flow, paths: Sequence[Flow]) -> Flow:

@@ -15,7 +15,7 @@ from typing import Literal
 
 from presieve.ir.ops import negate
 from presieve.lift.execution import captured, inlining
-from presieve.lift.execution.heap import boxed
+from presieve.lift.execution.heap import boxed, new
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins import sets
 from presieve.lift.models.registry import ANY, function
@@ -115,10 +115,7 @@ def construct(call: Call, cls: object) -> Value:
 
 
 def _new(m: Machine, flow: Flow, record: TupleV) -> RefV:
-    contents = TupleV(tuple(boxed(m, flow, i) for i in record.items))
-    m.objects += 1
-    flow.heap[m.objects] = contents
-    return RefV(m.objects)
+    return new(m, flow, TupleV(tuple(boxed(m, flow, i) for i in record.items)))
 
 
 def _given(call: Call, cls: type) -> dict[str, Value]:
