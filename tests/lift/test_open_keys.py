@@ -9,8 +9,7 @@ from tests.lift.lifting import declined, request
 
 from presieve import synthesize, verify
 from presieve.errors import Declined
-from presieve.lift import FrameFunction, RowClass, SeriesFunction
-from presieve.lift.entry.row_map import lift_rows
+from presieve.lift import FrameFunction, RowClass, SeriesFunction, lift
 from presieve.lift.forms import RowsFunction
 
 CASES = [
@@ -83,7 +82,7 @@ def test_a_key_outside_of_statements_is_declined() -> None:
 @pytest.mark.parametrize("function", [open_folds.by_its_first_text, open_folds.by_a_constant])
 def test_a_function_of_tables_with_such_keys_is_declined(function: object) -> None:
     schema = "s string, n double"
-    found = lift_rows(function, RowsFunction(), request(schema, schema, "s,n"))
+    found = lift(function, RowsFunction(), request(schema, schema, "s,n"))
     assert isinstance(found, Declined)
 
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 
 from presieve.backend.catalyst.boundary import MAPS, TABLE_FUNCTION, Boundary, Call
 from presieve.backend.catalyst.list_folds import FOLD_OF_A_LIST, lift_list_fold
 from presieve.backend.catalyst.names import Names, input_vars, read_names, schema_column
-from presieve.backend.catalyst.native_aggregates import lift_native
+from presieve.backend.catalyst.native_aggregates import NativeCall, lift_native
 from presieve.backend.catalyst.table_functions import lifted_table_function
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.functions import (
     aggregate_form,
     check_together,
     handle,
+    key_form,
     load,
-    only_keys,
     takes_key,
 )
 from presieve.backend.problems.setting import Setting
@@ -25,7 +27,6 @@ from presieve.ir.sorts import BOOL, Option
 from presieve.ir.terms import TRUE, Var
 from presieve.ir.wellformed import output_var
 from presieve.lift.api import lift
-from presieve.lift.entry.row_map import lift_rows
 from presieve.lift.execution.opaque_calls import apart
 from presieve.lift.forms import (
     Form,
@@ -70,164 +71,192 @@ def read_lifted(
     """The boundary's functions lifted: of tables, those of whole groups, of single rows, or what
     holds the key, whichever it is first. Raises :class:`DeclineSignal`.
     """
-    names = read_names(boundary)
+    functions = _Functions(gateway, node, boundary, read_names(boundary), setting)
+    names = functions.names
     check_together(gateway, node, boundary)
     if boundary.kind == "Project":
-        found, why = _lifted_rows(gateway, node, boundary, names, setting)
-        return LiftedBoundary(boundary, names, found, why)
+        lifted, why = functions.of_rows()
+        return LiftedBoundary(boundary, names, lifted, why)
     if boundary.kind == TABLE_FUNCTION:
         fold = lifted_table_function(gateway, node, boundary, names, setting)
         return LiftedBoundary(boundary, names, (fold,))
     if boundary.kind in MAPS:
-        return _row_by_row(gateway, node, boundary, setting)
+        return functions.row_by_row()
     if boundary.beside is not None:
-        keyed = only_keys(gateway, node, boundary, names, TWO_GROUPS)
-        return LiftedBoundary(boundary, names, (keyed,), TWO_GROUPS)
+        return LiftedBoundary(boundary, names, (functions.only_keys(TWO_GROUPS),), TWO_GROUPS)
     try:
-        calls, unknown = _lifted(gateway, node, boundary, names, setting)
+        calls, unknown = functions.of_groups()
         return LiftedBoundary(boundary, names, apart(calls), None, unknown)
     except DeclineSignal as signal:
         why = signal.declined
     if boundary.kind != "Aggregate":
         try:
-            return _row_by_row(gateway, node, boundary, setting)
+            return functions.row_by_row()
         except DeclineSignal:
             pass
-    return LiftedBoundary(boundary, names, (only_keys(gateway, node, boundary, names, why),), why)
+    return LiftedBoundary(boundary, names, (functions.only_keys(why),), why)
 
 
-def _row_by_row(
-    gateway: Gateway, node: Handle, boundary: Boundary, setting: Setting
-) -> LiftedBoundary:
-    """A function of tables that treats each row by itself: each row is a group."""
-    (call,) = boundary.calls
-    function = load(gateway, handle(gateway, node, boundary, call), call)
-    is_map = boundary.kind in MAPS
-    form = RowsFunction(
-        takes_key=not is_map and takes_key(function, boundary, call),
-        batches=is_map or call.streamed,
-        arrow=call.arrow,
-    )
-    single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
-    names = read_names(single)
-    request = Request(
-        schema=tuple(schema_column(a) for a in boundary.inputs),
-        keys=tuple(k.name for k in names.keys),
-        returns=tuple(schema_column(a) for a in boundary.outputs),
-        timezone=setting.timezone,
-        extent=setting.extent(boundary.inputs),
-    )
-    lifted = lift_rows(function, form, request)
-    if isinstance(lifted, Declined):
-        raise _signal(lifted)
-    if lifted.kept == TRUE:
-        return LiftedBoundary(single, names, (lifted,))
-    made = Output(f"{call.name} gives the row", Option(BOOL), "boolean", some(lifted.kept))
-    if any(a.name == made.name for a in boundary.outputs):
-        return LiftedBoundary(single, names, (lifted,))
-    fold = replace(lifted.fold, outputs=(*lifted.fold.outputs, made))
-    kept = output_var(made.name, made.sort)
-    return LiftedBoundary(single, names, (replace(lifted, fold=fold),), kept=kept)
+@dataclass(frozen=True, slots=True)
+class _Functions:
+    """The functions of a boundary, to be lifted in one form or another."""
 
+    gateway: Gateway
+    node: Handle
+    boundary: Boundary
+    names: Names
+    setting: Setting
 
-def _lifted(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, setting: Setting
-) -> tuple[tuple[Lifted, ...], dict[int, Declined]]:
-    """The calls as folds; and the outputs, by number, of those of Spark's own functions that are
-    not known and never raise: nothing need be known of them where nobody reads what they give.
-    """
-    found: list[Lifted] = []
-    unknown: dict[int, Declined] = {}
-    for call in boundary.calls:
-        if call.native is None:
-            found.append(_lift(gateway, node, boundary, names, call, setting))
-            continue
-        lifted = _lift_native(gateway, node, boundary, names, call, setting.timezone)
-        if isinstance(lifted, Lifted):
-            found.append(lifted)
-        elif call.native.total:
-            unknown[call.outputs[0]] = lifted
-        else:
-            raise _signal(lifted)
-    if not found:
-        raise _signal(next(iter(unknown.values())))
-    return tuple(found), unknown
+    def of_groups(self) -> tuple[tuple[Lifted, ...], dict[int, Declined]]:
+        """The calls as folds; and the outputs, by number, of those of Spark's own functions that
+        are not known and never raise: nothing need be known of them where nobody reads what they
+        give.
+        """
+        lifted: list[Lifted] = []
+        unknown: dict[int, Declined] = {}
+        for call in self.boundary.calls:
+            if call.native is None:
+                lifted.append(self._python(call))
+                continue
+            native = self._native(call, call.native)
+            if isinstance(native, Lifted):
+                lifted.append(native)
+            elif call.native.total:
+                unknown[call.outputs[0]] = native
+            else:
+                raise _signal(native)
+        if not lifted:
+            raise _signal(next(iter(unknown.values())))
+        return tuple(lifted), unknown
 
+    def of_rows(self) -> tuple[tuple[Lifted, ...], Declined | None]:
+        """The scalar UDFs that lift, and why the first of the others does not."""
+        lifted: list[Lifted] = []
+        why: Declined | None = None
+        for call in self.boundary.calls:
+            try:
+                lifted.append(self._python(call))
+            except DeclineSignal as signal:
+                why = why or signal.declined
+        if why is not None and not lifted:
+            raise _signal(why)
+        return tuple(lifted), why
 
-def _lifted_rows(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, setting: Setting
-) -> tuple[tuple[Lifted, ...], Declined | None]:
-    """The scalar UDFs that lift, and why the first of the others does not."""
-    found: list[Lifted] = []
-    why: Declined | None = None
-    for call in boundary.calls:
-        try:
-            found.append(_lift(gateway, node, boundary, names, call, setting))
-        except DeclineSignal as signal:
-            why = why or signal.declined
-    if why is not None and not found:
-        raise _signal(why)
-    return tuple(found), why
+    def row_by_row(self) -> LiftedBoundary:
+        """A function of tables that treats each row by itself: each row is a group."""
+        boundary = self.boundary
+        (call,) = boundary.calls
+        function = self._load(call)
+        is_map = boundary.kind in MAPS
+        form = RowsFunction(
+            takes_key=not is_map and takes_key(function, boundary, call),
+            batches=is_map or call.streamed,
+            arrow=call.arrow,
+        )
+        single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
+        names = read_names(single)
+        request = self._request(boundary.inputs, names, boundary.outputs)
+        lifted = _lifted(function, form, request)
+        if lifted.kept == TRUE:
+            return LiftedBoundary(single, names, (lifted,))
+        made = Output(f"{call.name} gives the row", Option(BOOL), "boolean", some(lifted.kept))
+        if any(a.name == made.name for a in boundary.outputs):
+            return LiftedBoundary(single, names, (lifted,))
+        fold = replace(lifted.fold, outputs=(*lifted.fold.outputs, made))
+        kept = output_var(made.name, made.sort)
+        return LiftedBoundary(single, names, (replace(lifted, fold=fold),), kept=kept)
 
+    def only_keys(self, why: Declined) -> Lifted:
+        """The fold of a function that does not lift, with those outputs only that hold the key.
+        Raises ``why`` where there are none.
+        """
+        boundary = self.boundary
+        call = boundary.calls[0]
+        if boundary.kind == "Aggregate" or call.arrow or call.streamed:
+            raise _signal(why)
+        function = load(self.gateway, self.gateway.group_function(self.node), call)
+        if not isinstance(function, FunctionType):
+            raise _signal(why)
+        form = key_form(function, boundary, call)
+        request = self._request(self._read(call), self.names, boundary.outputs)
+        lifted = lift(function, form, request)
+        if isinstance(lifted, Declined):
+            raise _signal(why if boundary.beside is None else lifted)
+        if not lifted.fold.outputs:
+            raise _signal(why)
+        return replace(lifted, fold=replace(lifted.fold, name=call.name, span=why.span))
 
-def _lift_native(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, call: Call, timezone: str
-) -> Lifted | Declined:
-    assert call.native is not None
-    (output,) = (a for a in boundary.outputs if a.id in call.outputs)
-    types = {a.id: a.type for a in boundary.inputs}
-    inputs = input_vars(names)
-    column = schema_column(output)
-    if call.native.function == FOLD_OF_A_LIST:
+    def _native(self, call: Call, native: NativeCall) -> Lifted | Declined:
+        gateway, node = self.gateway, self.node
+        (output,) = (a for a in self.boundary.outputs if a.id in call.outputs)
+        types = {a.id: a.type for a in self.boundary.inputs}
+        inputs = input_vars(self.names)
+        column, timezone = schema_column(output), self.setting.timezone
+        if native.function == FOLD_OF_A_LIST:
 
-        def modes(number: int) -> str:
-            return gateway.arithmetic_mode(node, call.position, number)
+            def modes(number: int) -> str:
+                return gateway.arithmetic_mode(node, call.position, number)
 
-        return lift_list_fold(call.native, modes, inputs, types, column, timezone)
-    return lift_native(
-        call.native,
-        lambda: gateway.evaluation_mode(node, call.position),
-        inputs,
-        types,
-        column,
-        timezone,
-    )
+            return lift_list_fold(native, modes, inputs, types, column, timezone)
 
+        def mode() -> str:
+            return gateway.evaluation_mode(node, call.position)
 
-def _lift(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, call: Call, setting: Setting
-) -> Lifted:
-    function = load(gateway, handle(gateway, node, boundary, call), call)
-    by_id = {a.id: a for a in boundary.inputs}
-    outputs = {a.id: a for a in boundary.outputs}
-    form: Form
-    if boundary.kind == "Project":
-        form = RowFunction(tuple(by_id[i].name for i in call.arguments), call.arrow)
-    elif boundary.kind == "Aggregate":
-        form = aggregate_form(function, tuple(by_id[i].name for i in call.arguments), call)
-    else:
-        kind = TableFunction if call.arrow else FrameFunction
+        return lift_native(native, mode, inputs, types, column, timezone)
+
+    def _python(self, call: Call) -> Lifted:
+        """A call of Python's. Raises :class:`DeclineSignal`."""
+        function = self._load(call)
+        outputs = {a.id: a for a in self.boundary.outputs}
+        form = self._form(function, call)
+        request = self._request(self._read(call), self.names, ())
+        returns = _returns([outputs[i] for i in call.outputs], call)
+        lifted = _lifted(function, form, replace(request, returns=returns, pure=self.setting.pure))
+        if not call.fields:
+            return lifted
+        named = zip(lifted.fold.outputs, call.outputs, strict=True)
+        columns = tuple(replace(o, name=outputs[i].name) for o, i in named)
+        return replace(lifted, fold=replace(lifted.fold, outputs=columns))
+
+    def _form(self, function: object, call: Call) -> Form:
+        by_id = {a.id: a.name for a in self.boundary.inputs}
+        arguments = tuple(by_id[i] for i in call.arguments)
+        if self.boundary.kind == "Project":
+            return RowFunction(arguments, call.arrow)
+        if self.boundary.kind == "Aggregate":
+            return aggregate_form(function, arguments, call)
         if call.streamed:
             raise DeclineSignal("unsupported-form", "a function of the batches of a group")
-        with_key = takes_key(function, boundary, call)
-        form = kind(with_key, tuple(by_id[k].name for k in boundary.keys))
-    read = dict.fromkeys([*call.arguments, *(k.id for k in names.keys)])
-    request = Request(
-        schema=tuple(schema_column(by_id[i]) for i in read),
-        keys=tuple(k.name for k in names.keys),
-        returns=_returns([outputs[i] for i in call.outputs], call),
-        timezone=setting.timezone,
-        pure=setting.pure,
-        extent=setting.extent(boundary.inputs),
-    )
-    result = lift(function, form, request)
-    if isinstance(result, Declined):
-        raise _signal(result)
-    if not call.fields:
-        return result
-    named = zip(result.fold.outputs, call.outputs, strict=True)
-    columns = tuple(replace(o, name=outputs[i].name) for o, i in named)
-    return replace(result, fold=replace(result.fold, outputs=columns))
+        kind = TableFunction if call.arrow else FrameFunction
+        with_key = takes_key(function, self.boundary, call)
+        return kind(with_key, tuple(by_id[k] for k in self.boundary.keys))
+
+    def _load(self, call: Call) -> object:
+        return load(self.gateway, handle(self.gateway, self.node, self.boundary, call), call)
+
+    def _read(self, call: Call) -> tuple[Attribute, ...]:
+        """What a call reads, and the keys."""
+        by_id = {a.id: a for a in self.boundary.inputs}
+        read = dict.fromkeys([*call.arguments, *(k.id for k in self.names.keys)])
+        return tuple(by_id[i] for i in read)
+
+    def _request(
+        self, read: Sequence[Attribute], names: Names, outputs: Sequence[Attribute]
+    ) -> Request:
+        return Request(
+            schema=tuple(schema_column(a) for a in read),
+            keys=tuple(k.name for k in names.keys),
+            returns=tuple(schema_column(a) for a in outputs),
+            timezone=self.setting.timezone,
+            extent=self.setting.extent(self.boundary.inputs),
+        )
+
+
+def _lifted(function: object, form: Form, request: Request) -> Lifted:
+    found = lift(function, form, request)
+    if isinstance(found, Declined):
+        raise _signal(found)
+    return found
 
 
 def _returns(outputs: list[Attribute], call: Call) -> tuple[SchemaColumn, ...]:

@@ -23,7 +23,7 @@ from presieve.lift.python.zones import Zone
 
 
 def held_columns(
-    function: object,
+    function: FunctionType,
     takes_key: bool,
     columns: tuple[str, ...],
     keys: tuple[str, ...],
@@ -35,8 +35,6 @@ def held_columns(
     ``beside`` are those of a second table, in the same order: a function of two groups, one of
     which may be empty. Declines with the codes of :mod:`presieve.lift.codes`.
     """
-    if not isinstance(function, FunctionType):
-        raise DeclineSignal("not-a-function", "a function written with def is expected")
     source = function_source(function)
     names = [p.name for p in parameters(function)]
     tables = 1 if beside is None else 2
