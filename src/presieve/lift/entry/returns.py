@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Output
@@ -98,7 +99,7 @@ def outputs(
             cells = _cells(m, e.value, returns, e.node)
             rows.append(
                 tuple(
-                    _coerce(m, e, cell, column, returns, assumptions)
+                    _coerce(m, Cell(e, cell, column), returns, assumptions)
                     for cell, column in zip(cells, returns.columns, strict=True)
                 )
             )
@@ -157,14 +158,16 @@ def _by_name(
     return tuple(by_name[n] for n in names)
 
 
-def _coerce(
-    m: Machine,
-    e: Exit,
-    value: Value,
-    column: SchemaColumn,
-    returns: Returns,
-    assumptions: dict[str, Assumption],
-) -> Term:
+class Cell(NamedTuple):
+    """What a path returns for an output column."""
+
+    exit: Exit
+    value: Value
+    column: SchemaColumn
+
+
+def _coerce(m: Machine, cell: Cell, returns: Returns, assumptions: dict[str, Assumption]) -> Term:
+    e, value, column = cell
     sort = returns.sort_of(column)
     value = m.force(value, e.flow)
     if isinstance(value, BitsV):

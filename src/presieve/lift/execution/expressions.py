@@ -123,11 +123,11 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
             )
         case ast.BinOp(left, op, right):
             a = evaluate(m, left, flow)
-            return combined(m, flow, op, a, evaluate(m, right, flow), node)
-        case ast.Compare(left, ops, rights):
-            return _chain(m, left, ops, rights, flow, node)
-        case ast.IfExp(test, body, orelse):
-            return _conditional(m, test, body, orelse, flow, evaluate)
+            return combined(Operation(m, flow, op, a, evaluate(m, right, flow), node))
+        case ast.Compare():
+            return _chain(m, node, flow)
+        case ast.IfExp():
+            return _conditional(m, node, flow, evaluate)
         case ast.Attribute(owner, name):
             return _attribute(m, owner, name, flow, node)
         case ast.Subscript(owner, index):
@@ -147,10 +147,9 @@ def _kept(value: Value) -> Value:
     return without_length(value)
 
 
-def combined(
-    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
-) -> Value:
+def combined(operation: Operation) -> Value:
     """``left op right``: numbers, flags, sets and columns."""
+    m, flow, op, left, right, node = operation
     if series.is_whole(left) or series.is_whole(right):
         return series.binary_vectors(m, op, left, right, node)
     found = flow.opened(left)
@@ -162,7 +161,7 @@ def combined(
     if isinstance(op, ast.Add) and isinstance(found, ListV | GrowingV):
         if isinstance(more, ListV | GrowingV):
             return growing_lists.concatenated(found, more)
-    return binary(Operation(m, flow, op, left, right, node))
+    return binary(operation)
 
 
 def _name(m: Machine, name: str, flow: Flow, node: ast.expr) -> Value:
@@ -228,30 +227,24 @@ def _is_boolean(value: Value) -> bool:
     return isinstance(value, Scalar) and value.term.sort == TRUE.sort
 
 
-def _chain(
-    m: Machine,
-    left: ast.expr,
-    ops: list[ast.cmpop],
-    rights: list[ast.expr],
-    flow: Flow,
-    node: ast.expr,
-) -> Value:
+def _chain(m: Machine, node: ast.Compare, flow: Flow) -> Value:
     """``a < b < c`` is ``a < b and b < c`` with b evaluated once and c only if needed."""
-    a = evaluate(m, left, flow)
+    ops, rights = node.ops, node.comparators
+    a = evaluate(m, node.left, flow)
     if len(ops) == 1:
         b = evaluate(m, rights[0], flow)
         if isinstance(a, CalendarV) or isinstance(b, CalendarV):
             return datetimes.compare(Comparison(m, flow, ops[0], a, b, node))
         if series.is_whole(a) or series.is_whole(b):
             return series.compare_vectors(m, ops[0], a, b, node)
-        return boolean(_compared(m, flow, ops[0], a, b, node), a, b)
+        return boolean(_compared(Comparison(m, flow, ops[0], a, b, node)), a, b)
     result: list[Term] = []
     operands = [a]
     here = flow
     for op, right in zip(ops, rights, strict=True):
         b = evaluate(m, right, here)
         operands.append(b)
-        result.append(_compared(m, here, op, a, b, node))
+        result.append(_compared(Comparison(m, here, op, a, b, node)))
         inlining.settled_branch(flow, here)
         a, here = b, here.branch(result[-1])
         if result[-1] == FALSE:
@@ -259,8 +252,9 @@ def _chain(
     return boolean(flow.decided(and_(*result)), *operands)
 
 
-def _compared(m: Machine, flow: Flow, op: ast.cmpop, a: Value, b: Value, node: ast.expr) -> Term:
+def _compared(comparison: Comparison) -> Term:
     """One comparison, of whatever."""
+    m, flow, op, a, b, node = comparison
     left, right = flow.opened(a), flow.opened(b)
     if isinstance(right, DictV | MapV) and isinstance(op, ast.In | ast.NotIn):
         found = heap.contains(m, right, a, node)
@@ -273,25 +267,24 @@ def _compared(m: Machine, flow: Flow, op: ast.cmpop, a: Value, b: Value, node: a
         return flow.decided(found if isinstance(op, ast.In) else negate(found))
     if isinstance(left, SetV) or isinstance(right, SetV):
         return flow.decided(sets.compared(m, op, left, right, node))
-    return compare(Comparison(m, flow, op, a, b, node))
+    return compare(comparison)
 
 
 def returned(m: Machine, node: ast.expr, flow: Flow) -> Value:
     """The value that is returned, with contents for objects: nobody sees which object it is."""
     if isinstance(node, ast.IfExp):
-        return _conditional(m, node.test, node.body, node.orelse, flow, returned)
+        return _conditional(m, node, flow, returned)
     return heap.frozen(m, flow, evaluate(m, node, flow), node, set())
 
 
 def _conditional(
     m: Machine,
-    test: ast.expr,
-    body: ast.expr,
-    orelse: ast.expr,
+    node: ast.IfExp,
     flow: Flow,
     evaluate: Callable[[Machine, ast.expr, Flow], Value],
 ) -> Value:
-    chosen = condition(m, test, flow)
+    body, orelse = node.body, node.orelse
+    chosen = condition(m, node.test, flow)
     if isinstance(chosen, Lit):
         return evaluate(m, body if chosen == TRUE else orelse, flow)
     then, other = flow.branch(chosen), flow.branch(negate(chosen))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import NamedTuple
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
@@ -249,24 +250,32 @@ def dict_get(m: Machine, found: DictV | MapV, key: Value, default: Value, node: 
     return value
 
 
-def store(m: Machine, flow: Flow, owner: Value, key: Value, value: Value, node: ast.AST) -> None:
+class Item(NamedTuple):
+    """A key of an object, and a value for it."""
+
+    owner: Value
+    key: Value
+    value: Value
+
+
+def store(m: Machine, flow: Flow, new: Item, node: ast.AST) -> None:
     """``owner[key] = value``, for a list at a constant position and for a dict."""
+    owner, key, value = new
     match owner, flow.opened(owner):
         case RefV(number), ListV(items):
             at = position(m, key, len(items), node)
             flow.heap[number] = ListV((*items[:at], value, *items[at + 1 :]))
         case RefV(number), GrowingV() as found:
             at = whole_number(m, key, node)
-            flow.heap[number] = growing_lists.stored(m, flow, found, at, value, node)
+            flow.heap[number] = growing_lists.stored(m, flow, found, (at, value), node)
         case RefV(number), (DictV() | MapV()) as found:
-            flow.heap[number] = _stored(m, flow, found, key, value, node)
+            flow.heap[number] = _stored(m, flow, found, new, node)
         case _:
             raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
 
 
-def _stored(
-    m: Machine, flow: Flow, old: DictV | MapV, key: Value, value: Value, node: ast.AST
-) -> DictV | MapV:
+def _stored(m: Machine, flow: Flow, old: DictV | MapV, new: Item, node: ast.AST) -> DictV | MapV:
+    _, key, value = new
     name, found = name_of(m, key, node), as_map(old)
     if name is not None and name not in found.names:
         names, items = (*found.names, name), (*found.items, value)

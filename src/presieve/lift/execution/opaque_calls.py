@@ -125,7 +125,8 @@ def call(m: Machine, flow: Flow, pure: Pure, args: dict[str, Value], node: ast.e
     if m.state.stage is not Stage.LOOP:
         reason = f"{pure.name} is declared pure, but called outside of the loop over the rows"
         raise m.decline("pure-call", reason, node)
-    inputs = tuple(_input(m, flow, pure, name, value, node) for name, value in args.items())
+    values = {name: flow.opened(m.force(value, flow)) for name, value in args.items()}
+    inputs = tuple(_input(m, pure, name, value, node) for name, value in values.items())
     known = m.columns.recorded.calls.get((id(pure), inputs))
     if known is None:
         terms = tuple((name, term) for name, term, _ in inputs)
@@ -137,12 +138,11 @@ def call(m: Machine, flow: Flow, pure: Pure, args: dict[str, Value], node: ast.e
     return m.force(Scalar(known.variable, Traits(maybe_nan=base == FLOAT)), flow)
 
 
-def _input(m: Machine, flow: Flow, pure: Pure, name: str, value: Value, node: ast.expr) -> Input:
-    value = m.force(value, flow)
+def _input(m: Machine, pure: Pure, name: str, value: Value, node: ast.expr) -> Input:
     if isinstance(value, NoneV):
         return name, None, Traits()
     if not isinstance(value, Scalar):
-        reason = f"{pure.name} is declared pure, but gets {describe(flow.opened(value))}"
+        reason = f"{pure.name} is declared pure, but gets {describe(value)}"
         raise m.decline("pure-call", f"{reason}: pass single values", node)
     if any(v.scope not in (Scope.ROW, Scope.KEY) for v in variables(value.term)):
         reason = f"{pure.name} is declared pure, but what it gets is not computed from one row"

@@ -19,7 +19,7 @@ from presieve.lift.execution import (
 )
 from presieve.lift.execution.dynamic_keys import OpenKeySignal
 from presieve.lift.execution.expressions import combined, condition, evaluate, item_at, returned
-from presieve.lift.execution.heap import boxed, frozen, store, unite
+from presieve.lift.execution.heap import Item, boxed, frozen, store, unite
 from presieve.lift.execution.identity import changes_in_place, check_sole, fresh, waiting
 from presieve.lift.execution.state import (
     Exit,
@@ -27,6 +27,7 @@ from presieve.lift.execution.state import (
     Flow,
     Interpreter,
     Machine,
+    Operation,
     State,
     join_flows,
 )
@@ -212,7 +213,7 @@ def _augmented(m: Machine, flow: Flow, node: ast.AugAssign) -> None:
                 raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
             old = m.force(item_at(m, flow, found, key, target), flow)
             result = _augmented_by(m, old, flow, node)
-            store(m, flow, found, key, result, target)
+            store(m, flow, Item(found, key, result), target)
         case ast.Attribute(owner, name) as target:
             found = evaluate(m, owner, flow)
             record = records.record_of(m, flow, found)
@@ -228,7 +229,7 @@ def _augmented_by(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Va
     new = evaluate(m, node.value, flow)
     if changes_in_place(old):
         check_sole(m, flow, node.target, node, values=True)
-    result = fresh(m, _bounded(m, combined(m, flow, node.op, old, new, node), node))
+    result = fresh(m, _bounded(m, combined(Operation(m, flow, node.op, old, new, node)), node))
     if isinstance(old, RefV):
         grows = isinstance(node.op, ast.Add) and isinstance(result, ListV | GrowingV)
         if not isinstance(result, SetV) and not grows:
@@ -263,7 +264,7 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
                 assign.write(m, flow, target, key, value)
                 return
             found = evaluate(m, owner, flow)
-            store(m, flow, found, evaluate(m, index, flow), value, target)
+            store(m, flow, Item(found, evaluate(m, index, flow), value), target)
         case ast.Tuple(targets) | ast.List(targets):
             items = _unpack(m, value, flow, target)
             if any(isinstance(t, ast.Starred) for t in targets):

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 
 from presieve.errors import DeclineSignal
-from presieve.lift.key_columns.expressions import Reader, is_flat, join
+from presieve.lift.key_columns.expressions import Reader, Written, is_flat, join
 from presieve.lift.key_columns.values import Env, Flat, Frame, Held, Key, Other, TableValue
 from presieve.lift.python.names import names_of, parameters
 from presieve.lift.python.shipped import function_source
@@ -137,7 +137,7 @@ class _Walk:
                 before = dict(env)
                 for other, table in before.items():
                     if isinstance(table, Frame):
-                        made = self.reader.written(table, column, node, name, before)
+                        made = self.reader.written(table, Written(column, node, name), before)
                         # Another variable may be the same table, or another one.
                         env[other] = made if other == name else join(table, made)
                     elif table in {Held(k, many=True) for k in self.reader.keys}:

@@ -12,6 +12,7 @@ import builtins
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
+from typing import NamedTuple
 
 from presieve.errors import DeclineSignal
 from presieve.lift.key_columns.joins import joined
@@ -32,6 +33,14 @@ from presieve.lift.python.names import is_function, module, names_of, own_names
 from presieve.lift.python.source import Source
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import Known, NoneV
+
+
+class Written(NamedTuple):
+    """A column that is put into a table: its name, the expression, and what it calls the table."""
+
+    column: str
+    value: ast.expr
+    own: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,16 +250,17 @@ class Reader:
             if isinstance(part, ast.Lambda) and len(part.args.args) == 1:
                 own, part = part.args.args[0].arg, part.body
                 inner[own] = owner
-            owner = self.written(owner, str(keyword.arg), part, own, inner)
+            owner = self.written(owner, Written(str(keyword.arg), part, own), inner)
             if own:
                 inner[own] = owner
         return owner
 
-    def written(self, table: Frame, column: str, value: ast.expr, own: str, env: Env) -> Frame:
-        """The table with a column put into it; ``own`` is what the expression calls the table.
+    def written(self, table: Frame, made: Written, env: Env) -> Frame:
+        """The table with a column put into it.
 
         A table without rows gets those of a list or Series, and nothing in its other columns.
         """
+        column, value, own = made
         found = self.value(value, env)
         scalar = isinstance(found, Flat) and found.scalar
         scalar = scalar or (isinstance(found, Held) and not found.many)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import ast
 import collections
-from typing import NamedTuple
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
 from presieve.lift.execution import captured, dynamic_keys, heap
 from presieve.lift.execution.fields import rows_of
+from presieve.lift.execution.heap import Item
 from presieve.lift.execution.state import Call, Flow, Machine, Operation
 from presieve.lift.models.builtins import sets
 from presieve.lift.models.builtins.arithmetic import binary
@@ -128,14 +128,6 @@ def item(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.AST) -> Val
     return m.force(heap.dict_get(m, found, key, missing.value, node), flow)
 
 
-class Item(NamedTuple):
-    """A key of a dict, and what it gets where it is missing."""
-
-    owner: Value
-    key: Value
-    default: Value
-
-
 def set_default(m: Machine, flow: Flow, asked: Item, node: ast.AST) -> Value:
     """``owner.setdefault(key, default)``."""
     owner, key, default = asked
@@ -145,7 +137,7 @@ def set_default(m: Machine, flow: Flow, asked: Item, node: ast.AST) -> Value:
     if isinstance(flow.opened(default), _CONTAINERS):
         return _object(m, flow, asked, node)
     value = heap.dict_get(m, found, key, default, node)
-    heap.store(m, flow, owner, key, value, node)
+    heap.store(m, flow, asked._replace(value=value), node)
     return m.force(value, flow)
 
 
@@ -162,7 +154,7 @@ def _object(m: Machine, flow: Flow, asked: Item, node: ast.AST) -> Value:
         raise m.decline("mutation", reason, node)
     if name not in whole.names:
         made = heap.boxed(m, flow, contents)
-        heap.store(m, flow, owner, key, made, node)
+        heap.store(m, flow, asked._replace(value=made), node)
         return made
     at = whole.names.index(name)
     here, there = whole.items[at], flow.decided(whole.present[at])
@@ -173,7 +165,7 @@ def _object(m: Machine, flow: Flow, asked: Item, node: ast.AST) -> Value:
         raise m.decline("mutation", reason, node)
     # Where the key is missing nobody has the object that stands in its place.
     flow.heap[here.number] = merge(there, flow.heap[here.number], contents)
-    heap.store(m, flow, owner, key, here, node)
+    heap.store(m, flow, asked._replace(value=here), node)
     return here
 
 
@@ -263,7 +255,7 @@ def _update(m: Machine, flow: Flow, owner: Value, of: Value, node: ast.AST) -> N
         if number.base != INT or number.traits.numpy:
             raise m.decline("unsupported-operation", f"a count of {describe(number)}", node)
         total = binary(Operation(m, flow, ast.Add(), old, number, node))
-        heap.store(m, flow, owner, key, total, node)
+        heap.store(m, flow, Item(owner, key, total), node)
 
 
 def count(m: Machine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) -> Value:

@@ -159,7 +159,12 @@ def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
                 function = found.target
                 assert isinstance(function, FunctionType)
                 text = f"{function.__module__}.{function.__qualname__}"
-                return text, lambda here, v: inlining.inlined(m, here, function, [v], {}, node)
+                asked = ast.copy_location(ast.Call(node, [], []), node)
+
+                def by_function(here: Flow, value: Value) -> Value:
+                    return inlining.inlined(Call(m, here, name, (value,), {}, asked), function)
+
+                return text, by_function
     raise m.decline("unknown-call", "this key of a sorted list: use a lambda of one item", node)
 
 

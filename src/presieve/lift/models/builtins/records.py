@@ -97,7 +97,7 @@ def construct(call: Call, cls: object) -> Value:
         made = _new(m, flow, TupleV((TagV(cls, (), fixed=False),)))
         init = class_attribute(cls, "__init__")
         if isinstance(init, FunctionType):
-            inlining.inlined(m, flow, init, [made, *args], named, node)
+            inlining.inlined(call._replace(args=(made, *args)), init)
         elif args or named:
             raise call.decline("always-raises", f"{cls.__name__} takes no arguments")
         return made
@@ -199,7 +199,7 @@ def store(m: Machine, flow: Flow, owner: Value, value: Value, node: ast.Attribut
 
 def method(call: Call, owner: Value) -> Value | None:
     """The result of a method of a record's class; None where the value is no record."""
-    m, flow, name, args, named, node = call
+    m, flow, name, args, named, _ = call
     record = record_of(m, flow, owner)
     if record is None:
         return None
@@ -214,7 +214,7 @@ def method(call: Call, owner: Value) -> Value | None:
     if found is None:
         raise call.decline("unknown-call", f"{tag.cls.__name__} has no method {name}")
     function, before = found
-    return inlining.inlined(m, flow, function, [*before, *args], named, node)
+    return inlining.inlined(call._replace(args=(*before, *args)), function)
 
 
 def _replaced(call: Call, record: TupleV) -> TupleV:
