@@ -16,7 +16,7 @@ from presieve.lift.execution.state import Flow, Frame, Machine, State
 from presieve.lift.execution.statements import machine
 from presieve.lift.python.shipped import function_source
 from presieve.lift.python.zones import Zone
-from presieve.lift.values.columns import Columns, Gaps, Recorded, Splits
+from presieve.lift.values.columns import Columns, Nulls, Recorded, Splits
 from presieve.lift.values.restorable import Restorable
 
 CALLED = {"source", "names", "frame", "depth", "outer"}
@@ -28,14 +28,14 @@ GOES_BACK = {
     State: {"ranges", "stage", "raises", "objects", "fields", "named", "keys"},
     Frame: {"exits", "loops", "here"},
     Recorded: {"read", "assumptions", "calls"},
-    Gaps: {"types", "met", "asked"},
+    Nulls: {"types", "met", "asked"},
 }
 """What is as it was before a statement that is given up."""
 
 NEVER_CHANGES = {"request", "pandas", "zone", "tracked", "single", "beside_null"}
 """What a lifting knows of the columns from the start."""
 
-RECORDS = {"gaps", "recorded"}
+RECORDS = {"nulls", "recorded"}
 STAYS = {"splits"}
 """Work that was done is counted, whether or not it was given up."""
 
@@ -77,14 +77,14 @@ def test_what_holds_the_records_is_never_changed(cls: type) -> None:
 def test_rolling_back_restores_every_field() -> None:
     m = execution()
     columns = m.columns
-    before = [dataclasses.replace(r) for r in (m.state, m.frame, columns.recorded, columns.gaps)]
+    before = [dataclasses.replace(r) for r in (m.state, m.frame, columns.recorded, columns.nulls)]
     saved = m.checkpoint()
-    for record in (m.state, m.frame, columns.recorded, columns.gaps):
+    for record in (m.state, m.frame, columns.recorded, columns.nulls):
         for name in names_of(type(record)):
             setattr(record, name, object())
     columns.splits.count = 7
     m.rollback(saved)
-    assert [m.state, m.frame, columns.recorded, columns.gaps] == before
+    assert [m.state, m.frame, columns.recorded, columns.nulls] == before
     assert columns.splits.count == 7
 
 

@@ -25,7 +25,7 @@ from presieve.lift.entry.row_class import is_row_class, lift_class
 from presieve.lift.entry.row_map import lift_rows
 from presieve.lift.entry.row_value import check_row_columns
 from presieve.lift.entry.udtf import lift_state_class
-from presieve.lift.execution.tested import assumed_whole, tested_columns, without_tested
+from presieve.lift.execution.tested import assumed_not_null, tested_columns, without_tested
 from presieve.lift.forms import (
     ArrayFunction,
     Form,
@@ -45,7 +45,7 @@ from presieve.lift.python.names import parameters
 from presieve.lift.python.positions import definition_of
 from presieve.lift.python.shipped import BY_REFERENCE, function_source, opened
 from presieve.lift.python.source import Source
-from presieve.lift.values.columns import NARROW, Gaps
+from presieve.lift.values.columns import NARROW, Nulls
 from presieve.lift.values.symbolic import (
     GIVEN,
     TABLE,
@@ -92,7 +92,7 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
 def _attempted(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     try:
         form = form or _form_of(obj)
-        return _with_gaps(Attempt(_unwrap(obj, form), form, request))
+        return _with_nulls(Attempt(_unwrap(obj, form), form, request))
     except DeclineSignal as signal:
         declined = signal.declined
         reason = declined.reason
@@ -108,7 +108,7 @@ _READINGS = (NARROW | {"bigint"}, NARROW, frozenset[str]())
 """Types of which missing values are cases of their own, in the order in which this is tried."""
 
 
-def _with_gaps(attempt: Attempt) -> Lifted:
+def _with_nulls(attempt: Attempt) -> Lifted:
     """Lift with missing integers and times as cases of their own; where that does not do, with the
     assumption that none is missing, which is not made of columns that are asked for it. Of a
     ``bigint`` that is not asked, it is preferred to the one that doubles hold its values.
@@ -118,19 +118,19 @@ def _with_gaps(attempt: Attempt) -> Lifted:
     single = isinstance(attempt.form, RowsFunction)
     signals, spare = list[DeclineSignal](), list[Lifted]()
     for types in _READINGS[-1:] if single else _READINGS:
-        gaps = Gaps(types)
+        nulls = Nulls(types)
         try:
-            whole = _tracking(replace(attempt, gaps=gaps))
+            whole = _tracking(replace(attempt, nulls=nulls))
         except DeclineSignal as signal:
             signals.append(signal)
-            if not gaps.met:
+            if not nulls.met:
                 break
             continue
-        tested = tested_columns(whole, gaps.asked)
-        if tested & assumed_whole(whole) and not single:
+        tested = tested_columns(whole, nulls.asked)
+        if tested & assumed_not_null(whole) and not single:
             break
         reduced = without_tested(whole, tested)
-        big = {c.name for c in attempt.request.schema if c.type == "bigint"} & gaps.met
+        big = {c.name for c in attempt.request.schema if c.type == "bigint"} & nulls.met
         if not big or "bigint" not in types or big <= {v.name for v in tested}:
             return reduced
         spare.append(reduced)
@@ -163,7 +163,7 @@ def _function_under(obj: object) -> object:
     return inspect.getattr_static(obj, "func", obj) if not isinstance(obj, type) else obj
 
 
-def _shown(obj: object) -> str:
+def _described(obj: object) -> str:
     """An object by what its class is called."""
     kind = type(obj)
     name = kind.__qualname__
@@ -292,7 +292,7 @@ _ENTRIES: dict[type[Form], Callable[[Attempt], Lifted]] = {
 
 def _function(obj: object) -> FunctionType:
     if not isinstance(obj, FunctionType):
-        raise DeclineSignal("not-a-function", f"{_shown(obj)} is no function written with def")
+        raise DeclineSignal("not-a-function", f"{_described(obj)} is no function written with def")
     return obj
 
 

@@ -143,7 +143,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
         raise _signal(unknown[number])
     needed = _needed(names, read_above, where)
     fold = product(parts, needed)
-    shown = _shown_keys(boundary, read_above)
+    shown = _key_forms(boundary, read_above)
     assumptions = dict.fromkeys([*(a for x in lifted for a in x.assumptions), *shown])
     problem = Problem(_with_keys(fold, names), where, boundary.mode, tuple(assumptions))
     asked = Called(problem)
@@ -304,7 +304,7 @@ def _read(site: Site, boundary: Boundary, moved: frozenset[tuple[int, int]]) -> 
     return with_all_fields(live(site.path, moved, visible(site.path, made)), made)
 
 
-def _shown_keys(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, ...]:
+def _key_forms(boundary: Boundary, read: frozenset[int]) -> tuple[Assumption, ...]:
     """That it does not matter which of the equal values of a grouping column stands for its group.
 
     Spark shows the one that it meets first, be it -0.0 or 0.0, or the one or other spelling under

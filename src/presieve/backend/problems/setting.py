@@ -1,4 +1,4 @@
-"""Trusted. What lifting is told of the session and of the data."""
+"""Trusted. What lifting knows of the session and of the data."""
 
 from __future__ import annotations
 

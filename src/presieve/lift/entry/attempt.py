@@ -8,7 +8,7 @@ from presieve.ir.fold import Fold
 from presieve.ir.terms import Lit
 from presieve.lift.forms import Form, Lifted, Request
 from presieve.lift.python.zones import Zone
-from presieve.lift.values.columns import BesideNull, Columns, Gaps
+from presieve.lift.values.columns import BesideNull, Columns, Nulls
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Attempt:
     form: Form | None
     request: Request
     tracked: tuple[Lit, ...] = ()
-    gaps: Gaps = field(default_factory=Gaps)
+    nulls: Nulls = field(default_factory=Nulls)
 
     def columns(self, *, pandas: bool = False, beside_null: BesideNull | None = None) -> Columns:
         """The columns of a function of groups; with ``beside_null`` of one of single rows."""
@@ -31,7 +31,7 @@ class Attempt:
             Zone(self.request.timezone),
             tracked=self.tracked,
             single=beside_null is not None,
-            gaps=self.gaps,
+            nulls=self.nulls,
             beside_null=beside_null or "doubles",
         )
 

@@ -45,9 +45,9 @@ from presieve.lift.values.symbolic import (
     BitsV,
     CellV,
     DictV,
-    GapV,
     MapV,
     NoneV,
+    NullableV,
     Scalar,
     TableV,
     Traits,
@@ -133,7 +133,7 @@ def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[V
             return _by_name(m, found, items, names, node)
         case TupleV(items) if returns.rows and len(names) > 1:
             return _by_name(m, None, items, names, node)
-        case Scalar() | BitsV() | GapV() | NoneV() if not returns.table and len(names) == 1:
+        case Scalar() | BitsV() | NullableV() | NoneV() if not returns.table and len(names) == 1:
             return (value,)
     wanted = "a table of one row" if returns.table else f"{len(names)} value(s)"
     raise m.decline("return-shape", f"{describe(value)} is returned, {wanted} is declared", node)
@@ -178,7 +178,7 @@ def _coerce(m: Machine, cell: Cell, returns: Returns, assumptions: dict[str, Ass
     if returns.arrow:
         with m.at(e.node):
             return arrow_value(m, e.flow, value, column, cast=not returns.table)
-    if isinstance(value, GapV):
+    if isinstance(value, NullableV):
         if value.base in (*TEXTS, DATE):  # NaN is a float, which Arrow makes no text of
             m.fail(e.flow, is_none(value.term))
         value = Scalar(value.term, Traits(numpy=True))

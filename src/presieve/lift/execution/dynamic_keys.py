@@ -5,7 +5,7 @@ Where a dict meets a key that is no constant, what is left of the block is execu
 tracked constant, as if the key were this constant, on the path where it is; and once more on the
 path where it is none of them. There the dict has an item of the name ``OTHER``, of which nothing is
 known: it is made of variables that no fold has. A fold in which anything but such items depends on
-these variables is declined (``loop.settled``), so that it does not matter which key was meant.
+these variables is declined (``row_loop.settled``), so that it does not matter which key was meant.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def split(
 ) -> None:
     """Execute the statements for each constant that the key may be, and for all others."""
     names = [str(literal_value(x)) for x in m.columns.tracked if x.sort == STRING]
-    key, outside = _plain(signal.key.term), m.state.keys
+    key, enclosing = _plain(signal.key.term), m.state.keys
 
     m.columns.splits.count += len(names) + 1
     if m.columns.splits.count > _MOST_SPLITS:
@@ -98,22 +98,22 @@ def split(
         raise m.decline("too-large", reason, signal.node)
 
     def run(here: Flow, name: str) -> None:
-        m.state.keys = {**outside, key: name}
+        m.state.keys = {**enclosing, key: name}
         m.execute(body, here)
-        m.state.keys = outside
+        m.state.keys = enclosing
 
     def other(here: Flow) -> None:
-        m.state.keys = {k: (None if n == OTHER else n) for k, n in outside.items()} | {key: OTHER}
+        m.state.keys = {k: (None if n == OTHER else n) for k, n in enclosing.items()} | {key: OTHER}
         _forget(m, here, signal.node)
         earlier = m.frame.take_exits()
         m.execute(body, here)
         exits = m.frame.exits
-        if OTHER in outside.values():
+        if OTHER in enclosing.values():
             # What dicts hold now may belong to this key or to that one, wherever control goes on.
             _forget(m, here, signal.node)
             exits = tuple(_forgotten_exit(m, e, signal.node) for e in exits)
         m.frame.exits = (*earlier, *exits)
-        m.state.keys = outside
+        m.state.keys = enclosing
 
     def among(number: int, here: Flow) -> None:
         if number == len(names):

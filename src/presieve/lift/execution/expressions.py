@@ -75,14 +75,23 @@ def _condition_op(m: Machine, conjunctive: bool, operands: list[ast.expr], flow:
         return first
     inner = flow.branch(goes_on)
     rest = _condition_op(m, conjunctive, operands[1:], inner)
-    if inner.ended:  # evaluating the rest raises, so here the first operand has decided
+    if not _joined(flow, goes_on, inner):
+        return first
+    return flow.decided(and_(first, rest) if conjunctive else or_(first, rest))
+
+
+def _joined(flow: Flow, goes_on: Term, inner: Flow) -> bool:
+    """After the rest of ``and`` or ``or``, which is evaluated where ``goes_on`` holds: whether it
+    counts. Where evaluating it raises, the first operand has decided.
+    """
+    if inner.ended:
         flow.learn(negate(goes_on))
         flow.ended = goes_on == TRUE
-        return first
+        return False
     inlining.settled_branch(flow, inner)
     if goes_on == TRUE:
         flow.facts |= inner.facts
-    return flow.decided(and_(first, rest) if conjunctive else or_(first, rest))
+    return True
 
 
 def _named(m: Machine, node: ast.NamedExpr, flow: Flow) -> Value:
@@ -206,13 +215,9 @@ def _bool_op(
         return first
     inner = flow.branch(goes_on)
     rest = _bool_op(m, conjunctive, operands[1:], inner, node)
-    if inner.ended:  # evaluating the rest raises, so here the first operand has decided
-        flow.learn(negate(goes_on))
-        flow.ended = goes_on == TRUE
+    if not _joined(flow, goes_on, inner):
         return first
-    inlining.settled_branch(flow, inner)
     if goes_on == TRUE:
-        flow.facts |= inner.facts
         return rest
     if _is_boolean(first) and _is_boolean(rest):
         assert isinstance(first, Scalar)

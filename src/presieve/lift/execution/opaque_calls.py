@@ -71,7 +71,7 @@ def _is_in(source: Source, place: Span) -> bool:
 def _target(m: Machine, node: ast.expr, flow: Flow) -> object | None:
     match node:
         case ast.Name(name) if name not in flow.env:
-            return m.names.found(name, read=False)
+            return m.names.lookup(name, read=False)
         case ast.Attribute(owner, name):
             module = _target(m, owner, flow)
             return member_of(module, name) if type(module) is ModuleType else None

@@ -26,10 +26,10 @@ from presieve.lift.values.symbolic import (
     BitsV,
     Clash,
     ColumnV,
-    GapV,
     IndexV,
     Known,
     NoneV,
+    NullableV,
     OptTupleV,
     RefV,
     Scalar,
@@ -204,7 +204,7 @@ class Machine:
         return replace(self, source=source, names=names, frame=Frame(), depth=depth, outer=outer)
 
     def _records(self) -> tuple[Restorable, ...]:
-        return self.state, self.frame, self.columns.recorded, self.columns.gaps
+        return self.state, self.frame, self.columns.recorded, self.columns.nulls
 
     def checkpoint(self) -> tuple[Checkpoint, ...]:
         """All that statements change, but for their path."""
@@ -308,7 +308,7 @@ class Machine:
                 if decided == TRUE:
                     return TupleV(inner)
                 return NONE if decided == FALSE else OptTupleV(decided, items)
-            case GapV(term) if flow.decided(is_none(term)) == FALSE:
+            case NullableV(term) if flow.decided(is_none(term)) == FALSE:
                 return Scalar(get(term), Traits(numpy=True, wide=value.wide))
             case SizeV() if self.state.stage is Stage.AFTER:
                 return Scalar(Var(Scope.ACC, SIZE_FIELD, INT))
@@ -341,7 +341,7 @@ class Machine:
         if isinstance(value, BitsV):
             return as_number(value)
         value = without_length(value)
-        if isinstance(value, GapV) and (value.there or value.base == FLOAT):
+        if isinstance(value, NullableV) and (value.there or value.base == FLOAT):
             stand_in = float_lit(float("nan")) if value.base == FLOAT else default(value.base)
             term = ite(is_none(value.term), stand_in, get(value.term))
             return Scalar(term, Traits(False, False, value.base == FLOAT, True, None, value.wide))

@@ -134,7 +134,7 @@ def _known(m: Machine, name: str) -> Known:
 def _made(m: Machine, name: str, node: ast.Call, flow: Flow, watched: Watched) -> list[Value]:
     """What ``range``, ``enumerate`` or ``zip`` give."""
     if name == "range":
-        ends = [_whole(m, m.evaluate(a, flow), node) for a in node.args]
+        ends = [_constant_int(m, m.evaluate(a, flow), node) for a in node.args]
         if not 1 <= len(ends) <= 3 or (len(ends) == 3 and ends[2] == 0):
             raise m.decline("always-raises", "this use of range", node)
         if any(abs(end) > sys.maxsize for end in ends) or len(range(*ends)) > MOST:
@@ -151,7 +151,7 @@ def _made(m: Machine, name: str, node: ast.Call, flow: Flow, watched: Watched) -
     raise m.decline("unsupported-expression", f"this use of {name}", node)
 
 
-def _whole(m: Machine, value: Value, node: ast.AST) -> int:
+def _constant_int(m: Machine, value: Value, node: ast.AST) -> int:
     if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == INT:
         return int(value.term.value or 0)
     raise m.decline("nested-loop", "the number of rounds depends on the row", node)

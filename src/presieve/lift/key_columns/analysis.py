@@ -102,7 +102,7 @@ class _Walk:
         return True
 
     def _is_error(self, name: str) -> bool:
-        found = names_of(self.reader.function, Zone("UTC")).found(name)
+        found = names_of(self.reader.function, Zone("UTC")).lookup(name)
         builtin = found is getattr(builtins, name, None)
         return builtin and isinstance(found, type) and issubclass(found, Exception)
 

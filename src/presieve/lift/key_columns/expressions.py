@@ -61,7 +61,7 @@ class Reader:
             case ast.Constant(found):
                 return Other() if found is None or found is ... else Flat(scalar=True)
             case ast.Name(name):
-                return env[name] if name in env else self._outside(node)
+                return env[name] if name in env else self._global(node)
             case ast.IfExp(test, then, other):
                 self.value(test, env)
                 return join(self.value(then, env), self.value(other, env))
@@ -105,7 +105,7 @@ class Reader:
 
     # --- names and attributes -----------------------------------------------------------------
 
-    def _outside(self, node: ast.Name) -> TableValue:
+    def _global(self, node: ast.Name) -> TableValue:
         """A name from outside of the function: an immutable constant, a module or a builtin."""
         if node.id in own_names(self.function):
             raise self.decline("maybe-unbound", f"{node.id} may not be assigned here", node)

@@ -51,9 +51,9 @@ class Names:
 
     def resolve(self, name: str) -> Value:
         """What the name means. Declines ``unknown-name`` where it is not defined."""
-        return constant(self.found(name), name, self.zone)
+        return constant(self.lookup(name), name, self.zone)
 
-    def found(self, name: str, *, read: bool = True) -> object:
+    def lookup(self, name: str, *, read: bool = True) -> object:
         """The object that the name means; ``read`` as in :func:`global_of`."""
         if name in self.closure:
             return self.closure[name]

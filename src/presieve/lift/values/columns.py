@@ -21,7 +21,7 @@ from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit, non
 from presieve.lift.forms import HiddenCall, Request
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.restorable import Restorable
-from presieve.lift.values.symbolic import EXACT_INT, GapV, Scalar, Traits
+from presieve.lift.values.symbolic import EXACT_INT, NullableV, Scalar, Traits
 from presieve.semantics import types
 from presieve.semantics.assumptions import assumed
 
@@ -37,7 +37,7 @@ BesideNull = Literal["doubles", "extension", "unknown"]
 
 
 @dataclass(slots=True)
-class Gaps(Restorable):
+class Nulls(Restorable):
     """How elements of integers and times are read where pandas makes NaN or NaT of a NULL: of the
     ``types`` a missing one is a case of its own, of others it is assumed that none is missing.
 
@@ -83,13 +83,13 @@ class Columns:
     """Constants that sets of all kinds of values must tell from others."""
     single: bool = False
     """The keys are those of single rows, so that no value of theirs stands for an equal one."""
-    gaps: Gaps = field(default_factory=Gaps)
+    nulls: Nulls = field(default_factory=Nulls)
     beside_null: BesideNull = "doubles"
     """What integers are to pandas where one of the column is NULL; see ``entry/row_map.py``."""
     recorded: Recorded = field(default_factory=Recorded)
     splits: Splits = field(default_factory=Splits)
 
-    def value(self, name: str, *, numpy: bool = False) -> Scalar | GapV:
+    def value(self, name: str, *, numpy: bool = False) -> Scalar | NullableV:
         """The value of a column in the current row, or of a grouping column, as Python sees it.
 
         ``numpy``: it is taken out of a Series by position, which gives numpy's own scalars.
@@ -100,9 +100,9 @@ class Columns:
         base = strip(column.sort)
         var = self._variable(column)
         if self._becomes_nan(column):
-            self.gaps.met |= {name}
-            if column.type in self.gaps.types:
-                return self._gap(column, var)
+            self.nulls.met |= {name}
+            if column.type in self.nulls.types:
+                return self._nullable(column, var)
         view = self._view(column, var)
         maybe_nan = base == FLOAT and NUMBERS not in self.tracked
         return Scalar(view, Traits(maybe_nan=maybe_nan, numpy=numpy and base in (INT, BOOL)))
@@ -154,7 +154,7 @@ class Columns:
         """The Spark type of a column."""
         return self._declared(name).type
 
-    def key(self, name: str) -> Scalar | GapV:
+    def key(self, name: str) -> Scalar | NullableV:
         """The value of a grouping column, taken out of the key. Declines as :meth:`value`."""
         if name not in self.request.keys:
             type_ = types.shown_type(self._declared(name).type)
@@ -194,12 +194,12 @@ class Columns:
         times_or_integers = strip(column.sort) in (INT, TIMESTAMP, TIMESTAMP_NTZ)
         return self.pandas and isinstance(column.sort, Option) and times_or_integers
 
-    def _gap(self, column: Column, var: Var) -> GapV:
+    def _nullable(self, column: Column, var: Var) -> NullableV:
         """An element that may be missing. A key is NULL in all rows of its group or in none."""
         if var.scope is Scope.ROW:
             self.assume_small(column.name)
             self._assume("no-nan", column.name, negate(app(Op.IS_NONE, var)))
-        return GapV(var)
+        return NullableV(var)
 
     def _view(self, column: Column, var: Var) -> Term:
         base = strip(column.sort)
@@ -240,7 +240,7 @@ class Columns:
 
     def ask(self, *terms: Term) -> None:
         """The function asks whether these are missing."""
-        self.gaps.asked += terms
+        self.nulls.asked += terms
 
     def columns(self) -> tuple[Column, ...]:
         """The columns that were read, in the schema's order, then the hidden ones."""

@@ -21,9 +21,9 @@ from presieve.lift.models.pandas.whole_columns import CalendarV as CalendarV
 from presieve.lift.models.pandas.whole_columns import DistinctV as DistinctV
 from presieve.lift.models.pandas.whole_columns import FrameV as FrameV
 from presieve.lift.models.pandas.whole_columns import FrequencyV as FrequencyV
-from presieve.lift.models.pandas.whole_columns import GapV as GapV
 from presieve.lift.models.pandas.whole_columns import LabelledV as LabelledV
 from presieve.lift.models.pandas.whole_columns import LabelV as LabelV
+from presieve.lift.models.pandas.whole_columns import NullableV as NullableV
 from presieve.lift.models.pandas.whole_columns import PartV as PartV
 from presieve.lift.models.pandas.whole_columns import SeriesV as SeriesV
 from presieve.lift.models.pandas.whole_columns import Sorting as Sorting
@@ -358,7 +358,7 @@ def describe(value: Value) -> str:
 
 
 _KINDS = {
-    "GapV": "a value that may be NaN",
+    "NullableV": "a value that may be NaN",
     "DistinctV": "the number of different values",
     "LabelV": "the label of a row",
     "CalendarV": "the years or dates of a column of times",

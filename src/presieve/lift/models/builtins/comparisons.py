@@ -30,13 +30,13 @@ from presieve.lift.values.symbolic import (
     BitsV,
     DictV,
     DistinctV,
-    GapV,
     GrowingV,
     Known,
     LengthV,
     ListV,
     MapV,
     NoneV,
+    NullableV,
     OptTupleV,
     Scalar,
     SetV,
@@ -94,7 +94,7 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
             return TRUE
         case Known(_, (list() | dict() | set() | frozenset()) as found) if type(found) in _PLAIN:
             return TRUE if found else FALSE
-        case GapV():
+        case NullableV():
             return flow.decided(truth_of_missing(value))
         case Scalar(term, _):
             return flow.decided(and_(negate(is_none(term)), truth_of_term(get(term))))
@@ -134,7 +134,7 @@ def compare(comparison: Comparison) -> Term:
     if known is not None:
         return flow.decided(known)
     left, right = without_length(left), without_length(right)
-    if any(isinstance(v, GapV | DistinctV) for v in (left, right)):
+    if any(isinstance(v, NullableV | DistinctV) for v in (left, right)):
         return compare_missing(comparison._replace(left=left, right=right))
     if isinstance(left, SizeV) or isinstance(right, SizeV):
         return _compare_size(m, op, left, right, node)
@@ -387,7 +387,7 @@ def _term(value: Value) -> Term:
     return value.term
 
 
-def number_of(value: GapV) -> Scalar:
+def number_of(value: NullableV) -> Scalar:
     """The value where it is there: where the column held NULL, an integer is a float."""
     return Scalar(get(value.term), Traits(numpy=True))
 
@@ -403,17 +403,17 @@ def compare_missing(comparison: Comparison) -> Term:
         raise m.decline("unsupported-operation", "'in' for a value that may be NaN", node)
     if isinstance(left, DistinctV) or isinstance(right, DistinctV):
         return _compare_distinct(m, op, left, right, node)
-    there = [negate(is_none(v.term)) for v in (left, right) if isinstance(v, GapV)]
-    bases = {v.base for v in (left, right) if isinstance(v, GapV)}
+    there = [negate(is_none(v.term)) for v in (left, right) if isinstance(v, NullableV)]
+    bases = {v.base for v in (left, right) if isinstance(v, NullableV)}
     if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) and bases & {*TEXTS, DATE}:
         # Two that are missing are two floats, whose order does not raise.
         neither = and_(*(negate(t) for t in there)) if len(there) == 2 else FALSE
         m.fail(flow, negate(or_(and_(*there), neither)))
     if left == right and isinstance(op, ast.Eq | ast.NotEq):
-        m.columns.ask(*(v.term for v in (left, right) if isinstance(v, GapV)))
+        m.columns.ask(*(v.term for v in (left, right) if isinstance(v, NullableV)))
         return there[0] if isinstance(op, ast.Eq) else negate(there[0])
     both = and_(*there)
-    a, b = (number_of(v) if isinstance(v, GapV) else v for v in (left, right))
+    a, b = (number_of(v) if isinstance(v, NullableV) else v for v in (left, right))
     same = ast.Eq() if isinstance(op, ast.NotEq) else op
     found = and_(both, compare(Comparison(m, flow.branch(both), same, a, b, node)))
     return flow.decided(negate(found) if isinstance(op, ast.NotEq) else found)
@@ -447,7 +447,7 @@ def _compare_distinct(m: Machine, op: ast.cmpop, left: Value, right: Value, node
     raise m.decline("not-a-fold", reason, node)
 
 
-def truth_of_missing(value: GapV) -> Term:
+def truth_of_missing(value: NullableV) -> Term:
     """NaN is true. Declines nothing: the truth of a number is whether it is not zero."""
     absent = is_none(value.term)
     return or_(absent, and_(negate(absent), truth_of_term(get(value.term))))

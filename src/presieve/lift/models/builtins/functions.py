@@ -27,10 +27,10 @@ from presieve.lift.values.symbolic import (
     BatchV,
     DictV,
     FrameV,
-    GapV,
     GrowingV,
     ListV,
     NoneV,
+    NullableV,
     PartV,
     Scalar,
     SeriesV,
@@ -114,7 +114,7 @@ def make_int(call: Call) -> Value:
     """``int`` of an integer, a truth value or a constant text. NaN raises, as in Python."""
     m, flow, _, (of,), _, node = call
     forced = m.force(of, flow)
-    if isinstance(forced, GapV):
+    if isinstance(forced, NullableV):
         if forced.base != INT:
             raise call.decline("unsupported-operation", f"int() of {describe(forced)}")
         m.fail(flow, is_none(forced.term))

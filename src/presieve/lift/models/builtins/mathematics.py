@@ -9,7 +9,7 @@ from presieve.lift.execution.state import Call
 from presieve.lift.models.builtins.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.registry import function
-from presieve.lift.values.symbolic import PLAIN, GapV, Scalar, Traits, describe
+from presieve.lift.values.symbolic import PLAIN, NullableV, Scalar, Traits, describe
 from presieve.semantics.build import as_int, is_none, or_
 
 
@@ -40,7 +40,7 @@ def is_nan(call: Call) -> Scalar:
     """``math.isnan`` of a number; of None and of texts it raises."""
     m, flow, _, (of,), _, node = call
     found = m.force(of, flow)
-    if isinstance(found, GapV) and found.base in (INT, FLOAT):
+    if isinstance(found, NullableV) and found.base in (INT, FLOAT):
         m.columns.ask(found.term)
         return boolean(is_none(found.term))
     value = m.scalar(flow, of, node)

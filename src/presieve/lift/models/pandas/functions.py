@@ -12,7 +12,7 @@ from presieve.lift.models.builtins import mathematics
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.pandas import elementwise, reductions, series
 from presieve.lift.models.registry import function
-from presieve.lift.values.symbolic import GapV, NoneV, Scalar, Value, describe
+from presieve.lift.values.symbolic import NoneV, NullableV, Scalar, Value, describe
 from presieve.semantics.build import and_, get, is_none, or_
 
 
@@ -59,9 +59,9 @@ def _is_missing(call: Call) -> Term:
     value = call.m.force(call.args[0], call.flow)
     if isinstance(value, NoneV):
         return TRUE
-    if isinstance(value, GapV | Scalar):
+    if isinstance(value, NullableV | Scalar):
         call.m.columns.ask(value.term)
-    if isinstance(value, GapV):
+    if isinstance(value, NullableV):
         return is_none(value.term)
     if not isinstance(value, Scalar):
         raise call.decline("unsupported-operation", f"isna of {describe(value)}")

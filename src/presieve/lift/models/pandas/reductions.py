@@ -22,8 +22,8 @@ from presieve.lift.models.pandas.series import NAN, column_of, missing, present_
 from presieve.lift.models.pandas.zeros import either_zero
 from presieve.lift.values.symbolic import (
     DistinctV,
-    GapV,
     LabelV,
+    NullableV,
     PartV,
     Scalar,
     Traits,
@@ -97,7 +97,7 @@ def extreme(m: Machine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
     if base == FLOAT:
         found = either_zero(m, best, v.term, v.rows, node)
     there = v.rows == TRUE and (base == FLOAT or missing(v.term) == FALSE)
-    return GapV(found, there, wide=there and not v.narrow)
+    return NullableV(found, there, wide=there and not v.narrow)
 
 
 def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
@@ -115,7 +115,7 @@ def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
         return Scalar(acc, NUMPY)
     small(m, v)
     within(m, flow, Bounded(acc, _EXACT, v), node)
-    return GapV(some(acc))
+    return NullableV(some(acc))
 
 
 def _sum(m: Machine, v: VectorV, node: ast.AST) -> Term:
@@ -229,7 +229,7 @@ def element_value(m: Machine, v: VectorV, term: Term) -> Value:
         return Scalar(term, NARROW if v.narrow else NUMPY)
     if base in _OBJECTS or isinstance(base, Decimal) or not isinstance(v.term.sort, Option):
         return Scalar(term)
-    return GapV(term)
+    return NullableV(term)
 
 
 class Cell(NamedTuple):

@@ -32,7 +32,7 @@ from presieve.lift.values.symbolic import (
     BatchV,
     CellV,
     FrameV,
-    GapV,
+    NullableV,
     PartV,
     Scalar,
     SeriesV,
@@ -134,7 +134,7 @@ def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
 
 def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
     """A value beside a column: it must not depend on other rows, which would take two passes."""
-    if isinstance(value, Scalar | GapV) and any(
+    if isinstance(value, Scalar | NullableV) and any(
         x.scope is Scope.ACC for x in variables(value.term)
     ):
         reason = "every row is compared with a value of the whole group, which takes two passes"

@@ -27,8 +27,8 @@ from presieve.lift.models.pandas.zeros import either_zero
 from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import (
     FrameV,
-    GapV,
     ListV,
+    NullableV,
     PartV,
     Scalar,
     SeriesV,
@@ -205,7 +205,7 @@ def at(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | 
         case sort if sort == FLOAT:
             return Scalar(ite(is_none(term), NAN, get(term)), Traits(maybe_nan=True))
         case sort if sort in _RANKED and isinstance(of.term.sort, Option):
-            return GapV(term)
+            return NullableV(term)
     return Scalar(term)
 
 
@@ -249,7 +249,7 @@ def extreme(call: Call, top: TopV) -> Value | None:
     there_ = of.rows == TRUE and (sort == FLOAT or missing(of.term) == FALSE)
     if sort == FLOAT:
         best = either_zero(m, best, of.term, of.rows, node)
-    return GapV(best, there_, wide=there_ and not of.narrow)
+    return NullableV(best, there_, wide=there_ and not of.narrow)
 
 
 @method(TopV, "count", "sum", "mean", arguments=0)
@@ -268,7 +268,9 @@ def total(call: Call, top: TopV) -> Value | None:
     if strip(of.term.sort) == INT:
         whole = _sum(call, of, places)
         if call.name == "sum":
-            return GapV(some(whole)) if isinstance(of.term.sort, Option) else Scalar(whole, NUMPY)
+            return (
+                NullableV(some(whole)) if isinstance(of.term.sort, Option) else Scalar(whole, NUMPY)
+            )
         whole = as_float(whole)
     else:
         whole = _sum_of_doubles(call, top, places)
