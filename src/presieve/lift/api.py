@@ -78,10 +78,12 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     """Lift a class, function or grouped-aggregate pandas UDF; ``form`` None means: find out.
 
     Nothing of the user's is run. Whatever is not understood exactly is a :class:`Declined` with
-    one of the codes of :mod:`presieve.lift.codes`; what cannot be understood anyway is said first.
+    one of the codes of :mod:`presieve.lift.codes`; what cannot be understood anyway is said first,
+    but for functions of tables that may be read in other forms, too.
     """
     result = _attempted(obj, form, request)
-    if isinstance(result, Declined) and result.code == BY_REFERENCE:
+    final = not isinstance(form, RowsFunction | KeyColumns)
+    if final and isinstance(result, Declined) and result.code == BY_REFERENCE:
         with opened():
             other = _attempted(obj, form, request)
         if isinstance(other, Declined):
