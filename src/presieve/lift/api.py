@@ -226,7 +226,9 @@ def _lift(attempt: Attempt) -> Lifted:
         return _group_fold(attempt, fold)
     if form is None:
         form = RowClass() if is_row_class(obj) else _detected(obj, request)
-    return _ENTRIES[type(form)](replace(attempt, form=form))
+    if isinstance(form, StateClass | RowFunction):
+        request = replace(request, pure=())
+    return _ENTRIES[type(form)](replace(attempt, form=form, request=request))
 
 
 def _group_fold(attempt: Attempt, fold: GroupFold) -> Lifted:
@@ -238,17 +240,11 @@ def _group_fold(attempt: Attempt, fold: GroupFold) -> Lifted:
     return of_columns(fold, read, _lift(inner))
 
 
-def _row_class(attempt: Attempt) -> Lifted:
-    columns = attempt.columns()
+def _class(attempt: Attempt) -> Lifted:
+    columns = attempt.values()
     returns = Returns(attempt.request.returns, table=False, rows=True, pandas=False)
-    fold, text = lift_class(attempt.obj, columns, returns)
-    return lifted(columns, fold, text)
-
-
-def _state_class(attempt: Attempt) -> Lifted:
-    columns = attempt.without_pure().columns()
-    returns = Returns(attempt.request.returns, table=False, rows=True, pandas=False)
-    fold, text = lift_state_class(attempt.obj, columns, returns)
+    entry = lift_class if isinstance(attempt.form, RowClass) else lift_state_class
+    fold, text = entry(attempt.obj, columns, returns)
     return lifted(columns, fold, text)
 
 
@@ -258,7 +254,7 @@ def _row_function(attempt: Attempt) -> Lifted:
     source = function_source(function)
     if not form.columns:
         form = replace(form, columns=_series(_detect(function, source, request), "columns"))
-    columns = attempt.without_pure().columns(beside_null="doubles")
+    columns = attempt.values(single=True)
     check_row_columns(form, request)
     returns = Returns(request.returns, table=False, rows=False, pandas=False, row=form)
     inputs = _inputs(function, form, request, source)
@@ -271,7 +267,7 @@ def _group_function(attempt: Attempt) -> Lifted:
     source = function_source(function)
     form = _with_columns(function, source, attempt.form, request)
     arrow = isinstance(form, ArrayFunction | TableFunction)
-    columns = attempt.columns(pandas=not arrow)
+    columns = attempt.tables(pandas=not arrow)
     is_table = isinstance(form, FrameFunction | TableFunction)
     returns = Returns(request.returns, is_table, rows=False, pandas=not arrow, arrow=arrow)
     inputs = _inputs(function, form, request, source)
@@ -279,8 +275,8 @@ def _group_function(attempt: Attempt) -> Lifted:
 
 
 _ENTRIES: dict[type[Form], Callable[[Attempt], Lifted]] = {
-    RowClass: _row_class,
-    StateClass: _state_class,
+    RowClass: _class,
+    StateClass: _class,
     RowFunction: _row_function,
     RowsFunction: lift_rows,
     SeriesFunction: _group_function,

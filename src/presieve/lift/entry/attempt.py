@@ -23,21 +23,15 @@ class Attempt:
     tracked: tuple[Lit, ...] = ()
     nulls: Nulls = field(default_factory=Nulls)
 
-    def columns(self, *, pandas: bool = False, beside_null: BesideNull | None = None) -> Columns:
-        """The columns of a function of groups; with ``beside_null`` of one of single rows."""
-        return Columns(
-            self.request,
-            pandas,
-            Zone(self.request.timezone),
-            tracked=self.tracked,
-            single=beside_null is not None,
-            nulls=self.nulls,
-            beside_null=beside_null or "doubles",
-        )
+    def values(self, *, single: bool = False) -> Columns:
+        """Columns whose values come one by one; ``single``: each row is a group."""
+        zone = Zone(self.request.timezone)
+        return Columns(self.request, False, zone, tracked=self.tracked, single=single)
 
-    def without_pure(self) -> Attempt:
-        """The same, with every function that is called to be read."""
-        return replace(self, request=replace(self.request, pure=()))
+    def tables(self, *, pandas: bool, beside_null: BesideNull | None = None) -> Columns:
+        """Columns that come as a whole; with ``beside_null`` each row is a group."""
+        columns = replace(self.values(single=beside_null is not None), nulls=self.nulls)
+        return replace(columns, pandas=pandas, beside_null=beside_null or "doubles")
 
 
 def lifted(columns: Columns, fold: Fold, source: str) -> Lifted:

@@ -34,7 +34,7 @@ def lift_keys(attempt: Attempt) -> Lifted:
     if not isinstance(function, FunctionType):
         raise DeclineSignal("not-a-function", "a function written with def is expected")
     held = held_columns(function, form.takes_key, form.table, form.key, form.beside)
-    known = attempt.columns().keys()
+    known = attempt.values().keys()
     keys = {c.name: c for c in known}
     outputs = []
     for c in request.returns:

@@ -85,7 +85,7 @@ def lift_rows(attempt: Attempt) -> Lifted:
         raise DeclineSignal("not-a-function", "a function written with def is expected")
     source = function_source(function, generator=form.batches)
     beside_null = _beside_null(form, request)
-    columns = attempt.columns(pandas=not form.arrow, beside_null=beside_null)
+    columns = attempt.tables(pandas=not form.arrow, beside_null=beside_null)
     m = machine(function, source, columns)
     m.begin(Stage.AFTER)
     names = tuple(c.name for c in request.schema)
