@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -83,6 +85,7 @@ def wrong_type(n):
 
 CODES = [
     ("sum_of_doubles", "v", "double", "not-a-fold"),
+    ("above_a_decimal", "v", "bigint", "unsupported-operation"),
     ("spread", "v", "double", "unknown-call"),
     ("scalar_order", "v", "double", "row-in-state"),
     ("scalar_equal", "s", "bigint", "unsupported-operation"),
@@ -215,3 +218,7 @@ BATCH_CODES = [
     ("length_in_the_loop", "n", "group-size"),
     ("batch_after_the_loop", "n", "maybe-unbound"),
 ]
+
+
+def above_a_decimal(v):
+    return pc.count(pc.filter(v, pc.greater(v, Decimal("1.5"))))

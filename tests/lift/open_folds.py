@@ -232,6 +232,67 @@ class LeaksInside(Leaks):
         return counts, total
 
 
+def put(counts, key):
+    counts[key] = 5
+    return key
+
+
+def fresh(key, flag):
+    counts = {}
+    counts[key] = 5
+    if flag:
+        return {"b": 5}
+    return counts
+
+
+def fresh_after(counts, key, flag):
+    counts[key] = 3
+    return fresh(key, flag)
+
+
+class _LeaksOut(_Counts):
+    """What another key has got on a path that leaves a block is read under the first one."""
+
+    def zero(self):
+        return 0
+
+    def reduce(self, acc, row):
+        counts = {}
+        counts[row.s] = 1
+        return acc + self.read(counts, row)
+
+    def finish(self, acc):
+        return acc
+
+
+class LeaksByReturn(_LeaksOut):
+    def read(self, counts, row):
+        put(counts, row.t)
+        return counts[row.s]
+
+
+class LeaksByContinue(_LeaksOut):
+    def read(self, counts, row):
+        for _ in (0, 1):
+            counts[row.t] = 5
+            continue
+        return counts[row.s]
+
+
+class LeaksByBreak(_LeaksOut):
+    def read(self, counts, row):
+        for _ in (0, 1):
+            counts[row.t] = 5
+            if row.f:
+                break
+        return counts[row.s]
+
+
+class LeaksByValue(_LeaksOut):
+    def read(self, counts, row):
+        return fresh_after(counts, row.t, row.f).get(row.s, 0)
+
+
 class MayRaise(_Counts):
     """Whether it raises depends on what other keys hold."""
 
@@ -309,3 +370,24 @@ class Copies:
 
     def finish(self, acc):
         return acc[1].get("a", 0)
+
+
+def in_the_head_of_the_loop(key, pdf: pd.DataFrame):
+    values = {}
+    values[key[0]] = pdf["n"]
+    total = 0
+    for x in values[key[0]]:
+        total += x
+    return pd.DataFrame({"o": [total]})
+
+
+def by_its_first_text(pdf: pd.DataFrame) -> pd.DataFrame:
+    values = {}
+    values[pdf["s"].iloc[0]] = 1
+    return pdf[pdf["n"] == values[pdf["s"].iloc[0]]]
+
+
+def by_a_constant(pdf: pd.DataFrame) -> pd.DataFrame:
+    values = {}
+    values[pdf["s"].iloc[0]] = 1
+    return pdf[pdf["n"] == values.get("a", 0)]

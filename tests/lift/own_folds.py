@@ -192,3 +192,12 @@ class ChangesInChain(ChangesUnderCondition):
     def reduce(self, acc, row):
         acc[0] += 0 < (row.n or 2) < 1 + changes(acc) < 1 + changes(acc) + changes(acc)
         return acc
+
+
+def positives(n):
+    return (n > 0).sum()
+
+
+def one_more(n: pd.Series) -> int:
+    """How large a count of a called function's can get is known where it is called."""
+    return positives(n) + 1

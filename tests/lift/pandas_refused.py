@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 
@@ -34,6 +37,13 @@ CODES = [
     ("column_of_a_part", "unsupported-operation"),
     ("array_with_nan", "unsupported-operation"),
     ("count_per_max", "two-passes"),
+    ("clipped_at_a_decimal", "unsupported-operation"),
+    ("clipped_at_a_date", "unsupported-operation"),
+    ("above_a_decimal", "unsupported-operation"),
+    ("kinds_above_a_decimal", "not-a-fold"),
+    ("at_a_date", "unsupported-expression"),
+    ("first_few_of_a_decimal", "too-large"),
+    ("column_of_bytes", "unsupported-expression"),
 ]
 
 
@@ -154,3 +164,31 @@ def two_rows(pdf: pd.DataFrame) -> pd.DataFrame:
 
 def latest_of_ties(pdf: pd.DataFrame) -> pd.DataFrame:
     return pdf.sort_values("t").tail(1)
+
+
+def clipped_at_a_decimal(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf["v"].clip(upper=Decimal("1.5")).max()]})
+
+
+def clipped_at_a_date(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf["v"].clip(upper=dt.date(1970, 1, 3)).max()]})
+
+
+def above_a_decimal(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [np.maximum(pdf["v"], Decimal("1.5")).max()]})
+
+
+def kinds_above_a_decimal(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [1.0 if pdf["n"].nunique() > Decimal("0.1") else 0.0]})
+
+
+def at_a_date(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf["v"].iloc[dt.date(1970, 1, 1)]]})
+
+
+def first_few_of_a_decimal(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf["v"].nlargest(Decimal("0.3")).max()]})
+
+
+def column_of_bytes(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [pdf[pdf.v > 0][b"v"].max()]})

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from tests.lift import folds
 from tests.lift.lifting import lifted, request
 
 from presieve.ir.text import parse_fold, print_fold, print_term
-from presieve.lift import Request
+from presieve.lift import Form, Request, api
 
 GOLDEN = Path(__file__).parent / "golden"
 _TOP2 = request("team string, score double", "team string, first double, second double", "team")
@@ -98,3 +99,7 @@ def test_results_that_fit_need_no_assumption() -> None:
 def test_lifting_is_deterministic() -> None:
     for obj, asked in CASES:
         assert lifted(obj, asked) == lifted(obj, asked)
+
+
+def test_every_form_is_lifted_by_one_entry() -> None:
+    assert set(api._ENTRIES) == set(get_args(Form))

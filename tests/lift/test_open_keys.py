@@ -8,7 +8,9 @@ from tests.lift.agreement import Case, assert_agrees
 from tests.lift.lifting import declined, request
 
 from presieve import synthesize, verify
-from presieve.lift import RowClass, SeriesFunction
+from presieve.errors import Declined
+from presieve.lift import FrameFunction, RowClass, SeriesFunction, lift
+from presieve.lift.forms import RowsFunction
 
 CASES = [
     Case(open_folds.Counts, "s string", "o bigint"),
@@ -44,6 +46,10 @@ REFUSED = [
     (open_folds.LeaksOther, "mutation", _DEPENDS),
     (open_folds.LeaksPresence, "mutation", "that depend on each other"),
     (open_folds.LeaksInside, "mutation", _DEPENDS),
+    (open_folds.LeaksByReturn, "mutation", _DEPENDS),
+    (open_folds.LeaksByContinue, "mutation", _DEPENDS),
+    (open_folds.LeaksByBreak, "mutation", _DEPENDS),
+    (open_folds.LeaksByValue, "mutation", _DEPENDS),
     (open_folds.MayRaise, "mutation", _DEPENDS),
     (open_folds.Size, "unsupported-operation", "the length of"),
     (open_folds.Any, "mutation", _DEPENDS),
@@ -65,6 +71,19 @@ def test_declined_with_a_reason(obj: object, code: str, words: str) -> None:
     found = declined(obj, request(schema, "o bigint"), RowClass())
     assert (found.code, words in found.reason) == (code, True), str(found)
     assert found.span is not None
+
+
+def test_a_key_outside_of_statements_is_declined() -> None:
+    asked = request("s string, n bigint", "o bigint", "s")
+    found = declined(open_folds.in_the_head_of_the_loop, asked, FrameFunction(takes_key=True))
+    assert (found.code, "ask first" in found.reason) == ("mutation", True), str(found)
+
+
+@pytest.mark.parametrize("function", [open_folds.by_its_first_text, open_folds.by_a_constant])
+def test_a_function_of_tables_with_such_keys_is_declined(function: object) -> None:
+    schema = "s string, n double"
+    found = lift(function, RowsFunction(), request(schema, schema, "s,n"))
+    assert isinstance(found, Declined)
 
 
 def test_a_count_keeps_the_rows_of_its_key() -> None:

@@ -15,7 +15,7 @@ from presieve.driver.inputs import Inputs, read_filter
 from presieve.driver.verify import Asked, Verdict
 from presieve.errors import Declined
 from presieve.ir.fold import Mode
-from presieve.lift.entry.row_map import lift_rows
+from presieve.lift import lift
 from presieve.lift.forms import Lifted, Request, RowsFunction
 from presieve.semantics.interpret import Raised, evaluate, key_env, run_fold
 from presieve.semantics.values import Value
@@ -145,7 +145,7 @@ def _shown(cell: object) -> str:
 @pytest.mark.parametrize(("name", "schema", "returns"), CASES)
 def test_rows_of_a_table_are_those_of_its_rows(name: str, schema: str, returns: str) -> None:
     asked_ = asked(schema, returns)
-    found = lift_rows(getattr(row_tables, name), form_of(name), asked_)
+    found = lift(getattr(row_tables, name), form_of(name), asked_)
     assert isinstance(found, Lifted), str(found)
     assert {o.name for o in found.fold.outputs} == {c.name for c in asked_.returns}
     dice = random.Random(name)
@@ -178,17 +178,17 @@ def test_integers_beside_null_and_a_text_compare_as_null(name: str) -> None:
     function = getattr(row_tables, name)
     for extra in ("level string", "price decimal(10,2)"):
         schema = f"n int, {extra}"
-        found = lift_rows(function, form_of(name), asked(schema, f"{schema}, high boolean"))
+        found = lift(function, form_of(name), asked(schema, f"{schema}, high boolean"))
         assert isinstance(found, Declined), "it was lifted"
         assert found.code == "column-type", str(found)
     given = asked("n int NOT NULL, level string", "n int, level string, high boolean")
-    assert isinstance(lift_rows(row_tables.map_larger, form_of("map_larger"), given), Lifted)
+    assert isinstance(lift(row_tables.map_larger, form_of("map_larger"), given), Lifted)
 
 
 @pytest.mark.parametrize(("name", "code"), row_tables.REFUSED)
 def test_refused(name: str, code: str) -> None:
     schema = "score double, n bigint NOT NULL, level string"
-    found = lift_rows(
+    found = lift(
         getattr(row_tables, name), form_of(name), asked(schema, schema.replace(" NOT NULL", ""))
     )
     assert isinstance(found, Declined), "it was lifted"
@@ -199,7 +199,7 @@ def test_refused(name: str, code: str) -> None:
 def test_a_wrong_prefilter_is_refuted() -> None:
     """By a row that the function and the filter keep; what it shows is so when it is run."""
     asked_ = asked(COLUMNS, COLUMNS)
-    found = lift_rows(row_tables.same, form_of("same"), asked_)
+    found = lift(row_tables.same, form_of("same"), asked_)
     assert isinstance(found, Lifted)
     inputs = Inputs(found, asked_.schema, asked_.keys, Mode.GROUPED)
     where = read_filter("where", "level = 'error'", inputs.output_names())
@@ -227,10 +227,10 @@ def test_a_wrong_prefilter_is_refuted() -> None:
 def test_columns_of_other_types() -> None:
     """Arrays may be changed for the sake of others; floats of 32 bits come back as they are."""
     arrays = asked("n bigint, a unsupported:array", "n bigint, a unsupported:array")
-    found = lift_rows(row_tables.same, RowsFunction(), arrays)
+    found = lift(row_tables.same, RowsFunction(), arrays)
     assert isinstance(found, Declined)
     floats = asked("n bigint, f unsupported:float", "n bigint, f unsupported:float")
-    lifted = lift_rows(row_tables.same, RowsFunction(), floats)
+    lifted = lift(row_tables.same, RowsFunction(), floats)
     assert isinstance(lifted, Lifted), str(lifted)
     assert [o.name for o in lifted.fold.outputs] == ["n"]
     assert {a.code for a in lifted.assumptions} == {"exact-int"}

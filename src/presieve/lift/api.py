@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Callable
 from dataclasses import replace
 from types import FunctionType
 
 from presieve.errors import Declined, DeclineSignal, Span
-from presieve.ir.terms import TRUE, Lit
+from presieve.ir.terms import TRUE
+from presieve.lift.entry.attempt import Attempt, lifted
 from presieve.lift.entry.function import lift_function
-from presieve.lift.entry.group_fold import check_methods, group_fold_under, of_columns, of_rows
+from presieve.lift.entry.group_fold import (
+    GroupFold,
+    check_methods,
+    group_fold_under,
+    of_columns,
+    of_rows,
+)
+from presieve.lift.entry.key_values import lift_keys
 from presieve.lift.entry.returns import Returns
 from presieve.lift.entry.row_class import is_row_class, lift_class
+from presieve.lift.entry.row_map import lift_rows
 from presieve.lift.entry.row_value import check_row_columns
 from presieve.lift.entry.udtf import lift_state_class
 from presieve.lift.evaluation_types import AGGREGATES, SCALAR, Role, evaluation_type
-from presieve.lift.execution.tested import assumed_whole, tested_columns, without_tested
+from presieve.lift.execution.tested import assumed_not_null, tested_columns, without_tested
 from presieve.lift.forms import (
     ArrayFunction,
     Form,
     FrameFunction,
-    HiddenCall,
+    KeyColumns,
     Lifted,
     Request,
     RowClass,
     RowFunction,
+    RowsFunction,
     SeriesFunction,
     StateClass,
     TableFunction,
@@ -35,8 +46,7 @@ from presieve.lift.python.names import parameters
 from presieve.lift.python.positions import definition_of
 from presieve.lift.python.shipped import BY_REFERENCE, function_source, opened
 from presieve.lift.python.source import Source
-from presieve.lift.python.zones import Zone
-from presieve.lift.values.columns import NARROW, Columns, Gaps
+from presieve.lift.values.columns import NARROW, Nulls
 from presieve.lift.values.symbolic import (
     GIVEN,
     TABLE,
@@ -60,69 +70,80 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     """Lift a class, function or grouped-aggregate pandas UDF; ``form`` None means: find out.
 
     Nothing of the user's is run. Whatever is not understood exactly is a :class:`Declined` with
-    one of the codes of :mod:`presieve.lift.codes`; what cannot be understood anyway is told first.
+    one of the codes of :mod:`presieve.lift.codes`; what cannot be understood anyway is said first,
+    but for functions of tables that may be read in other forms, too.
     """
-    found = _attempt(obj, form, request)
-    if isinstance(found, Declined) and found.code == BY_REFERENCE:
+    result = _attempted(obj, form, request)
+    final = not isinstance(form, RowsFunction | KeyColumns)
+    if final and isinstance(result, Declined) and result.code == BY_REFERENCE:
         with opened():
-            other = _attempt(obj, form, request)
+            other = _attempted(obj, form, request)
         if isinstance(other, Declined):
             return other
-    return found
+    return result
 
 
-def _attempt(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
+def _attempted(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     try:
         form = form or _form_of(obj)
-        return _with_gaps(_unwrap(obj, form), form, request)
+        return _with_nulls(Attempt(_unwrap(obj, form), form, request))
     except DeclineSignal as signal:
         declined = signal.declined
-        place = declined.span or _place(obj)
-        return Declined(declined.code, advised(declined.code, declined.reason), place)
+        reason = declined.reason
+        if not isinstance(form, KeyColumns):
+            reason = advised(declined.code, reason)
+        return Declined(declined.code, reason, declined.span or _place(obj))
     except RecursionError:
         reason = "the function is nested too deeply to be analysed"
         return Declined("unsupported-expression", reason, _place(obj))
 
 
-def _with_gaps(obj: object, form: Form | None, request: Request) -> Lifted:
+_READINGS = (NARROW | {"bigint"}, NARROW, frozenset[str]())
+"""Types of which missing values are cases of their own, in the order in which this is tried."""
+
+
+def _with_nulls(attempt: Attempt) -> Lifted:
     """Lift with missing integers and times as cases of their own; where that does not do, with the
     assumption that none is missing, which is not made of columns that are asked for it. Of a
     ``bigint`` that is not asked, it is preferred to the one that doubles hold its values.
+
+    Where rows are treated one by one, columns are never read in the first way.
     """
+    single = isinstance(attempt.form, RowsFunction)
     signals, spare = list[DeclineSignal](), list[Lifted]()
-    for types in (NARROW | {"bigint"}, NARROW, frozenset[str]()):
-        gaps = Gaps(types)
+    for types in _READINGS[-1:] if single else _READINGS:
+        nulls = Nulls(types)
         try:
-            whole = _tracking(obj, form, request, gaps)
+            whole = _tracking(replace(attempt, nulls=nulls))
         except DeclineSignal as signal:
             signals.append(signal)
-            if not gaps.met:
+            if not nulls.met:
                 break
             continue
-        tested = tested_columns(whole, gaps.asked)
-        if tested & assumed_whole(whole):
+        tested = tested_columns(whole, nulls.asked)
+        if tested & assumed_not_null(whole) and not single:
             break
-        found = without_tested(whole, tested)
-        big = {c.name for c in request.schema if c.type == "bigint"} & gaps.met
+        reduced = without_tested(whole, tested)
+        big = {c.name for c in attempt.request.schema if c.type == "bigint"} & nulls.met
         if not big or "bigint" not in types or big <= {v.name for v in tested}:
-            return found
-        spare.append(found)
+            return reduced
+        spare.append(reduced)
     if spare:
         return spare[0]
-    raise signals[0] if len(signals) < 3 else signals[-1]
+    raise signals[0] if len(signals) < len(_READINGS) else signals[-1]
 
 
-def _tracking(obj: object, form: Form | None, request: Request, gaps: Gaps) -> Lifted:
+def _tracking(attempt: Attempt) -> Lifted:
     """Lift again and again, until sets tell all constants from others that are asked for."""
-    tracked: tuple[Lit, ...] = ()
     while True:
         try:
-            return _lift(obj, form, request, tracked, gaps)
+            return _lift(attempt)
         except UntrackedSignal as signal:
+            tracked = attempt.tracked
             if signal.constant in tracked or len(tracked) >= _MOST_TRACKED:
                 reason = "a set of values of several types, or too many, is asked for constants"
                 raise DeclineSignal("unsupported-operation", reason, signal.span) from signal
-            tracked = (*tracked, signal.constant)
+            attempt = replace(attempt, tracked=(*tracked, signal.constant))
 
 
 def _place(obj: object) -> Span | None:
@@ -136,7 +157,7 @@ def _function_under(obj: object) -> object:
     return inspect.getattr_static(obj, "func", obj) if not isinstance(obj, type) else obj
 
 
-def _shown(obj: object) -> str:
+def _described(obj: object) -> str:
     """An object by what its class is called."""
     kind = type(obj)
     name = kind.__qualname__
@@ -173,73 +194,88 @@ def _unwrap(obj: object, form: Form | None) -> object:
     return function
 
 
-def _lift(
-    obj: object, form: Form | None, request: Request, tracked: tuple[Lit, ...], gaps: Gaps
-) -> Lifted:
+def _lift(attempt: Attempt) -> Lifted:
+    obj, form, request = attempt.obj, attempt.form, attempt.request
     if not request.returns:
         raise DeclineSignal("no-returns", "the output columns are not declared")
     missing = [k for k in request.keys if k not in {c.name for c in request.schema}]
     if missing:
         raise DeclineSignal("unknown-column", f"the input has no grouping column {missing[0]}")
-    zone = Zone(request.timezone)
-    found = group_fold_under(obj)
-    if found is not None and (form is None or isinstance(form, SeriesFunction)):
-        read = form.columns if form else found.names
-        check_methods(found.aggregator)
-        asked = of_rows(found, read, request)
-        return of_columns(found, read, _lift(found.aggregator, RowClass(), asked, tracked, gaps))
-    if isinstance(form, StateClass):
-        columns = Columns(replace(request, pure=()), False, zone, tracked=tracked)
-        returns = Returns(request.returns, table=False, rows=True, pandas=False)
-        fold, text = lift_state_class(obj, columns, returns)
-        return Lifted(fold, tuple(columns.assumptions.values()), text)
-    if isinstance(form, RowClass) or (form is None and is_row_class(obj)):
-        columns = Columns(request, False, zone, tracked=tracked)
-        returns = Returns(request.returns, table=False, rows=True, pandas=False)
-        fold, text = lift_class(obj, columns, returns)
-        return Lifted(fold, tuple(columns.assumptions.values()), text, _calls(columns))
-    if not isinstance(obj, FunctionType):
-        raise DeclineSignal("not-a-function", f"{_shown(obj)} is no function written with def")
-    source = function_source(obj)
-    if isinstance(form, RowFunction):
-        return _lift_row(obj, source, form, request, zone, tracked)
-    form = _with_columns(obj, source, form, request)
-    arrow = isinstance(form, ArrayFunction | TableFunction)
-    columns = Columns(request, not arrow, zone, tracked=tracked, gaps=gaps)
-    is_table = isinstance(form, FrameFunction | TableFunction)
-    returns = Returns(request.returns, is_table, rows=False, pandas=not arrow, arrow=arrow)
-    fold = lift_function(obj, source, _inputs(obj, form, request, source), columns, returns)
-    return Lifted(fold, tuple(columns.assumptions.values()), source.text, _calls(columns))
+    fold = group_fold_under(obj)
+    if fold is not None and (form is None or isinstance(form, SeriesFunction)):
+        return _group_fold(attempt, fold)
+    if form is None:
+        form = RowClass() if is_row_class(obj) else _detected(obj, request)
+    if isinstance(form, StateClass | RowFunction):
+        request = replace(request, pure=())
+    return _ENTRIES[type(form)](replace(attempt, form=form, request=request))
 
 
-def _calls(columns: Columns) -> tuple[HiddenCall, ...]:
-    return tuple(columns.calls.values())
+def _group_fold(attempt: Attempt, fold: GroupFold) -> Lifted:
+    """The aggregator under a function of ``presieve.spark.group_fold``."""
+    read = attempt.form.columns if isinstance(attempt.form, SeriesFunction) else fold.names
+    check_methods(fold.aggregator)
+    rows = of_rows(fold, read, attempt.request)
+    inner = replace(attempt, obj=fold.aggregator, form=RowClass(), request=rows)
+    return of_columns(fold, read, _lift(inner))
 
 
-def _lift_row(
-    function: FunctionType,
-    source: Source,
-    form: RowFunction,
-    request: Request,
-    zone: Zone,
-    tracked: tuple[Lit, ...],
-) -> Lifted:
+def _class(attempt: Attempt) -> Lifted:
+    columns = attempt.values()
+    returns = Returns(attempt.request.returns, table=False, rows=True, pandas=False)
+    entry = lift_class if isinstance(attempt.form, RowClass) else lift_state_class
+    fold, text = entry(attempt.obj, columns, returns)
+    return lifted(columns, fold, text)
+
+
+def _row_function(attempt: Attempt) -> Lifted:
+    function, form, request = _function(attempt.obj), attempt.form, attempt.request
+    assert isinstance(form, RowFunction)
+    source = function_source(function)
     if not form.columns:
         form = replace(form, columns=_series(_detect(function, source, request), "columns"))
-    columns = Columns(replace(request, pure=()), False, zone, tracked=tracked, single=True)
+    columns = attempt.values(single=True)
     check_row_columns(form, request)
     returns = Returns(request.returns, table=False, rows=False, pandas=False, row=form)
     inputs = _inputs(function, form, request, source)
-    fold = lift_function(function, source, inputs, columns, returns)
-    return Lifted(fold, tuple(columns.assumptions.values()), source.text)
+    return lifted(columns, lift_function(function, source, inputs, columns, returns), source.text)
 
 
-def _with_columns(
-    function: FunctionType, source: Source, form: Form | None, request: Request
-) -> Form:
+def _group_function(attempt: Attempt) -> Lifted:
+    function, request = _function(attempt.obj), attempt.request
+    assert attempt.form is not None
+    source = function_source(function)
+    form = _with_columns(function, source, attempt.form, request)
+    arrow = isinstance(form, ArrayFunction | TableFunction)
+    columns = attempt.tables(pandas=not arrow)
+    is_table = isinstance(form, FrameFunction | TableFunction)
+    returns = Returns(request.returns, is_table, rows=False, pandas=not arrow, arrow=arrow)
+    inputs = _inputs(function, form, request, source)
+    return lifted(columns, lift_function(function, source, inputs, columns, returns), source.text)
+
+
+_ENTRIES: dict[type[Form], Callable[[Attempt], Lifted]] = {
+    RowClass: _class,
+    StateClass: _class,
+    RowFunction: _row_function,
+    RowsFunction: lift_rows,
+    SeriesFunction: _group_function,
+    FrameFunction: _group_function,
+    ArrayFunction: _group_function,
+    TableFunction: _group_function,
+    KeyColumns: lift_keys,
+}
+"""How each form is lifted."""
+
+
+def _function(obj: object) -> FunctionType:
+    if not isinstance(obj, FunctionType):
+        raise DeclineSignal("not-a-function", f"{_described(obj)} is no function written with def")
+    return obj
+
+
+def _with_columns(function: FunctionType, source: Source, form: Form, request: Request) -> Form:
     """The form, found out where it does not say which columns there are."""
-    if form is None:
-        return _detect(function, source, request)
     if not isinstance(form, SeriesFunction | ArrayFunction) or form.columns:
         return form
     if form.batches:
@@ -282,7 +318,7 @@ def _inputs(
             values = (ArrowKeyV(key or request.keys), table) if takes_key else (table,)
         case RowFunction(columns):
             values = tuple(ColumnV(c) for c in columns)
-        case RowClass():
+        case _:
             raise DeclineSignal("not-a-function", "a class is expected for rows")
     if len(values) > len(names):
         reason = f"{len(values)} arguments are passed, {function.__name__} takes {len(names)}"
@@ -291,6 +327,11 @@ def _inputs(
 
 
 # --- finding out the form ----------------------------------------------------------------------
+
+
+def _detected(obj: object, request: Request) -> Form:
+    function = _function(obj)
+    return _detect(function, function_source(function), request)
 
 
 def _detect(function: FunctionType, source: Source, request: Request) -> Form:

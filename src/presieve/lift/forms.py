@@ -97,6 +97,19 @@ class StateClass:
     """
 
 
+@dataclass(frozen=True, slots=True)
+class KeyColumns:
+    """A function of a group's table, with the columns ``table``, of which only those results are
+    asked for that hold the group's key. ``takes_key`` and ``key`` are as in :class:`FrameFunction`.
+    ``beside``: of ``cogroup``, the names of the key's columns in the second table.
+    """
+
+    table: tuple[str, ...]
+    key: tuple[str, ...]
+    takes_key: bool = False
+    beside: tuple[str, ...] | None = None
+
+
 Form: TypeAlias = (
     StateClass
     | RowClass
@@ -105,6 +118,8 @@ Form: TypeAlias = (
     | ArrayFunction
     | TableFunction
     | RowFunction
+    | RowsFunction
+    | KeyColumns
 )
 
 

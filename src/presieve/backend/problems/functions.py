@@ -4,77 +4,31 @@ from __future__ import annotations
 
 import inspect
 import pickle
-from types import FunctionType
 
 from presieve.backend.catalyst.boundary import Boundary, Call, Side
-from presieve.backend.catalyst.names import Names, key_columns
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.pickled import together
-from presieve.errors import Declined, DeclineSignal
-from presieve.ir.fold import Fold, Output
-from presieve.ir.terms import Scope, Var
+from presieve.errors import DeclineSignal
 from presieve.lift.entry.group_fold import group_fold_under
-from presieve.lift.forms import ArrayFunction, Form, Lifted, SeriesFunction
-from presieve.lift.key_columns.analysis import held_columns
-from presieve.lift.python.shipped import function_source
-from presieve.semantics.build import some
-from presieve.semantics.types import column, decimal_type
+from presieve.lift.forms import ArrayFunction, Form, KeyColumns, SeriesFunction
 
 
-def only_keys(
-    gateway: Gateway, node: Handle, boundary: Boundary, names: Names, why: Declined
-) -> Lifted:
-    """The fold of a function that does not lift, with those outputs only that hold the key.
-
-    Lemma: where every row that ``f(D)`` gives for a group D of key k has k in such a column, a
-    filter c on it keeps all of ``f(D)`` or nothing, as c(k) says. So ``filter c (f D)`` is ``f D``
-    over ``filter c D``, which is D or no group. The fold reads no column, so that a pre-filter can
-    only be one on keys, and drops no part of a group.
-
-    The same holds for ``f(L, R)`` of the two groups of a key in ``cogroup``, one of which may be
-    empty: with c(k) false both are dropped, and there is no key k any more.
-    """
-    call = boundary.calls[0]
-    if boundary.kind == "Aggregate" or call.arrow or call.streamed:
-        raise DeclineSignal.of(why)
-    function = load(gateway, gateway.group_function(node), call)
-    if not isinstance(function, FunctionType):
-        raise DeclineSignal.of(why)
-    by_id = {a.id: a for a in boundary.inputs}
-    with_key = takes_key(function, boundary, call)
-    columns = tuple(by_id[i].name for i in call.arguments)
-    keys = tuple(by_id[k].name for k in boundary.keys)
+def key_form(function: object, boundary: Boundary, call: Call) -> KeyColumns:
+    """Those results of a function of groups that hold the key."""
+    by_id = {a.id: a.name for a in boundary.inputs}
     beside = boundary.beside
-    other = None if beside is None else _keys_of(beside)
-    try:
-        found = held_columns(function, with_key, columns, keys, other)
-    except DeclineSignal:
-        if beside is not None:
-            raise
-        found = {}
-    known = {k.name: k for k in names.keys if k.type in _COMES_BACK or decimal_type(k.type)}
-    outputs = []
-    for a in boundary.outputs:
-        key = known.get(found.get(a.name, ""))
-        column_ = None if key is None else column(key.name, key.type, key.nullable)
-        if key is None or column_ is None or a.type != key.type or not a.nullable:
-            continue
-        term = some(Var(Scope.KEY, column_.name, column_.sort))
-        outputs.append(Output(a.name, term.sort, a.type, term))
-    if not outputs:
-        raise DeclineSignal.of(why)
-    fold = Fold(call.name, (), key_columns(names), (), tuple(outputs), span=why.span)
-    return Lifted(fold, (), function_source(function).text)
+    return KeyColumns(
+        tuple(by_id[i] for i in call.arguments),
+        tuple(by_id[k] for k in boundary.keys),
+        takes_key(function, boundary, call),
+        None if beside is None else _keys_of(beside),
+    )
 
 
 def _keys_of(side: Side) -> tuple[str, ...]:
     """The names of the grouping columns."""
     by_id = {a.id: a.name for a in side.inputs}
     return tuple(by_id[k] for k in side.keys)
-
-
-_COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
-"""Types whose values come back from pandas as they were sent, decimals besides."""
 
 
 def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: Call) -> Handle:

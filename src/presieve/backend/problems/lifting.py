@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import FunctionType
 
 from presieve.backend.catalyst.boundary import MAPS, TABLE_FUNCTION, Boundary, Call
 from presieve.backend.catalyst.list_folds import FOLD_OF_A_LIST, lift_list_fold
@@ -15,8 +16,8 @@ from presieve.backend.problems.functions import (
     aggregate_form,
     check_together,
     handle,
+    key_form,
     load,
-    only_keys,
     takes_key,
 )
 from presieve.backend.problems.setting import Setting
@@ -26,12 +27,12 @@ from presieve.ir.sorts import BOOL, Option
 from presieve.ir.terms import TRUE, Var
 from presieve.ir.wellformed import output_var
 from presieve.lift.api import lift
-from presieve.lift.entry.row_map import lift_rows
 from presieve.lift.execution.opaque_calls import apart
 from presieve.lift.forms import (
     Form,
     FrameFunction,
     Lifted,
+    Request,
     RowFunction,
     RowsFunction,
     TableFunction,
@@ -70,20 +71,19 @@ def read_lifted(
     """The boundary's functions lifted: of tables, those of whole groups, of single rows, or what
     holds the key, whichever it is first. Raises :class:`DeclineSignal`.
     """
-    names = read_names(boundary)
+    functions = _Functions(gateway, node, boundary, read_names(boundary), setting)
+    names = functions.names
     check_together(gateway, node, boundary)
-    functions = _Functions(gateway, node, boundary, names, setting)
     if boundary.kind == "Project":
-        found, why = functions.of_rows()
-        return LiftedBoundary(boundary, names, found, why)
+        lifted, why = functions.of_rows()
+        return LiftedBoundary(boundary, names, lifted, why)
     if boundary.kind == TABLE_FUNCTION:
         fold = lifted_table_function(gateway, node, boundary, names, setting)
         return LiftedBoundary(boundary, names, (fold,))
     if boundary.kind in MAPS:
         return functions.row_by_row()
     if boundary.beside is not None:
-        keyed = only_keys(gateway, node, boundary, names, TWO_GROUPS)
-        return LiftedBoundary(boundary, names, (keyed,), TWO_GROUPS)
+        return LiftedBoundary(boundary, names, (functions.only_keys(TWO_GROUPS),), TWO_GROUPS)
     try:
         calls, unknown = functions.of_groups()
         return LiftedBoundary(boundary, names, apart(calls), None, unknown)
@@ -94,14 +94,12 @@ def read_lifted(
             return functions.row_by_row()
         except DeclineSignal:
             pass
-    return LiftedBoundary(boundary, names, (only_keys(gateway, node, boundary, names, why),), why)
+    return LiftedBoundary(boundary, names, (functions.only_keys(why),), why)
 
 
 @dataclass(frozen=True, slots=True)
 class _Functions:
-    """The functions of a boundary; ``node`` is where Spark has it. All may raise
-    :class:`DeclineSignal`.
-    """
+    """The functions of a boundary, to be lifted in one form or another."""
 
     gateway: Gateway
     node: Handle
@@ -109,25 +107,56 @@ class _Functions:
     names: Names
     setting: Setting
 
-    def _load(self, call: Call) -> object:
-        return load(self.gateway, handle(self.gateway, self.node, self.boundary, call), call)
+    def of_groups(self) -> tuple[tuple[Lifted, ...], dict[int, Declined]]:
+        """The calls as folds; and the outputs, by number, of those of Spark's own functions that
+        are not known and never raise: nothing need be known of them where nobody reads what they
+        give.
+        """
+        lifted: list[Lifted] = []
+        unknown: dict[int, Declined] = {}
+        for call in self.boundary.calls:
+            if call.native is None:
+                lifted.append(self._python(call))
+                continue
+            native = self._native(call, call.native)
+            if isinstance(native, Lifted):
+                lifted.append(native)
+            elif call.native.total:
+                unknown[call.outputs[0]] = native
+            else:
+                raise DeclineSignal.of(native)
+        if not lifted:
+            raise DeclineSignal.of(next(iter(unknown.values())))
+        return tuple(lifted), unknown
+
+    def of_rows(self) -> tuple[tuple[Lifted, ...], Declined | None]:
+        """The scalar UDFs that lift, and why the first of the others does not."""
+        lifted: list[Lifted] = []
+        why: Declined | None = None
+        for call in self.boundary.calls:
+            try:
+                lifted.append(self._python(call))
+            except DeclineSignal as signal:
+                why = why or signal.declined
+        if why is not None and not lifted:
+            raise DeclineSignal.of(why)
+        return tuple(lifted), why
 
     def row_by_row(self) -> LiftedBoundary:
         """A function of tables that treats each row by itself: each row is a group."""
         boundary = self.boundary
         (call,) = boundary.calls
         function = self._load(call)
+        is_map = boundary.kind in MAPS
         form = RowsFunction(
-            takes_key=boundary.kind not in MAPS and takes_key(function, boundary, call),
-            batches=call.streamed,
+            takes_key=not is_map and takes_key(function, boundary, call),
+            batches=is_map or call.streamed,
             arrow=call.arrow,
         )
         single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
         names = read_names(single)
         request = request_of(boundary, names, self.setting)
-        lifted = lift_rows(function, form, request)
-        if isinstance(lifted, Declined):
-            raise DeclineSignal.of(lifted)
+        lifted = _lifted(function, form, request)
         if lifted.kept == TRUE:
             return LiftedBoundary(single, names, (lifted,))
         made = Output(f"{call.name} gives the row", Option(BOOL), "boolean", some(lifted.kept))
@@ -137,42 +166,27 @@ class _Functions:
         kept = output_var(made.name, made.sort)
         return LiftedBoundary(single, names, (replace(lifted, fold=fold),), kept=kept)
 
-    def of_groups(self) -> tuple[tuple[Lifted, ...], dict[int, Declined]]:
-        """The calls as folds; and the outputs, by number, of those of Spark's own functions that
-        are not known and never raise: nothing need be known of them where nobody reads what they
-        give.
+    def only_keys(self, why: Declined) -> Lifted:
+        """The fold of a function that does not lift, with those outputs only that hold the key.
+        Raises ``why`` where there are none.
         """
-        found: list[Lifted] = []
-        unknown: dict[int, Declined] = {}
-        for call in self.boundary.calls:
-            if call.native is None:
-                found.append(self._lift(call))
-                continue
-            lifted = self._lift_native(call, call.native)
-            if isinstance(lifted, Lifted):
-                found.append(lifted)
-            elif call.native.total:
-                unknown[call.outputs[0]] = lifted
-            else:
-                raise DeclineSignal.of(lifted)
-        if not found:
-            raise DeclineSignal.of(next(iter(unknown.values())))
-        return tuple(found), unknown
-
-    def of_rows(self) -> tuple[tuple[Lifted, ...], Declined | None]:
-        """The scalar UDFs that lift, and why the first of the others does not."""
-        found: list[Lifted] = []
-        why: Declined | None = None
-        for call in self.boundary.calls:
-            try:
-                found.append(self._lift(call))
-            except DeclineSignal as signal:
-                why = why or signal.declined
-        if why is not None and not found:
+        boundary = self.boundary
+        call = boundary.calls[0]
+        if boundary.kind == "Aggregate" or call.arrow or call.streamed:
             raise DeclineSignal.of(why)
-        return tuple(found), why
+        function = load(self.gateway, self.gateway.group_function(self.node), call)
+        if not isinstance(function, FunctionType):
+            raise DeclineSignal.of(why)
+        form = key_form(function, boundary, call)
+        request = replace(request_of(boundary, self.names, self.setting), schema=self._read(call))
+        lifted = lift(function, form, request)
+        if isinstance(lifted, Declined):
+            raise DeclineSignal.of(why if boundary.beside is None else lifted)
+        if not lifted.fold.outputs:
+            raise DeclineSignal.of(why)
+        return replace(lifted, fold=replace(lifted.fold, name=call.name, span=why.span))
 
-    def _lift_native(self, call: Call, native: NativeCall) -> Lifted | Declined:
+    def _native(self, call: Call, native: NativeCall) -> Lifted | Declined:
         gateway, node = self.gateway, self.node
         (output,) = (a for a in self.boundary.outputs if a.id in call.outputs)
         types = {a.id: a.type for a in self.boundary.inputs}
@@ -184,38 +198,53 @@ class _Functions:
         evaluation = partial(gateway.evaluation_mode, node, call.position)
         return lift_native(native, evaluation, source, column)
 
-    def _lift(self, call: Call) -> Lifted:
-        boundary = self.boundary
+    def _python(self, call: Call) -> Lifted:
+        """A call of Python's. Raises :class:`DeclineSignal`."""
         function = self._load(call)
-        by_id = {a.id: a for a in boundary.inputs}
+        boundary = self.boundary
         outputs = {a.id: a for a in boundary.outputs}
-        columns = tuple(by_id[i].name for i in call.arguments)
-        form: Form
-        if boundary.kind == "Project":
-            form = RowFunction(columns, call.arrow)
-        elif boundary.kind == "Aggregate":
-            form = aggregate_form(function, columns, call)
-        else:
-            kind = TableFunction if call.arrow else FrameFunction
-            if call.streamed:
-                raise DeclineSignal("unsupported-form", "a function of the batches of a group")
-            with_key = takes_key(function, boundary, call)
-            form = kind(with_key, tuple(by_id[k].name for k in boundary.keys))
-        read = dict.fromkeys([*call.arguments, *(k.id for k in self.names.keys)])
+        form = self._form(function, call)
         request = replace(
             request_of(boundary, self.names, self.setting),
-            schema=tuple(schema_column(by_id[i]) for i in read),
+            schema=self._read(call),
             returns=_returns([outputs[i] for i in call.outputs], call),
             pure=self.setting.pure,
         )
-        result = lift(function, form, request)
-        if isinstance(result, Declined):
-            raise DeclineSignal.of(result)
+        lifted = _lifted(function, form, request)
         if not call.fields:
-            return result
-        named = zip(result.fold.outputs, call.outputs, strict=True)
-        declared = tuple(replace(o, name=outputs[i].name) for o, i in named)
-        return replace(result, fold=replace(result.fold, outputs=declared))
+            return lifted
+        named = zip(lifted.fold.outputs, call.outputs, strict=True)
+        columns = tuple(replace(o, name=outputs[i].name) for o, i in named)
+        return replace(lifted, fold=replace(lifted.fold, outputs=columns))
+
+    def _form(self, function: object, call: Call) -> Form:
+        by_id = {a.id: a.name for a in self.boundary.inputs}
+        arguments = tuple(by_id[i] for i in call.arguments)
+        if self.boundary.kind == "Project":
+            return RowFunction(arguments, call.arrow)
+        if self.boundary.kind == "Aggregate":
+            return aggregate_form(function, arguments, call)
+        if call.streamed:
+            raise DeclineSignal("unsupported-form", "a function of the batches of a group")
+        kind = TableFunction if call.arrow else FrameFunction
+        with_key = takes_key(function, self.boundary, call)
+        return kind(with_key, tuple(by_id[k] for k in self.boundary.keys))
+
+    def _load(self, call: Call) -> object:
+        return load(self.gateway, handle(self.gateway, self.node, self.boundary, call), call)
+
+    def _read(self, call: Call) -> tuple[SchemaColumn, ...]:
+        """What a call reads, and the keys."""
+        by_id = {a.id: a for a in self.boundary.inputs}
+        read = dict.fromkeys([*call.arguments, *(k.id for k in self.names.keys)])
+        return tuple(schema_column(by_id[i]) for i in read)
+
+
+def _lifted(function: object, form: Form, request: Request) -> Lifted:
+    found = lift(function, form, request)
+    if isinstance(found, Declined):
+        raise DeclineSignal.of(found)
+    return found
 
 
 def _returns(outputs: list[Attribute], call: Call) -> tuple[SchemaColumn, ...]:

@@ -22,11 +22,10 @@ from presieve.lift.execution.row_loop import (
 )
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
-from presieve.lift.execution.statements import PYTHON, assigned_names, bind, execute
-from presieve.lift.python.names import constant, names_of, own_names, parameters
+from presieve.lift.execution.statements import assigned_names, bind, execute, machine
+from presieve.lift.python.names import constant, own_names, parameters
 from presieve.lift.python.source import Source
 from presieve.lift.values.columns import Columns
-from presieve.lift.values.ranges import field_ranges
 from presieve.lift.values.symbolic import NONE, Unbound, Value, holds_objects
 from presieve.semantics.build import default, ite, or_
 
@@ -39,23 +38,24 @@ def lift_function(
     returns: Returns,
 ) -> Fold:
     """The fold of a function of the whole group. ``inputs`` are the parameters that Spark fills."""
-    m = Machine(source, names_of(function, columns.zone), columns, PYTHON)
+    m = machine(function, source, columns)
     body = source.node.body
     loops = [i for i, s in enumerate(body) if isinstance(s, ast.For)]
     # Without a loop nothing comes before it: all is executed once the number of rows is known.
     at = loops[0] if loops else 0
     flow = Flow(_parameters(m, function, inputs))
     execute(m, body[:at], flow)
-    if m.exits:
-        raise m.decline("early-return", "the function returns before its loop", m.exits[0].node)
+    if m.frame.exits:
+        raise m.decline(
+            "early-return", "the function returns before its loop", m.frame.exits[0].node
+        )
     if flow.ended:
         raise m.decline("always-raises", "the function raises for every group", source.node)
     before = m.raised()
     node = body[at] if loops else None
     loop = _loop(m, node, flow) if isinstance(node, ast.For) else Loop((), FALSE, {})
-    m.stage, m.raises, m.exits = Stage.AFTER, [before], []
-    m.fields = [*loop.fields, count_rows()]
-    m.ranges = field_ranges(m.fields, m.ranges)
+    m.begin(Stage.AFTER, before)
+    m.set_fields((*loop.fields, count_rows()))
     env = {**flow.env, **_after(node), **loop.after}
     after = Flow(env, (), flow.facts, heap=dict(flow.heap))
     boxed_variables(m, after)
@@ -86,7 +86,6 @@ def _loop(m: Machine, node: ast.For, flow: Flow) -> Loop:
     node = rows_loop(m, node, flow)
     with m.at(node):
         row = element(m, node.iter, flow)
-    m.stage = Stage.LOOP
     assigned = assigned_names([node])
     # A name that is no variable of the function belongs to a comprehension or a nested function.
     known = [n for n in assigned if n in flow.env]
@@ -97,16 +96,16 @@ def _loop(m: Machine, node: ast.For, flow: Flow) -> Loop:
     fresh: dict[str, Value] = {n: Unbound() for n in assigned}
 
     def step(start: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
-        m.raises, m.exits = [], []
+        m.begin(Stage.LOOP)
         here = Flow({**flow.env, **fresh, **start}, (), flow.facts, heap=dict(flow.heap))
         boxed_variables(m, here)
         with m.at(node.target):
             bind(m, node.target, row, here)
         execute(m, node.body, here)
-        for e in m.exits:
+        for e in m.frame.exits:
             if e.kind is ExitKind.RETURN:
                 raise m.decline("early-exit", "the function returns from inside its loop", e.node)
-        env = merge_exits(m, m.exits, here)
+        env = merge_exits(m, m.frame.exits, here)
         # What is known on the path to the end of the body does not hold on the others.
         ends = Flow({}, (), flow.facts)
         return {n: m.force(env[n], ends) for n in initial}, m.raised()
@@ -146,7 +145,7 @@ def component_names(node: ast.AST) -> dict[str, str]:
 
 
 def _finish(m: Machine, after: Flow, loop: Loop, before: Term, returns: Returns) -> Fold:
-    exits = [e for e in m.exits if e.kind is ExitKind.RETURN]
+    exits = [e for e in m.frame.exits if e.kind is ExitKind.RETURN]
     if not after.ended:
         exits.append(Exit(ExitKind.RETURN, after, NONE, m.source.node.body[-1]))
     return build_fold(m, exits, loop, before, returns)
@@ -158,8 +157,8 @@ def build_fold(m: Machine, exits: list[Exit], loop: Loop, before: Term, returns:
         raise m.decline(
             "always-raises", "every path of the function raises an error", m.source.node
         )
-    fields = m.fields or [*loop.fields, count_rows()]
-    m.ranges = field_ranges(fields, m.ranges)
+    fields = m.state.fields or (*loop.fields, count_rows())
+    m.set_fields(fields)
     found, assumptions = outputs(m, exits, returns)
     m.columns.add_assumptions(assumptions)
     step_raises, finish_raises = or_(before, loop.raises), m.raised()

@@ -70,7 +70,7 @@ def has_merge(obj: object) -> bool:
 def _lifted(obj: object, request: Request, fold: Fold) -> Merge:
     columns = Columns(request, False, Zone(request.timezone))
     _, _, _, loop = state_loop(obj, columns)
-    known = set(columns.assumptions)
+    known = set(columns.recorded.assumptions)
     method = Method(obj, "merge", columns)
     m = method.machine
     here = {f.name: f for f in loop.fields}
@@ -89,7 +89,7 @@ def _lifted(obj: object, request: Request, fold: Fold) -> Merge:
     terms = {n: _twin(t) for n, t in zip(names, flatten(value, shape), strict=True)}
     merged, raises = tuple(terms[f.name] for f in fold.fields), _twin(m.raised())
     _check_variables(method, fold, (*merged, raises))
-    facts = (a for key, a in columns.assumptions.items() if key not in known)
+    facts = (a for key, a in columns.recorded.assumptions.items() if key not in known)
     return Merge(merged, raises, tuple(facts))
 
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Assumption, Output
@@ -44,9 +45,9 @@ from presieve.lift.values.symbolic import (
     BitsV,
     CellV,
     DictV,
-    GapV,
     MapV,
     NoneV,
+    NullableV,
     Scalar,
     TableV,
     Traits,
@@ -98,7 +99,7 @@ def outputs(
             cells = _cells(m, e.value, returns, e.node)
             rows.append(
                 tuple(
-                    _coerce(m, e, cell, column, returns, assumptions)
+                    _coerce(m, Cell(e, cell, column), returns, assumptions)
                     for cell, column in zip(cells, returns.columns, strict=True)
                 )
             )
@@ -132,7 +133,7 @@ def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[V
             return _by_name(m, found, items, names, node)
         case TupleV(items) if returns.rows and len(names) > 1:
             return _by_name(m, None, items, names, node)
-        case Scalar() | BitsV() | GapV() | NoneV() if not returns.table and len(names) == 1:
+        case Scalar() | BitsV() | NullableV() | NoneV() if not returns.table and len(names) == 1:
             return (value,)
     wanted = "a table of one row" if returns.table else f"{len(names)} value(s)"
     raise m.decline("return-shape", f"{describe(value)} is returned, {wanted} is declared", node)
@@ -157,14 +158,16 @@ def _by_name(
     return tuple(by_name[n] for n in names)
 
 
-def _coerce(
-    m: Machine,
-    e: Exit,
-    value: Value,
-    column: SchemaColumn,
-    returns: Returns,
-    assumptions: dict[str, Assumption],
-) -> Term:
+class Cell(NamedTuple):
+    """What a path returns for an output column."""
+
+    exit: Exit
+    value: Value
+    column: SchemaColumn
+
+
+def _coerce(m: Machine, cell: Cell, returns: Returns, assumptions: dict[str, Assumption]) -> Term:
+    e, value, column = cell
     sort = returns.sort_of(column)
     value = m.force(value, e.flow)
     if isinstance(value, BitsV):
@@ -175,7 +178,7 @@ def _coerce(
     if returns.arrow:
         with m.at(e.node):
             return arrow_value(m, e.flow, value, column, cast=not returns.table)
-    if isinstance(value, GapV):
+    if isinstance(value, NullableV):
         if value.base in (*TEXTS, DATE):  # NaN is a float, which Arrow makes no text of
             m.fail(e.flow, is_none(value.term))
         value = Scalar(value.term, Traits(numpy=True))

@@ -14,17 +14,16 @@ from presieve.ir.terms import FALSE, Term
 from presieve.lift.entry.function import build_fold, component_names
 from presieve.lift.entry.returns import Returns
 from presieve.lift.execution.heap import boxed_variables
-from presieve.lift.execution.row_loop import Loop, merge_values, run_loop
+from presieve.lift.execution.row_loop import Loop, count_rows, merge_values, run_loop
 from presieve.lift.execution.stage import Stage
-from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
-from presieve.lift.execution.statements import PYTHON, execute
+from presieve.lift.execution.state import Exit, ExitKind, Flow
+from presieve.lift.execution.statements import execute, machine
 from presieve.lift.models.pandas.tables import row_attributes
 from presieve.lift.python.attributes import needs_init
-from presieve.lift.python.names import constant, names_of, own_names, parameters
+from presieve.lift.python.names import constant, own_names, parameters
 from presieve.lift.python.shipped import attribute, checked_class, function_source
 from presieve.lift.python.source import Source
 from presieve.lift.values.columns import Columns
-from presieve.lift.values.ranges import field_ranges
 from presieve.lift.values.symbolic import NONE, RowV, SelfV, Unbound, Value
 
 
@@ -41,7 +40,7 @@ def lift_class(obj: object, columns: Columns, returns: Returns) -> tuple[Fold, s
     last = finish or Method(obj, "reduce", columns)
     acc = loop.after["acc"]
     if finish is not None:
-        finish.machine.ranges = field_ranges(loop.fields, finish.machine.ranges)
+        finish.machine.set_fields((*loop.fields, count_rows()))
         exits = finish.run((acc,), Stage.AFTER)
     else:
         node = last.machine.source.node.body[-1]
@@ -73,7 +72,6 @@ def state_loop(obj: object, columns: Columns) -> tuple[Method, Method, Method | 
 
     def step(acc: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
         m = reduce.machine
-        m.raises = []
         exits = reduce.run((acc["acc"], row), Stage.LOOP)
         return {"acc": merge_values(m, exits)}, m.raised()
 
@@ -118,7 +116,7 @@ class Method:
         if not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{name} is not a method written with def")
         source = function_source(function)
-        self.machine = Machine(source, names_of(function, columns.zone), columns, PYTHON)
+        self.machine = machine(function, source, columns)
         self.function = function
         declared = parameters(function)
         if not declared and not isinstance(found, staticmethod):
@@ -148,16 +146,16 @@ class Method:
         missing = [n for n in self.parameters if n not in env or isinstance(env[n], Unbound)]
         if missing:
             raise m.decline("unsupported-form", f"parameter {missing[0]} gets no value", node)
-        m.stage, m.exits = stage, []
+        m.begin(stage)
         flow = Flow(env)
         boxed_variables(m, flow)
         execute(m, node.body, flow)
         if not flow.ended:
-            m.exits.append(Exit(ExitKind.RETURN, flow, NONE, node.body[-1]))
-        for e in m.exits:
+            m.frame.exits += (Exit(ExitKind.RETURN, flow, NONE, node.body[-1]),)
+        for e in m.frame.exits:
             if e.kind is ExitKind.CONTINUE:
                 raise m.decline("unsupported-statement", "continue outside of a loop", e.node)
-        return m.exits
+        return list(m.frame.exits)
 
 
 def _built(cls: type) -> object:

@@ -23,26 +23,25 @@ as they are.
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from types import FunctionType
 
-from presieve.errors import Declined, DeclineSignal
+from presieve.errors import DeclineSignal
 from presieve.ir.fold import Fold, Output
 from presieve.ir.sorts import FLOAT, INT, Decimal, Option, strip
 from presieve.ir.terms import TRUE, Scope, Term, none_lit
 from presieve.ir.walk import variables
+from presieve.lift.entry.attempt import Attempt, lifted
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, Machine
-from presieve.lift.execution.statements import PYTHON, bind, execute
-from presieve.lift.execution.tested import tested_columns, without_tested
+from presieve.lift.execution.statements import bind, execute, machine
 from presieve.lift.forms import Lifted, Request, RowsFunction
 from presieve.lift.models.pandas import series
 from presieve.lift.models.pandas.series import missing
 from presieve.lift.models.pyarrow.arrays import array
-from presieve.lift.python.names import names_of, own_names, parameters
-from presieve.lift.python.positions import definition_of
+from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import function_source
-from presieve.lift.python.zones import Zone
-from presieve.lift.values.columns import BesideNull, Columns, Gaps
+from presieve.lift.values.columns import BesideNull
 from presieve.lift.values.symbolic import (
     TABLE,
     ArrowColumnV,
@@ -54,7 +53,6 @@ from presieve.lift.values.symbolic import (
     Value,
     describe,
 )
-from presieve.lift.words import advised
 from presieve.semantics.build import get, ite, some
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn, shown_type, sort_of
 
@@ -79,35 +77,17 @@ _PASSED = (UNSUPPORTED + "float",)
 """Types of which nothing is known here, and whose values come back one by one."""
 
 
-def lift_rows(function: object, form: RowsFunction, request: Request) -> Lifted | Declined:
+def lift_rows(attempt: Attempt) -> Lifted:
     """The fold of one row, with ``kept``; the keys of the request are all columns of the input."""
-    try:
-        gaps = Gaps()
-        found = _lift(function, form, request, gaps)
-        return without_tested(found, tested_columns(found, gaps.asked))
-    except DeclineSignal as signal:
-        declined = signal.declined
-        place = declined.span or definition_of(function)
-        return Declined(declined.code, advised(declined.code, declined.reason), place)
-    except RecursionError:
-        reason = "the function is nested too deeply to be analysed"
-        return Declined("unsupported-expression", reason, definition_of(function))
-
-
-def _lift(function: object, form: RowsFunction, request: Request, gaps: Gaps) -> Lifted:
+    function, form, request = attempt.obj, attempt.form, attempt.request
+    assert isinstance(form, RowsFunction)
     if not isinstance(function, FunctionType):
         raise DeclineSignal("not-a-function", "a function written with def is expected")
     source = function_source(function, generator=form.batches)
-    columns = Columns(
-        request,
-        not form.arrow,
-        Zone(request.timezone),
-        single=True,
-        gaps=gaps,
-        beside_null=_beside_null(form, request),
-    )
-    m = Machine(source, names_of(function, columns.zone), columns, PYTHON)
-    m.stage = Stage.AFTER
+    beside_null = _beside_null(form, request)
+    columns = attempt.tables(pandas=not form.arrow, beside_null=beside_null)
+    m = machine(function, source, columns)
+    m.begin(Stage.AFTER)
     names = tuple(c.name for c in request.schema)
     table: Value = BatchV(names, TRUE) if form.arrow else FrameV(names, TABLE)
     flow = Flow(_parameters(m, function, form, table))
@@ -132,7 +112,7 @@ def _lift(function: object, form: RowsFunction, request: Request, gaps: Gaps) ->
         finish_raises=raises,
         span=source.span(source.node),
     )
-    return Lifted(fold, tuple(columns.assumptions.values()), source.text, kept=kept)
+    return replace(lifted(columns, fold, source.text), kept=kept)
 
 
 def _parameters(
@@ -153,7 +133,7 @@ def _returned(m: Machine, flow: Flow, _table: Value) -> tuple[Value, ast.stmt]:
     """The result of ``def f(pdf): ...; return table``."""
     *before, last = m.source.node.body
     execute(m, before, flow)
-    if m.exits or flow.ended or not isinstance(last, ast.Return) or last.value is None:
+    if m.frame.exits or flow.ended or not isinstance(last, ast.Return) or last.value is None:
         reason = "one return at the end is expected of a function that keeps the table's rows"
         raise m.decline("return-shape", reason, last)
     return _value(m, last.value, flow), last
@@ -182,7 +162,7 @@ def _yielded(m: Machine, flow: Flow, table: Value) -> tuple[Value, ast.stmt]:
     flow.env[name] = Clash("the batches are read from elsewhere than the loop")
     bind(m, target, table, flow)
     execute(m, before, flow)
-    if m.exits or flow.ended:
+    if m.frame.exits or flow.ended:
         raise m.decline("early-exit", "a batch may yield nothing", last)
     return _value(m, found, flow), last
 

@@ -26,13 +26,12 @@ from presieve.lift.execution.heap import boxed_variables, frozen_variables
 from presieve.lift.execution.row_loop import count_rows, merge_exits, run_loop
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
-from presieve.lift.execution.statements import PYTHON, execute
+from presieve.lift.execution.statements import execute, machine
 from presieve.lift.models.pandas.tables import row_attributes
-from presieve.lift.python.names import names_of, own_names, parameters
+from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import attribute, checked_class, function_source
 from presieve.lift.python.source import Source
 from presieve.lift.values.columns import Columns
-from presieve.lift.values.ranges import field_ranges
 from presieve.lift.values.symbolic import (
     NoneV,
     RowV,
@@ -72,22 +71,21 @@ def lift_state_class(cls: object, columns: Columns, returns: Returns) -> tuple[F
 
     def step(start: Mapping[str, Value]) -> tuple[Mapping[str, Value], Term]:
         m, flow = evaluate.run({**start, **row}, Stage.LOOP)
-        for e in m.exits:
+        for e in m.frame.exits:
             if e.kind is not ExitKind.RETURN or not isinstance(e.value, NoneV):
                 raise m.decline("return-shape", "eval returns rows", e.node)
-        env = merge_exits(m, m.exits, flow)
+        env = merge_exits(m, m.frame.exits, flow)
         ends = Flow({})
         return {n: m.force(env[n], ends) for n in initial}, m.raised()
 
     with evaluate.machine.at(evaluate.source.node):
         loop = run_loop(initial, step, {})
     m = terminate.machine
-    m.fields = [*loop.fields, count_rows()]
-    m.ranges = field_ranges(m.fields, m.ranges)
+    m.set_fields((*loop.fields, count_rows()))
     _, flow = terminate.run(loop.after, Stage.AFTER)
     if not flow.ended:
         raise m.decline("return-shape", "terminate yields no row on some path", terminate.node)
-    exits = [_yielded(m, e, returns) for e in m.exits]
+    exits = [_yielded(m, e, returns) for e in m.frame.exits]
     fold = build_fold(m, exits, loop, FALSE, returns)
     text = "\n".join(x.source.text for x in methods)
     span = evaluate.source.span(evaluate.node)
@@ -115,7 +113,7 @@ def _checked(cls: object) -> type:
 
 def _initial(init: _Method, state: frozenset[str]) -> dict[str, Value]:
     m, flow = init.run({}, Stage.BEFORE)
-    if m.exits or flow.ended or m.raised() != FALSE:
+    if m.frame.exits or flow.ended or m.raised() != FALSE:
         raise m.decline("always-raises", "__init__ returns early or may raise", init.node)
     contents = frozen_variables(m, flow, init.node)
     found = {_variable(n): contents.get(_variable(n), Unbound()) for n in sorted(state)}
@@ -163,7 +161,7 @@ class _Method:
         found = function_source(self.function, generator=last)
         self.node = copy.deepcopy(found.node)
         self.source: Source = replace(found, node=self.node)
-        self.machine = Machine(self.source, names_of(self.function, columns.zone), columns, PYTHON)
+        self.machine = machine(self.function, self.source, columns)
         declared = parameters(self.function)
         plain = all(
             p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
@@ -218,7 +216,7 @@ class _Method:
     def run(self, env: Mapping[str, Value], stage: Stage) -> tuple[Machine, Flow]:
         """Execute it: the machine has the paths that return, the flow is the one that does not."""
         m = self.machine
-        m.stage, m.raises, m.exits = stage, [], []
+        m.begin(stage)
         unbound: dict[str, Value] = {n: Unbound() for n in own_names(self.function)}
         flow = Flow({**unbound, self.owner: SelfV(self.cls), **env})
         boxed_variables(m, flow)

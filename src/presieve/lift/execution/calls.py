@@ -1,66 +1,109 @@
-"""Trusted. Calls as they are written: which function or method it is, and with which arguments."""
+"""Trusted. Calls: which function or method it is, its arguments, and its model.
+
+The models are in the table of :mod:`presieve.lift.models.registry`; the user's own functions and
+classes are executed where they are called.
+"""
 
 from __future__ import annotations
 
 import ast
 
+from presieve.errors import DeclineSignal
 from presieve.lift.execution import comprehensions, heap, identity, inlining, opaque_calls
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.forms import Pure
-from presieve.lift.models.builtins import dicts, lists, records, strings
-from presieve.lift.models.builtins.functions import build_date, calendar_constructor, unknown
-from presieve.lift.models.builtins.functions import call as call_known
-from presieve.lift.models.pandas import dataframe
-from presieve.lift.models.pandas.tables import is_table_call, table
+from presieve.lift.models import registry
+from presieve.lift.models.builtins import (
+    decimals,
+    dicts,
+    functions,
+    lists,
+    mathematics,
+    records,
+    sets,
+    strings,
+)
+from presieve.lift.models.pandas import (
+    assign,
+    dataframe,
+    elementwise,
+    series_methods,
+    tables,
+    top_k,
+    value_counts,
+)
+from presieve.lift.models.pandas import functions as pandas_functions
+from presieve.lift.models.pyarrow import arrays, compute, results
+from presieve.lift.models.registry import Entry
 from presieve.lift.python.callables import is_known, is_method
-from presieve.lift.python.names import is_function
-from presieve.lift.values.symbolic import Known, Value, describe
+from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
+
+MODELS = (
+    *(comprehensions, decimals, dicts, functions, lists, mathematics, records, sets, strings),
+    *(assign, dataframe, elementwise, pandas_functions, series_methods, tables, top_k),
+    *(value_counts, arrays, compute, results),
+)
+"""The modules whose models register themselves."""
+
+_CHANGING = ("append", "extend", "insert", "add", "update", "pop", "remove", "clear", "sort")
 
 
 def call(m: Machine, node: ast.Call, flow: Flow) -> Value:
     """The value of a call as it is written. Declines ``unknown-call`` for all that is not known."""
     if not isinstance(node.func, ast.Name | ast.Attribute):
         raise m.decline("unknown-call", "the called function is not known", node)
-    written = ast.unparse(node.func)
-    known = opaque_calls.declared(m, node.func, flow)
-    if known is not None:
-        return _pure_call(m, node, known, flow)
+    pure = opaque_calls.declared(m, node.func, flow)
+    if pure is not None:
+        return _pure_call(m, node, pure, flow)
     if is_method(m, node.func, flow):
         return _method(m, node, flow)
     function = _function(m, node.func, flow)
     if not isinstance(function, Known):
-        raise m.decline(*unknown(written), node)
-    if is_table_call(function):
-        return _table_call(m, node, flow)
-    if is_function(function, *comprehensions.REDUCTIONS) and _is_of_many(function, node):
-        return comprehensions.reduction(m, function, node, flow)
-    if records.kind_of(function.target):
-        given = inlining.arguments(m, flow, node)
-        return records.construct(m, flow, function, *given, node)
-    if is_function(function, "dataclasses.replace", "dataclasses.asdict", "dataclasses.astuple"):
-        return records.helper(m, flow, function, *inlining.arguments(m, flow, node), node)
+        raise m.decline(*registry.unknown(ast.unparse(node.func)), node)
     if inlining.is_own(function.target):
         with opaque_calls.advised(m, function):
             return inlining.call(m, flow, function, node)
+    if records.kind_of(function.target):
+        return records.construct(_evaluated(m, flow, "", node), function.target)
+    path = registry.path_of(function)
+    if path is None:
+        raise _unknown(m, flow, node)
+    return _known(m, flow, path, node)
+
+
+def _evaluated(m: Machine, flow: Flow, name: str, node: ast.Call) -> Call:
+    args, named = inlining.arguments(m, flow, node)
+    return Call(m, flow, name, tuple(args), named, node)
+
+
+def _known(m: Machine, flow: Flow, path: str, node: ast.Call) -> Value:
+    """A call of a function in the table."""
+    name, found = path.rpartition(".")[2], None
+    if path in registry.SYNTAX:
+        found = registry.SYNTAX[path].model(Call(m, flow, name, (), {}, node))
+    entry = registry.FUNCTIONS.get(path)
+    if found is None and entry is not None:
+        if not entry.names([k.arg for k in node.keywords]):
+            reason = f"keyword arguments of {ast.unparse(node.func)}"
+            raise m.decline("unknown-call", reason, node)
+        call = _evaluated(m, flow, name, node)
+        if not entry.counts(call):
+            raise call.decline("unknown-call", f"supported with {entry.arguments} argument(s) only")
+        found = entry.model(call)
+        if found is not None and entry.fresh:
+            return identity.fresh(m, found)
+    if found is None:
+        raise _unknown(m, flow, node)
+    return found
+
+
+def _unknown(m: Machine, flow: Flow, node: ast.Call) -> DeclineSignal:
+    """Why a call is not known, unless it is one of its arguments."""
     if any(isinstance(a, ast.Starred) for a in node.args):
-        raise m.decline("unknown-call", "a call with *", node)
-    container = dicts.construct(m, flow, function, node)
-    container = container or lists.construct(m, flow, function, node)
-    if container is not None:
-        return container
-    make = calendar_constructor(function)
-    if make is not None and not node.keywords:
-        return build_date(m, make, tuple(m.evaluate(a, flow) for a in node.args), node)
-    renamed = Known(written, function.target)
-    args = tuple(m.evaluate(a, flow) for a in node.args)
-    result = call_known(m, flow, renamed, args, bool(node.keywords), node)
-    return identity.fresh(m, result) if is_function(renamed, *identity.FUNCTIONS) else result
-
-
-def _is_of_many(function: Known, node: ast.Call) -> bool:
-    """Whether ``min`` or ``max`` is asked for the items of something, as the others always are."""
-    extreme = is_function(function, "builtins.min", "builtins.max")
-    return not extreme or len(node.args) == 1
+        return m.decline("unknown-call", "a call with *", node)
+    for a in node.args:
+        m.evaluate(a, flow)
+    return m.decline(*registry.unknown(ast.unparse(node.func)), node)
 
 
 def _function(m: Machine, node: ast.expr, flow: Flow) -> Value | None:
@@ -79,53 +122,75 @@ def _pure_call(m: Machine, node: ast.Call, known: Pure, flow: Flow) -> Value:
     return opaque_calls.call(m, flow, known, every, node)
 
 
-def own_method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
+# --- methods --------------------------------------------------------------------------------------
+
+
+def _own_method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
     """The result of a method of a class of the user's; None where it is none."""
     assert isinstance(node.func, ast.Attribute)
     if records.record_of(m, flow, owner) is None:
         return inlining.method(m, flow, owner, node)
-    args, named = inlining.arguments(m, flow, node)
-    return records.method(Call(m, flow, node.func.attr, tuple(args), named, node), owner)
+    return records.method(_evaluated(m, flow, node.func.attr, node), owner)
 
 
 def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
     assert isinstance(node.func, ast.Attribute)
-    owner = m.evaluate(node.func.value, flow)
-    name = node.func.attr
-    own = own_method(m, flow, owner, node)
+    owner, name = m.evaluate(node.func.value, flow), node.func.attr
+    own = _own_method(m, flow, owner, node)
     if own is not None:
         return own
-    if dataframe.has_methods(owner) and not any(isinstance(a, ast.Starred) for a in node.args):
-        values = tuple(_contents(m, a, flow) for a in node.args)
-        named = {k.arg or "**": _contents(m, k.value, flow) for k in node.keywords}
-        found = dataframe.method_of(Call(m, flow, name, values, named, node), owner)
-        if found is not None:
-            return identity.fresh(m, found) if name in identity.METHODS else found
-    changed = lists.method(m, flow, owner, name, node)
-    if changed is not None:
-        return changed
-    if not node.keywords and not any(isinstance(a, ast.Starred) for a in node.args):
-        args = tuple(m.evaluate(a, flow) for a in node.args)
-        made = Call(m, flow, name, args, {}, node)
-        found = strings.method(made, m.force(owner, flow))
-        found = found or dicts.method(made, owner) or heap.method(made, owner)
-        if found is not None:
-            return found
+    entry = registry.method_of(flow.opened(owner), name)
+    found = _asked(m, flow, owner, entry, node)
+    if found is not None:
+        return found
     owner = flow.opened(owner)
-    if name in ("append", "extend", "insert", "add", "update", "pop", "remove", "clear", "sort"):
+    if name in _CHANGING:
         raise m.decline("mutation", f".{name}() changes {describe(owner)} in place", node)
     raise m.decline("unknown-call", f"the method .{name}() of {describe(owner)} is not known", node)
 
 
-def _table_call(m: Machine, node: ast.Call, flow: Flow) -> Value:
-    named: dict[str, Value] = {}
-    for keyword in node.keywords:
-        if keyword.arg is None:
-            raise m.decline("unsupported-expression", "a call with **", node)
-        named[keyword.arg] = _contents(m, keyword.value, flow)
-    args = [_contents(m, a, flow) for a in node.args]
-    return table(m, args, named, node)
+def _asked(
+    m: Machine, flow: Flow, owner: Value, entry: Entry | None, node: ast.Call
+) -> Value | None:
+    """What a model says of a call, whose arguments are evaluated where there is none, too."""
+    assert isinstance(node.func, ast.Attribute)
+    call = Call(m, flow, node.func.attr, (), {}, node)
+    if entry is not None and entry.unevaluated:
+        return entry.ask(call, owner)
+    whole = dataframe.is_pandas(owner)
+    if any(isinstance(a, ast.Starred) for a in node.args) or (node.keywords and not whole):
+        return None
+    value = heap.contents if whole else Machine.evaluate
+    args = tuple(value(m, a, flow) for a in node.args)
+    named = {k.arg or "**": value(m, k.value, flow) for k in node.keywords}
+    call = call._replace(args=args, named=named)
+    if entry is None or entry.statement or not entry.counts(call) or not entry.names(named):
+        return None
+    found = entry.ask(call, owner)
+    return identity.fresh(m, found) if found is not None and entry.fresh else found
 
 
-def _contents(m: Machine, node: ast.expr, flow: Flow) -> Value:
-    return heap.frozen(m, flow, m.evaluate(node, flow), node, set())
+def change(m: Machine, flow: Flow, node: ast.Call) -> None:
+    """A call like ``seen.add(x)`` that is a statement. Declines ``mutation`` for all that is not
+    known.
+    """
+    assert isinstance(node.func, ast.Attribute)
+    owner, name = m.evaluate(node.func.value, flow), node.func.attr
+    if _own_method(m, flow, owner, node) is not None:
+        return
+    entry = registry.method_of(flow.opened(owner), name)
+    if entry is not None and not entry.statement:
+        if _asked(m, flow, owner, entry, node) is not None:
+            return
+    args = tuple(heap.boxed(m, flow, m.evaluate(a, flow)) for a in node.args)
+    if flow.ended:
+        return
+    found = flow.opened(owner)
+    if isinstance(found, SetV) and found.fixed:
+        raise m.decline("always-raises", f"a frozenset has no method .{name}()", node)
+    call = Call(m, flow, name, args, {}, node)
+    if entry is not None and entry.statement and entry.counts(call):
+        if entry.ask(call, owner) is not None:
+            return
+    hint = ": keep the items that you need, each in a variable" if isinstance(found, ListV) else ""
+    raise m.decline("mutation", f".{name}() changes {describe(found)} in place{hint}", node)

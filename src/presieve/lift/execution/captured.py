@@ -71,14 +71,14 @@ def _hits(m: Machine, value: Value, key: Value, node: ast.AST) -> list[tuple[Ter
     if len(known) > _MOST:
         raise m.decline("too-large", f"a dict of {len(known)} keys", node)
     for possible, _ in known:
-        if not hashable_alike(key, possible):
+        if not equal_as_keys(key, possible):
             reason = f"{describe(key)} as a key of {describe(value)}"
             raise m.decline("unsupported-operation", reason, node)
     found = ((equal(m, key, k, node), v) for k, v in known)
     return [(hit, v) for hit, v in found if hit != FALSE]
 
 
-def hashable_alike(key: Value, other: Value) -> bool:
+def equal_as_keys(key: Value, other: Value) -> bool:
     """Whether a dict finds a key exactly where ``==`` says so."""
     if isinstance(key, SetV | ListV):
         return False

@@ -9,27 +9,27 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
-from presieve.ir.terms import FALSE, TRUE, Lit, Term, int_lit, literal_value
+from presieve.ir.terms import FALSE, TRUE, Term, int_lit
 from presieve.lift.execution.heap import boxed
 from presieve.lift.execution.inlining import settled_branch
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Comparison, Flow, Machine, Operation
 from presieve.lift.execution.unrolling import MOST, elements
 from presieve.lift.models.builtins.arithmetic import binary, number
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
+from presieve.lift.models.registry import function
 from presieve.lift.values.merge import merge
 from presieve.lift.values.symbolic import (
     LITERAL,
     DictV,
-    Known,
     ListV,
     PerhapsV,
     Scalar,
     Unbound,
     Value,
+    constant_of,
 )
 from presieve.semantics.build import and_, or_
 
-REDUCTIONS = ("builtins.any", "builtins.all", "builtins.sum", "builtins.min", "builtins.max")
 EXTREMES = ("min", "max")
 
 
@@ -141,23 +141,25 @@ def comprehension(
 
 
 def _text(m: Machine, value: Value, node: ast.AST) -> str:
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == STRING:
-        return str(literal_value(value.term))
+    found = constant_of(value, STRING)
+    if found is not None:
+        return str(found)
     raise m.decline("unsupported-expression", "a dict with other keys than texts", node)
 
 
-def reduction(
-    m: Machine,
-    function: Known,
-    node: ast.Call,
-    flow: Flow,
-) -> Value:
-    """``any``, ``all``, ``sum``, ``min`` or ``max`` of a generator, a list or a tuple."""
-    name = str(getattr(function.target, "__name__", ""))
+@function(
+    *("builtins.any", "builtins.all", "builtins.sum", "builtins.min", "builtins.max"),
+    unevaluated=True,
+)
+def reduction(call: Call) -> Value | None:
+    """``any``, ``all``, ``min``, ``max`` and ``sum`` (of integers) of a generator, list, tuple."""
+    m, flow, name, _, _, node = call
+    if name in EXTREMES and len(node.args) != 1:
+        return None  # of values
     default = next((k.value for k in node.keywords if k.arg == "default"), None)
     others = any(k.arg != "default" or name not in EXTREMES for k in node.keywords)
     if len(node.args) != 1 or others:
-        raise m.decline("unknown-call", f"{name} with other arguments than one", node)
+        raise call.decline("unknown-call", f"{name} with other arguments than one")
     elt: ast.expr
     if isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
         what = node.args[0]
@@ -172,13 +174,12 @@ def reduction(
     values = ((here, given, m.evaluate(elt, here)) for here, given in rounds)
     if name in EXTREMES:
         other = None if default is None else m.evaluate(default, flow)
-        op = ast.Lt() if name == "min" else ast.Gt()
-        return _extreme(m, rounds, op, values, other, node)
+        return _extreme(call, rounds, values, other)
     hits: list[Term] = []
     total: Value = Scalar(int_lit(0), LITERAL)
     for here, given, value in values:
         if name == "sum":
-            total = _more(m, here, given, total, value, node)
+            total = _more(call._replace(flow=here), given, total, value)
         else:
             wanted = truth(m, here, value, node)
             hits.append(and_(given, wanted if name == "any" else negate(wanted)))
@@ -192,14 +193,14 @@ def reduction(
 
 
 def _extreme(
-    m: Machine,
+    call: Call,
     rounds: _Rounds,
-    op: ast.cmpop,
     values: Iterable[tuple[Flow, Term, Value]],
     default: Value | None,
-    node: ast.AST,
 ) -> Value:
     """CPython's ``min`` and ``max``: a later value replaces the best only if strictly better."""
+    m, node = call.m, call.node
+    op = ast.Lt() if call.name == "min" else ast.Gt()
     best: Value | None = None
     found: Term = FALSE
     for here, given, value in values:
@@ -207,13 +208,14 @@ def _extreme(
             best, found = value, given
         else:
             among = here.branch(found)
-            better = compare(m, among, op, m.force(value, among), m.force(best, among), node)
+            pair = m.force(value, among), m.force(best, among)
+            better = compare(Comparison(m, among, op, *pair, node))
             taken = and_(given, or_(negate(found), and_(found, better)))
             best, found = merge(taken, value, best), or_(found, given)
         rounds.settle(here, node)
     if best is None:
         if default is None:
-            raise m.decline("always-raises", "the least or greatest of nothing", node)
+            raise call.decline("always-raises", "the least or greatest of nothing")
         return default
     if default is None:
         m.fail(rounds.flow, negate(found))
@@ -221,9 +223,10 @@ def _extreme(
     return merge(found, best, default)
 
 
-def _more(m: Machine, flow: Flow, given: Term, total: Value, value: Value, node: ast.AST) -> Value:
+def _more(call: Call, given: Term, total: Value, value: Value) -> Value:
     """The sum so far and one more, where the round counts."""
+    m, flow, node = call.m, call.flow, call.node
     if number(m, flow, value, node).base != INT:
         reason = "sum() of floats rounds in another way than adding them up one by one"
-        raise m.decline("unsupported-operation", reason, node)
-    return merge(given, binary(m, flow, ast.Add(), total, value, node), total)
+        raise call.decline("unsupported-operation", reason)
+    return merge(given, binary(Operation(m, flow, ast.Add(), total, value, node)), total)

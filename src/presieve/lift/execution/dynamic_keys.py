@@ -5,7 +5,7 @@ Where a dict meets a key that is no constant, what is left of the block is execu
 tracked constant, as if the key were this constant, on the path where it is; and once more on the
 path where it is none of them. There the dict has an item of the name ``OTHER``, of which nothing is
 known: it is made of variables that no fold has. A fold in which anything but such items depends on
-these variables is declined (``loop.settled``), so that it does not matter which key was meant.
+these variables is declined (``row_loop.settled``), so that it does not matter which key was meant.
 """
 
 from __future__ import annotations
@@ -15,27 +15,41 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
 
-from presieve.errors import PresieveError
+from presieve.errors import DeclineSignal, Span
 from presieve.ir.sorts import BOOL, STRING
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value, string_lit
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Exit, Flow, Machine
 from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.values.shapes import leaves, shape_of, symbol
-from presieve.lift.values.symbolic import OTHER, DictV, MapV, Scalar, Value, holds_objects
+from presieve.lift.values.symbolic import (
+    OTHER,
+    DictV,
+    ListV,
+    MapV,
+    OptTupleV,
+    Scalar,
+    TupleV,
+    Value,
+    holds_objects,
+)
 
 Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
+
+NO_CONSTANT = "a dict gets a key that is no constant text: ask first whether it is one of a few"
 
 _NUMBERS = count()
 _MOST_SPLITS = 300
 """Paths on which a key is one constant or none, in all."""
 
 
-class OpenKeySignal(PresieveError):
-    """A dict meets a key that is no constant, nor known to be one on this path."""
+class OpenKeySignal(DeclineSignal):
+    """A dict meets a key that is no constant, nor known to be one on this path. The statement is
+    executed once more for each constant; outside of statements it is declined.
+    """
 
-    def __init__(self, key: Scalar, node: ast.AST) -> None:
-        super().__init__("a key that is no constant")
+    def __init__(self, key: Scalar, node: ast.AST, span: Span) -> None:
+        super().__init__("mutation", NO_CONSTANT, span)
         self.key, self.node = key, node
 
 
@@ -47,10 +61,10 @@ def name_of(m: Machine, key: Value, node: ast.AST) -> str | None:
         found = literal_value(key.term)
         return found if isinstance(found, str) else None
     term = _plain(key.term)
-    if term in m.keys and m.keys[term] is None:
+    if term in m.state.keys and m.state.keys[term] is None:
         reason = "keys of a dict that are no constants, and that depend on each other"
         raise m.decline("mutation", reason, node)
-    return m.keys.get(term)
+    return m.state.keys.get(term)
 
 
 def _plain(term: Term) -> Term:
@@ -76,25 +90,30 @@ def split(
 ) -> None:
     """Execute the statements for each constant that the key may be, and for all others."""
     names = [str(literal_value(x)) for x in m.columns.tracked if x.sort == STRING]
-    key, outside = _plain(signal.key.term), m.keys
+    key, enclosing = _plain(signal.key.term), m.state.keys
 
-    m.columns.splits += len(names) + 1
-    if m.columns.splits > _MOST_SPLITS:
+    m.columns.splits.count += len(names) + 1
+    if m.columns.splits.count > _MOST_SPLITS:
         reason = "a dict gets keys that are no constants in too many places"
         raise m.decline("too-large", reason, signal.node)
 
     def run(here: Flow, name: str) -> None:
-        m.keys = {**outside, key: name}
+        m.state.keys = {**enclosing, key: name}
         m.execute(body, here)
-        m.keys = outside
+        m.state.keys = enclosing
 
     def other(here: Flow) -> None:
-        m.keys = {k: (None if n == OTHER else n) for k, n in outside.items()} | {key: OTHER}
+        m.state.keys = {k: (None if n == OTHER else n) for k, n in enclosing.items()} | {key: OTHER}
         _forget(m, here, signal.node)
+        earlier = m.frame.take_exits()
         m.execute(body, here)
-        if OTHER in outside.values():
-            _forget(m, here, signal.node)  # what it holds now may belong to this key or to that one
-        m.keys = outside
+        exits = m.frame.exits
+        if OTHER in enclosing.values():
+            # What dicts hold now may belong to this key or to that one, wherever control goes on.
+            _forget(m, here, signal.node)
+            exits = tuple(_forgotten_exit(m, e, signal.node) for e in exits)
+        m.frame.exits = (*earlier, *exits)
+        m.state.keys = enclosing
 
     def among(number: int, here: Flow) -> None:
         if number == len(names):
@@ -112,19 +131,34 @@ def split(
     among(0, flow)
 
 
+def _forgotten_exit(m: Machine, path: Exit, node: ast.AST) -> Exit:
+    _forget(m, path.flow, node)
+    return replace(path, value=_forgotten(m, path.value, node))
+
+
 def _forget(m: Machine, flow: Flow, node: ast.AST) -> None:
     """Of no dict it is known what it holds under the key that is now the other one."""
-    for number, found in flow.heap.items():
-        if isinstance(found, DictV | MapV) and OTHER in found.names:
-            assert isinstance(found, MapV)
-            at = found.names.index(OTHER)
-            if holds_objects(found.items[at]):
+    flow.heap = {n: _forgotten(m, v, node) for n, v in flow.heap.items()}
+
+
+def _forgotten(m: Machine, value: Value, node: ast.AST) -> Value:
+    match value:
+        case TupleV(items) | OptTupleV(_, items) | ListV(items) | DictV(_, items):
+            return replace(value, items=tuple(_forgotten(m, i, node) for i in items))
+        case MapV(names, items, present):
+            if OTHER not in names:
+                return replace(value, items=tuple(_forgotten(m, i, node) for i in items))
+            at = names.index(OTHER)
+            if holds_objects(items[at]):
                 reason = "lists or dicts under keys that are no constants: keep tuples instead"
                 raise m.decline("mutation", reason, node)
-            value, there = _unknown(found.items[at])
-            items = (*found.items[:at], value, *found.items[at + 1 :])
-            present = (*found.present[:at], there, *found.present[at + 1 :])
-            flow.heap[number] = replace(found, items=items, present=present)
+            unknown, there = _unknown(items[at])
+            return replace(
+                value,
+                items=(*items[:at], unknown, *items[at + 1 :]),
+                present=(*present[:at], there, *present[at + 1 :]),
+            )
+    return value
 
 
 def _unknown(value: Value) -> tuple[Value, Term]:

@@ -16,7 +16,7 @@ from presieve.lift.execution import (
     identity,
     inlining,
 )
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Comparison, Flow, Machine, Operation
 from presieve.lift.models.builtins import dicts, lists, records, sets
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
@@ -75,18 +75,27 @@ def _condition_op(m: Machine, conjunctive: bool, operands: list[ast.expr], flow:
         return first
     inner = flow.branch(goes_on)
     rest = _condition_op(m, conjunctive, operands[1:], inner)
-    if inner.ended:  # evaluating the rest raises, so here the first operand has decided
-        flow.learn(negate(goes_on))
-        flow.ended = goes_on == TRUE
+    if not _joined(flow, goes_on, inner):
         return first
-    inlining.settled_branch(flow, inner)
-    if goes_on == TRUE:
-        flow.facts |= inner.facts
     return flow.decided(and_(first, rest) if conjunctive else or_(first, rest))
 
 
+def _joined(flow: Flow, goes_on: Term, inner: Flow) -> bool:
+    """After the rest of ``and`` or ``or``, which is evaluated where ``goes_on`` holds: whether it
+    counts. Where evaluating it raises, the first operand has decided.
+    """
+    if inner.ended:
+        flow.learn(negate(goes_on))
+        flow.ended = goes_on == TRUE
+        return False
+    inlining.settled_branch(flow, inner)
+    if goes_on == TRUE:
+        flow.facts |= inner.facts
+    return True
+
+
 def _named(m: Machine, node: ast.NamedExpr, flow: Flow) -> Value:
-    if flow is not m.here:
+    if flow is not m.frame.here:
         reason = "whether := is evaluated depends on the row: assign it before"
         raise m.decline("unsupported-expression", reason, node)
     value = heap.boxed(m, flow, evaluate(m, node.value, flow))
@@ -123,11 +132,11 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
             )
         case ast.BinOp(left, op, right):
             a = evaluate(m, left, flow)
-            return combined(m, flow, op, a, evaluate(m, right, flow), node)
-        case ast.Compare(left, ops, rights):
-            return _chain(m, left, ops, rights, flow, node)
-        case ast.IfExp(test, body, orelse):
-            return _conditional(m, test, body, orelse, flow, evaluate)
+            return combined(Operation(m, flow, op, a, evaluate(m, right, flow), node))
+        case ast.Compare():
+            return _chain(m, node, flow)
+        case ast.IfExp():
+            return _conditional(m, node, flow, evaluate)
         case ast.Attribute(owner, name):
             return _attribute(m, owner, name, flow, node)
         case ast.Subscript(owner, index):
@@ -147,10 +156,9 @@ def _kept(value: Value) -> Value:
     return without_length(value)
 
 
-def combined(
-    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
-) -> Value:
+def combined(operation: Operation) -> Value:
     """``left op right``: numbers, flags, sets and columns."""
+    m, flow, op, left, right, node = operation
     if series.is_whole(left) or series.is_whole(right):
         return series.binary_vectors(m, op, left, right, node)
     found = flow.opened(left)
@@ -162,7 +170,7 @@ def combined(
     if isinstance(op, ast.Add) and isinstance(found, ListV | GrowingV):
         if isinstance(more, ListV | GrowingV):
             return growing_lists.concatenated(found, more)
-    return binary(m, flow, op, left, right, node)
+    return binary(operation)
 
 
 def _name(m: Machine, name: str, flow: Flow, node: ast.expr) -> Value:
@@ -207,13 +215,9 @@ def _bool_op(
         return first
     inner = flow.branch(goes_on)
     rest = _bool_op(m, conjunctive, operands[1:], inner, node)
-    if inner.ended:  # evaluating the rest raises, so here the first operand has decided
-        flow.learn(negate(goes_on))
-        flow.ended = goes_on == TRUE
+    if not _joined(flow, goes_on, inner):
         return first
-    inlining.settled_branch(flow, inner)
     if goes_on == TRUE:
-        flow.facts |= inner.facts
         return rest
     if _is_boolean(first) and _is_boolean(rest):
         assert isinstance(first, Scalar)
@@ -228,30 +232,24 @@ def _is_boolean(value: Value) -> bool:
     return isinstance(value, Scalar) and value.term.sort == TRUE.sort
 
 
-def _chain(
-    m: Machine,
-    left: ast.expr,
-    ops: list[ast.cmpop],
-    rights: list[ast.expr],
-    flow: Flow,
-    node: ast.expr,
-) -> Value:
+def _chain(m: Machine, node: ast.Compare, flow: Flow) -> Value:
     """``a < b < c`` is ``a < b and b < c`` with b evaluated once and c only if needed."""
-    a = evaluate(m, left, flow)
+    ops, rights = node.ops, node.comparators
+    a = evaluate(m, node.left, flow)
     if len(ops) == 1:
         b = evaluate(m, rights[0], flow)
         if isinstance(a, CalendarV) or isinstance(b, CalendarV):
-            return datetimes.compare(m, flow, ops[0], a, b, node)
+            return datetimes.compare(Comparison(m, flow, ops[0], a, b, node))
         if series.is_whole(a) or series.is_whole(b):
             return series.compare_vectors(m, ops[0], a, b, node)
-        return boolean(_compared(m, flow, ops[0], a, b, node), a, b)
+        return boolean(_compared(Comparison(m, flow, ops[0], a, b, node)), a, b)
     result: list[Term] = []
     operands = [a]
     here = flow
     for op, right in zip(ops, rights, strict=True):
         b = evaluate(m, right, here)
         operands.append(b)
-        result.append(_compared(m, here, op, a, b, node))
+        result.append(_compared(Comparison(m, here, op, a, b, node)))
         inlining.settled_branch(flow, here)
         a, here = b, here.branch(result[-1])
         if result[-1] == FALSE:
@@ -259,8 +257,9 @@ def _chain(
     return boolean(flow.decided(and_(*result)), *operands)
 
 
-def _compared(m: Machine, flow: Flow, op: ast.cmpop, a: Value, b: Value, node: ast.expr) -> Term:
+def _compared(comparison: Comparison) -> Term:
     """One comparison, of whatever."""
+    m, flow, op, a, b, node = comparison
     left, right = flow.opened(a), flow.opened(b)
     if isinstance(right, DictV | MapV) and isinstance(op, ast.In | ast.NotIn):
         found = heap.contains(m, right, a, node)
@@ -273,25 +272,24 @@ def _compared(m: Machine, flow: Flow, op: ast.cmpop, a: Value, b: Value, node: a
         return flow.decided(found if isinstance(op, ast.In) else negate(found))
     if isinstance(left, SetV) or isinstance(right, SetV):
         return flow.decided(sets.compared(m, op, left, right, node))
-    return compare(m, flow, op, a, b, node)
+    return compare(comparison)
 
 
 def returned(m: Machine, node: ast.expr, flow: Flow) -> Value:
     """The value that is returned, with contents for objects: nobody sees which object it is."""
     if isinstance(node, ast.IfExp):
-        return _conditional(m, node.test, node.body, node.orelse, flow, returned)
+        return _conditional(m, node, flow, returned)
     return heap.frozen(m, flow, evaluate(m, node, flow), node, set())
 
 
 def _conditional(
     m: Machine,
-    test: ast.expr,
-    body: ast.expr,
-    orelse: ast.expr,
+    node: ast.IfExp,
     flow: Flow,
     evaluate: Callable[[Machine, ast.expr, Flow], Value],
 ) -> Value:
-    chosen = condition(m, test, flow)
+    body, orelse = node.body, node.orelse
+    chosen = condition(m, node.test, flow)
     if isinstance(chosen, Lit):
         return evaluate(m, body if chosen == TRUE else orelse, flow)
     then, other = flow.branch(chosen), flow.branch(negate(chosen))

@@ -19,7 +19,7 @@ NARROW = Traits(numpy=True)
 
 def field(m: Machine, name: str, init: Term, step: Term, node: ast.AST) -> Var:
     """The field with this step, in which ``name`` stands for the field itself."""
-    if m.stage is not Stage.AFTER:
+    if m.state.stage is not Stage.AFTER:
         reason = "a column is reduced before or in a loop over the rows, which takes two passes"
         raise m.decline("two-passes", reason, node)
     m.add_field(Field(name, init.sort, init, step))

@@ -172,9 +172,10 @@ def last(m: Machine, flow: Flow, items: Items, before: int = 0) -> Value:
 
 
 def stored(
-    m: Machine, flow: Flow, found: GrowingV, at: int, value: Value, node: ast.AST
+    m: Machine, flow: Flow, found: GrowingV, item: tuple[int, Value], node: ast.AST
 ) -> GrowingV:
     """The list after ``found[at] = value``: IndexError where there is no such item."""
+    at, value = item
     found = settled(found)
     if found.kind == "heap" or at < 0:
         raise m.decline("mutation", "an item of a list that grows is replaced from its end", node)

@@ -9,22 +9,27 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import NamedTuple
 
+from presieve.errors import DeclineSignal
 from presieve.ir.ops import negate
 from presieve.ir.sorts import INT, STRING
-from presieve.ir.terms import FALSE, TRUE, Lit, Term, literal_value, string_lit
-from presieve.lift.execution import captured, growing_lists
-from presieve.lift.execution.dynamic_keys import OpenKeySignal, check_tracked, name_of
-from presieve.lift.execution.state import Call, Flow, Machine
-from presieve.lift.models.builtins.comparisons import boolean, equal
-from presieve.lift.models.builtins.sets import added, compared, discarded, united, written_out
+from presieve.ir.terms import FALSE, TRUE, Term, string_lit
+from presieve.lift.execution import growing_lists
+from presieve.lift.execution.dynamic_keys import (
+    NO_CONSTANT,
+    OpenKeySignal,
+    check_tracked,
+    name_of,
+)
+from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.models.builtins.comparisons import equal
 from presieve.lift.values.merge import as_map, merge, without_length
 from presieve.lift.values.symbolic import (
     NONE,
     OTHER,
     DictV,
     GrowingV,
-    Known,
     LengthV,
     ListV,
     MapV,
@@ -35,6 +40,7 @@ from presieve.lift.values.symbolic import (
     TagV,
     TupleV,
     Value,
+    constant_of,
     describe,
 )
 from presieve.semantics.build import and_, or_
@@ -65,9 +71,14 @@ def boxed(m: Machine, flow: Flow, value: Value) -> Value:
             contents = value
         case _:
             return value
-    m.objects += 1
-    flow.heap[m.objects] = contents
-    return RefV(m.objects)
+    return new(m, flow, contents)
+
+
+def new(m: Machine, flow: Flow, contents: Value) -> RefV:
+    """A new object of this path."""
+    number = m.new_object()
+    flow.heap[number] = contents
+    return RefV(number)
 
 
 def _all_boxed(m: Machine, flow: Flow, items: tuple[Value, ...]) -> tuple[Value, ...]:
@@ -106,6 +117,11 @@ def frozen(m: Machine, flow: Flow, value: Value, node: ast.AST, seen: set[int]) 
         case MapV(_, items, _):
             return replace(value, items=inner(items))
     return value
+
+
+def contents(m: Machine, node: ast.expr, flow: Flow) -> Value:
+    """The value of an expression, with contents for its objects."""
+    return frozen(m, flow, m.evaluate(node, flow), node, set())
 
 
 def frozen_variables(m: Machine, flow: Flow, node: ast.AST) -> dict[str, Value]:
@@ -150,16 +166,16 @@ def unite(m: Machine, then: Flow, other: Flow) -> None:
     leads to, these become one. What callers and loops go on with is not seen here: not inside of
     these.
     """
-    if m.depth or m.loops:
+    if m.depth or m.frame.loops:
         return
     for name, a in then.env.items():
         b = other.env.get(name)
         if not (isinstance(a, RefV) and isinstance(b, RefV)) or a == b:
             continue
         if uses(then, a) == 1 and uses(other, b) == 1:
-            m.objects += 1
-            then.heap[m.objects], other.heap[m.objects] = then.heap[a.number], other.heap[b.number]
-            then.env[name] = other.env[name] = RefV(m.objects)
+            number = m.new_object()
+            then.heap[number], other.heap[number] = then.heap[a.number], other.heap[b.number]
+            then.env[name] = other.env[name] = RefV(number)
 
 
 # --- items --------------------------------------------------------------------------------------
@@ -175,18 +191,11 @@ def position(m: Machine, key: Value, size: int, node: ast.AST) -> int:
 
 def whole_number(m: Machine, key: Value, node: ast.AST) -> int:
     """The constant position that a key is."""
-    number = _constant(key)
+    number = constant_of(key)
     if type(number) is not int:
         reason = "an item is taken at a position that is no constant"
         raise m.decline("unsupported-expression", reason, node)
     return number
-
-
-def _constant(key: Value) -> object:
-    """The number or text that a key is, if it is a constant."""
-    if isinstance(key, Scalar) and isinstance(key.term, Lit) and key.base in (INT, STRING):
-        return literal_value(key.term)
-    return None
 
 
 def _hits(m: Machine, found: MapV, key: Value, node: ast.AST) -> list[Term]:
@@ -196,17 +205,16 @@ def _hits(m: Machine, found: MapV, key: Value, node: ast.AST) -> list[Term]:
         check_tracked(m, (*found.names, *(() if name is None else (name,))), node)
         if name is None:
             raise asked(m, key, node)
-    if name is not None or _constant(key) is not None:
+    if name is not None or constant_of(key, INT, STRING) is not None:
         return [TRUE if n == name else FALSE for n in found.names]
     return [equal(m, key, Scalar(string_lit(n)), node) for n in found.names]
 
 
-def asked(m: Machine, key: Value, node: ast.AST) -> Exception:
+def asked(m: Machine, key: Value, node: ast.AST) -> DeclineSignal:
     """What to raise where a dict meets a key that may be any text."""
     if isinstance(key, Scalar) and key.base == STRING:
-        return OpenKeySignal(key, node)
-    reason = "a dict gets a key that is no constant text: ask first whether it is one of a few"
-    return m.decline("mutation", reason, node)
+        return OpenKeySignal(key, node, m.source.span(node))
+    return m.decline("mutation", NO_CONSTANT, node)
 
 
 def contains(m: Machine, found: DictV | MapV, key: Value, node: ast.AST) -> Term:
@@ -222,7 +230,7 @@ def item(m: Machine, flow: Flow, found: DictV | MapV, key: Value, node: ast.AST)
     m.fail(flow, negate(flow.decided(contains(m, found, key, node))))
     hits = zip(_hits(m, whole, key, node), whole.items, strict=True)
     possible = [(h, i) for h, i in hits if h != FALSE]
-    if not possible and m.keys:  # on this path only
+    if not possible and m.state.keys:  # on this path only
         return NONE
     if not possible:
         raise m.decline("always-raises", "the dict has no such key", node)
@@ -242,24 +250,32 @@ def dict_get(m: Machine, found: DictV | MapV, key: Value, default: Value, node: 
     return value
 
 
-def store(m: Machine, flow: Flow, owner: Value, key: Value, value: Value, node: ast.AST) -> None:
+class Item(NamedTuple):
+    """A key of an object, and a value for it."""
+
+    owner: Value
+    key: Value
+    value: Value
+
+
+def store(m: Machine, flow: Flow, new: Item, node: ast.AST) -> None:
     """``owner[key] = value``, for a list at a constant position and for a dict."""
+    owner, key, value = new
     match owner, flow.opened(owner):
         case RefV(number), ListV(items):
             at = position(m, key, len(items), node)
             flow.heap[number] = ListV((*items[:at], value, *items[at + 1 :]))
         case RefV(number), GrowingV() as found:
             at = whole_number(m, key, node)
-            flow.heap[number] = growing_lists.stored(m, flow, found, at, value, node)
+            flow.heap[number] = growing_lists.stored(m, flow, found, (at, value), node)
         case RefV(number), (DictV() | MapV()) as found:
-            flow.heap[number] = _stored(m, flow, found, key, value, node)
+            flow.heap[number] = _stored(m, flow, found, new, node)
         case _:
             raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
 
 
-def _stored(
-    m: Machine, flow: Flow, old: DictV | MapV, key: Value, value: Value, node: ast.AST
-) -> DictV | MapV:
+def _stored(m: Machine, flow: Flow, old: DictV | MapV, new: Item, node: ast.AST) -> DictV | MapV:
+    _, key, value = new
     name, found = name_of(m, key, node), as_map(old)
     if name is not None and name not in found.names:
         names, items = (*found.names, name), (*found.items, value)
@@ -276,48 +292,3 @@ def _stored(
         return DictV(found.names, items)
     present = tuple(or_(p, h) for p, h in zip(found.present, hits, strict=True))
     return MapV(found.names, items, present, found.missing)
-
-
-# --- methods ------------------------------------------------------------------------------------
-
-
-def method(call: Call, owner: Value) -> Value | None:
-    """The result of a method that changes nothing; None where it is not known."""
-    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
-    match flow.opened(owner), name, args:
-        case (DictV() | MapV()) as found, "get", (key,):
-            return dict_get(m, found, key, NONE, node)
-        case (DictV() | MapV()) as found, "get", (key, default):
-            return dict_get(m, found, key, default, node)
-        case Known() as known, "get", (key, *rest) if captured.is_dict(known) and len(rest) < 2:
-            return captured.get(m, known, flow.opened(key), rest[0] if rest else NONE, node)
-        case SetV() as found, "union", (other,):
-            return united(m, found, written_out(m, flow, flow.opened(other), node), node)
-        case SetV() as found, "issuperset", (other,):
-            among = written_out(m, flow, flow.opened(other), node)
-            return boolean(compared(m, ast.GtE(), found, among, node))
-        case SetV() as found, "issubset", (other,):
-            among = written_out(m, flow, flow.opened(other), node)
-            return boolean(compared(m, ast.LtE(), found, among, node))
-    return None
-
-
-def change(call: Call, owner: Value) -> None:
-    """A method that changes its object. Declines ``mutation`` for all that are not known."""
-    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
-    found = flow.opened(owner)
-    changed: Value | None = None
-    if isinstance(found, SetV) and found.fixed:
-        raise m.decline("always-raises", f"a frozenset has no method .{name}()", node)
-    match found, name, args:
-        case SetV(), "add", (value,):
-            changed = added(m, flow, found, value, node)
-        case SetV(), "discard", (value,):
-            changed = discarded(m, flow, found, value, node)
-        case SetV(), "update", (other,):
-            changed = united(m, found, written_out(m, flow, flow.opened(other), node), node)
-    if changed is None or not isinstance(owner, RefV):
-        hint = ": keep the items that you need, each in a variable"
-        hint = hint if isinstance(found, ListV) else ""
-        raise m.decline("mutation", f".{name}() changes {describe(found)} in place{hint}", node)
-    flow.heap[owner.number] = changed

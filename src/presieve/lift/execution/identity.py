@@ -44,7 +44,6 @@ from presieve.lift.values.symbolic import (
     DistinctV,
     FrameV,
     FrequencyV,
-    GapV,
     GrowingV,
     IndexV,
     KeyV,
@@ -55,6 +54,7 @@ from presieve.lift.values.symbolic import (
     ListV,
     MapV,
     NoneV,
+    NullableV,
     OptTupleV,
     PartV,
     PerhapsV,
@@ -78,24 +78,9 @@ from presieve.lift.values.symbolic import (
 if TYPE_CHECKING:
     from presieve.lift.execution.state import Flow, Machine
 
-Whole = SeriesV | FrameV | VectorV | PartV
+PandasObject = SeriesV | FrameV | VectorV | PartV
 
-METHODS = frozenset(
-    (
-        *("gt", "ge", "lt", "le", "eq", "ne", "isna", "isnull", "notna", "notnull", "isin"),
-        *("between", "abs", "fillna", "where", "mask", "clip", "copy", "dropna", "sort_values"),
-        *("assign", "query", "startswith"),
-    )
-)
-"""Methods of tables and columns whose result shares nothing with them."""
-
-FUNCTIONS = (
-    *("numpy.where", "numpy.maximum", "numpy.minimum", "numpy.abs", "numpy.absolute"),
-    *("numpy.isnan", "pandas.isna", "pandas.isnull", "pandas.notna", "pandas.notnull"),
-)
-"""Functions whose result shares nothing with what they get. ``pandas.Series(array)`` shares it."""
-
-_NUMBERS = Scalar | GapV | DistinctV | LengthV | SizeV | IndexV | ColumnV | BitsV | LabelV
+_NUMBERS = Scalar | NullableV | DistinctV | LengthV | SizeV | IndexV | ColumnV | BitsV | LabelV
 _PLAIN = _NUMBERS | NoneV | KeyV | RowV | SetV | RefV | TagV
 _PYARROW = ArrowColumnV | ArrayV | BatchV | CellV | ArrowKeyV | ArrowTableV | ArrowTypeV
 _EMPTY = Known | SelfV | Unbound | Clash
@@ -103,13 +88,12 @@ _EMPTY = Known | SelfV | Unbound | Clash
 
 def fresh(m: Machine, value: Value) -> Value:
     """A table or column that an operation has just made; everything else as it is."""
-    if not isinstance(value, Whole):
+    if not isinstance(value, PandasObject):
         return value
-    m.objects += 1
-    return replace(value, own=frozenset((m.objects,)))
+    return replace(value, own=frozenset((m.new_object(),)))
 
 
-def wholes(value: Value) -> Iterator[Whole]:
+def pandas_objects(value: Value) -> Iterator[PandasObject]:
     """The tables and columns that a value is made of."""
     match value:
         case SeriesV() | FrameV() | VectorV() | PartV():
@@ -121,25 +105,25 @@ def wholes(value: Value) -> Iterator[Whole]:
         case GrowingV(items, _, pending):
             yield from _all((*items, *pending))
         case PerhapsV(_, item):
-            yield from wholes(item)
+            yield from pandas_objects(item)
         case AccessV(of) | TopV(of) | FrequencyV(of) | CalendarV(of) | CountsV(of):
-            yield from wholes(of)
+            yield from pandas_objects(of)
         case LabelledV(columns, _):
             yield FrameV(columns)  # a row, which may be one of any table
         case _ if not isinstance(value, _PLAIN | _PYARROW | _EMPTY):
             yield FrameV((), UNKNOWN)
 
 
-def _all(items: tuple[Value, ...]) -> Iterator[Whole]:
+def _all(items: tuple[Value, ...]) -> Iterator[PandasObject]:
     for item in items:
-        yield from wholes(item)
+        yield from pandas_objects(item)
 
 
 def either(a: Value, b: Value) -> Value:
     """One of two equal values. Declines where it depends on the rows which object that is."""
-    if isinstance(a, Whole) and isinstance(b, Whole):
+    if isinstance(a, PandasObject) and isinstance(b, PandasObject):
         return replace(a, own=a.own | b.own)
-    if [v.own for v in wholes(a)] != [v.own for v in wholes(b)]:
+    if [v.own for v in pandas_objects(a)] != [v.own for v in pandas_objects(b)]:
         raise mixed("a table or column is now one object, now another")
     return a
 
@@ -147,7 +131,7 @@ def either(a: Value, b: Value) -> Value:
 @contextmanager
 def waiting(flow: Flow, values: Sequence[Value]) -> Iterator[None]:
     """Values that Python has computed and assigns later: what they are made of counts as held."""
-    held = tuple(v for value in values for v in wholes(value))
+    held = tuple(v for value in values for v in pandas_objects(value))
     name = f"$waiting {len(flow.env)}"
     if held:
         flow.env[name] = TupleV(held)
@@ -168,12 +152,12 @@ def check_sole(m: Machine, flow: Flow, target: ast.expr, node: ast.AST, *, value
     """
     name = target.id if isinstance(target, ast.Name) else None
     value = flow.env.get(name) if name is not None else None
-    if not isinstance(value, Whole) or (isinstance(value, VectorV) and value.array):
+    if not isinstance(value, PandasObject) or (isinstance(value, VectorV) and value.array):
         raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
-    if m.stage is Stage.LOOP:
+    if m.state.stage is Stage.LOOP:
         raise m.decline("mutation", f"{name} is changed in a loop over the rows", node)
     others = [v for n, v in flow.env.items() if n != name]
-    held = [v for x in (*others, *flow.heap.values()) for v in wholes(x)]
+    held = [v for x in (*others, *flow.heap.values()) for v in pandas_objects(x)]
     held = [v for v in held if values or isinstance(v, FrameV | PartV)]
     sole = len(value.own) == 1 and min(value.own) > m.outer
     if not sole or any(v.own & (value.own | UNKNOWN) for v in held):

@@ -9,12 +9,20 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from types import FunctionType
 
 from presieve.lift.execution.heap import boxed, frozen, numbers_in
-from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine, join_heaps, path_conditions
+from presieve.lift.execution.state import (
+    Call,
+    Exit,
+    ExitKind,
+    Flow,
+    Machine,
+    join_heaps,
+    path_conditions,
+)
 from presieve.lift.python.names import constant, names_of, own_names, parameters
 from presieve.lift.python.shipped import attribute, function_source
 from presieve.lift.python.shipping import is_own_module
@@ -36,7 +44,7 @@ def call(m: Machine, flow: Flow, function: Known, node: ast.Call) -> Value:
     found = function.target
     assert isinstance(found, FunctionType)
     args, named = arguments(m, flow, node)
-    return inlined(m, flow, found, args, named, node)
+    return inlined(Call(m, flow, function.name, tuple(args), named, node), found)
 
 
 def method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None:
@@ -49,7 +57,7 @@ def method(m: Machine, flow: Flow, owner: Value, node: ast.Call) -> Value | None
         return None
     function, before = found
     args, named = arguments(m, flow, node)
-    return inlined(m, flow, function, [*before, *args], named, node)
+    return inlined(Call(m, flow, node.func.attr, (*before, *args), named, node), function)
 
 
 def arguments(m: Machine, flow: Flow, node: ast.Call) -> tuple[list[Value], dict[str, Value]]:
@@ -88,60 +96,47 @@ def bound(cls: type, name: str, owner: Value) -> tuple[FunctionType, tuple[Value
     return None
 
 
-def inlined(
-    m: Machine,
-    flow: Flow,
-    function: FunctionType,
-    args: Sequence[Value],
-    named: Mapping[str, Value],
-    node: ast.AST,
-) -> Value:
+def inlined(call: Call, function: FunctionType) -> Value:
     """The value of a call; the caller's path goes on with the objects as the call leaves them."""
+    m, flow, node = call.m, call.flow, call.node
     if flow.ended:
         return NONE
     if m.depth >= _DEEPEST:
-        raise m.decline("unsupported-expression", f"{function.__name__} calls itself", node)
+        raise call.decline("unsupported-expression", f"{function.__name__} calls itself")
     source = function_source(function)
-    inner = replace(m, source=source, names=names_of(function, m.columns.zone), exits=[], loops=0)
-    inner.depth, inner.outer, inner.ranges = m.depth + 1, m.objects, m.ranges
+    inner = m.called(source, names_of(function, m.columns.zone))
     here = Flow({}, flow.conds, flow.facts, heap=dict(flow.heap))
-    env = _arguments(m, function, args, named, node)
+    env = _arguments(call, function)
     here.env = {n: boxed(inner, here, v) for n, v in env.items()}
     inner.execute(source.node.body, here)
-    m.objects = inner.objects
+    exits = inner.frame.exits
     if not here.ended:
-        inner.exits.append(Exit(ExitKind.RETURN, here, NONE, source.node.body[-1]))
-    return _result(m, flow, inner, node)
+        exits += (Exit(ExitKind.RETURN, here, NONE, source.node.body[-1]),)
+    return _result(m, flow, exits, node)
 
 
-def _arguments(
-    m: Machine,
-    function: FunctionType,
-    args: Sequence[Value],
-    named: Mapping[str, Value],
-    node: ast.AST,
-) -> dict[str, Value]:
+def _arguments(call: Call, function: FunctionType) -> dict[str, Value]:
     """The variables at the start. Declines a call that Python would refuse."""
     env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
     declared = parameters(function)
     if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in declared):
-        raise m.decline("unknown-call", f"{function.__name__} has parameters with *", node)
+        raise call.decline("unknown-call", f"{function.__name__} has parameters with *")
+    signature = inspect.signature(function, follow_wrapped=False)
     try:
-        given = inspect.signature(function, follow_wrapped=False).bind(*args, **named).arguments
+        given = signature.bind(*call.args, **call.named).arguments
     except TypeError as e:
         reason = f"{function.__name__} is called with other arguments than it takes: {e}"
-        raise m.decline("always-raises", reason, node) from e
+        raise call.decline("always-raises", reason) from e
     for p in declared:
         if p.name in given:
             env[p.name] = given[p.name]
         else:
-            env[p.name] = constant(p.default, p.name, m.columns.zone)
+            env[p.name] = constant(p.default, p.name, call.m.columns.zone)
     return env
 
 
-def _result(m: Machine, flow: Flow, inner: Machine, node: ast.AST) -> Value:
+def _result(m: Machine, flow: Flow, exits: Sequence[Exit], node: ast.AST) -> Value:
     """One value and one path from all that return."""
-    exits = inner.exits
     if any(e.kind is not ExitKind.RETURN for e in exits):
         raise m.decline("unsupported-statement", "continue outside of a loop", node)
     if not exits:

@@ -10,18 +10,10 @@ from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, TRUE, Term
 from presieve.lift.execution.heap import boxed
 from presieve.lift.execution.inlining import settled_branch
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Comparison, Flow, Machine
 from presieve.lift.models.builtins.comparisons import compare, equal
 from presieve.lift.python.names import constant
-from presieve.lift.values.symbolic import (
-    NONE,
-    ListV,
-    Scalar,
-    TupleV,
-    Value,
-    describe,
-    is_tagged,
-)
+from presieve.lift.values.symbolic import NONE, ListV, Scalar, TupleV, Value, describe, is_tagged
 from presieve.semantics.build import and_, or_
 
 Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
@@ -77,9 +69,10 @@ def _fits(
     """Whether the subject fits; ``names`` gets what the pattern names."""
     match pattern:
         case ast.MatchValue(value):
-            return compare(m, flow, ast.Eq(), subject, m.evaluate(value, flow), pattern)
+            other = m.evaluate(value, flow)
+            return compare(Comparison(m, flow, ast.Eq(), subject, other, pattern))
         case ast.MatchSingleton(None):
-            return compare(m, flow, ast.Is(), subject, NONE, pattern)
+            return compare(Comparison(m, flow, ast.Is(), subject, NONE, pattern))
         case ast.MatchSingleton(bool() as wanted):
             found = m.force(subject, flow)
             if isinstance(found, Scalar) and found.base == BOOL and not found.traits.numpy:

@@ -23,7 +23,7 @@ from presieve.ir.walk import substitute, variables
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.forms import HiddenCall, Lifted, Pure
-from presieve.lift.models.builtins.functions import advice
+from presieve.lift.models.registry import advice
 from presieve.lift.python.shipped import member_of
 from presieve.lift.python.source import Source, same_code
 from presieve.lift.values.symbolic import Known, NoneV, Scalar, Traits, Value, describe
@@ -71,7 +71,7 @@ def _is_in(source: Source, place: Span) -> bool:
 def _target(m: Machine, node: ast.expr, flow: Flow) -> object | None:
     match node:
         case ast.Name(name) if name not in flow.env:
-            return m.names.found(name, read=False)
+            return m.names.lookup(name, read=False)
         case ast.Attribute(owner, name):
             module = _target(m, owner, flow)
             return member_of(module, name) if type(module) is ModuleType else None
@@ -122,26 +122,27 @@ def call(m: Machine, flow: Flow, pure: Pure, args: dict[str, Value], node: ast.e
 
     Declines ``pure-call`` where an argument depends on more than the row.
     """
-    if m.stage is not Stage.LOOP:
+    if m.state.stage is not Stage.LOOP:
         reason = f"{pure.name} is declared pure, but called outside of the loop over the rows"
         raise m.decline("pure-call", reason, node)
-    inputs = tuple(_input(m, flow, pure, name, value, node) for name, value in args.items())
-    known = m.columns.calls.get((id(pure), inputs))
+    values = {name: flow.opened(m.force(value, flow)) for name, value in args.items()}
+    inputs = tuple(_input(m, pure, name, value, node) for name, value in values.items())
+    known = m.columns.recorded.calls.get((id(pure), inputs))
     if known is None:
         terms = tuple((name, term) for name, term, _ in inputs)
         known = HiddenCall(_free(m, ast.unparse(node)), pure, terms)
-        m.columns.calls[id(pure), inputs] = known
+        recorded = m.columns.recorded
+        recorded.calls = {**recorded.calls, (id(pure), inputs): known}
         m.columns.add_assumptions(_assumptions(known))
     base = strip(pure.sort)
     return m.force(Scalar(known.variable, Traits(maybe_nan=base == FLOAT)), flow)
 
 
-def _input(m: Machine, flow: Flow, pure: Pure, name: str, value: Value, node: ast.expr) -> Input:
-    value = m.force(value, flow)
+def _input(m: Machine, pure: Pure, name: str, value: Value, node: ast.expr) -> Input:
     if isinstance(value, NoneV):
         return name, None, Traits()
     if not isinstance(value, Scalar):
-        reason = f"{pure.name} is declared pure, but gets {describe(flow.opened(value))}"
+        reason = f"{pure.name} is declared pure, but gets {describe(value)}"
         raise m.decline("pure-call", f"{reason}: pass single values", node)
     if any(v.scope not in (Scope.ROW, Scope.KEY) for v in variables(value.term)):
         reason = f"{pure.name} is declared pure, but what it gets is not computed from one row"
@@ -156,7 +157,7 @@ def _input(m: Machine, flow: Flow, pure: Pure, name: str, value: Value, node: as
 def _free(m: Machine, name: str) -> str:
     """A name that no column has."""
     taken = {c.name for c in m.columns.request.schema}
-    taken |= {c.name for c in m.columns.calls.values()}
+    taken |= {c.name for c in m.columns.recorded.calls.values()}
     while name in taken:
         name += "'"
     return name

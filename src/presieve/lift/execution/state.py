@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Field
@@ -19,16 +19,17 @@ from presieve.lift.python.names import Names
 from presieve.lift.python.source import Source
 from presieve.lift.values.columns import Columns
 from presieve.lift.values.merge import as_number, merge, without_length
-from presieve.lift.values.ranges import Ranges, column_ranges, field_ranges
+from presieve.lift.values.ranges import Ranges, field_ranges
+from presieve.lift.values.restorable import Checkpoint, Restorable
 from presieve.lift.values.symbolic import (
     NONE,
     BitsV,
     Clash,
     ColumnV,
-    GapV,
     IndexV,
     Known,
     NoneV,
+    NullableV,
     OptTupleV,
     RefV,
     Scalar,
@@ -66,6 +67,11 @@ class Flow:
         conds = self.conds if condition == TRUE else (*self.conds, condition)
         facts = self.facts | _facts(condition)
         return Flow(dict(self.env), conds, facts, heap=dict(self.heap))
+
+    def become(self, other: Flow) -> None:
+        """Go on as the other path does."""
+        self.env, self.conds, self.facts = other.env, other.conds, other.facts
+        self.ended, self.heap = other.ended, other.heap
 
     def opened(self, value: Value) -> Value:
         """The contents of the object that a value refers to; everything else as it is, but for
@@ -137,39 +143,93 @@ class Interpreter(Protocol):
 
 
 @dataclass(slots=True)
+class State(Restorable):
+    """What statements leave behind besides their path: one for a function and all that it calls.
+
+    ``raises`` are the conditions under which Python raises, in order of evaluation: an earlier one
+    shields later ones, whose terms may have no value there.
+    """
+
+    ranges: Ranges
+    """Bounds of the columns, and of the fields once they are known."""
+    stage: Stage = Stage.BEFORE
+    raises: tuple[Term, ...] = ()
+    objects: int = 1
+    """The last number of an object; the table that Spark passes is the first one."""
+    fields: tuple[Field, ...] = ()
+    """The fields of the fold, those of reductions included. Known after the loop."""
+    named: Mapping[str, object] = field(default_factory=dict)
+    """What each field of a reduction reduces."""
+    keys: Mapping[Term, str | None] = field(default_factory=dict)
+    """Constants that keys of dicts are on this path, as in ``dynamic_keys``."""
+
+
+@dataclass(slots=True)
+class Frame(Restorable):
+    """What is one function's own while it is executed."""
+
+    exits: tuple[Exit, ...] = ()
+    loops: int = 0
+    """Loops around the statement that are written out."""
+    here: Flow | None = None
+    """The path of the statement that is executed. Its expressions may be evaluated on branches."""
+
+    def take_exits(self) -> tuple[Exit, ...]:
+        """The exits so far, which are the caller's from here on."""
+        exits, self.exits = self.exits, ()
+        return exits
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
-    """One function's execution. ``raises`` are the conditions under which Python raises, in order
-    of evaluation: an earlier one shields later ones, whose terms may have no value there.
+    """One function's execution. All that changes meanwhile is in the variables of its paths
+    (:class:`Flow`), and in records that go back together: ``state``, ``frame`` and those of
+    ``columns``.
     """
 
     source: Source
     names: Names
     columns: Columns
     interpreter: Interpreter
-    stage: Stage = Stage.BEFORE
-    raises: list[Term] = field(default_factory=list)
-    exits: list[Exit] = field(default_factory=list)
-    objects: int = 1
-    """The last number of an object; the table that Spark passes is the first one."""
+    state: State
+    frame: Frame = field(default_factory=Frame)
     depth: int = 0
     """Calls of the user's functions around this one."""
     outer: int = 0
     """The last object that was there before the call: callers may hold it."""
-    fields: list[Field] = field(default_factory=list)
-    """The fields of the fold, those of reductions included. Known after the loop."""
-    named: dict[str, object] = field(default_factory=dict)
-    """What each field of a reduction reduces."""
-    loops: int = 0
-    """Loops around the statement that are written out."""
-    keys: dict[Term, str | None] = field(default_factory=dict)
-    """Constants that keys of dicts are on this path, as in ``dynamic_keys``."""
-    here: Flow | None = None
-    """The path of the statement that is executed. Its expressions may be evaluated on branches."""
-    ranges: Ranges = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Before the loop is known, only columns have bounds."""
-        self.ranges = column_ranges(self.columns.request.schema, self.columns.request.extent)
+    def called(self, source: Source, names: Names) -> Machine:
+        """The execution of a function that this one calls. What it leaves behind is seen here."""
+        depth, outer = self.depth + 1, self.state.objects
+        return replace(self, source=source, names=names, frame=Frame(), depth=depth, outer=outer)
+
+    def _records(self) -> tuple[Restorable, ...]:
+        return self.state, self.frame, self.columns.recorded, self.columns.nulls
+
+    def checkpoint(self) -> tuple[Checkpoint, ...]:
+        """All that statements change, but for their path."""
+        return tuple(r.checkpoint() for r in self._records())
+
+    def rollback(self, saved: tuple[Checkpoint, ...]) -> None:
+        """Nothing has been executed since then. What is executed instead records anew what it
+        assumes, reads and raises.
+        """
+        for record, values in zip(self._records(), saved, strict=True):
+            record.rollback(values)
+
+    def begin(self, stage: Stage, *raises: Term) -> None:
+        """A part of the fold starts, with no way out yet. ``raises``: what has raised before."""
+        self.state.stage, self.state.raises, self.frame.exits = stage, raises, ()
+
+    @property
+    def ranges(self) -> Ranges:
+        """Bounds of integers and decimals."""
+        return self.state.ranges
+
+    def new_object(self) -> int:
+        """The number of an object that is made now."""
+        self.state.objects += 1
+        return self.state.objects
 
     def evaluate(self, node: ast.expr, flow: Flow) -> Value:
         """The value of an expression on a path."""
@@ -208,27 +268,32 @@ class Machine:
         cause = flow.decided(cause)
         if cause == FALSE:
             return
-        self.raises.append(and_(*flow.conds, cause))
+        self.state.raises += (and_(*flow.conds, cause),)
         flow.learn(negate(cause))
         flow.ended = flow.ended or cause == TRUE
 
     def raised(self) -> Term:
         """The condition under which what was executed so far raises."""
-        return or_(*self.raises)
+        return or_(*self.state.raises)
 
     def reduction_name(self, wanted: str, key: object) -> str:
         """A name for the field of a reduction: the same one for the same key."""
         name, number = wanted, 1
-        while self.named.setdefault(name, key) != key:
+        while self.state.named.get(name, key) != key:
             number += 1
             name = f"{wanted}#{number}"
+        self.state.named = {**self.state.named, name: key}
         return name
+
+    def set_fields(self, fields: Sequence[Field]) -> None:
+        """These are the fields of the fold so far."""
+        self.state.fields = tuple(fields)
+        self.state.ranges = field_ranges(self.state.fields, self.state.ranges)
 
     def add_field(self, made: Field) -> None:
         """One more field of the fold, unless it is there."""
-        if all(f.name != made.name for f in self.fields):
-            self.fields.append(made)
-            self.ranges = field_ranges(self.fields, self.ranges)
+        if all(f.name != made.name for f in self.state.fields):
+            self.set_fields((*self.state.fields, made))
 
     def force(self, value: Value, flow: Flow) -> Value:
         """The value, with columns read and options narrowed by what is known on this path."""
@@ -243,9 +308,9 @@ class Machine:
                 if decided == TRUE:
                     return TupleV(inner)
                 return NONE if decided == FALSE else OptTupleV(decided, items)
-            case GapV(term) if flow.decided(is_none(term)) == FALSE:
+            case NullableV(term) if flow.decided(is_none(term)) == FALSE:
                 return Scalar(get(term), Traits(numpy=True, wide=value.wide))
-            case SizeV() if self.stage is Stage.AFTER:
+            case SizeV() if self.state.stage is Stage.AFTER:
                 return Scalar(Var(Scope.ACC, SIZE_FIELD, INT))
             case Scalar(term, traits) if isinstance(term.sort, Option):
                 absent = flow.decided(is_none(term))
@@ -276,7 +341,7 @@ class Machine:
         if isinstance(value, BitsV):
             return as_number(value)
         value = without_length(value)
-        if isinstance(value, GapV) and (value.there or value.base == FLOAT):
+        if isinstance(value, NullableV) and (value.there or value.base == FLOAT):
             stand_in = float_lit(float("nan")) if value.base == FLOAT else default(value.base)
             term = ite(is_none(value.term), stand_in, get(value.term))
             return Scalar(term, Traits(False, False, value.base == FLOAT, True, None, value.wide))
@@ -288,23 +353,50 @@ class Machine:
 
 
 class Call(NamedTuple):
-    """A call of a known function or method on a path: its name, and the values of its arguments."""
+    """A call of a known function or method on a path: its own name (``where`` of ``np.where``), and
+    the values of its arguments.
+    """
 
     m: Machine
     flow: Flow
     name: str
     args: tuple[Value, ...]
     named: Mapping[str, Value]
+    node: ast.Call
+
+    @property
+    def written(self) -> str:
+        """The function as the source writes it."""
+        return ast.unparse(self.node.func)
+
+    def decline(self, code: str, reason: str) -> DeclineSignal:
+        """What to raise in order to stop the whole lifting at this call."""
+        return self.m.decline(code, reason, self.node)
+
+
+Sign = TypeVar("Sign", ast.operator, ast.cmpop)
+
+
+class Binary(NamedTuple, Generic[Sign]):
+    """``left op right`` on a path."""
+
+    m: Machine
+    flow: Flow
+    op: Sign
+    left: Value
+    right: Value
     node: ast.AST
+
+
+Operation: TypeAlias = Binary[ast.operator]
+Comparison: TypeAlias = Binary[ast.cmpop]
 
 
 def join_flows(flow: Flow, condition: Term, then: Flow, other: Flow) -> None:
     """Continue ``flow`` after an ``if`` whose branches ended in ``then`` and ``other``."""
     if then.ended or other.ended:
         live = other if then.ended else then
-        flow.env, flow.conds, flow.facts = live.env, live.conds, live.facts
-        flow.heap = live.heap
-        flow.ended = then.ended and other.ended
+        flow.become(live)
         return
     flow.env = merge_envs(condition, then.env, other.env)
     flow.heap = join_heaps(condition, then.heap, other.heap)

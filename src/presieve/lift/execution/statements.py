@@ -4,28 +4,40 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from types import FunctionType
 
 from presieve.ir.ops import negate
 from presieve.ir.terms import TRUE, Lit, Term
 from presieve.ir.walk import size
-from presieve.lift.execution import captured, dynamic_keys, growing_lists, matching, unrolling
-from presieve.lift.execution.calls import own_method
+from presieve.lift.execution import (
+    calls,
+    captured,
+    dynamic_keys,
+    growing_lists,
+    matching,
+    unrolling,
+)
 from presieve.lift.execution.dynamic_keys import OpenKeySignal
 from presieve.lift.execution.expressions import combined, condition, evaluate, item_at, returned
-from presieve.lift.execution.heap import boxed, change, frozen, store, unite
+from presieve.lift.execution.heap import Item, boxed, frozen, store, unite
 from presieve.lift.execution.identity import changes_in_place, check_sole, fresh, waiting
 from presieve.lift.execution.state import (
-    Call,
     Exit,
     ExitKind,
     Flow,
     Interpreter,
     Machine,
+    Operation,
+    State,
     join_flows,
 )
-from presieve.lift.models.builtins import dicts, lists, records
+from presieve.lift.models.builtins import lists, records
 from presieve.lift.models.pandas import assign
+from presieve.lift.python.names import names_of
 from presieve.lift.python.shipped import checked_class
+from presieve.lift.python.source import Source
+from presieve.lift.values.columns import Columns
+from presieve.lift.values.ranges import column_ranges
 from presieve.lift.values.symbolic import (
     NONE,
     ColumnV,
@@ -58,17 +70,15 @@ def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
     for number, statement in enumerate(body):
         if flow.ended:
             return
-        m.here = flow
+        m.frame.here = flow
         start = flow.branch(TRUE)
-        before = len(m.raises), m.exits, len(m.exits), m.loops, m.keys
+        before = m.checkpoint()
         try:
             with m.at(statement):
                 _execute(m, statement, flow)
         except OpenKeySignal as signal:
-            raises, m.exits, exits, m.loops, m.keys = before
-            del m.raises[raises:], m.exits[exits:]
-            flow.env, flow.conds, flow.facts = start.env, start.conds, start.facts
-            flow.heap, flow.ended = start.heap, False
+            m.rollback(before)
+            flow.become(start)
             dynamic_keys.split(m, body[number:], flow, signal, _fork)
             return
 
@@ -98,7 +108,7 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
             _leave(m, ExitKind.RETURN, flow, result, node)
         case ast.Continue():
             _leave(m, ExitKind.CONTINUE, flow, NONE, node)
-        case ast.Break() if m.loops:
+        case ast.Break() if m.frame.loops:
             _leave(m, ExitKind.BREAK, flow, NONE, node)
         case ast.For():
             unrolling.loop(m, node, flow)
@@ -115,8 +125,8 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Assert(test, _):
             holds = condition(m, test, flow)
             m.fail(flow, negate(holds))
-        case ast.Expr(ast.Call(ast.Attribute(owner, name), args, []) as value) if name in CHANGING:
-            _change(m, owner, name, args, flow, value)
+        case ast.Expr(ast.Call(ast.Attribute(_, name), _, []) as value) if name in CHANGING:
+            calls.change(m, flow, value)
         case ast.Expr(value):
             evaluate(m, value, flow)
         case _:
@@ -126,7 +136,7 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
 def _is_spent(m: Machine, name: str) -> bool:
     """Whether this is a parameter that is read in one place only, which is not in a loop."""
     node = m.source.node
-    if m.depth or m.loops or name not in (a.arg for a in node.args.args):
+    if m.depth or m.frame.loops or name not in (a.arg for a in node.args.args):
         return False
     places = [n for n in ast.walk(node) if isinstance(n, ast.Name) and n.id == name]
     around = (ast.For, ast.While, ast.Lambda, ast.FunctionDef, ast.comprehension)
@@ -137,7 +147,7 @@ def _is_spent(m: Machine, name: str) -> bool:
 def _leave(m: Machine, kind: ExitKind, flow: Flow, value: Value, node: ast.stmt) -> None:
     if flow.ended:  # evaluating the returned expression raises
         return
-    m.exits.append(Exit(kind, flow.branch(TRUE), value, node))
+    m.frame.exits += (Exit(kind, flow.branch(TRUE), value, node),)
     flow.ended = True
 
 
@@ -181,13 +191,13 @@ def _fork(
     then, other = flow.branch(chosen), flow.branch(negate(chosen))
     growing_lists.cut(then)
     growing_lists.cut(other)
-    conds, exits = flow.conds, len(m.exits)
+    conds, exits = flow.conds, len(m.frame.exits)
     body(then)
     orelse(other)
     if not (then.ended or other.ended):
         unite(m, then, other)
     join_flows(flow, chosen, then, other)
-    if len(m.exits) == exits and then.ended != other.ended:
+    if len(m.frame.exits) == exits and then.ended != other.ended:
         # The other branch can only have raised, and conditions are given that nothing has.
         flow.conds = conds
 
@@ -203,7 +213,7 @@ def _augmented(m: Machine, flow: Flow, node: ast.AugAssign) -> None:
                 raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
             old = m.force(item_at(m, flow, found, key, target), flow)
             result = _augmented_by(m, old, flow, node)
-            store(m, flow, found, key, result, target)
+            store(m, flow, Item(found, key, result), target)
         case ast.Attribute(owner, name) as target:
             found = evaluate(m, owner, flow)
             record = records.record_of(m, flow, found)
@@ -211,7 +221,7 @@ def _augmented(m: Machine, flow: Flow, node: ast.AugAssign) -> None:
                 raise m.decline("mutation", f"{ast.unparse(target)} is changed in place", node)
             old = m.force(records.attribute(m, record, name, target), flow)
             result = _augmented_by(m, old, flow, node)
-            records.store(m, flow, found, name, result, target)
+            records.store(m, flow, found, result, target)
 
 
 def _augmented_by(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Value:
@@ -219,7 +229,7 @@ def _augmented_by(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Va
     new = evaluate(m, node.value, flow)
     if changes_in_place(old):
         check_sole(m, flow, node.target, node, values=True)
-    result = fresh(m, _bounded(m, combined(m, flow, node.op, old, new, node), node))
+    result = fresh(m, _bounded(m, combined(Operation(m, flow, node.op, old, new, node)), node))
     if isinstance(old, RefV):
         grows = isinstance(node.op, ast.Add) and isinstance(result, ListV | GrowingV)
         if not isinstance(result, SetV) and not grows:
@@ -227,22 +237,6 @@ def _augmented_by(m: Machine, old: Value, flow: Flow, node: ast.AugAssign) -> Va
         flow.heap[old.number] = result
         return old
     return result
-
-
-def _change(
-    m: Machine, owner: ast.expr, name: str, args: list[ast.expr], flow: Flow, node: ast.Call
-) -> None:
-    """A statement like ``seen.add(x)``."""
-    found = evaluate(m, owner, flow)
-    if own_method(m, flow, found, node) is not None:
-        return
-    if lists.method(m, flow, found, name, node) is not None:
-        return
-    values = tuple(boxed(m, flow, evaluate(m, a, flow)) for a in args)
-    if name == "update" and dicts.is_counter(flow.opened(found)) and len(values) == 1:
-        dicts.update(m, flow, found, flow.opened(values[0]), node)
-    elif not flow.ended:
-        change(Call(m, flow, name, values, {}, node), found)
 
 
 def _bounded(m: Machine, value: Value, node: ast.stmt) -> Value:
@@ -267,10 +261,10 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
         case ast.Subscript(owner, index):
             if assign.is_write(owner, flow):
                 key = frozen(m, flow, evaluate(m, index, flow), target, set())
-                assign.write(m, flow, owner, key, value, target)
+                assign.write(m, flow, target, key, value)
                 return
             found = evaluate(m, owner, flow)
-            store(m, flow, found, evaluate(m, index, flow), value, target)
+            store(m, flow, Item(found, evaluate(m, index, flow), value), target)
         case ast.Tuple(targets) | ast.List(targets):
             items = _unpack(m, value, flow, target)
             if any(isinstance(t, ast.Starred) for t in targets):
@@ -281,8 +275,8 @@ def bind(m: Machine, target: ast.expr, value: Value, flow: Flow) -> None:
             for number, (inner, item) in enumerate(zip(targets, items, strict=True), 1):
                 with waiting(flow, items[number:]):
                     bind(m, inner, item, flow)
-        case ast.Attribute(owner, name):
-            records.store(m, flow, evaluate(m, owner, flow), name, value, target)
+        case ast.Attribute(owner, _):
+            records.store(m, flow, evaluate(m, owner, flow), value, target)
         case _:
             raise m.decline("unsupported-statement", "this kind of assignment", target)
 
@@ -356,5 +350,10 @@ class _Python:
     bind = staticmethod(bind)
 
 
-PYTHON: Interpreter = _Python()
-"""The interpreter of every execution."""
+_PYTHON: Interpreter = _Python()
+
+
+def machine(function: FunctionType, source: Source, columns: Columns) -> Machine:
+    """The execution of a function, before its first statement: only columns have bounds."""
+    state = State(column_ranges(columns.request.schema, columns.request.extent))
+    return Machine(source, names_of(function, columns.zone), columns, _PYTHON, state)

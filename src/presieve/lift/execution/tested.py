@@ -52,7 +52,7 @@ def _terms(fold: Fold) -> tuple[Term, ...]:
     return (*steps, fold.step_raises, fold.finish_raises, *outputs)
 
 
-def assumed_whole(lifted: Lifted) -> frozenset[Var]:
+def assumed_not_null(lifted: Lifted) -> frozenset[Var]:
     """The columns that the fold's meaning takes to be without NULL."""
     return frozenset(variables(*(a.term for a in lifted.assumptions if a.code == NO_NULL)))
 

@@ -63,9 +63,9 @@ def elements(m: Machine, node: ast.expr, flow: Flow) -> tuple[list[Value], Watch
 
 def _elements(m: Machine, node: ast.expr, flow: Flow, watched: Watched) -> list[Value]:
     match node:
-        case ast.Call(ast.Name("range" | "enumerate" | "zip" as name), args, []):
+        case ast.Call(ast.Name("range" | "enumerate" | "zip" as name), _, []):
             if name not in flow.env and is_function(_known(m, name), f"builtins.{name}"):
-                return _made(m, name, args, flow, watched, node)
+                return _made(m, name, node, flow, watched)
         case ast.Call(ast.Attribute(ast.Name() | ast.Attribute() as owner, part), [], []):
             if part in ("items", "keys", "values"):
                 value = m.evaluate(owner, flow)
@@ -110,11 +110,9 @@ def _pairs(m: Machine, flow: Flow, value: Value, node: ast.AST) -> list[tuple[Va
     return captured.pairs(m, found)
 
 
-def _check_unchanged(
-    m: Machine, before: Flow, here: Flow, watched: Watched, last: bool, node: ast.AST
-) -> None:
-    """A loop that goes on sees items that are changed in the meantime; a dict that has got keys
-    makes it raise.
+def _changed(before: Flow, here: Flow, watched: Watched, last: bool) -> Value | None:
+    """An object that has changed: a loop that goes on sees items that are changed in the meantime;
+    a dict that has got keys makes it raise.
     """
     for number, keys in watched.items():
         old, new = before.heap[number], here.heap[number]
@@ -124,7 +122,8 @@ def _check_unchanged(
         elif last and isinstance(old, ListV):
             same = True
         if not same:
-            raise m.decline("mutation", f"{describe(old)} changes while a loop goes over it", node)
+            return old
+    return None
 
 
 def _known(m: Machine, name: str) -> Known:
@@ -132,23 +131,16 @@ def _known(m: Machine, name: str) -> Known:
     return found if isinstance(found, Known) else Known(name, None)
 
 
-def _made(
-    m: Machine,
-    name: str,
-    args: list[ast.expr],
-    flow: Flow,
-    watched: Watched,
-    node: ast.AST,
-) -> list[Value]:
+def _made(m: Machine, name: str, node: ast.Call, flow: Flow, watched: Watched) -> list[Value]:
     """What ``range``, ``enumerate`` or ``zip`` give."""
     if name == "range":
-        ends = [_whole(m, m.evaluate(a, flow), node) for a in args]
+        ends = [_constant_int(m, m.evaluate(a, flow), node) for a in node.args]
         if not 1 <= len(ends) <= 3 or (len(ends) == 3 and ends[2] == 0):
             raise m.decline("always-raises", "this use of range", node)
         if any(abs(end) > sys.maxsize for end in ends) or len(range(*ends)) > MOST:
             raise m.decline("too-large", f"a loop of more than {MOST} rounds", node)
         return [Scalar(int_lit(i), LITERAL) for i in range(*ends)]
-    parts = [_elements(m, a, flow, watched) for a in args]
+    parts = [_elements(m, a, flow, watched) for a in node.args]
     if any(isinstance(x, PerhapsV) for part in parts for x in part):
         reason = f"{name} of a list whose length depends on the rows"
         raise m.decline("unsupported-expression", reason, node)
@@ -159,7 +151,7 @@ def _made(
     raise m.decline("unsupported-expression", f"this use of {name}", node)
 
 
-def _whole(m: Machine, value: Value, node: ast.AST) -> int:
+def _constant_int(m: Machine, value: Value, node: ast.AST) -> int:
     if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == INT:
         return int(value.term.value or 0)
     raise m.decline("nested-loop", "the number of rounds depends on the row", node)
@@ -173,14 +165,14 @@ def loop(m: Machine, node: ast.For, flow: Flow) -> None:
     if node.orelse:
         raise m.decline("unsupported-statement", "for with else", node)
     items, watched = elements(m, node.iter, flow)
-    outer, m.exits, m.loops = m.exits, [], m.loops + 1
+    frame, outer = m.frame, m.frame.take_exits()
+    frame.loops += 1
     left: list[Exit] = []
     broken: list[Flow] = []
     here = flow.branch(TRUE)
     for number, item in enumerate(items, 1):
         if here.ended:
             break
-        m.exits = []
         skipped: list[Flow] = []
         if isinstance(item, PerhapsV):
             there = here.decided(item.there)
@@ -189,16 +181,17 @@ def loop(m: Machine, node: ast.For, flow: Flow) -> None:
         with waiting(here, items[number:]):
             m.bind(node.target, boxed(m, here, item), here)
             m.execute(node.body, here)
-        going = [e.flow for e in m.exits if e.kind is ExitKind.CONTINUE] + skipped
-        broken += [e.flow for e in m.exits if e.kind is ExitKind.BREAK]
-        left += [e for e in m.exits if e.kind is ExitKind.RETURN]
+        exits = frame.take_exits()
+        going = [e.flow for e in exits if e.kind is ExitKind.CONTINUE] + skipped
+        broken += [e.flow for e in exits if e.kind is ExitKind.BREAK]
+        left += [e for e in exits if e.kind is ExitKind.RETURN]
         here = _joined(flow, [*going, *([] if here.ended else [here])])
-        if not here.ended:
-            _check_unchanged(m, flow, here, watched, number == len(items), node)
-    m.exits, m.loops = [*outer, *left], m.loops - 1
-    end = _joined(flow, [*broken, *([] if here.ended else [here])])
-    flow.env, flow.heap, flow.facts = end.env, end.heap, end.facts
-    flow.conds, flow.ended = end.conds, end.ended
+        changed = None if here.ended else _changed(flow, here, watched, number == len(items))
+        if changed is not None:
+            reason = f"{describe(changed)} changes while a loop goes over it"
+            raise m.decline("mutation", reason, node)
+    frame.exits, frame.loops = (*outer, *left), frame.loops - 1
+    flow.become(_joined(flow, [*broken, *([] if here.ended else [here])]))
 
 
 def _joined(base: Flow, paths: Sequence[Flow]) -> Flow:

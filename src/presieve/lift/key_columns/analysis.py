@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 
 from presieve.errors import DeclineSignal
-from presieve.lift.key_columns.expressions import Reader, is_flat, join
+from presieve.lift.key_columns.expressions import Reader, Written, is_flat, join
 from presieve.lift.key_columns.values import Env, Flat, Frame, Held, Key, Other, TableValue
 from presieve.lift.python.names import names_of, parameters
 from presieve.lift.python.shipped import function_source
@@ -23,7 +23,7 @@ from presieve.lift.python.zones import Zone
 
 
 def held_columns(
-    function: object,
+    function: FunctionType,
     takes_key: bool,
     columns: tuple[str, ...],
     keys: tuple[str, ...],
@@ -35,8 +35,6 @@ def held_columns(
     ``beside`` are those of a second table, in the same order: a function of two groups, one of
     which may be empty. Declines with the codes of :mod:`presieve.lift.codes`.
     """
-    if not isinstance(function, FunctionType):
-        raise DeclineSignal("not-a-function", "a function written with def is expected")
     source = function_source(function)
     names = [p.name for p in parameters(function)]
     tables = 1 if beside is None else 2
@@ -104,7 +102,7 @@ class _Walk:
         return True
 
     def _is_error(self, name: str) -> bool:
-        found = names_of(self.reader.function, Zone("UTC")).found(name)
+        found = names_of(self.reader.function, Zone("UTC")).lookup(name)
         builtin = found is getattr(builtins, name, None)
         return builtin and isinstance(found, type) and issubclass(found, Exception)
 
@@ -139,7 +137,7 @@ class _Walk:
                 before = dict(env)
                 for other, table in before.items():
                     if isinstance(table, Frame):
-                        made = self.reader.written(table, column, node, name, before)
+                        made = self.reader.written(table, Written(column, node, name), before)
                         # Another variable may be the same table, or another one.
                         env[other] = made if other == name else join(table, made)
                     elif table in {Held(k, many=True) for k in self.reader.keys}:

@@ -12,6 +12,7 @@ import builtins
 from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FunctionType, ModuleType
+from typing import NamedTuple
 
 from presieve.errors import DeclineSignal
 from presieve.lift.key_columns.joins import joined
@@ -34,6 +35,14 @@ from presieve.lift.python.zones import Zone
 from presieve.lift.values.symbolic import Known, NoneV
 
 
+class Written(NamedTuple):
+    """A column that is put into a table: its name, the expression, and what it calls the table."""
+
+    column: str
+    value: ast.expr
+    own: str
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """The expressions of one function; ``keys`` are the grouping columns in the key's order."""
@@ -52,7 +61,7 @@ class Reader:
             case ast.Constant(found):
                 return Other() if found is None or found is ... else Flat(scalar=True)
             case ast.Name(name):
-                return env[name] if name in env else self._outside(node)
+                return env[name] if name in env else self._global(node)
             case ast.IfExp(test, then, other):
                 self.value(test, env)
                 return join(self.value(then, env), self.value(other, env))
@@ -96,7 +105,7 @@ class Reader:
 
     # --- names and attributes -----------------------------------------------------------------
 
-    def _outside(self, node: ast.Name) -> TableValue:
+    def _global(self, node: ast.Name) -> TableValue:
         """A name from outside of the function: an immutable constant, a module or a builtin."""
         if node.id in own_names(self.function):
             raise self.decline("maybe-unbound", f"{node.id} may not be assigned here", node)
@@ -241,16 +250,17 @@ class Reader:
             if isinstance(part, ast.Lambda) and len(part.args.args) == 1:
                 own, part = part.args.args[0].arg, part.body
                 inner[own] = owner
-            owner = self.written(owner, str(keyword.arg), part, own, inner)
+            owner = self.written(owner, Written(str(keyword.arg), part, own), inner)
             if own:
                 inner[own] = owner
         return owner
 
-    def written(self, table: Frame, column: str, value: ast.expr, own: str, env: Env) -> Frame:
-        """The table with a column put into it; ``own`` is what the expression calls the table.
+    def written(self, table: Frame, made: Written, env: Env) -> Frame:
+        """The table with a column put into it.
 
         A table without rows gets those of a list or Series, and nothing in its other columns.
         """
+        column, value, own = made
         found = self.value(value, env)
         scalar = isinstance(found, Flat) and found.scalar
         scalar = scalar or (isinstance(found, Held) and not found.many)

@@ -13,7 +13,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 from presieve.ir.sorts import BINARY, BOOL, DATE, TIMESTAMP_NTZ, Decimal
 from presieve.ir.terms import Lit, float_lit, int_lit, string_lit
@@ -51,9 +51,9 @@ class Names:
 
     def resolve(self, name: str) -> Value:
         """What the name means. Declines ``unknown-name`` where it is not defined."""
-        return constant(self.found(name), name, self.zone)
+        return constant(self.lookup(name), name, self.zone)
 
-    def found(self, name: str, *, read: bool = True) -> object:
+    def lookup(self, name: str, *, read: bool = True) -> object:
         """The object that the name means; ``read`` as in :func:`global_of`."""
         if name in self.closure:
             return self.closure[name]
@@ -182,16 +182,30 @@ def _limits(name: str) -> Value | None:
     return Known("sys.float_info", sys.float_info) if name == "float_info" else None
 
 
+def resolved(path: str) -> object:
+    """What ``module.name`` or ``module.class.name`` is now; None where it is not loaded."""
+    owner, _, name = path.rpartition(".")
+    package, _, inner = owner.rpartition(".")
+    return getattr(module(owner) or getattr(module(package), inner, None), name, None)
+
+
 def is_function(value: Known, *paths: str) -> bool:
     """Whether the object is one of these functions, named as ``module.name``, by identity."""
     for path in paths:
-        owner, _, name = path.rpartition(".")
-        found = getattr(module(owner), name, None)
-        renamed = isinstance(found, BuiltinFunctionType) and found.__name__ != name
-        if found is not None and value.target is found and not renamed:
+        found = resolved(path)
+        renamed = isinstance(found, BuiltinFunctionType) and found.__name__ != path.split(".")[-1]
+        if found is not None and _is_same(value.target, found) and not renamed:
             # What somebody has put in its place comes from another package.
-            return str(getattr(found, "__module__", owner)).split(".")[0] == owner.split(".")[0]
+            package = path.split(".")[0]
+            return str(getattr(found, "__module__", package)).split(".")[0] == package
     return False
+
+
+def _is_same(a: object, b: object) -> bool:
+    """Whether it is one object; bound methods are made anew each time that they are looked up."""
+    if isinstance(a, MethodType) and isinstance(b, MethodType):
+        return a.__self__ is b.__self__ and a.__func__ is b.__func__
+    return a is b
 
 
 def parameters(function: FunctionType) -> list[inspect.Parameter]:

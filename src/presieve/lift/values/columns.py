@@ -9,7 +9,7 @@ and those without time zone as they are), and pandas' ``Series.__iter__`` and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NoReturn
 
@@ -20,7 +20,8 @@ from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option
 from presieve.ir.terms import Lit, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.lift.forms import HiddenCall, Request
 from presieve.lift.python.zones import Zone
-from presieve.lift.values.symbolic import EXACT_INT, GapV, Scalar, Traits
+from presieve.lift.values.restorable import Restorable
+from presieve.lift.values.symbolic import EXACT_INT, NullableV, Scalar, Traits
 from presieve.semantics import types
 from presieve.semantics.assumptions import assumed
 
@@ -36,7 +37,7 @@ BesideNull = Literal["doubles", "extension", "unknown"]
 
 
 @dataclass(slots=True)
-class Gaps:
+class Nulls(Restorable):
     """How elements of integers and times are read where pandas makes NaN or NaT of a NULL: of the
     ``types`` a missing one is a case of its own, of others it is assumed that none is missing.
 
@@ -44,13 +45,33 @@ class Gaps:
     """
 
     types: frozenset[str] = frozenset()
-    met: set[str] = field(default_factory=set)
-    asked: list[Term] = field(default_factory=list)
+    met: frozenset[str] = frozenset()
+    asked: tuple[Term, ...] = ()
 
 
 @dataclass(slots=True)
+class Recorded(Restorable):
+    """What the function has needed so far: the columns that it read, what is assumed of the data,
+    and its calls of pure functions, by function and arguments.
+    """
+
+    read: frozenset[str] = frozenset()
+    assumptions: Mapping[tuple[str, str], Assumption] = field(default_factory=dict)
+    calls: Mapping[object, HiddenCall] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Splits:
+    """How many paths dicts with keys that are no constants have needed. This is work that was done,
+    and does not go back.
+    """
+
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Columns:
-    """The columns of one lifting, and which of them the function has read so far.
+    """The columns of one lifting, and what the function has needed of them so far.
 
     ``pandas`` says whether values come through pandas, or as rows of Python values.
     """
@@ -58,21 +79,17 @@ class Columns:
     request: Request
     pandas: bool
     zone: Zone
-    read: set[str] = field(default_factory=set)
-    assumptions: dict[tuple[str, str], Assumption] = field(default_factory=dict)
     tracked: tuple[Lit, ...] = ()
     """Constants that sets of all kinds of values must tell from others."""
-    calls: dict[object, HiddenCall] = field(default_factory=dict)
-    """The calls of pure functions, by function and arguments."""
-    splits: int = 0
-    """Paths that dicts with keys that are no constants have needed, so far."""
     single: bool = False
     """The keys are those of single rows, so that no value of theirs stands for an equal one."""
-    gaps: Gaps = field(default_factory=Gaps)
+    nulls: Nulls = field(default_factory=Nulls)
     beside_null: BesideNull = "doubles"
-    """What integers are to pandas where one of the column is NULL; see ``rowwise``."""
+    """What integers are to pandas where one of the column is NULL; see ``entry/row_map.py``."""
+    recorded: Recorded = field(default_factory=Recorded)
+    splits: Splits = field(default_factory=Splits)
 
-    def value(self, name: str, *, numpy: bool = False) -> Scalar | GapV:
+    def value(self, name: str, *, numpy: bool = False) -> Scalar | NullableV:
         """The value of a column in the current row, or of a grouping column, as Python sees it.
 
         ``numpy``: it is taken out of a Series by position, which gives numpy's own scalars.
@@ -83,9 +100,9 @@ class Columns:
         base = strip(column.sort)
         var = self._variable(column)
         if self._becomes_nan(column):
-            self.gaps.met.add(name)
-            if column.type in self.gaps.types:
-                return self._gap(column, var)
+            self.nulls.met |= {name}
+            if column.type in self.nulls.types:
+                return self._nullable(column, var)
         view = self._view(column, var)
         maybe_nan = base == FLOAT and NUMBERS not in self.tracked
         return Scalar(view, Traits(maybe_nan=maybe_nan, numpy=numpy and base in (INT, BOOL)))
@@ -137,7 +154,7 @@ class Columns:
         """The Spark type of a column."""
         return self._declared(name).type
 
-    def key(self, name: str) -> Scalar | GapV:
+    def key(self, name: str) -> Scalar | NullableV:
         """The value of a grouping column, taken out of the key. Declines as :meth:`value`."""
         if name not in self.request.keys:
             type_ = types.shown_type(self._declared(name).type)
@@ -161,7 +178,7 @@ class Columns:
         """The column as a variable; from now on it counts as read."""
         if column.name in self.request.keys:
             return Var(Scope.KEY, column.name, column.sort)
-        self.read.add(column.name)
+        self.recorded.read |= {column.name}
         return Var(Scope.ROW, column.name, column.sort)
 
     def _declared(self, name: str) -> types.SchemaColumn:
@@ -177,12 +194,12 @@ class Columns:
         times_or_integers = strip(column.sort) in (INT, TIMESTAMP, TIMESTAMP_NTZ)
         return self.pandas and isinstance(column.sort, Option) and times_or_integers
 
-    def _gap(self, column: Column, var: Var) -> GapV:
+    def _nullable(self, column: Column, var: Var) -> NullableV:
         """An element that may be missing. A key is NULL in all rows of its group or in none."""
         if var.scope is Scope.ROW:
             self.assume_small(column.name)
             self._assume("no-nan", column.name, negate(app(Op.IS_NONE, var)))
-        return GapV(var)
+        return NullableV(var)
 
     def _view(self, column: Column, var: Var) -> Term:
         base = strip(column.sort)
@@ -212,21 +229,23 @@ class Columns:
         self._assume(code, column.name, term)
 
     def _assume(self, code: str, name: str, term: Term) -> None:
-        self.assumptions[code, name] = assumed(code, term)
+        self._record({(code, name): assumed(code, term)})
+
+    def _record(self, assumptions: Mapping[tuple[str, str], Assumption]) -> None:
+        self.recorded.assumptions = {**self.recorded.assumptions, **assumptions}
 
     def add_assumptions(self, assumptions: Iterable[Assumption]) -> None:
         """What else the fold rests on, each once."""
-        for a in assumptions:
-            self.assumptions[a.code, a.text] = a
+        self._record({(a.code, a.text): a for a in assumptions})
 
     def ask(self, *terms: Term) -> None:
         """The function asks whether these are missing."""
-        self.gaps.asked += terms
+        self.nulls.asked += terms
 
     def columns(self) -> tuple[Column, ...]:
         """The columns that were read, in the schema's order, then the hidden ones."""
-        read = self._supported(lambda name: name in self.read)
-        return (*read, *(c.column for c in self.calls.values()))
+        read = self._supported(lambda name: name in self.recorded.read)
+        return (*read, *(c.column for c in self.recorded.calls.values()))
 
     def keys(self) -> tuple[Column, ...]:
         """The grouping columns of supported types, in the order of the request."""

@@ -31,12 +31,12 @@ from presieve.lift.values.symbolic import (
     BitsV,
     Clash,
     DictV,
-    GapV,
     GrowingV,
     LengthV,
     ListV,
     MapV,
     NoneV,
+    NullableV,
     OptTupleV,
     Scalar,
     SetV,
@@ -169,7 +169,7 @@ def merge(condition: Term, a: Value, b: Value) -> Value:
         return b
     if a == b:
         return either(a, b)
-    if isinstance(a, GapV) != isinstance(b, GapV):
+    if isinstance(a, NullableV) != isinstance(b, NullableV):
         a, b = _number(a), _number(b)
     if isinstance(a, LengthV) or isinstance(b, LengthV):
         a, b = without_length(a), without_length(b)
@@ -197,10 +197,10 @@ def _merge_plain(condition: Term, a: Value, b: Value) -> Value | None:
             return Scalar(ite(condition, some(a.term), none_lit(a.base)), a.traits)
         case NoneV(), Scalar():
             return Scalar(ite(condition, none_lit(b.base), some(b.term)), b.traits)
-        case GapV(x_term, x_there, x_wide), GapV(y_term, y_there, y_wide):
+        case NullableV(x_term, x_there, x_wide), NullableV(y_term, y_there, y_wide):
             if x_term.sort == y_term.sort:
                 term = ite(condition, x_term, y_term)
-                return GapV(term, x_there and y_there, x_wide and y_wide)
+                return NullableV(term, x_there and y_there, x_wide and y_wide)
         case ((BitsV() | Scalar()), (BitsV() | Scalar())):
             p_bits, q_bits = as_bits(a), as_bits(b)
             if p_bits is not None and q_bits is not None:
@@ -245,7 +245,7 @@ def _merge_containers(condition: Term, a: Value, b: Value) -> Value | None:
 
 def _number(value: Value) -> Value:
     """A double that may be NaN as just that; everything else as it is."""
-    if not isinstance(value, GapV) or value.base != FLOAT:
+    if not isinstance(value, NullableV) or value.base != FLOAT:
         return value
     term = ite(is_none(value.term), float_lit(float("nan")), get(value.term))
     return Scalar(term, Traits(maybe_nan=True, numpy=True, wide=value.wide))

@@ -11,8 +11,8 @@ from itertools import count
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import BOOL, Sort, strip
-from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Sort, strip
+from presieve.ir.terms import Lit, Scope, Term, Var, literal_value
 from presieve.lift.models.pandas.whole_columns import GIVEN as GIVEN
 from presieve.lift.models.pandas.whole_columns import TABLE as TABLE
 from presieve.lift.models.pandas.whole_columns import UNKNOWN as UNKNOWN
@@ -21,9 +21,9 @@ from presieve.lift.models.pandas.whole_columns import CalendarV as CalendarV
 from presieve.lift.models.pandas.whole_columns import DistinctV as DistinctV
 from presieve.lift.models.pandas.whole_columns import FrameV as FrameV
 from presieve.lift.models.pandas.whole_columns import FrequencyV as FrequencyV
-from presieve.lift.models.pandas.whole_columns import GapV as GapV
 from presieve.lift.models.pandas.whole_columns import LabelledV as LabelledV
 from presieve.lift.models.pandas.whole_columns import LabelV as LabelV
+from presieve.lift.models.pandas.whole_columns import NullableV as NullableV
 from presieve.lift.models.pandas.whole_columns import PartV as PartV
 from presieve.lift.models.pandas.whole_columns import SeriesV as SeriesV
 from presieve.lift.models.pandas.whole_columns import Sorting as Sorting
@@ -307,6 +307,20 @@ def has_own_equality(value: Value) -> bool:
     return found is not object.__eq__ and not is_generated(found)
 
 
+def constant_of(value: Value, *sorts: Sort) -> bool | int | float | str | None:
+    """The constant that a value is, of one of these sorts; None for every other value.
+
+    By default a truth value, a number or a text: literals of other sorts are kept in units of their
+    own, so that Decimal("1.5") would be 15.
+    """
+    if isinstance(value, Scalar) and isinstance(value.term, Lit):
+        return literal_value(value.term) if value.base in (sorts or _PLAIN_SORTS) else None
+    return None
+
+
+_PLAIN_SORTS = (BOOL, INT, FLOAT, STRING)
+
+
 def holds_objects(value: Value) -> bool:
     """Whether the value is an object, or a tuple that holds one."""
     match value:
@@ -344,7 +358,7 @@ def describe(value: Value) -> str:
 
 
 _KINDS = {
-    "GapV": "a value that may be NaN",
+    "NullableV": "a value that may be NaN",
     "DistinctV": "the number of different values",
     "LabelV": "the label of a row",
     "CalendarV": "the years or dates of a column of times",

@@ -6,28 +6,11 @@ import ast
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT
-from presieve.ir.terms import (
-    App,
-    Lit,
-    Op,
-    Term,
-    bits_float,
-    float_lit,
-    int_lit,
-    literal_value,
-)
-from presieve.lift.execution.state import Flow, Machine
+from presieve.ir.terms import App, Lit, Op, Term, bits_float, float_lit, int_lit, literal_value
+from presieve.lift.execution.state import Flow, Machine, Operation
 from presieve.lift.models.builtins.bit_flags import bitwise
 from presieve.lift.values.ranges import Ranges
-from presieve.lift.values.symbolic import (
-    EXACT_INT,
-    LITERAL,
-    PLAIN,
-    Scalar,
-    Traits,
-    Value,
-    describe,
-)
+from presieve.lift.values.symbolic import EXACT_INT, LITERAL, PLAIN, Scalar, Traits, Value, describe
 from presieve.lift.words import operator
 from presieve.semantics.build import as_float, as_int, folded, ite, or_
 
@@ -52,14 +35,16 @@ _FLOAT_OPS: dict[type[ast.operator], Op] = {
 }
 
 
-def number(m: Machine, flow: Flow, value: Value, node: ast.AST, *, alike: bool = False) -> Scalar:
+def number(
+    m: Machine, flow: Flow, value: Value, node: ast.AST, *, same_as_numpy: bool = False
+) -> Scalar:
     """The operand of an arithmetic operator: Int or Float, a Bool as the Int that it is.
 
-    ``alike``: NumPy computes with doubles here as Python does, so that it need not be known whose
-    they are.
+    ``same_as_numpy``: NumPy computes with doubles here as Python does, so that it need not be known
+    whose they are.
     """
     scalar = m.scalar(flow, value, node)
-    either = alike and scalar.base == FLOAT
+    either = same_as_numpy and scalar.base == FLOAT
     if scalar.traits.numpy and not scalar.traits.wide and not either:
         reason = "this may be a numpy scalar, which wraps around: use int(...) or float(...)"
         raise m.decline("numpy-scalar", reason, node)
@@ -70,14 +55,12 @@ def number(m: Machine, flow: Flow, value: Value, node: ast.AST, *, alike: bool =
     return scalar
 
 
-def binary(
-    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
-) -> Value:
+def binary(operation: Operation) -> Value:
     """``left op right``."""
-    flags = bitwise(m, flow, op, left, right, node)
+    flags = bitwise(operation)
     if flags is not None:
         return flags
-    found = _computed(m, flow, op, left, right, node)
+    found = _computed(operation)
     return _of_constants(found) if isinstance(found.term, App) else found
 
 
@@ -92,11 +75,10 @@ def _of_constants(value: Scalar) -> Scalar:
     return Scalar(term, LITERAL if abs(int(number or 0)) <= EXACT_INT else PLAIN)
 
 
-def _computed(
-    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
-) -> Scalar:
-    alike = isinstance(op, ast.Add | ast.Sub | ast.Mult) or _is_divisor(op, right)
-    a, b = (number(m, flow, v, node, alike=alike) for v in (left, right))
+def _computed(operation: Operation) -> Scalar:
+    m, flow, op, left, right, node = operation
+    same_as_numpy = isinstance(op, ast.Add | ast.Sub | ast.Mult) or _is_divisor(op, right)
+    a, b = (number(m, flow, v, node, same_as_numpy=same_as_numpy) for v in (left, right))
     if flow.ended:
         return Scalar(int_lit(0))
     numpy = any(v.traits.numpy and not _is_wide(v) for v in (a, b))
@@ -106,7 +88,7 @@ def _computed(
     if isinstance(op, ast.Div):
         return _divide(m, flow, a, b, node)
     if a.base == INT and b.base == INT:
-        return _int_binary(m, flow, op, a, b, node)
+        return _int_binary(operation, a, b)
     if type(op) not in _FLOAT_OPS:
         raise m.decline("unsupported-operation", f"{operator(op)} is unsupported on floats", node)
     if _still_int(a) and _still_int(b):
@@ -135,9 +117,8 @@ def _still_int(value: Scalar) -> bool:
     return value.base == INT or value.traits.maybe_int
 
 
-def _int_binary(
-    m: Machine, flow: Flow, op: ast.operator, a: Scalar, b: Scalar, node: ast.AST
-) -> Scalar:
+def _int_binary(operation: Operation, a: Scalar, b: Scalar) -> Scalar:
+    m, flow, op, _, _, node = operation
     if _is_wide(a) or _is_wide(b):
         return _numpy_int(m, op, a, b, node)
     if isinstance(op, ast.Pow):

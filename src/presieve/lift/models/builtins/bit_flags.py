@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import BOOL
-from presieve.ir.terms import FALSE, Lit, Term, literal_value
-from presieve.lift.execution.state import Flow, Machine
+from presieve.ir.terms import FALSE, Lit, Term
+from presieve.lift.execution.state import Operation
 from presieve.lift.values.merge import MOST_BITS, as_bits, as_number, widened
-from presieve.lift.values.symbolic import LITERAL, BitsV, Scalar, Value
+from presieve.lift.values.symbolic import LITERAL, BitsV, Scalar, Value, constant_of
 from presieve.semantics.build import and_, or_
 
 
@@ -30,10 +30,9 @@ _LOGIC: dict[type[ast.operator], Callable[[Term, Term], Term]] = {
 }
 
 
-def bitwise(
-    m: Machine, flow: Flow, op: ast.operator, left: Value, right: Value, node: ast.AST
-) -> Value | None:
+def bitwise(operation: Operation) -> Value | None:
     """``left op right``; None for other operators, and for values that are no flags."""
+    m, flow, op, left, right, _ = operation
     left, right = m.force(left, flow), m.force(right, flow)
     if isinstance(op, ast.LShift | ast.RShift):
         return _shifted(op, left, right)
@@ -58,11 +57,7 @@ def _is_truth(value: Value) -> bool:
 
 def _shifted(op: ast.operator, left: Value, right: Value) -> Value | None:
     """Flags shifted by a constant."""
-    by = (
-        literal_value(right.term)
-        if isinstance(right, Scalar) and isinstance(right.term, Lit)
-        else None
-    )
+    by = constant_of(right)
     bits = as_bits(left)
     if bits is None or type(by) is not int or by < 0:
         return None

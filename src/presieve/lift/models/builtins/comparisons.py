@@ -11,18 +11,9 @@ import ast
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Decimal
-from presieve.ir.terms import (
-    FALSE,
-    TRUE,
-    Lit,
-    Op,
-    Term,
-    float_lit,
-    int_lit,
-    literal_value,
-)
+from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, int_lit, literal_value
 from presieve.lift.execution import growing_lists
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Comparison, Flow, Machine
 from presieve.lift.models.builtins.arithmetic import exact_as_float
 from presieve.lift.models.builtins.bit_flags import equal_flags
 from presieve.lift.models.builtins.decimals import compare_decimals
@@ -39,13 +30,13 @@ from presieve.lift.values.symbolic import (
     BitsV,
     DictV,
     DistinctV,
-    GapV,
     GrowingV,
     Known,
     LengthV,
     ListV,
     MapV,
     NoneV,
+    NullableV,
     OptTupleV,
     Scalar,
     SetV,
@@ -53,6 +44,7 @@ from presieve.lift.values.symbolic import (
     Traits,
     TupleV,
     Value,
+    constant_of,
     describe,
     has_own_equality,
     is_tagged,
@@ -102,8 +94,8 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
             return TRUE
         case Known(_, (list() | dict() | set() | frozenset()) as found) if type(found) in _PLAIN:
             return TRUE if found else FALSE
-        case GapV():
-            return flow.decided(truth_of_gap(value))
+        case NullableV():
+            return flow.decided(truth_of_missing(value))
         case Scalar(term, _):
             return flow.decided(and_(negate(is_none(term)), truth_of_term(get(term))))
     raise m.decline("unsupported-expression", f"the truth of {describe(value)}", node)
@@ -130,10 +122,9 @@ def _is_decimal(term: Term) -> bool:
     return isinstance(term.sort, Decimal)
 
 
-def compare(
-    m: Machine, flow: Flow, op: ast.cmpop, left: Value, right: Value, node: ast.AST
-) -> Term:
+def compare(comparison: Comparison) -> Term:
     """``left op right`` as a truth value."""
+    m, flow, op, left, right, node = comparison
     left, right = flow.opened(m.force(left, flow)), flow.opened(m.force(right, flow))
     flags = equal_flags(left, right) if isinstance(op, ast.Eq | ast.NotEq) else None
     if flags is not None:
@@ -143,8 +134,8 @@ def compare(
     if known is not None:
         return flow.decided(known)
     left, right = without_length(left), without_length(right)
-    if any(isinstance(v, GapV | DistinctV) for v in (left, right)):
-        return compare_gaps(m, flow, op, left, right, node)
+    if any(isinstance(v, NullableV | DistinctV) for v in (left, right)):
+        return compare_missing(comparison._replace(left=left, right=right))
     if isinstance(left, SizeV) or isinstance(right, SizeV):
         return _compare_size(m, op, left, right, node)
     match op:
@@ -165,7 +156,7 @@ def compare(
         case ast.In() | ast.NotIn():
             found = member_of(m, left, right, node)
             return flow.decided(found if isinstance(op, ast.In) else negate(found))
-    return flow.decided(_order(m, flow, _ORDER[type(op)], left, right, node))
+    return flow.decided(_order(comparison._replace(left=left, right=right)))
 
 
 def _compare_size(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
@@ -264,11 +255,11 @@ def _compared(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term |
     """``a op b``, neither being None; None where they are of kinds that are never equal."""
     if _is_decimal(a.term) or _is_decimal(b.term):
         return compare_decimals(m, op, a, b, node)
-    pair = _alike(m, a, b, node)
+    pair = _of_one_sort(m, a, b, node)
     return None if pair is None else folded(app(op, *pair))
 
 
-def _alike(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:
+def _of_one_sort(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:
     """The two as terms of one sort that compare as in Python; None where they are never equal."""
     if a.base == b.base:
         return a.term, b.term
@@ -336,7 +327,9 @@ def _may_be_none(value: Value) -> bool:
 # --- order ------------------------------------------------------------------------------------
 
 
-def _order(m: Machine, flow: Flow, op: Op, left: Value, right: Value, node: ast.AST) -> Term:
+def _order(comparison: Comparison) -> Term:
+    m, flow, kind, left, right, node = comparison
+    op = _ORDER[type(kind)]
     if isinstance(left, OptTupleV):
         m.fail(flow, negate(left.present))
         left = TupleV(left.items)
@@ -394,15 +387,14 @@ def _term(value: Value) -> Term:
     return value.term
 
 
-def number_of(value: GapV) -> Scalar:
+def number_of(value: NullableV) -> Scalar:
     """The value where it is there: where the column held NULL, an integer is a float."""
     return Scalar(get(value.term), Traits(numpy=True))
 
 
-def compare_gaps(
-    m: Machine, flow: Flow, op: ast.cmpop, left: Value, right: Value, node: ast.AST
-) -> Term:
+def compare_missing(comparison: Comparison) -> Term:
     """``left op right`` as a truth value, where one of the two may be NaN."""
+    m, flow, op, left, right, node = comparison
     if isinstance(op, ast.Is | ast.IsNot):
         if isinstance(left, NoneV) or isinstance(right, NoneV):
             return FALSE if isinstance(op, ast.Is) else TRUE
@@ -411,19 +403,19 @@ def compare_gaps(
         raise m.decline("unsupported-operation", "'in' for a value that may be NaN", node)
     if isinstance(left, DistinctV) or isinstance(right, DistinctV):
         return _compare_distinct(m, op, left, right, node)
-    there = [negate(is_none(v.term)) for v in (left, right) if isinstance(v, GapV)]
-    bases = {v.base for v in (left, right) if isinstance(v, GapV)}
+    there = [negate(is_none(v.term)) for v in (left, right) if isinstance(v, NullableV)]
+    bases = {v.base for v in (left, right) if isinstance(v, NullableV)}
     if isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE) and bases & {*TEXTS, DATE}:
         # Two that are missing are two floats, whose order does not raise.
         neither = and_(*(negate(t) for t in there)) if len(there) == 2 else FALSE
         m.fail(flow, negate(or_(and_(*there), neither)))
     if left == right and isinstance(op, ast.Eq | ast.NotEq):
-        m.columns.ask(*(v.term for v in (left, right) if isinstance(v, GapV)))
+        m.columns.ask(*(v.term for v in (left, right) if isinstance(v, NullableV)))
         return there[0] if isinstance(op, ast.Eq) else negate(there[0])
     both = and_(*there)
-    a, b = (number_of(v) if isinstance(v, GapV) else v for v in (left, right))
+    a, b = (number_of(v) if isinstance(v, NullableV) else v for v in (left, right))
     same = ast.Eq() if isinstance(op, ast.NotEq) else op
-    found = and_(both, compare(m, flow.branch(both), same, a, b, node))
+    found = and_(both, compare(Comparison(m, flow.branch(both), same, a, b, node)))
     return flow.decided(negate(found) if isinstance(op, ast.NotEq) else found)
 
 
@@ -433,9 +425,7 @@ def _compare_distinct(m: Machine, op: ast.cmpop, left: Value, right: Value, node
     if not isinstance(left, DistinctV):
         left, right, kind = right, left, growing_lists.FLIPPED.get(kind, kind)
     assert isinstance(left, DistinctV)
-    limit: object = None
-    if isinstance(right, Scalar) and isinstance(right.term, Lit):
-        limit = literal_value(right.term)
+    limit = constant_of(right)
     one = and_(left.some, negate(left.many))
     answers: dict[tuple[type[ast.cmpop], object], Term] = {
         (ast.Gt, 1): left.many,
@@ -457,7 +447,7 @@ def _compare_distinct(m: Machine, op: ast.cmpop, left: Value, right: Value, node
     raise m.decline("not-a-fold", reason, node)
 
 
-def truth_of_gap(value: GapV) -> Term:
+def truth_of_missing(value: NullableV) -> Term:
     """NaN is true. Declines nothing: the truth of a number is whether it is not zero."""
     absent = is_none(value.term)
     return or_(absent, and_(negate(absent), truth_of_term(get(value.term))))

@@ -15,7 +15,8 @@ from fractions import Fraction
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT, Decimal
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, bits_float, literal_value
-from presieve.lift.execution.state import Machine
+from presieve.lift.execution.state import Call, Machine
+from presieve.lift.models.registry import function
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.symbolic import Scalar, Value, describe
 from presieve.semantics.build import widen
@@ -65,7 +66,7 @@ def _exact(m: Machine, literal: Lit, node: ast.AST) -> Fraction | float:
 
 
 def _with_constant(m: Machine, op: Op, term: Term, scale: int, number: Fraction | float) -> Term:
-    """The comparison with the nearest constant of the term's own scale that decides alike."""
+    """The comparison with the nearest constant of the term's own scale that decides the same."""
     if isinstance(number, float):
         below = op in (Op.PY_LT, Op.PY_LE) if number > 0 else op in (Op.PY_GT, Op.PY_GE)
         return TRUE if below else FALSE
@@ -76,18 +77,22 @@ def _with_constant(m: Machine, op: Op, term: Term, scale: int, number: Fraction 
     return app(op, term, Lit(Decimal(scale), rounded))
 
 
-def decimal_of(m: Machine, args: tuple[Value, ...], node: ast.AST) -> Value:
+@function("decimal.Decimal")
+def decimal_of(call: Call) -> Value:
     """``Decimal("90.5")`` of a constant: exact, whatever the context's precision."""
-    if len(args) != 1 or not isinstance(args[0], Scalar) or not isinstance(args[0].term, Lit):
-        raise m.decline("unsupported-operation", "a decimal is built from one constant", node)
-    if isinstance(args[0].base, Decimal):
-        return args[0]
-    value = literal_value(args[0].term)
+    match call.args:
+        case (Scalar(Lit() as literal) as given,):
+            pass
+        case _:
+            raise call.decline("unsupported-operation", "a decimal is built from one constant")
+    if isinstance(given.base, Decimal):
+        return given
+    value = literal_value(literal)
     try:
         made = decimal.Decimal(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, ArithmeticError) as e:
-        raise m.decline("always-raises", f"Decimal({value!r}) raises", node) from e
-    constant = scalar_constant(made, m.columns.zone)
+        raise call.decline("always-raises", f"Decimal({value!r}) raises") from e
+    constant = scalar_constant(made, call.m.columns.zone)
     if constant is None:
-        raise m.decline("unsupported-constant", "a decimal that no column of Spark holds", node)
+        raise call.decline("unsupported-constant", "a decimal that no column of Spark holds")
     return constant

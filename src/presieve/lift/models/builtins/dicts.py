@@ -14,16 +14,19 @@ import collections
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, STRING, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term
-from presieve.lift.execution import dynamic_keys, heap
+from presieve.lift.execution import captured, dynamic_keys, heap
 from presieve.lift.execution.fields import rows_of
-from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.execution.heap import Item
+from presieve.lift.execution.state import Call, Flow, Machine, Operation
 from presieve.lift.models.builtins import sets
 from presieve.lift.models.builtins.arithmetic import binary
 from presieve.lift.models.pandas import series
+from presieve.lift.models.registry import function, method, reference
 from presieve.lift.python.names import is_function, scalar_constant
 from presieve.lift.values.merge import as_map, merge
 from presieve.lift.values.symbolic import (
     LITERAL,
+    NONE,
     OTHER,
     CountsV,
     DictV,
@@ -45,25 +48,19 @@ _COUNTED: tuple[Sort, ...] = (STRING, INT, BOOL)
 _CONTAINERS = (ListV, DictV, MapV, SetV)
 
 
-def construct(m: Machine, flow: Flow, function: Known, node: ast.Call) -> Value | None:
-    """``defaultdict(...)`` or ``Counter(...)``; None where the function is neither."""
-    if is_function(function, "collections.defaultdict"):
-        return _default_dict(m, flow, node)
-    if is_function(function, "collections.Counter"):
-        return _counter(m, flow, node)
-    return None
-
-
-def _default_dict(m: Machine, flow: Flow, node: ast.Call) -> Value:
+@function("collections.defaultdict", unevaluated=True)
+def make_default_dict(call: Call) -> Value:
+    """``defaultdict(factory, {...})`` of a type, or of a lambda that gives a constant."""
+    m, flow, _, _, _, node = call
     if node.keywords or not 1 <= len(node.args) <= 2:
         reason = "defaultdict is supported with a factory, and a dict to start with"
-        raise m.decline("unknown-call", reason, node)
+        raise call.decline("unknown-call", reason)
     missing = Missing(collections.defaultdict, _made(m, flow, node.args[0]), True)
     if len(node.args) == 1:
         return MapV((), (), (), missing)
     start = flow.opened(m.evaluate(node.args[1], flow))
     if not isinstance(start, DictV):
-        raise m.decline("unknown-call", f"a defaultdict of {describe(start)}", node)
+        raise call.decline("unknown-call", f"a defaultdict of {describe(start)}")
     return MapV(start.names, start.items, (TRUE,) * len(start.names), missing)
 
 
@@ -127,35 +124,28 @@ def item(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.AST) -> Val
         return None
     missing = found.missing
     if missing.keeps:
-        return set_default(m, flow, owner, key, missing.value, node)
+        return set_default(m, flow, Item(owner, key, missing.value), node)
     return m.force(heap.dict_get(m, found, key, missing.value, node), flow)
 
 
-def set_default(
-    m: Machine, flow: Flow, owner: Value, key: Value, default: Value, node: ast.AST
-) -> Value:
+def set_default(m: Machine, flow: Flow, asked: Item, node: ast.AST) -> Value:
     """``owner.setdefault(key, default)``."""
+    owner, key, default = asked
     found = flow.opened(owner)
     if not isinstance(found, DictV | MapV) or not isinstance(owner, RefV):
         raise m.decline("mutation", f"{describe(found)} is changed in an expression", node)
-    contents = flow.opened(default)
-    if isinstance(contents, _CONTAINERS):
-        return _object(m, flow, owner, found, key, contents, node)
+    if isinstance(flow.opened(default), _CONTAINERS):
+        return _object(m, flow, asked, node)
     value = heap.dict_get(m, found, key, default, node)
-    heap.store(m, flow, owner, key, value, node)
+    heap.store(m, flow, asked._replace(value=value), node)
     return m.force(value, flow)
 
 
-def _object(
-    m: Machine,
-    flow: Flow,
-    owner: RefV,
-    found: DictV | MapV,
-    key: Value,
-    contents: Value,
-    node: ast.AST,
-) -> Value:
+def _object(m: Machine, flow: Flow, asked: Item, node: ast.AST) -> Value:
     """The object under a key, made anew where there is none."""
+    owner, key, default = asked
+    found, contents = flow.opened(owner), flow.opened(default)
+    assert isinstance(found, DictV | MapV)
     name, whole = dynamic_keys.name_of(m, key, node), as_map(found)
     if name is None:
         raise heap.asked(m, key, node)
@@ -164,7 +154,7 @@ def _object(
         raise m.decline("mutation", reason, node)
     if name not in whole.names:
         made = heap.boxed(m, flow, contents)
-        heap.store(m, flow, owner, key, made, node)
+        heap.store(m, flow, asked._replace(value=made), node)
         return made
     at = whole.names.index(name)
     here, there = whole.items[at], flow.decided(whole.present[at])
@@ -175,20 +165,34 @@ def _object(
         raise m.decline("mutation", reason, node)
     # Where the key is missing nobody has the object that stands in its place.
     flow.heap[here.number] = merge(there, flow.heap[here.number], contents)
-    heap.store(m, flow, owner, key, here, node)
+    heap.store(m, flow, asked._replace(value=here), node)
     return here
 
 
-def method(call: Call, owner: Value) -> Value | None:
-    """``setdefault`` of a dict, and methods of ``Counter(column)``; None for all others."""
-    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
-    found = flow.opened(owner)
-    if isinstance(found, CountsV):
-        return _counted(call, found)
-    if name == "setdefault" and isinstance(found, DictV | MapV) and len(args) in (1, 2):
-        default = args[1] if len(args) == 2 else NoneV()
-        return set_default(m, flow, owner, args[0], default, node)
-    return None
+# --- methods ------------------------------------------------------------------------------------
+
+
+@method(DictV | MapV, "get", arguments=range(1, 3))
+def look_up(call: Call, found: DictV | MapV) -> Value:
+    """``d.get(key, default)`` of a constant key, or of a text that is compared with the keys."""
+    m, _, _, (key, *rest), _, node = call
+    return heap.dict_get(m, found, key, rest[0] if rest else NONE, node)
+
+
+@method(Known, "get", arguments=range(1, 3))
+def look_up_captured(call: Call, owner: Value) -> Value | None:
+    """``d.get(key, default)`` of a dict from outside of the function."""
+    m, flow, _, (key, *rest), _, node = call
+    if not captured.is_dict(owner):
+        return None
+    return captured.get(m, owner, flow.opened(key), rest[0] if rest else NONE, node)
+
+
+@method(DictV | MapV, "setdefault", arguments=range(1, 3), owner=reference)
+def setdefault(call: Call, owner: RefV) -> Value:
+    """``d.setdefault(key, default)``, also with an empty list, dict or set."""
+    key, default = call.args if len(call.args) == 2 else (*call.args, NONE)
+    return set_default(call.m, call.flow, Item(owner, key, default), call.node)
 
 
 # --- counters -----------------------------------------------------------------------------------
@@ -199,25 +203,39 @@ def _empty_counter() -> MapV:
     return MapV((), (), (), Missing(collections.Counter, zero, False))
 
 
-def _counter(m: Machine, flow: Flow, node: ast.Call) -> Value:
-    if node.keywords or len(node.args) > 1:
-        raise m.decline("unknown-call", "Counter is supported with one argument", node)
-    if not node.args:
+@function("collections.Counter")
+def make_counter(call: Call) -> Value:
+    """``Counter()`` of nothing, of a list or dict that is written out, or of a column of texts,
+    integers or truth values.
+    """
+    m, flow, _, args, _, node = call
+    if len(args) > 1:
+        raise call.decline("unknown-call", "Counter is supported with one argument")
+    if not args:
         return _empty_counter()
-    of = m.evaluate(node.args[0], flow)
-    v = series.vector(m, of)
+    v = series.vector(m, args[0])
     if v is not None:
         if strip(v.term.sort) not in _COUNTED:
             reason = "a Counter of such a column: numbers that may be NaN are counted by identity"
-            raise m.decline("unsupported-operation", reason, node)
+            raise call.decline("unsupported-operation", reason)
         return CountsV(v)
     made = heap.boxed(m, flow, _empty_counter())
-    update(m, flow, made, flow.opened(of), node)
+    _update(m, flow, made, flow.opened(args[0]), node)
     return made
 
 
-def update(m: Machine, flow: Flow, owner: Value, of: Value, node: ast.AST) -> None:
-    """``counter.update(of)`` for items that are written out, or counts of constants."""
+@method(MapV, "update", arguments=1, statement=True, owner=reference)
+def update(call: Call, owner: RefV) -> Value | None:
+    """``counter.update(items)`` of a list or dict that is written out."""
+    m, flow, _, (of,), _, node = call
+    missing = getattr(flow.opened(owner), "missing", None)
+    if missing is None or missing.cls is not collections.Counter:
+        return None
+    _update(m, flow, owner, flow.opened(of), node)
+    return NONE
+
+
+def _update(m: Machine, flow: Flow, owner: Value, of: Value, node: ast.AST) -> None:
     pairs: list[tuple[Value, Value]]
     one = scalar_constant(1, m.columns.zone)
     assert one is not None
@@ -236,13 +254,8 @@ def update(m: Machine, flow: Flow, owner: Value, of: Value, node: ast.AST) -> No
         number = m.scalar(flow, more, node)
         if number.base != INT or number.traits.numpy:
             raise m.decline("unsupported-operation", f"a count of {describe(number)}", node)
-        heap.store(m, flow, owner, key, binary(m, flow, ast.Add(), old, number, node), node)
-
-
-def is_counter(value: Value) -> bool:
-    """Whether this is a Counter."""
-    missing = value.missing if isinstance(value, MapV) else None
-    return missing is not None and missing.cls is collections.Counter
+        total = binary(Operation(m, flow, ast.Add(), old, number, node))
+        heap.store(m, flow, Item(owner, key, total), node)
 
 
 def count(m: Machine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) -> Value:
@@ -256,13 +269,10 @@ def count(m: Machine, flow: Flow, counts: CountsV, key: Value, node: ast.AST) ->
     return rows_of(m, flow, and_(v.rows, negate(is_none(v.term)), hit), node)
 
 
-def _counted(call: Call, counts: CountsV) -> Value | None:
-    """``Counter(column).get(key, default)``; None for every other method."""
-    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
-    if name != "get" or not 1 <= len(args) <= 2:
-        return None
-    found = count(m, flow, counts, args[0], node)
-    number = m.scalar(flow, found, node)
+@method(CountsV, "get", arguments=range(1, 3))
+def get_count(call: Call, counts: CountsV) -> Value:
+    """``Counter(column).get(key, default)`` of a constant."""
+    m, flow, _, (key, *rest), _, node = call
+    number = m.scalar(flow, count(m, flow, counts, key, node), node)
     none = app(Op.PY_EQ, number.term, Lit(INT, 0))
-    other: Value = args[1] if len(args) == 2 else NoneV()
-    return merge(none, other, number)
+    return merge(none, rest[0] if rest else NONE, number)

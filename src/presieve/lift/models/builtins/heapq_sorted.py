@@ -12,20 +12,20 @@ Equal ones are the same, but for the signs of zeros.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import FunctionType
+from typing import NamedTuple
 
 from presieve.ir.sorts import FLOAT
 from presieve.ir.terms import TRUE, Term
 from presieve.ir.walk import size
 from presieve.lift.execution import growing_lists, inlining
 from presieve.lift.execution.growing_lists import item, solid
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Comparison, Flow, Machine
 from presieve.lift.models.builtins.comparisons import compare
 from presieve.lift.models.builtins.sets import UntrackedSignal
 from presieve.lift.models.pandas.zeros import one_zero
-from presieve.lift.python.names import is_function
 from presieve.lift.values.columns import NUMBERS
 from presieve.lift.values.containers import GrowingV, Order
 from presieve.lift.values.merge import (
@@ -43,15 +43,7 @@ from presieve.lift.values.merge import (
     there,
     without_length,
 )
-from presieve.lift.values.symbolic import (
-    NONE,
-    Known,
-    ListV,
-    Scalar,
-    TupleV,
-    Value,
-    describe,
-)
+from presieve.lift.values.symbolic import NONE, Known, ListV, Scalar, TupleV, Value, describe
 from presieve.semantics.build import and_, or_
 
 _LARGEST = 3000
@@ -60,27 +52,58 @@ _LARGEST = 3000
 Key = Callable[[Flow, Value], Value]
 
 
-def ordered(
-    m: Machine, flow: Flow, found: GrowingV, order: Order, key: Key, node: ast.AST
-) -> GrowingV:
-    """The list in this order, ``<`` or ``>`` of what the key gives of each item."""
-    if found.kind == "heap" and order[1] == "":
-        turned = reversed_items(found.items) if order[0] == "<" else found.items
-        return GrowingV(turned, frozenset([order]))
-    if is_ordered(found, order):
-        items, more = found.items, found.pending
-    else:
-        items, more = (), settled(found).items
-    for x in (*items, *more):
-        here = flow.branch(there(x))
-        key(here, solid(m.force(x, here)))  # which may raise
-    for x in more:
-        items = _inserted(m, flow, items, x, order, key, node)
-    terms = [t for i in items for t in _terms(i)]
-    if any(size(t) > _LARGEST for t in terms):
-        reason = "a list in no known order is sorted: keep it sorted, and sort it for each item"
-        raise m.decline("too-large", reason, node)
-    return GrowingV(items, frozenset([order]), place=found.place)
+class Sorter(NamedTuple):
+    """An order on a path: ``<`` or ``>`` of what the key gives of each item."""
+
+    m: Machine
+    flow: Flow
+    order: Order
+    key: Key
+    node: ast.AST
+
+    def ordered(self, found: GrowingV) -> GrowingV:
+        """The list in this order."""
+        m, flow, order, key, node = self
+        if found.kind == "heap" and order[1] == "":
+            turned = reversed_items(found.items) if order[0] == "<" else found.items
+            return GrowingV(turned, frozenset([order]))
+        if is_ordered(found, order):
+            items, more = found.items, found.pending
+        else:
+            items, more = (), settled(found).items
+        for x in (*items, *more):
+            here = flow.branch(there(x))
+            key(here, solid(m.force(x, here)))  # which may raise
+        for x in more:
+            items = self.inserted(items, x)
+        terms = [t for i in items for t in _terms(i)]
+        if any(size(t) > _LARGEST for t in terms):
+            reason = "a list in no known order is sorted: keep it sorted, and sort it for each item"
+            raise m.decline("too-large", reason, node)
+        return GrowingV(items, frozenset([order]), place=found.place)
+
+    def inserted(self, items: Items, x: Value) -> Items:
+        """One more item behind all that do not come after it; nothing where it is not there."""
+        goes = [or_(absent(y), self._before(x, y)) for y in items]
+        found = []
+        for i, (here, at) in enumerate(zip((*items, NONE), (*goes, TRUE), strict=True)):
+            new = merge(at, x, here)
+            if i:
+                new = merge(goes[i - 1], items[i - 1], new)
+            found.append(merge(absent(x), here, new))
+        return tuple(found)
+
+    def _before(self, x: Value, y: Value) -> Term:
+        """Whether x comes strictly before y."""
+        m, node = self.m, self.node
+        here = self.flow.branch(and_(there(x), there(y)))
+        given = (self.key(here, solid(m.force(v, here))) for v in (x, y))
+        a, b = (without_length(v) for v in given)
+        for value in (a, b):
+            _check_numbers(m, value, node)
+        if self.order[0] == ">":
+            a, b = b, a
+        return compare(Comparison(m, here, ast.Lt(), a, b, node))
 
 
 def _terms(value: Value) -> list[Term]:
@@ -90,34 +113,6 @@ def _terms(value: Value) -> list[Term]:
         case TupleV(items):
             return [t for i in items for t in _terms(i)]
     return []
-
-
-def _inserted(
-    m: Machine, flow: Flow, items: Items, x: Value, order: Order, key: Key, node: ast.AST
-) -> Items:
-    """One more item behind all that do not come after it; nothing where it is not there."""
-    goes = [or_(absent(y), _before(m, flow, x, y, order, key, node)) for y in items]
-    found = []
-    for i, (here, at) in enumerate(zip((*items, NONE), (*goes, TRUE), strict=True)):
-        new = merge(at, x, here)
-        if i:
-            new = merge(goes[i - 1], items[i - 1], new)
-        found.append(merge(absent(x), here, new))
-    return tuple(found)
-
-
-def _before(
-    m: Machine, flow: Flow, x: Value, y: Value, order: Order, key: Key, node: ast.AST
-) -> Term:
-    """Whether x comes strictly before y."""
-    here = flow.branch(and_(there(x), there(y)))
-    given = (key(here, solid(m.force(v, here))) for v in (x, y))
-    a, b = (without_length(v) for v in given)
-    for value in (a, b):
-        _check_numbers(m, value, node)
-    if order[0] == ">":
-        a, b = b, a
-    return compare(m, here, ast.Lt(), a, b, node)
 
 
 def _check_numbers(m: Machine, value: Value, node: ast.AST) -> None:
@@ -164,7 +159,12 @@ def key_of(m: Machine, flow: Flow, node: ast.expr | None) -> tuple[str, Key]:
                 function = found.target
                 assert isinstance(function, FunctionType)
                 text = f"{function.__module__}.{function.__qualname__}"
-                return text, lambda here, v: inlining.inlined(m, here, function, [v], {}, node)
+                asked = ast.copy_location(ast.Call(node, [], []), node)
+
+                def by_function(here: Flow, value: Value) -> Value:
+                    return inlining.inlined(Call(m, here, name, (value,), {}, asked), function)
+
+                return text, by_function
     raise m.decline("unknown-call", "this key of a sorted list: use a lambda of one item", node)
 
 
@@ -179,16 +179,15 @@ def heap_of(m: Machine, found: ListV | GrowingV, node: ast.AST) -> GrowingV:
     raise m.decline("mutation", "a list that may be no heap is used as one", node)
 
 
-def on_heap(
-    m: Machine, flow: Flow, name: str, found: GrowingV, args: Sequence[Value], node: ast.AST
-) -> tuple[Value, GrowingV]:
+def on_heap(call: Call, found: GrowingV) -> tuple[Value, GrowingV]:
     """What a function of heapq gives, and what it leaves of the heap."""
+    m, flow, name, (_, *args), _, node = call
     least = found.items[1:]
     if name == "heappop" and not args:
         value = item(m, flow, found, 0, node)
         return value, replace(found, items=growing_lists.shortened(flow, found.items, least))
     if len(args) != 1:
-        raise m.decline("unknown-call", f"heapq.{name} with these arguments", node)
+        raise call.decline("unknown-call", f"heapq.{name} with these arguments")
     x = checked(m.force(args[0], flow))
     one_zero(m, *_doubles(x))
     value = NONE
@@ -196,7 +195,7 @@ def on_heap(
     if name == "heapreplace":
         value = item(m, flow, found, 0, node)
         items = growing_lists.shortened(flow, items, least)
-    items = _inserted(m, flow, items, x, DESCENDING, itself, node)
+    items = Sorter(m, flow, DESCENDING, itself, node).inserted(items, x)
     made = GrowingV(items, frozenset([DESCENDING]), kind="heap", place=found.place)
     if name == "heappushpop":
         value = growing_lists.last(m, flow, items)
@@ -211,9 +210,3 @@ def _doubles(value: Value) -> Iterator[Term]:
         case TupleV(items):
             for i in items:
                 yield from _doubles(i)
-
-
-def heap_function(function: Known) -> str | None:
-    """The name of a function of heapq that changes a heap."""
-    names = ("heappush", "heappop", "heappushpop", "heapreplace")
-    return next((n for n in names if is_function(function, f"_heapq.{n}")), None)

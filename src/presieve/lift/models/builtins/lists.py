@@ -4,116 +4,129 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from presieve.ir.sorts import BOOL, INT
-from presieve.ir.terms import Lit, literal_value
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.growing_lists import changed, is_list
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins import heapq_sorted
-from presieve.lift.python.names import is_function
+from presieve.lift.models.builtins.heapq_sorted import Sorter, key_of
+from presieve.lift.models.registry import function, method, reference
 from presieve.lift.values.containers import GrowingV
-from presieve.lift.values.merge import as_growing, checked, reversed_items, settled
+from presieve.lift.values.merge import Items, as_growing, checked, reversed_items, settled
 from presieve.lift.values.symbolic import (
     NONE,
-    Known,
     ListV,
     NoneV,
     RefV,
-    Scalar,
     TupleV,
     Value,
+    constant_of,
     describe,
     is_tagged,
 )
 
-_SELECTED = {"heapq.nlargest": ">", "heapq.nsmallest": "<"}
+
+@function("builtins.sorted", unevaluated=True)
+def make_sorted(call: Call) -> Value | None:
+    """``sorted(items, key=..., reverse=...)`` of a list, by a lambda or function of one item."""
+    m, flow, _, _, _, node = call
+    if len(node.args) != 1:
+        return None
+    sorter = _sorter(call)
+    return sorter.ordered(_list_of(call, m.evaluate(node.args[0], flow)))
 
 
-def construct(m: Machine, flow: Flow, function: Known, node: ast.Call) -> Value | None:
-    """``sorted``, ``list`` of a list, ``deque`` and the functions of heapq; None for all others."""
+@function("builtins.list")
+def make_list(call: Call) -> Value:
+    """``list()`` of nothing, or of a list, tuple or deque."""
+    if not call.args:
+        return ListV(())
+    if len(call.args) > 1:
+        raise call.decline("unknown-call", "supported with 0 argument(s) only")
+    found = call.flow.opened(call.args[0])
+    if isinstance(found, TupleV) and not is_tagged(found):
+        return ListV(found.items)
+    return found if isinstance(found, ListV) else _list_of(call, found)
+
+
+@function("heapq.nlargest", "heapq.nsmallest", unevaluated=True)
+def select(call: Call) -> Value | None:
+    """``heapq.nlargest(k, items, key=...)`` and ``nsmallest`` of a list, with a constant ``k``."""
+    m, flow, _, _, _, node = call
+    if len(node.args) != 2:
+        return None
     named = {k.arg or "**": k.value for k in node.keywords}
-    if is_function(function, "builtins.sorted") and len(node.args) == 1:
-        order, key = _order(m, flow, named, node)
-        of = _list_of(m, flow, m.evaluate(node.args[0], flow), node)
-        return heapq_sorted.ordered(m, flow, of, order, key, node)
-    if is_function(function, "builtins.list") and len(node.args) == 1 and not named:
-        found = flow.opened(m.evaluate(node.args[0], flow))
-        if isinstance(found, TupleV) and not is_tagged(found):
-            return ListV(found.items)
-        return found if isinstance(found, ListV) else _list_of(m, flow, found, node)
-    if is_function(function, "collections.deque"):
-        return _deque(m, flow, node, named)
-    for path, direction in _SELECTED.items():
-        if is_function(function, path) and len(node.args) == 2:
-            count = _count(m, m.evaluate(node.args[0], flow), node)
-            text, key = heapq_sorted.key_of(m, flow, named.pop("key", None))
-            if named:
-                raise m.decline("unknown-call", f"{path} with these arguments", node)
-            of = _list_of(m, flow, m.evaluate(node.args[1], flow), node)
-            found = heapq_sorted.ordered(m, flow, of, (direction, text), key, node)
-            return growing_lists.part(m, found, 0, max(count, 0), node)
-    name = heapq_sorted.heap_function(function)
-    if name is not None and not named and node.args:
-        owner = m.evaluate(node.args[0], flow)
-        args = [m.evaluate(a, flow) for a in node.args[1:]]
-        contents = flow.opened(owner)
-        if not isinstance(contents, ListV | GrowingV):
-            raise m.decline("unsupported-operation", f"a heap of {describe(contents)}", node)
-        heap = heapq_sorted.heap_of(m, contents, node)
-        value, left = heapq_sorted.on_heap(m, flow, name, heap, args, node)
-        changed(m, flow, owner, left, node)
-        return value
-    return None
+    count = _count(m, m.evaluate(node.args[0], flow), node)
+    text, key = key_of(m, flow, named.pop("key", None))
+    if named:
+        raise call.decline("unknown-call", f"{call.written} with these arguments")
+    of = _list_of(call, m.evaluate(node.args[1], flow))
+    direction = ">" if call.name == "nlargest" else "<"
+    found = Sorter(m, flow, (direction, text), key, node).ordered(of)
+    return growing_lists.part(m, found, 0, max(count, 0), node)
 
 
-def _list_of(m: Machine, flow: Flow, value: Value, node: ast.AST) -> GrowingV:
+@function("_heapq.heappush", "_heapq.heappop", "_heapq.heappushpop", "_heapq.heapreplace")
+def change_heap(call: Call) -> Value:
+    """``heapq.heappush``, ``heappop``, ``heappushpop`` and ``heapreplace``, of a list that is a
+    heap.
+    """
+    m, flow, _, args, _, node = call
+    if not args:
+        raise call.decline("unknown-call", f"{call.written} with these arguments")
+    contents = flow.opened(args[0])
+    if not isinstance(contents, ListV | GrowingV):
+        raise call.decline("unsupported-operation", f"a heap of {describe(contents)}")
+    value, left = heapq_sorted.on_heap(call, heapq_sorted.heap_of(m, contents, node))
+    changed(m, flow, args[0], left, node)
+    return value
+
+
+def _list_of(call: Call, value: Value) -> GrowingV:
     """A new list of the items of a list, tuple, heap or deque."""
-    match flow.opened(value):
-        case GrowingV() as found if found.kind == "deque":
+    found = call.flow.opened(value)
+    match found:
+        case GrowingV(kind="deque"):
             return replace(found, kind="list", most=None)
-        case GrowingV() as found:
+        case GrowingV():
             return found
-        case ListV() as found:
+        case ListV():
             return as_growing(found)
-        case TupleV(items) as found if not is_tagged(found):
+        case TupleV(items) if not is_tagged(found):
             return as_growing(ListV(items))
-    reason = f"a new list of {describe(flow.opened(value))}"
-    raise m.decline("unknown-call", reason, node)
+    raise call.decline("unknown-call", f"a new list of {describe(found)}")
 
 
-def _order(
-    m: Machine,
-    flow: Flow,
-    named: Mapping[str, ast.expr],
-    node: ast.AST,
-) -> tuple[tuple[str, str], heapq_sorted.Key]:
+def _sorter(call: Call) -> Sorter:
     """The order that ``key=`` and ``reverse=`` say."""
+    m, flow = call.m, call.flow
+    named = {k.arg or "**": k.value for k in call.node.keywords}
     if not set(named) <= {"key", "reverse"}:
-        raise m.decline("unknown-call", "sorting with these arguments", node)
-    text, key = heapq_sorted.key_of(m, flow, named.get("key"))
+        raise call.decline("unknown-call", "sorting with these arguments")
+    text, key = key_of(m, flow, named.get("key"))
     down = False
     if "reverse" in named:
-        value = m.evaluate(named["reverse"], flow)
-        if not (isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == BOOL):
-            raise m.decline("unsupported-expression", "reverse= is no constant", node)
-        down = bool(literal_value(value.term))
-    return (">" if down else "<", text), key
+        value = constant_of(m.evaluate(named["reverse"], flow), BOOL)
+        if value is None:
+            raise call.decline("unsupported-expression", "reverse= is no constant")
+        down = bool(value)
+    return Sorter(m, flow, (">" if down else "<", text), key, call.node)
 
 
-def _deque(m: Machine, flow: Flow, node: ast.Call, named: dict[str, ast.expr]) -> Value:
-    args = list(node.args)
-    most = args[1] if len(args) == 2 else named.pop("maxlen", None)
-    if named or len(args) > 2:
-        raise m.decline("unknown-call", "a deque with these arguments", node)
-    found: Value = ListV(())
-    if args:
-        found = flow.opened(m.evaluate(args[0], flow))
-    limit = m.evaluate(most, flow) if most is not None else NONE
+@function("collections.deque", keywords=("maxlen",))
+def make_deque(call: Call) -> Value:
+    """``deque(items, maxlen=k)`` of nothing or a list, with a constant length."""
+    m, flow, _, args, named, node = call
+    if len(args) + len(named) > 2 or (named and len(args) == 2):
+        raise call.decline("unknown-call", "a deque with these arguments")
+    found = flow.opened(args[0]) if args else ListV(())
+    limit = args[1] if len(args) == 2 else named.get("maxlen", NONE)
     if not is_list(found) or (isinstance(found, GrowingV) and found.kind == "heap"):
-        raise m.decline("unknown-call", f"a deque of {describe(found)}", node)
+        raise call.decline("unknown-call", f"a deque of {describe(found)}")
     assert isinstance(found, ListV | GrowingV)
     count = None if isinstance(limit, NoneV) else _count(m, limit, node)
     start = settled(as_growing(found))
@@ -124,92 +137,112 @@ def _deque(m: Machine, flow: Flow, node: ast.Call, named: dict[str, ast.expr]) -
 
 def _count(m: Machine, value: Value, node: ast.AST) -> int:
     """A number that is known when lifting."""
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == INT:
-        found = int(value.term.value or 0)
-        if abs(found) <= sys.maxsize:
-            return found
+    found = constant_of(value, INT)
+    if found is not None and abs(int(found)) <= sys.maxsize:
+        return int(found)
     raise m.decline("unsupported-expression", "a number of items that is no constant", node)
 
 
 # --- methods ------------------------------------------------------------------------------------
 
 
-def method(m: Machine, flow: Flow, owner: Value, name: str, node: ast.Call) -> Value | None:
-    """The result of a list's or deque's method, which may change it; None where it is not known."""
-    contents = flow.opened(owner)
-    if not isinstance(contents, ListV | GrowingV) or not isinstance(owner, RefV):
+list_method = partial(method, ListV | GrowingV, owner=reference)
+"""Register the model of methods of lists and deques."""
+
+
+def _contents(call: Call, owner: RefV) -> GrowingV:
+    """What a list holds, which the arguments may have changed."""
+    found = call.flow.opened(owner)
+    assert isinstance(found, ListV | GrowingV)
+    return as_growing(found)
+
+
+def _left(call: Call, owner: RefV, left: GrowingV, result: Value = NONE) -> Value:
+    """The result of a method that leaves this of the list."""
+    changed(call.m, call.flow, owner, left, call.node)
+    return result
+
+
+@list_method("sort", unevaluated=True)
+def sort(call: Call, owner: RefV) -> Value | None:
+    """``list.sort(key=..., reverse=...)``, as ``sorted``."""
+    if call.node.args:
         return None
-    if any(isinstance(a, ast.Starred) for a in node.args):
+    sorter, found = _sorter(call), _contents(call, owner)
+    if found.kind != "list":
+        raise call.decline("mutation", ".sort() of a heap or deque")
+    return _left(call, owner, sorter.ordered(found))
+
+
+@list_method("append", "extend", arguments=1)
+def append(call: Call, owner: RefV) -> Value:
+    """``list.append(x)``, and ``list.extend(items)`` of items that are written out."""
+    found = _contents(call, owner)
+    for x in call.args if call.name == "append" else _written_out(call, call.args[0]):
+        found = growing_lists.appended(found, x)
+    return _left(call, owner, found)
+
+
+@list_method("insert", arguments=2)
+def insert(call: Call, owner: RefV) -> Value | None:
+    """``list.insert(0, x)``."""
+    at, x = call.args
+    found = _contents(call, owner)
+    if found.kind == "deque" or _count(call.m, at, call.node) != 0:
         return None
-    if name == "sort" and not node.args:
-        named = {k.arg or "**": k.value for k in node.keywords}
-        order, key = _order(m, flow, named, node)
-        found = as_growing(contents)
-        if found.kind != "list":
-            raise m.decline("mutation", ".sort() of a heap or deque", node)
-        changed(m, flow, owner, heapq_sorted.ordered(m, flow, found, order, key, node), node)
-        return NONE
-    if node.keywords:
+    return _left(call, owner, _rearranged(call, found, lambda items: (checked(x), *items)))
+
+
+@list_method("pop", "popleft", arguments=range(2))
+def pop(call: Call, owner: RefV) -> Value | None:
+    """``list.pop()`` and ``list.pop(0)``; ``deque.pop()`` and ``deque.popleft()``."""
+    m, flow, name, args, _, node = call
+    found, left = _contents(call, owner), name == "popleft"
+    where = _count(m, args[0], node) if args else 0 if left else -1
+    if (left and args) or ((left or args) and left != (found.kind == "deque")):
         return None
-    args = [m.force(m.evaluate(a, flow), flow) for a in node.args]
-    # The arguments may have changed the list.
-    return _changing(m, flow, owner, name, args, node)
+    value, rest = growing_lists.popped(m, flow, found, where, node)
+    return _left(call, owner, rest, value)
 
 
-def _changing(
-    m: Machine, flow: Flow, owner: RefV, name: str, args: list[Value], node: ast.AST
-) -> Value | None:
-    contents = flow.opened(owner)
-    assert isinstance(contents, ListV | GrowingV)
-    deque = isinstance(contents, GrowingV) and contents.kind == "deque"
-    match name, args:
-        case "append", [x]:
-            changed(m, flow, owner, growing_lists.appended(as_growing(contents), x), node)
-        case "extend", [more]:
-            found = as_growing(contents)
-            for x in _written_out(m, flow, more, node):
-                found = growing_lists.appended(found, x)
-            changed(m, flow, owner, found, node)
-        case "insert", [at, x] if not deque and _count(m, at, node) == 0:
-            found = settled(as_growing(contents))
-            if found.kind == "heap":
-                raise m.decline("mutation", "a heap is changed by other functions", node)
-            items = (checked(x), *found.items)
-            orders = None if len(items) < 2 else frozenset[tuple[str, str]]()
-            changed(m, flow, owner, replace(found, items=items, orders=orders), node)
-        case ("pop", []) | ("popleft", []) | ("pop", [_]):
-            last = -1 if not args else _count(m, args[0], node)
-            if (name == "popleft" or args) and (name == "popleft") != deque:
-                return None
-            where = 0 if name == "popleft" else last
-            value, left = growing_lists.popped(m, flow, as_growing(contents), where, node)
-            changed(m, flow, owner, left, node)
-            return value
-        case "clear", []:
-            most = contents.most if isinstance(contents, GrowingV) else None
-            empty = GrowingV((), None, kind="deque" if deque else "list", most=most)
-            changed(m, flow, owner, empty, node)
-        case "reverse", []:
-            found = settled(as_growing(contents))
-            if found.kind == "heap":
-                raise m.decline("mutation", "a heap is changed by other functions", node)
-            items = reversed_items(found.items)
-            turned = replace(found, items=items, orders=None if len(items) < 2 else frozenset())
-            changed(m, flow, owner, turned, node)
-        case "copy", [] if not deque:
-            return contents
-        case _:
-            return None
-    return NONE
+@list_method("clear", arguments=0)
+def clear(call: Call, owner: RefV) -> Value:
+    """``list.clear()``."""
+    found = call.flow.opened(owner)
+    most = found.most if isinstance(found, GrowingV) else None
+    deque = isinstance(found, GrowingV) and found.kind == "deque"
+    empty = GrowingV((), None, kind="deque" if deque else "list", most=most)
+    return _left(call, owner, empty)
 
 
-def _written_out(m: Machine, flow: Flow, value: Value, node: ast.AST) -> tuple[Value, ...]:
-    match flow.opened(value):
+@list_method("reverse", arguments=0)
+def reverse(call: Call, owner: RefV) -> Value:
+    """``list.reverse()``."""
+    return _left(call, owner, _rearranged(call, _contents(call, owner), reversed_items))
+
+
+def _rearranged(call: Call, found: GrowingV, how: Callable[[Items], Items]) -> GrowingV:
+    found = settled(found)
+    if found.kind == "heap":
+        raise call.decline("mutation", "a heap is changed by other functions")
+    items = how(found.items)
+    return replace(found, items=items, orders=None if len(items) < 2 else frozenset())
+
+
+@list_method("copy", arguments=0)
+def copy(call: Call, owner: RefV) -> Value | None:
+    """``list.copy()``."""
+    found = call.flow.opened(owner)
+    return None if isinstance(found, GrowingV) and found.kind == "deque" else found
+
+
+def _written_out(call: Call, value: Value) -> tuple[Value, ...]:
+    match call.flow.opened(value):
         case ListV(items):
             return items
         case TupleV(items) as found if not is_tagged(found):
             return items
-    raise m.decline("mutation", "a list gets more items than are written out", node)
+    raise call.decline("mutation", "a list gets more items than are written out")
 
 
 # --- slices -------------------------------------------------------------------------------------

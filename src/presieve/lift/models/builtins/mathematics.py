@@ -1,83 +1,82 @@
-"""Trusted. Floats: ``float()`` and functions of Python's module ``math``."""
+"""Trusted. Numbers: ``float()``, ``abs()`` and functions of Python's module ``math``."""
 
 from __future__ import annotations
-
-import ast
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
 from presieve.ir.terms import FALSE, Lit, Op, float_lit, literal_value
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call
 from presieve.lift.models.builtins.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.models.builtins.comparisons import boolean
-from presieve.lift.values.symbolic import PLAIN, GapV, Scalar, Traits, Value, describe
+from presieve.lift.models.registry import function
+from presieve.lift.values.symbolic import PLAIN, NullableV, Scalar, Traits, describe
 from presieve.semantics.build import as_int, is_none, or_
 
-Arguments = tuple[Value, ...]
 
-
-def _one(m: Machine, args: Arguments, node: ast.AST) -> None:
-    if len(args) != 1:
-        raise m.decline("unknown-call", "supported with 1 argument(s) only", node)
-
-
-def as_double(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    """``float()`` of a number, a truth value or a constant text."""
-    _one(m, args, node)
-    value = m.scalar(flow, args[0], node)
+@function("builtins.float", arguments=1)
+def as_double(call: Call) -> Scalar:
+    """``float`` of a number, a truth value or a constant text."""
+    m, flow, _, (of,), _, node = call
+    value = m.scalar(flow, of, node)
     if isinstance(value.term, Lit) and value.base == STRING:
-        return _float_of_text(m, str(literal_value(value.term)), node)
+        return _float_of_text(call, str(literal_value(value.term)))
     if value.base == BOOL:
         value = Scalar(as_int(value.term), PLAIN)
     if value.base not in (INT, FLOAT):
-        raise m.decline("unsupported-operation", f"float() of {describe(value)}", node)
+        raise call.decline("unsupported-operation", f"float() of {describe(value)}")
     return Scalar(to_float(m, flow, value), Traits(maybe_nan=value.traits.maybe_nan))
 
 
-def _float_of_text(m: Machine, text: str, node: ast.AST) -> Value:
+def _float_of_text(call: Call, text: str) -> Scalar:
     try:
         number = float(text)
     except ValueError:
-        raise m.decline("always-raises", f"float({text!r}) raises", node) from None
+        raise call.decline("always-raises", f"float({text!r}) raises") from None
     return Scalar(float_lit(number), Traits(maybe_nan=number != number))
 
 
-def is_nan(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    """``math.isnan``: TypeError for None and for text."""
-    _one(m, args, node)
-    found = m.force(args[0], flow)
-    if isinstance(found, GapV) and found.base in (INT, FLOAT):
+@function("math.isnan", arguments=1)
+def is_nan(call: Call) -> Scalar:
+    """``math.isnan`` of a number; of None and of texts it raises."""
+    m, flow, _, (of,), _, node = call
+    found = m.force(of, flow)
+    if isinstance(found, NullableV) and found.base in (INT, FLOAT):
         m.columns.ask(found.term)
         return boolean(is_none(found.term))
-    value = m.scalar(flow, args[0], node)
+    value = m.scalar(flow, of, node)
     m.columns.ask(value.term)
     if value.base in (BOOL, INT) and (value.base == BOOL or exact_as_float(value, m.ranges)):
         return boolean(FALSE)
     if value.base != FLOAT:
-        raise m.decline("unsupported-operation", f"isnan of {describe(value)}", node)
+        raise call.decline("unsupported-operation", f"isnan of {describe(value)}")
     return boolean(app(Op.IS_NAN, value.term))
 
 
-def is_infinite(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    """``math.isinf``: TypeError for None."""
-    _one(m, args, node)
-    value = m.scalar(flow, args[0], node)
+@function("math.isinf", arguments=1)
+def is_infinite(call: Call) -> Scalar:
+    """``math.isinf`` of a float; of None it raises."""
+    value = call.m.scalar(call.flow, call.args[0], call.node)
     if value.base != FLOAT:
-        raise m.decline("unsupported-operation", f"isinf of {describe(value)}", node)
+        raise call.decline("unsupported-operation", f"isinf of {describe(value)}")
     infinities = (float_lit(float("inf")), float_lit(float("-inf")))
     return boolean(or_(*(app(Op.PY_EQ, value.term, i) for i in infinities)))
 
 
-def is_finite(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    """``math.isfinite``: neither infinite nor NaN."""
-    _one(m, args, node)
-    value = m.scalar(flow, args[0], node)
-    m.columns.ask(value.term)
-    infinite = is_infinite(m, flow, args, node)
-    assert isinstance(infinite, Scalar)
-    return boolean(negate(or_(app(Op.IS_NAN, value.term), infinite.term)))
+@function("math.isfinite", arguments=1)
+def is_finite(call: Call) -> Scalar:
+    """``math.isfinite`` of a float: neither infinite nor NaN."""
+    value = call.m.scalar(call.flow, call.args[0], call.node)
+    call.m.columns.ask(value.term)
+    return boolean(negate(or_(app(Op.IS_NAN, value.term), is_infinite(call).term)))
 
 
-def fabs(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    """``math.fabs``, which is a float always."""
-    return absolute(m, flow, as_double(m, flow, args, node), node)
+@function("math.fabs", arguments=1)
+def fabs(call: Call) -> Scalar:
+    """``math.fabs`` of a number, which is a float always."""
+    return absolute(call.m, call.flow, as_double(call), call.node)
+
+
+@function("builtins.abs", arguments=1)
+def make_absolute(call: Call) -> Scalar:
+    """``abs`` of a number."""
+    return absolute(call.m, call.flow, call.args[0], call.node)

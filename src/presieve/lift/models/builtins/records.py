@@ -10,16 +10,16 @@ from __future__ import annotations
 import ast
 import dataclasses
 import inspect
-from collections.abc import Mapping, Sequence
 from types import FunctionType, MemberDescriptorType
 from typing import Literal
 
 from presieve.ir.ops import negate
 from presieve.lift.execution import captured, inlining
-from presieve.lift.execution.heap import boxed
+from presieve.lift.execution.heap import boxed, new
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins import sets
-from presieve.lift.python.names import constant, is_function
+from presieve.lift.models.registry import ANY, function
+from presieve.lift.python.names import constant
 from presieve.lift.python.shipped import attribute as class_attribute
 from presieve.lift.python.shipped import checked_class
 from presieve.lift.python.shipping import is_generated, is_own_module
@@ -88,27 +88,20 @@ def _has_plain_fields(cls: type) -> bool:
     return all(isinstance(x, MemberDescriptorType) or not hasattr(x, "__get__") for x in found)
 
 
-def construct(
-    m: Machine,
-    flow: Flow,
-    function: Known,
-    args: Sequence[Value],
-    named: Mapping[str, Value],
-    node: ast.AST,
-) -> Value:
+def construct(call: Call, cls: object) -> Value:
     """A new object of a class for which there is a kind."""
-    cls = function.target
     assert isinstance(cls, type)
+    m, flow, _, args, named, node = call
     kind = kind_of(cls)
     if kind == "plain":
         made = _new(m, flow, TupleV((TagV(cls, (), fixed=False),)))
         init = class_attribute(cls, "__init__")
         if isinstance(init, FunctionType):
-            inlining.inlined(m, flow, init, [made, *args], named, node)
+            inlining.inlined(call._replace(args=(made, *args)), init)
         elif args or named:
-            raise m.decline("always-raises", f"{cls.__name__} takes no arguments", node)
+            raise call.decline("always-raises", f"{cls.__name__} takes no arguments")
         return made
-    given = _given(m, cls, args, named, node)
+    given = _given(call, cls)
     if kind == "tuple":
         names: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
     else:
@@ -122,27 +115,22 @@ def construct(
 
 
 def _new(m: Machine, flow: Flow, record: TupleV) -> RefV:
-    contents = TupleV(tuple(boxed(m, flow, i) for i in record.items))
-    m.objects += 1
-    flow.heap[m.objects] = contents
-    return RefV(m.objects)
+    return new(m, flow, TupleV(tuple(boxed(m, flow, i) for i in record.items)))
 
 
-def _given(
-    m: Machine, cls: type, args: Sequence[Value], named: Mapping[str, Value], node: ast.AST
-) -> dict[str, Value]:
+def _given(call: Call, cls: type) -> dict[str, Value]:
     """The fields by name: as passed, or as the constructor has them by default. Those that a
     dataclass makes anew for each object are not among them.
     """
     signature = inspect.signature(cls)
     try:
-        given: dict[str, Value] = dict(signature.bind(*args, **named).arguments)
+        given: dict[str, Value] = dict(signature.bind(*call.args, **call.named).arguments)
     except TypeError as e:
         reason = f"{cls.__name__} is built with other arguments than it takes: {e}"
-        raise m.decline("always-raises", reason, node) from e
+        raise call.decline("always-raises", reason) from e
     for p in signature.parameters.values():
         if p.name not in given and p.default is not _MADE:
-            given[p.name] = constant(p.default, p.name, m.columns.zone)
+            given[p.name] = constant(p.default, p.name, call.m.columns.zone)
     return given
 
 
@@ -188,9 +176,9 @@ def attribute(m: Machine, record: TupleV, name: str, node: ast.AST) -> Value:
     raise m.decline("unknown-name", f"{tag.cls.__name__} may have no field {name} here", node)
 
 
-def store(m: Machine, flow: Flow, owner: Value, name: str, value: Value, node: ast.AST) -> None:
+def store(m: Machine, flow: Flow, owner: Value, value: Value, node: ast.Attribute) -> None:
     """``owner.name = value``."""
-    record = record_of(m, flow, owner)
+    name, record = node.attr, record_of(m, flow, owner)
     if record is None or not isinstance(owner, RefV):
         raise m.decline("mutation", f"{ast.unparse(node)} is changed in place", node)
     tag = _tag(record)
@@ -209,56 +197,46 @@ def store(m: Machine, flow: Flow, owner: Value, name: str, value: Value, node: a
     flow.heap[owner.number] = TupleV(changed)
 
 
-def method(
-    call: Call,
-    owner: Value,
-) -> Value | None:
+def method(call: Call, owner: Value) -> Value | None:
     """The result of a method of a record's class; None where the value is no record."""
-    m, flow, name, args, named, node = call
+    m, flow, name, args, named, _ = call
     record = record_of(m, flow, owner)
     if record is None:
         return None
     tag = _tag(record)
     if name == "_replace" and issubclass(tag.cls, tuple) and not args:
-        return _replaced(m, record, named, node)
+        return _replaced(call, record)
     if name == "_asdict" and issubclass(tag.cls, tuple) and not args and not named:
         return DictV(tag.names, record.items[1:])
     if name in tag.names:
-        raise m.decline("unknown-call", f"the field {name} is called", node)
+        raise call.decline("unknown-call", f"the field {name} is called")
     found = inlining.bound(tag.cls, name, owner if isinstance(owner, RefV) else record)
     if found is None:
-        raise m.decline("unknown-call", f"{tag.cls.__name__} has no method {name}", node)
+        raise call.decline("unknown-call", f"{tag.cls.__name__} has no method {name}")
     function, before = found
-    return inlining.inlined(m, flow, function, [*before, *args], named, node)
+    return inlining.inlined(call._replace(args=(*before, *args)), function)
 
 
-def _replaced(m: Machine, record: TupleV, named: Mapping[str, Value], node: ast.AST) -> Value:
+def _replaced(call: Call, record: TupleV) -> TupleV:
     tag = _tag(record)
-    if not set(named) <= set(tag.names):
-        raise m.decline("always-raises", f"{tag.cls.__name__} has no such field", node)
+    if not set(call.named) <= set(tag.names):
+        raise call.decline("always-raises", f"{tag.cls.__name__} has no such field")
     old = dict(zip(tag.names, record.items[1:], strict=True))
-    return TupleV((tag, *({**old, **named}[n] for n in tag.names)))
+    return TupleV((tag, *({**old, **call.named}[n] for n in tag.names)))
 
 
-def helper(
-    m: Machine,
-    flow: Flow,
-    function: Known,
-    args: Sequence[Value],
-    named: Mapping[str, Value],
-    node: ast.AST,
-) -> Value:
-    """``dataclasses.replace``, ``asdict`` or ``astuple``."""
+@function("dataclasses.replace", "dataclasses.asdict", "dataclasses.astuple", keywords=ANY)
+def helper(call: Call) -> Value:
+    """``dataclasses.replace``; ``asdict`` and ``astuple`` where all fields are plain values."""
+    m, flow, name, args, named, _ = call
     record = record_of(m, flow, args[0]) if len(args) == 1 else None
     if record is None or kind_of(_tag(record).cls) != "dataclass":
-        raise m.decline("unknown-call", f"{function.name} of what is no dataclass", node)
+        raise call.decline("unknown-call", f"{call.written} of what is no dataclass")
     tag = _tag(record)
-    if is_function(function, "dataclasses.replace"):
-        changed = _replaced(m, record, named, node)
-        assert isinstance(changed, TupleV)
+    if name == "replace":
+        changed = _replaced(call, record)
         return changed if tag.fixed else _new(m, flow, changed)
     if named or not all(isinstance(i, Scalar | NoneV) for i in record.items[1:]):
-        raise m.decline("unknown-call", f"{function.name} of {describe(record)}", node)
-    if is_function(function, "dataclasses.asdict"):
-        return DictV(tag.names, record.items[1:])
-    return TupleV(record.items[1:])
+        raise call.decline("unknown-call", f"{call.written} of {describe(record)}")
+    items = record.items[1:]
+    return DictV(tag.names, items) if name == "asdict" else TupleV(items)

@@ -13,14 +13,17 @@ from dataclasses import replace
 from presieve.errors import PresieveError, Span
 from presieve.ir.ops import app, negate
 from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Term, float_lit, int_lit, literal_value
-from presieve.lift.execution.state import Flow, Machine
-from presieve.lift.models.builtins.comparisons import equal
+from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.models.builtins.comparisons import boolean, equal
+from presieve.lift.models.registry import method, reference
 from presieve.lift.python.names import constant
 from presieve.lift.values.merge import members_of
 from presieve.lift.values.symbolic import (
+    NONE,
     Known,
     ListV,
     NoneV,
+    RefV,
     Scalar,
     SetV,
     Traits,
@@ -251,3 +254,31 @@ def size(m: Machine, found: SetV, node: ast.AST) -> Scalar:
         one = as_int(there)
         total = one if number == 0 else app(Op.INT_ADD, total, one)
     return Scalar(total, Traits())
+
+
+# --- methods ------------------------------------------------------------------------------------
+
+
+@method(SetV, "union", "issuperset", "issubset", arguments=1)
+def set_method(call: Call, found: SetV) -> Value:
+    """``s.union(other)``, ``s.issuperset(other)`` and ``s.issubset(other)`` with a set or list."""
+    m, flow, name, (other,), _, node = call
+    among = written_out(m, flow, flow.opened(other), node)
+    if name == "union":
+        return united(m, found, among, node)
+    op = ast.GtE() if name == "issuperset" else ast.LtE()
+    return boolean(compared(m, op, found, among, node))
+
+
+@method(SetV, "add", "discard", "update", arguments=1, statement=True, owner=reference)
+def change_set(call: Call, owner: RefV) -> Value:
+    """``s.add(value)``, ``s.discard(value)`` and ``s.update(other)``."""
+    m, flow, name, (value,), _, node = call
+    found = flow.opened(owner)
+    assert isinstance(found, SetV)
+    if name == "update":
+        found = united(m, found, written_out(m, flow, flow.opened(value), node), node)
+    else:
+        found = (added if name == "add" else discarded)(m, flow, found, value, node)
+    flow.heap[owner.number] = found
+    return NONE

@@ -4,52 +4,64 @@ from __future__ import annotations
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT, STRING
-from presieve.ir.terms import TRUE, Lit, Op, Term, literal_value, string_lit
+from presieve.ir.terms import TRUE, Op, Term, string_lit
 from presieve.lift.execution.state import Call
 from presieve.lift.models.builtins.comparisons import boolean
+from presieve.lift.models.registry import method
 from presieve.lift.python.names import constant
-from presieve.lift.values.symbolic import ListV, Scalar, TupleV, Value
+from presieve.lift.values.symbolic import ListV, Scalar, TupleV, Value, constant_of
 from presieve.semantics.build import and_, or_
 
-_SHORTER = ("strip", "lstrip", "rstrip", "removeprefix", "removesuffix", "split", "replace")
-_CASES = ("lower", "upper", "capitalize", "title", "casefold")
-_COMPUTED = (*_SHORTER, *_CASES, "startswith", "endswith", "zfill")
 _LAST = 0x10FFFF
 _LONGEST = 10_000
 """Characters of a constant that is computed."""
 _SURROGATES = range(0xD800, 0xE000)
 
 
-def method(call: Call, owner: Value) -> Value | None:
-    """The result of a method of a text; None where it is not known."""
-    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
-    if not isinstance(owner, Scalar) or owner.base != STRING:
+def _text(call: Call, owner: Value) -> Scalar | None:
+    text = call.m.force(owner, call.flow)
+    return text if isinstance(text, Scalar) and text.base == STRING else None
+
+
+@method(
+    Scalar,
+    *("strip", "lstrip", "rstrip", "removeprefix", "removesuffix", "split", "replace"),
+    *("lower", "upper", "capitalize", "title", "casefold", "endswith", "zfill"),
+    owner=_text,
+)
+def computed(call: Call, text: Scalar) -> Value | None:
+    """``text.strip()`` and the like of constants."""
+    name, zone = call.name, call.m.columns.zone
+    plain = [constant_of(v, STRING, INT) for v in (text, *call.args)]
+    if None in plain:
         return None
-    plain = [_constant(v) for v in (owner, *args)]
-    if name in _COMPUTED and None not in plain:
-        if name == "zfill" and any(isinstance(n, int) and n > _LONGEST for n in plain):
-            raise m.decline("too-large", f"a text of more than {_LONGEST} characters", node)
-        try:
-            found = getattr(plain[0], name)(*plain[1:])
-        except (TypeError, ValueError) as e:
-            raise m.decline("always-raises", f".{name}() raises: {e}", node) from e
-        if isinstance(found, list):
-            return ListV(tuple(constant(x, name, m.columns.zone) for x in found))
-        return constant(found, name, m.columns.zone)
-    if name == "startswith" and len(args) == 1:
-        prefixes = args[0].items if isinstance(args[0], TupleV) else (args[0],)
-        words = [_constant(p) for p in prefixes]
-        if all(isinstance(w, str) for w in words):
-            text = m.scalar(flow, owner, node)
-            return boolean(flow.decided(or_(*(starts_with(text.term, str(w)) for w in words))))
-    return None
+    if name == "zfill" and any(isinstance(n, int) and n > _LONGEST for n in plain):
+        raise call.decline("too-large", f"a text of more than {_LONGEST} characters")
+    try:
+        found = getattr(plain[0], name)(*plain[1:])
+    except (TypeError, ValueError) as e:
+        raise call.decline("always-raises", f".{name}() raises: {e}") from e
+    if isinstance(found, list):
+        return ListV(tuple(constant(x, name, zone) for x in found))
+    return constant(found, name, zone)
 
 
-def _constant(value: Value) -> object:
-    """The text or number that a value is; None where it is no constant."""
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base in (STRING, INT):
-        return literal_value(value.term)
-    return None
+@method(Scalar, "startswith", owner=_text)
+def startswith(call: Call, text: Scalar) -> Value | None:
+    """``text.startswith(prefix)`` of a text with constants, also with a tuple of them."""
+    found = computed(call, text)
+    if found is not None or len(call.args) != 1:
+        return found
+    term = call.m.scalar(call.flow, text, call.node).term
+    starts = starts_with_any(term, call.args[0])
+    return None if starts is None else boolean(call.flow.decided(starts))
+
+
+def starts_with_any(text: Term, prefixes: Value) -> Term | None:
+    """Whether a text starts with a prefix, or one of a tuple; None where they are no constants."""
+    given = prefixes.items if isinstance(prefixes, TupleV) else (prefixes,)
+    words = [constant_of(p, STRING) for p in given]
+    return None if None in words else or_(*(starts_with(text, str(w)) for w in words))
 
 
 def starts_with(text: Term, prefix: str) -> Term:

@@ -9,16 +9,16 @@ write to the old one, so that nothing else may share its values then.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import replace
 
-from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option
+from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
 from presieve.ir.terms import Lit, literal_value
 from presieve.lift.execution.identity import check_sole
-from presieve.lift.execution.state import Flow, Machine
-from presieve.lift.models.pandas.elementwise import chosen
-from presieve.lift.models.pandas.series import column_of, part, scalar_operand, vector
-from presieve.lift.values.symbolic import FrameV, PartV, Scalar, TupleV, Value, VectorV
+from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.models.pandas.elementwise import Choice, chosen
+from presieve.lift.models.pandas.series import column_of, part, scalar_operand, table_method, vector
+from presieve.lift.models.registry import ANY
+from presieve.lift.values.symbolic import FrameV, PartV, TupleV, Value, VectorV, constant_of
 
 
 def is_write(owner: ast.expr, flow: Flow) -> bool:
@@ -28,8 +28,9 @@ def is_write(owner: ast.expr, flow: Flow) -> bool:
     return isinstance(owner, ast.Name) and isinstance(flow.env.get(owner.id), FrameV | PartV)
 
 
-def write(m: Machine, flow: Flow, owner: ast.expr, key: Value, value: Value, node: ast.AST) -> None:
+def write(m: Machine, flow: Flow, node: ast.Subscript, key: Value, value: Value) -> None:
     """``table["c"] = value`` or ``table.loc[mask, "c"] = value``."""
+    owner = node.value
     at = owner.value if isinstance(owner, ast.Attribute) else owner
     assert isinstance(at, ast.Name)
     check_sole(m, flow, at, node, values=isinstance(owner, ast.Attribute))
@@ -37,22 +38,26 @@ def write(m: Machine, flow: Flow, owner: ast.expr, key: Value, value: Value, nod
     assert table is not None
     if isinstance(owner, ast.Attribute):
         both = key.items if isinstance(key, TupleV) and len(key.items) == 2 else (key, key)
-        column = _name(both[1])
+        column = constant_of(both[1])
         if column not in table.columns or vector(m, both[0]) is None:
             raise m.decline("mutation", "this way of writing to a table", node)
-        found = chosen(m, column_of(m, table, str(column)), both[0], value, False, node)
+        choice = Choice(both[0], value, keep=False)
+        found = chosen(m, column_of(m, table, str(column)), choice, node)
         flow.env[at.id] = _put(table, str(column), found)
         return
-    name = _name(key)
+    name = constant_of(key)
     if not isinstance(name, str):
         raise m.decline("mutation", "a column is written by its name, a constant text", node)
     flow.env[at.id] = _put(table, name, _column(m, table, value, node))
 
 
-def assigned(m: Machine, table: PartV, named: Mapping[str, Value], node: ast.AST) -> PartV:
-    """``table.assign(c=value)``."""
-    for name, value in named.items():
-        table = _put(table, name, _column(m, table, value, node))
+@table_method("assign", arguments=0, keywords=ANY, fresh=True)
+def assigned(call: Call, table: PartV) -> PartV | None:
+    """``table.assign(c=value)`` of a column of the same table, or a constant."""
+    if "**" in call.named:
+        return None
+    for name, value in call.named.items():
+        table = _put(table, name, _column(call.m, table, value, call.node))
     return table
 
 
@@ -76,9 +81,3 @@ def _put(table: PartV, name: str, column: VectorV) -> PartV:
     columns = table.columns if name in table.columns else (*table.columns, name)
     made = {**dict(table.made), name: replace(column, own=table.own)}
     return replace(table, columns=columns, made=tuple(made.items()))
-
-
-def _name(value: Value) -> object:
-    if isinstance(value, Scalar) and isinstance(value.term, Lit):
-        return None if isinstance(value.term.sort, Option) else literal_value(value.term)
-    return None

@@ -7,7 +7,6 @@ and so on, which pyspark 4.3.0 makes (``pandas.concat`` of columns of one Arrow 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import replace
 
 from presieve.ir.ops import app, conjunction
@@ -16,19 +15,11 @@ from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit
 from presieve.lift.execution.fields import any_row, rows_of
 from presieve.lift.execution.identity import fresh
 from presieve.lift.execution.state import Call, Flow, Machine
-from presieve.lift.models.pandas import (
-    assign,
-    datetimes,
-    first_last,
-    query,
-    series,
-    series_methods,
-    top_k,
-    value_counts,
-)
-from presieve.lift.models.pandas.reductions import at_label
-from presieve.lift.models.pandas.series import constant_of
+from presieve.lift.models.pandas import datetimes, first_last, query, series, top_k, value_counts
+from presieve.lift.models.pandas.reductions import Cell, at_label
+from presieve.lift.models.pandas.series import table_method
 from presieve.lift.models.pyarrow import arrays
+from presieve.lift.models.registry import method, refused
 from presieve.lift.values.symbolic import (
     LITERAL,
     NONE,
@@ -46,6 +37,7 @@ from presieve.lift.values.symbolic import (
     TupleV,
     Value,
     VectorV,
+    constant_of,
 )
 from presieve.semantics.build import and_, is_none
 
@@ -118,14 +110,16 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
             return top_k.item_of(m, flow, value, key, node)
         case AccessV(TopV() as top):
             return top_k.at(m, flow, top, key, node)
-        case AccessV(of, by) if by in _ACCESS:
-            return _accessed(m, flow, of, by, key, node)
+        case AccessV(of, "iloc" | "iat"):
+            return _by_position(m, flow, of, key, node)
+        case AccessV(of, "loc" | "at"):
+            return _by_label(m, flow, of, key, node)
         case LabelledV(columns, label):
             name = constant_of(key)
             if name not in columns:
                 return None
             if _all_floats(m, columns):
-                return at_label(m, flow, PartV(columns, TRUE), label, str(name), node)
+                return at_label(m, flow, Cell(PartV(columns, TRUE), str(name), label), node)
             return None
         case FrameV() | PartV() if isinstance(key, SeriesV | VectorV):
             return _masked(m, flow, value, key, node)
@@ -167,49 +161,41 @@ def _masked(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> 
     return fresh(m, series.kept(column, series.selected(m, column.rows, mask, node)))
 
 
-def _accessed(
-    m: Machine, flow: Flow, of: Value, by: str, key: Value, node: ast.AST
-) -> Value | None:
-    """``of.loc[key]`` and the like."""
-    if by in ("loc", "at"):
-        rows, name = key.items if isinstance(key, TupleV) and len(key.items) == 2 else (key, None)
-        frame = series.part(of)
-        if frame is None:
-            column = series.vector(m, of)
-            if name is None and isinstance(key, LabelV) and column is not None and column.name:
-                inside = PartV((column.name,), column.rows)
-                return at_label(m, flow, inside, key, column.name, node)
-            masks = isinstance(key, SeriesV | VectorV)
-            return _masked(m, flow, of, key, node) if masks else None
-        if isinstance(rows, ListV) and len(rows.items) == 1:
-            label = rows.items[0]
-            if isinstance(label, LabelV):
-                return _labelled_table(m, flow, frame, label, name, node)
-        if isinstance(rows, LabelV):
-            if name is None:
-                whole = frame.rows == TRUE and frame.ordered and not frame.made
-                return LabelledV(frame.columns, rows) if whole else None
-            wanted = constant_of(name)
-            if wanted in frame.columns:
-                return at_label(m, flow, frame, rows, str(wanted), node)
-        if isinstance(rows, SeriesV | VectorV):
+def _by_label(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> Value | None:
+    """``of.loc[key]``."""
+    rows, name = key.items if isinstance(key, TupleV) and len(key.items) == 2 else (key, None)
+    frame = series.part(of)
+    if frame is None:
+        column = series.vector(m, of)
+        if name is None and isinstance(key, LabelV) and column is not None and column.name:
+            inside = PartV((column.name,), column.rows)
+            return at_label(m, flow, Cell(inside, column.name, key), node)
+        masks = isinstance(key, SeriesV | VectorV)
+        return _masked(m, flow, of, key, node) if masks else None
+    match rows:
+        case ListV((LabelV() as label,)):  # a table of one row; an error where there is none
+            columns = _columns_named(frame, name)
+            if columns is None:
+                return None
+            cells = (at_label(m, flow, Cell(frame, c, label), node) for c in columns)
+            return TableV(columns, tuple(cells))
+        case LabelV() if name is None:
+            whole = frame.rows == TRUE and frame.ordered and not frame.made
+            return LabelledV(frame.columns, rows) if whole else None
+        case LabelV() if name is not None and (wanted := constant_of(name)) in frame.columns:
+            return at_label(m, flow, Cell(frame, str(wanted), rows), node)
+        case SeriesV() | VectorV():
             chosen = _masked(m, flow, frame, rows, node)
             return chosen if name is None else item_of(m, flow, chosen, name, node)
-        return None
-    return _by_position(m, flow, of, key, node)
+    return None
 
 
-def _labelled_table(
-    m: Machine, flow: Flow, frame: PartV, label: LabelV, name: Value | None, node: ast.AST
-) -> Value | None:
-    """``table.loc[[table.t.idxmax()]]``: a table of one row; an error where there is none."""
-    columns = frame.columns if name is None else _names(name)
-    if columns is None or not set(columns) <= set(frame.columns):
-        return None
-    if name is not None and not isinstance(name, ListV):
-        return None
-    items = tuple(at_label(m, flow, frame, label, c, node) for c in columns)
-    return TableV(columns, items)
+def _columns_named(frame: PartV, name: Value | None) -> tuple[str, ...] | None:
+    """The columns that ``loc`` is asked for: all, or those of a list."""
+    if name is None:
+        return frame.columns
+    columns = _names(name) if isinstance(name, ListV) else None
+    return columns if columns is not None and set(columns) <= set(frame.columns) else None
 
 
 def _by_position(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -> Value | None:
@@ -235,81 +221,77 @@ def _by_position(m: Machine, flow: Flow, of: Value, key: Value, node: ast.AST) -
 # --- methods --------------------------------------------------------------------------------------
 
 
-def has_methods(value: Value) -> bool:
-    """Whether :func:`method_of` is to be asked: a table, a column, or ``column.str``."""
+def is_pandas(value: Value) -> bool:
+    """Whether methods of the value get contents for objects: lists, and so on."""
     return isinstance(value, AccessV | TableV | TopV | FrequencyV) or series.is_whole(value)
 
 
-def method_of(
-    call: Call,
-    owner: Value,
-) -> Value | None:
-    """``owner.name(...)`` of a table or column; None where it is not known here."""
-    name, args, named = call.name, call.args, call.named
-    if isinstance(owner, TableV):
-        dropped = name == "reset_index" and [constant_of(v) for v in named.values()] == [True]
-        plain = not args and (name == "copy" if not named else dropped and "drop" in named)
-        return owner if plain else None
-    if isinstance(owner, FrequencyV):
-        return value_counts.method_of(call, owner)
-    if isinstance(owner, TopV):
-        return top_k.method_of(call, owner)
-    if isinstance(owner, AccessV):
-        return series_methods.of_accessor(call, owner)
-    if arrays.is_arrow(owner):
-        return None if named else arrays.method_of(call, owner)
-    frame = series.part(owner)
-    if frame is not None:
-        return _frame_method(call, frame)
-    if not isinstance(owner, SeriesV | VectorV):
+@method(TableV, "copy", arguments=0)
+def copy_row(_: Call, table: TableV) -> TableV:
+    """``table.copy()`` of a table of one row."""
+    return table
+
+
+@method(TableV, "reset_index", arguments=0, keywords=("drop",))
+def reset_index(call: Call, table: TableV) -> TableV | None:
+    """``table.reset_index(drop=True)`` of a table of one row."""
+    return table if "drop" in call.named and constant_of(call.named["drop"]) is True else None
+
+
+@table_method("copy", arguments=0, fresh=True)
+def copy(_: Call, frame: PartV) -> PartV:
+    """``table.copy()``."""
+    return frame
+
+
+@table_method("dropna", arguments=0, keywords=("subset", "how"), fresh=True)
+def dropna(call: Call, frame: PartV) -> PartV | None:
+    """``table.dropna(subset=[...])`` with ``how="any"``, which is the default."""
+    m, _, _, _, named, _ = call
+    if "how" in named and constant_of(named["how"]) != "any":
         return None
-    return series_methods.method_of(call, owner)
+    chosen = _names(named["subset"]) if "subset" in named else frame.columns
+    if chosen is None or not set(chosen) <= set(frame.columns):
+        return None
+    columns = [series.column_of(m, frame, c) for c in chosen]
+    m.columns.ask(*(c.term for c in columns))
+    there = conjunction([series.there(c.term) for c in columns])
+    return replace(frame, rows=conjunction([frame.rows, there]))
 
 
-def _frame_method(
-    call: Call,
-    frame: PartV,
-) -> Value | None:
-    m, flow, name, args, named, node = call
-    match name:
-        case "copy" if not args and not named:
-            return frame
-        case "dropna" if not args and set(named) <= {"subset", "how"}:
-            if "how" in named and constant_of(named["how"]) != "any":
-                return None
-            chosen = _names(named["subset"]) if "subset" in named else frame.columns
-            if chosen is None or not set(chosen) <= set(frame.columns):
-                return None
-            columns = [series.column_of(m, frame, c) for c in chosen]
-            m.columns.ask(*(c.term for c in columns))
-            there = conjunction([series.there(c.term) for c in columns])
-            return replace(frame, rows=conjunction([frame.rows, there]))
-        case "assign" if not args and "**" not in named:
-            return assign.assigned(m, frame, named, node)
-        case "sort_values" if len(args) <= 1 and set(named) <= {"by", "ascending", "kind"}:
-            return _sorted(m, frame, args, named)
-        case "head" | "tail" if not named and [constant_of(a) for a in args] == [1]:
-            return first_last.row_table(m, flow, frame, last=name == "tail", node=node)
-        case "nlargest" | "nsmallest":
-            return top_k.largest(call, frame)
-        case "head" if frame.by is not None:
-            return top_k.head(m, frame, args, named, node)
-        case "query" if len(args) == 1 and not named:
-            mask = query.mask(m, flow, frame, args[0], node)
-            return _masked(m, flow, frame, mask, node)
-        case "groupby" | "pivot_table" | "merge" | "resample" | "rolling":
-            reason = f".{name}() inside of the function regroups the rows of the group"
-            raise m.decline("not-a-fold", reason, node)
-    return None
-
-
-def _sorted(m: Machine, frame: PartV, args: tuple[Value, ...], named: Mapping[str, Value]) -> PartV:
-    """The table after sorting: only in a stable sort rows that tie have an order."""
+@table_method("sort_values", arguments=range(2), keywords=("by", "ascending", "kind"), fresh=True)
+def sort_values(call: Call, frame: PartV) -> PartV:
+    """``table.sort_values("c")`` by one column; rows that tie have an order with ``kind="stable"``
+    only.
+    """
+    _, _, _, args, named, _ = call
     found = _names(args[0] if args else named.get("by", NONE))
     if found is None or len(found) != 1 or found[0] not in frame.columns:
         return replace(frame, ordered=False, by=None)
-    key = series.column_of(m, frame, found[0])
+    key = series.column_of(call.m, frame, found[0])
     return replace(frame, ordered=False, by=top_k.sorting(key, frame.ordered, named))
+
+
+@table_method("tail", arguments=1)
+def tail(call: Call, frame: PartV) -> TableV | None:
+    """``table.tail(1)``, where a row is sure to be there."""
+    if constant_of(call.args[0]) != 1:
+        return None
+    return first_last.row_table(call.m, call.flow, frame, last=True, node=call.node)
+
+
+@table_method("query", arguments=1, fresh=True)
+def select(call: Call, frame: PartV) -> Value:
+    """``table.query("a > 1 and b == 'x'")`` of a constant text: comparisons and variables."""
+    mask = query.mask(call, frame)
+    return _masked(call.m, call.flow, frame, mask, call.node)
+
+
+refused(
+    FrameV | PartV,
+    *("groupby", "pivot_table", "merge", "resample", "rolling"),
+    reason="inside of the function regroups the rows of the group",
+)
 
 
 def _names(value: Value) -> tuple[str, ...] | None:

@@ -14,12 +14,12 @@ import datetime as dt
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, strip
-from presieve.ir.terms import FALSE, Lit, literal_value
+from presieve.ir.terms import FALSE
 from presieve.lift.execution.fields import any_row
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Comparison, Machine
 from presieve.lift.models.pandas.series import compare_vectors, like, missing, present_rows
 from presieve.lift.python.names import scalar_constant
-from presieve.lift.values.symbolic import CalendarV, Scalar, Value, VectorV, describe
+from presieve.lift.values.symbolic import CalendarV, Scalar, Value, VectorV, constant_of, describe
 from presieve.semantics.build import and_
 from presieve.semantics.values import date_of
 
@@ -44,12 +44,11 @@ def field_of(m: Machine, v: VectorV, name: str, node: ast.AST) -> CalendarV:
     return CalendarV(v, name)
 
 
-def compare(
-    m: Machine, flow: Flow, op: ast.cmpop, left: Value, right: Value, node: ast.AST
-) -> VectorV:
+def compare(comparison: Comparison) -> VectorV:
     """A year or date against a constant, on either side."""
+    m, flow, op, left, right, node = comparison
     if not isinstance(left, CalendarV):
-        return compare(m, flow, _FLIPPED.get(type(op), op), right, left, node)
+        return compare(Comparison(m, flow, _FLIPPED.get(type(op), op), right, left, node))
     start, end = _interval(m, left, right, node)
     v = left.of
     gaps = and_(v.rows, missing(v.term))
@@ -71,15 +70,13 @@ def compare(
             b = compare_vectors(m, ast.Lt(), v, end, node)
             return like(and_(a.term, b.term), v)
         case ast.NotEq():
-            return like(negate(compare(m, flow, ast.Eq(), left, right, node).term), v)
+            return like(negate(compare(comparison._replace(op=ast.Eq())).term), v)
     raise m.decline("unsupported-operation", "is and in of a whole column", node)
 
 
 def _interval(m: Machine, field: CalendarV, value: Value, node: ast.AST) -> tuple[Scalar, Scalar]:
     """The first time of the year or day, and that of the next one."""
-    wanted, number = INT if field.name == "year" else DATE, None
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.term.sort == wanted:
-        number = literal_value(value.term)
+    number = constant_of(value, INT if field.name == "year" else DATE)
     if type(number) is not int:
         reason = f".dt.{field.name} is compared with {describe(value)}: a constant is supported"
         raise m.decline("unsupported-operation", reason, node)

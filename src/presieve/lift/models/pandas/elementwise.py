@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import NamedTuple
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sort, strip
-from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, none_lit
+from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, none_lit
 from presieve.lift.execution.state import Call, Machine
 from presieve.lift.models.builtins import strings
 from presieve.lift.models.pandas.series import as_double, missing, scalar_operand, small, vector
 from presieve.lift.models.pandas.zeros import one_zero
+from presieve.lift.models.registry import function, method
 from presieve.lift.values.ranges import Ranges
-from presieve.lift.values.symbolic import Scalar, TupleV, Value, VectorV, describe
+from presieve.lift.values.symbolic import AccessV, Scalar, Value, VectorV, constant_of, describe
 from presieve.semantics.assumptions import assumed
 from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
 from presieve.semantics.values import INT_RANGES
@@ -27,20 +29,26 @@ from presieve.semantics.values import INT_RANGES
 _CHOSEN: tuple[Sort, ...] = (FLOAT, INT, BOOL, *TEXTS, DATE)
 
 
-def chosen(
-    m: Machine, v: VectorV, mask: Value, other: Value | None, keep: bool, node: ast.AST
-) -> VectorV:
+class Choice(NamedTuple):
+    """``other`` stands where a mask holds, or with ``keep`` where it does not."""
+
+    mask: Value
+    other: Value | None
+    keep: bool
+
+
+def chosen(m: Machine, v: VectorV, choice: Choice, node: ast.AST) -> VectorV:
     """``column.where(mask, other)``, or with ``keep`` false ``column.mask(mask, other)``."""
-    condition = _condition(m, v, mask, node)
-    rest = _rest(m, v, other, node)
-    base = strip(v.term.sort)
-    if base not in _CHOSEN or (base == BOOL and other is None):
+    condition = _condition(m, v, choice.mask, node)
+    rest = _rest(m, v, choice.other, node)
+    base, nothing = strip(v.term.sort), choice.other is None
+    if base not in _CHOSEN or (base == BOOL and nothing):
         raise m.decline("unsupported-operation", "where() and mask() of such a column", node)
-    if base == INT and not isinstance(rest, Option) and other is None and not v.narrow:
+    if base == INT and nothing and not v.narrow:
         raise m.decline("unsupported-operation", "integers beside NaN are rounded: fill them", node)
     if base == INT:
         small(m, v)
-    a, b = (v.term, rest) if keep else (rest, v.term)
+    a, b = (v.term, rest) if choice.keep else (rest, v.term)
     return VectorV(_either(condition, a, b), v.rows, None, v.narrow, v.ordered)
 
 
@@ -92,64 +100,66 @@ def _either(condition: Term, a: Term, b: Term) -> Term:
 # --- NumPy ----------------------------------------------------------------------------------------
 
 
-def numpy_where(m: Machine, mask: Value, a: Value, b: Value, node: ast.AST) -> VectorV:
+@function("numpy.where", arguments=3, fresh=True)
+def numpy_where(call: Call) -> VectorV:
     """``numpy.where(mask, a, b)`` of columns and constants of one type."""
+    m, _, _, (mask, a, b), _, node = call
     condition = vector(m, mask)
     if condition is None or condition.term.sort != BOOL:
-        raise m.decline("unsupported-operation", "np.where() takes a column of conditions", node)
+        raise call.decline("unsupported-operation", "np.where() takes a column of conditions")
     x, y = vector(m, a), vector(m, b)
     of = x if x is not None else y
     if of is not None:
-        base = of if not isinstance(of.term.sort, Option) or strip(of.term.sort) != INT else None
-        if base is None:
-            raise m.decline("unsupported-operation", "integers that may be missing: fillna", node)
-        if x is not None:
-            found = chosen(m, x, mask, b, True, node)
-        else:
-            found = chosen(m, of, mask, a, False, node)
+        if isinstance(of.term.sort, Option) and strip(of.term.sort) == INT:
+            raise call.decline("unsupported-operation", "integers that may be missing: fillna")
+        keep = x is not None
+        found = chosen(m, of, Choice(mask, b if keep else a, keep), node)
         return replace(found, array=True)
     p, q = scalar_operand(m, a, node), scalar_operand(m, b, node)
     numbers = {p.base, q.base} == {INT, FLOAT} and all(isinstance(s.term, Lit) for s in (p, q))
     terms = [as_float(s.term) if numbers and s.base == INT else s.term for s in (p, q)]
     same = terms[0].sort == terms[1].sort and terms[0].sort in (INT, FLOAT, BOOL, STRING)
     if not same or not all(t.sort != INT or _fits(t, "bigint") for t in terms):
-        raise m.decline("unsupported-operation", "np.where() of two types", node)
+        raise call.decline("unsupported-operation", "np.where() of two types")
     return VectorV(
         ite(condition.term, *terms), condition.rows, None, False, condition.ordered, True
     )
 
 
-def bounded(m: Machine, op: Op, a: Value, b: Value, node: ast.AST) -> VectorV:
-    """``numpy.maximum`` or ``numpy.minimum`` of doubles: a Series; NaN where either is NaN."""
+@function("numpy.maximum", "numpy.minimum", arguments=2, fresh=True)
+def bounded(call: Call) -> VectorV:
+    """``numpy.maximum`` and ``numpy.minimum`` of columns of doubles, or of one and a constant other
+    than zero.
+    """
+    m, _, name, (a, b), _, _ = call
     x, y = vector(m, a), vector(m, b)
     of = x if x is not None else y
     if of is None or strip(of.term.sort) != FLOAT:
-        raise m.decline("unsupported-operation", "the greater of other columns than doubles", node)
-    sides = [as_double(v.term) if v is not None else None for v in (x, y)]
+        raise call.decline("unsupported-operation", _OTHER_COLUMNS)
     if x is not None and y is not None and x.rows != y.rows:
-        raise m.decline("unsupported-operation", "columns of different rows are combined", node)
-    for i, value in enumerate((a, b)):
-        if sides[i] is None:
-            number = (
-                literal_value(c.term)
-                if isinstance(c := scalar_operand(m, value, node), Scalar)
-                and isinstance(c.term, Lit)
-                else None
-            )
-            if type(number) not in (int, float) or number != number or number == 0:
-                reason = "the greater of a column and a number other than zero is known only"
-                raise m.decline("unsupported-operation", reason, node)
-            assert isinstance(number, int | float)
-            sides[i] = float_lit(float(number))
-    left, right = sides
-    assert left is not None
-    assert right is not None
+        raise call.decline("unsupported-operation", "columns of different rows are combined")
+    left, right = (_double(call, v, value) for v, value in ((x, a), (y, b)))
     if left.sort != FLOAT or right.sort != FLOAT:
-        raise m.decline("unsupported-operation", "the greater of other columns than doubles", node)
+        raise call.decline("unsupported-operation", _OTHER_COLUMNS)
     one_zero(m, left, right)
+    op = Op.PY_GT if name == "maximum" else Op.PY_LT
     first = or_(app(Op.IS_NAN, left), app(op, left, right))
-    term = ite(first, left, right)
-    return VectorV(term, of.rows, None, False, of.ordered)
+    return VectorV(ite(first, left, right), of.rows, None, False, of.ordered)
+
+
+_OTHER_COLUMNS = "the greater of other columns than doubles"
+
+
+def _double(call: Call, v: VectorV | None, value: Value) -> Term:
+    """A column's element, or a constant, as a double."""
+    if v is not None:
+        return as_double(v.term)
+    number = constant_of(scalar_operand(call.m, value, call.node))
+    if type(number) not in (int, float) or number != number or number == 0:
+        reason = "the greater of a column and a number other than zero is known only"
+        raise call.decline("unsupported-operation", reason)
+    assert isinstance(number, int | float)
+    return float_lit(float(number))
 
 
 def absolute(m: Machine, v: VectorV, node: ast.AST) -> VectorV:
@@ -175,39 +185,23 @@ def absolute(m: Machine, v: VectorV, node: ast.AST) -> VectorV:
 # --- texts ----------------------------------------------------------------------------------------
 
 
-def text_method(
-    call: Call,
-    v: VectorV,
-) -> VectorV | None:
-    """``column.str.name(...)``; None where it is not known here."""
-    name, args, named = call.name, call.args, call.named
-    if strip(v.term.sort) != STRING or not set(named) <= {"na"} or name != "startswith":
+@method(AccessV, "str.startswith", arguments=1, keywords=("na",), fresh=True)
+def starts_with(call: Call, owner: AccessV) -> VectorV | None:
+    """``column.str.startswith(text, na=False)`` of a constant text, or of a tuple of such texts."""
+    v = vector(call.m, owner.of)
+    if v is None or strip(v.term.sort) != STRING:
         return None
-    match args:
-        case (TupleV(items),):
-            words = [_word(i) for i in items]
-        case (one,):
-            words = [_word(one)]
-        case _:
-            return None
-    if not all(isinstance(w, str) for w in words):
+    found = strings.starts_with_any(get(v.term), call.args[0])
+    if found is None:
         return None
-    found = or_(*(strings.starts_with(get(v.term), str(w)) for w in words))
     if isinstance(v.term.sort, Option):
         absent = missing(v.term)
-        if not named:
-            term: Term = ite(absent, none_lit(BOOL), some(found))
+        if "na" not in call.named:
+            found = ite(absent, none_lit(BOOL), some(found))
         else:
-            filler = named["na"]
+            filler = call.named["na"]
             if not isinstance(filler, Scalar) or filler.base != BOOL:
                 return None
             assert isinstance(filler.term, Lit)
-            term = and_(negate(absent), found) if filler.term == FALSE else or_(absent, found)
-        return VectorV(term, v.rows, None, False, v.ordered)
+            found = and_(negate(absent), found) if filler.term == FALSE else or_(absent, found)
     return VectorV(found, v.rows, None, False, v.ordered)
-
-
-def _word(value: Value) -> object:
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == STRING:
-        return literal_value(value.term)
-    return None

@@ -13,10 +13,10 @@ import io
 import tokenize
 
 from presieve.ir.sorts import BOOL
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call
 from presieve.lift.models.pandas import series
 from presieve.lift.python.names import constant
-from presieve.lift.values.symbolic import ListV, PartV, Scalar, TupleV, Value, VectorV
+from presieve.lift.values.symbolic import ListV, PartV, Scalar, TupleV, Value, VectorV, constant_of
 
 _LOCAL = "__at_"
 """What stands before the name of a variable in the text that is parsed."""
@@ -24,18 +24,16 @@ _LOCAL = "__at_"
 _WORDS = {"&": "and", "|": "or"}
 
 
-def mask(m: Machine, flow: Flow, frame: PartV, text: Value, node: ast.AST) -> VectorV:
+def mask(call: Call, frame: PartV) -> VectorV:
     """Which rows the text selects. Declines what is not followed."""
-    wanted = series.constant_of(text)
+    wanted = constant_of(call.args[0])
     if not isinstance(wanted, str) or "\n" in wanted:
-        raise m.decline("unsupported-expression", "query() takes a constant text of a line", node)
+        raise call.decline("unsupported-expression", "query() takes a constant text of a line")
     try:
         parsed = ast.parse(_plain(wanted), mode="eval").body
     except (SyntaxError, tokenize.TokenError):
-        raise m.decline(
-            "unsupported-expression", f"the query {wanted!r} is not read", node
-        ) from None
-    return _Query(m, flow, frame, wanted, node).condition(parsed)
+        raise call.decline("unsupported-expression", f"the query {wanted!r} is not read") from None
+    return _Query(call, frame, wanted).condition(parsed)
 
 
 def _plain(text: str) -> str:
@@ -59,8 +57,9 @@ def _plain(text: str) -> str:
 class _Query:
     """One query of one table."""
 
-    def __init__(self, m: Machine, flow: Flow, frame: PartV, text: str, node: ast.AST) -> None:
-        self.m, self.flow, self.frame, self.text, self.node = m, flow, frame, text, node
+    def __init__(self, call: Call, frame: PartV, text: str) -> None:
+        self.m, self.flow, self.node = call.m, call.flow, call.node
+        self.frame, self.text = frame, text
 
     def condition(self, node: ast.expr) -> VectorV:
         """A part of the text that is a mask."""

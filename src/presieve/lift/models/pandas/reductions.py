@@ -10,19 +10,20 @@ NumPy says nothing of the sign where the least or greatest is a zero.
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, Decimal, Option, Sort, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.lift.execution.fields import NARROW, NUMPY, any_row, field, field_name, rows_of
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas import sums_of_doubles
 from presieve.lift.models.pandas.series import NAN, column_of, missing, present_rows, small
 from presieve.lift.models.pandas.zeros import either_zero
 from presieve.lift.values.symbolic import (
     DistinctV,
-    GapV,
     LabelV,
+    NullableV,
     PartV,
     Scalar,
     Traits,
@@ -36,11 +37,12 @@ _OBJECTS: tuple[Sort, ...] = (*TEXTS, DATE)
 _EXACT = 2**53
 
 
-def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value | None:
+def reduced(call: Call, v: VectorV) -> Value | None:
     """``column.name()``; None where there is no such reduction here."""
+    m, flow, name, _, _, node = call
     if v.array and not _same_on_array(v, name):
         reason = f".{name}() of what NumPy makes does not skip NaN: put it into pd.Series(...)"
-        raise m.decline("unsupported-operation", reason, node)
+        raise call.decline("unsupported-operation", reason)
     match name:
         case "count":
             m.columns.ask(v.term)
@@ -59,11 +61,6 @@ def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Val
             return LabelV(v, Op.PY_GT if name == "idxmax" else Op.PY_LT)
         case "std" | "var" | "median":
             return sums_of_doubles.reduced(m, flow, v, name, node)
-        case "sem" | "prod" | "skew" | "quantile" | "mode":
-            reason = f".{name}() rounds in an order that depends on how many rows there are"
-            if name in ("quantile", "mode"):
-                reason = f".{name}() needs all values of the column at once"
-            raise m.decline("not-a-fold", reason, node)
     return None
 
 
@@ -100,7 +97,7 @@ def extreme(m: Machine, flow: Flow, v: VectorV, op: Op, node: ast.AST) -> Value:
     if base == FLOAT:
         found = either_zero(m, best, v.term, v.rows, node)
     there = v.rows == TRUE and (base == FLOAT or missing(v.term) == FALSE)
-    return GapV(found, there, wide=there and not v.narrow)
+    return NullableV(found, there, wide=there and not v.narrow)
 
 
 def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
@@ -114,11 +111,11 @@ def total(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
         raise m.decline("unsupported-operation", "the sum of this type of column", node)
     acc = _sum(m, v, node)
     if v.term.sort == INT:
-        within(m, flow, acc, 2**63, v, node)
+        within(m, flow, Bounded(acc, 2**63, v), node)
         return Scalar(acc, NUMPY)
     small(m, v)
-    within(m, flow, acc, _EXACT, v, node)
-    return GapV(some(acc))
+    within(m, flow, Bounded(acc, _EXACT, v), node)
+    return NullableV(some(acc))
 
 
 def _sum(m: Machine, v: VectorV, node: ast.AST) -> Term:
@@ -128,8 +125,17 @@ def _sum(m: Machine, v: VectorV, node: ast.AST) -> Term:
     return field(m, name, int_lit(0), step, node)
 
 
-def within(m: Machine, flow: Flow, term: Term, limit: int, v: VectorV, node: ast.AST) -> None:
-    """The sum is assumed to stay within bounds, unless it is known to."""
+class Bounded(NamedTuple):
+    """A sum of elements of a column, and the limit that it must stay below."""
+
+    term: Term
+    limit: int
+    of: VectorV
+
+
+def within(m: Machine, flow: Flow, sum_: Bounded, node: ast.AST) -> None:
+    """The sum is assumed to stay within its limit, unless it is known to."""
+    term, limit, v = sum_
     bound = m.ranges.magnitude(term)
     if bound is not None and bound < limit:
         return
@@ -151,7 +157,7 @@ def mean(m: Machine, flow: Flow, v: VectorV, node: ast.AST) -> Value:
     elif base == INT:
         small(m, v)
         top = _sum(m, v, node)
-        within(m, flow, top, _EXACT, v, node)
+        within(m, flow, Bounded(top, _EXACT, v), node)
     elif base == FLOAT:
         return sums_of_doubles.mean(m, flow, v, node)
     else:
@@ -223,13 +229,20 @@ def element_value(m: Machine, v: VectorV, term: Term) -> Value:
         return Scalar(term, NARROW if v.narrow else NUMPY)
     if base in _OBJECTS or isinstance(base, Decimal) or not isinstance(v.term.sort, Option):
         return Scalar(term)
-    return GapV(term)
+    return NullableV(term)
 
 
-def at_label(
-    m: Machine, flow: Flow, frame: PartV, label: LabelV, column: str, node: ast.AST
-) -> Value:
+class Cell(NamedTuple):
+    """The element of a table's column in the row of a label."""
+
+    table: PartV
+    column: str
+    label: LabelV
+
+
+def at_label(m: Machine, flow: Flow, cell: Cell, node: ast.AST) -> Value:
     """``table.loc[table.t.idxmax(), column]``: an error where no element is there."""
+    frame, column, label = cell
     v = label.of
     if not (frame.ordered and v.ordered):
         reason = "the best row after sorting: rows that tie have no fixed order"

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import partial
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
-from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit, literal_value
+from presieve.ir.terms import TRUE, Lit, Op, Scope, Term, float_lit
 from presieve.ir.walk import variables
-from presieve.lift.execution.state import Machine
+from presieve.lift.execution.state import Call, Machine
 from presieve.lift.models.pandas.timestamps import time_of_text
+from presieve.lift.models.registry import method
 from presieve.lift.python.names import scalar_constant
 from presieve.lift.values.merge import can_promote, promote
 from presieve.lift.values.symbolic import (
@@ -30,12 +32,13 @@ from presieve.lift.values.symbolic import (
     BatchV,
     CellV,
     FrameV,
-    GapV,
+    NullableV,
     PartV,
     Scalar,
     SeriesV,
     Value,
     VectorV,
+    constant_of,
     describe,
 )
 from presieve.lift.words import operator
@@ -72,6 +75,17 @@ def part(value: Value) -> PartV | None:
     if isinstance(value, FrameV):
         return PartV(value.columns, TRUE, own=value.own)
     return value if isinstance(value, PartV) else None
+
+
+def _column(call: Call, owner: Value) -> VectorV | None:
+    found = vector(call.m, owner)
+    return None if found is None or found.array else found
+
+
+column_method = partial(method, SeriesV | VectorV, owner=_column)
+"""Register the model of methods of columns, which gets the column's elements; not of arrays."""
+table_method = partial(method, FrameV | PartV, owner=lambda _, owner: part(owner))
+"""Register the model of methods of tables."""
 
 
 def there(term: Term) -> Term:
@@ -118,16 +132,9 @@ def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
     return replace(found, rows=frame.rows, ordered=frame.ordered, by=frame.by, own=frame.own)
 
 
-def constant_of(value: Value) -> object:
-    """The constant that a value is; None where it is none."""
-    if isinstance(value, Scalar) and isinstance(value.term, Lit):
-        return literal_value(value.term)
-    return None
-
-
 def scalar_operand(m: Machine, value: Value, node: ast.AST) -> Scalar:
     """A value beside a column: it must not depend on other rows, which would take two passes."""
-    if isinstance(value, Scalar | GapV) and any(
+    if isinstance(value, Scalar | NullableV) and any(
         x.scope is Scope.ACC for x in variables(value.term)
     ):
         reason = "every row is compared with a value of the whole group, which takes two passes"
@@ -185,12 +192,8 @@ def like(term: Term, *operands: VectorV | None) -> VectorV:
 
 def _constant(m: Machine, v: VectorV, value: Value) -> Value:
     """A text beside a column of times is read as a time."""
-    is_text = isinstance(value, Scalar) and isinstance(value.term, Lit)
-    if not is_text or strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
-        return value
-    assert isinstance(value, Scalar)
-    text = literal_value(value.term) if isinstance(value.term, Lit) else None
-    if not isinstance(text, str):
+    text = constant_of(value)
+    if not isinstance(text, str) or strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
         return value
     made = time_of_text(text)
     found = scalar_constant(made, m.columns.zone) if made is not None else None
@@ -204,8 +207,7 @@ def _against(m: Machine, v: VectorV, c: Scalar, node: ast.AST) -> tuple[Term, Te
         return x, c.term
     if can_promote(c.base, c.traits, base) and c.base == TIMESTAMP_NTZ:
         return x, promote(c).term
-    is_number = isinstance(c.term, Lit) and c.base in (INT, FLOAT)
-    number = literal_value(c.term) if is_number and isinstance(c.term, Lit) else None
+    number = constant_of(c)
     if type(number) in (int, float) and base in (INT, FLOAT):
         assert isinstance(number, int | float)
         if base == FLOAT and abs(number) <= EXACT_INT:
@@ -323,11 +325,7 @@ def clipped(
     for bound, worse in ((low, Op.PY_LT), (high, Op.PY_GT)):
         if bound is None:
             continue
-        limit = (
-            literal_value(c.term)
-            if isinstance(c := bound, Scalar) and isinstance(c.term, Lit)
-            else None
-        )
+        limit = constant_of(bound)
         if type(limit) not in (int, float) or limit != limit or limit == 0:
             raise m.decline("unsupported-operation", "clip takes numbers other than zero", node)
         assert isinstance(limit, int | float)

@@ -1,89 +1,78 @@
-"""Trusted. Methods of columns of the group, as pandas has them: which of them are known here."""
+"""Trusted. Methods of columns of the group, as pandas has them."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from presieve.lift.execution.state import Call
-from presieve.lift.models.pandas import elementwise, series, top_k, value_counts
-from presieve.lift.models.pandas.reductions import reduced
-from presieve.lift.values.symbolic import AccessV, ListV, SeriesV, TupleV, Value, VectorV
+from presieve.lift.models.pandas import elementwise, reductions, series, top_k
+from presieve.lift.models.pandas.series import column_method, vector
+from presieve.lift.models.registry import method, refused
+from presieve.lift.values.symbolic import ListV, SeriesV, TupleV, Value, VectorV, constant_of
 
-_NEIGHBOURS = (
+refused(
+    SeriesV | VectorV,
     *("shift", "diff", "pct_change", "cumsum", "cumcount", "cummax", "cummin", "rolling"),
     *("expanding", "ewm", "rank", "ffill", "bfill", "interpolate", "duplicated"),
+    reason="looks at neighbouring rows: write a loop that keeps what it needs",
 )
+refused(
+    SeriesV | VectorV,
+    *("unique", "tolist", "to_numpy", "apply", "map", "agg"),
+    reason="is not supported: count with (column == constant).sum(), or loop",
+)
+refused(
+    SeriesV | VectorV,
+    *("sem", "prod", "skew"),
+    reason="rounds in an order that depends on how many rows there are",
+)
+refused(SeriesV | VectorV, "quantile", "mode", reason="needs all values of the column at once")
 
 
-def method_of(
-    call: Call,
-    owner: SeriesV | VectorV,
-) -> Value | None:
-    """``column.name(...)``; None where it is not known here."""
-    m, flow, name, args, named, node = call
-    if name in _NEIGHBOURS:
-        reason = f".{name}() looks at neighbouring rows: write a loop that keeps what it needs"
-        raise m.decline("not-a-fold", reason, node)
-    if name in ("unique", "tolist", "to_numpy", "apply", "map", "agg"):
-        reason = f".{name}() is not supported: count with (column == constant).sum(), or loop"
-        raise m.decline("not-a-fold", reason, node)
-    if not args and not named and name in ("reset_index", "copy"):
-        return None if name == "reset_index" else owner
-    v = series.vector(m, owner)
-    assert v is not None
-    if v.array:
-        return reduced(m, flow, v, name, node) if not args and not named else None
-    if name in ("nlargest", "nsmallest"):
-        return top_k.largest(Call(m, flow, name, args, named, node), v)
-    if name == "head" and v.by is not None:
-        return top_k.head(m, v, args, named, node)
-    if name == "sort_values" and set(named) <= {"ascending", "kind"} and not args:
-        return replace(v, ordered=False, by=top_k.sorting(v, v.ordered, named))
-    if name == "value_counts":
-        return value_counts.counted(m, v, args, named, node)
-    if name in ("where", "mask") and 1 <= len(args) <= 2 and not named:
-        rest = args[1] if len(args) == 2 else None
-        return elementwise.chosen(m, v, args[0], rest, name == "where", node)
-    args, named = _plain(name, args, named)
-    if not named:
-        found = _column_method(Call(m, flow, name, args, {}, node), v)
-        if found is not None:
-            return found
-    if name == "clip" and set(named) <= {"lower", "upper"} and len(args) + len(named) <= 2:
-        low = args[0] if args else named.get("lower")
-        high = args[1] if len(args) > 1 else named.get("upper")
-        return series.clipped(m, v, low, high, node)
+@method(SeriesV | VectorV, "copy", arguments=0, fresh=True)
+def copy(_: Call, owner: SeriesV | VectorV) -> Value:
+    """``column.copy()``."""
+    return owner
+
+
+@column_method("isna", "isnull", "notna", "notnull", arguments=0, fresh=True)
+def is_missing(call: Call, v: VectorV) -> VectorV:
+    """``column.isna()`` and ``column.notna()``."""
+    return series.absent(call.m, v, present=call.name.startswith("not"))
+
+
+@column_method("dropna", arguments=0, fresh=True)
+def dropna(call: Call, v: VectorV) -> VectorV:
+    """``column.dropna()``."""
+    call.m.columns.ask(v.term)
+    return series.kept(v, series.present_rows(v))
+
+
+@column_method("fillna", arguments=range(2), keywords=("value",), fresh=True)
+def fillna(call: Call, v: VectorV) -> VectorV | None:
+    """``column.fillna(constant)`` with a constant of the column's own type, but for integers."""
+    given = (*call.args, *call.named.values())
+    return series.filled(call.m, v, given[0], call.node) if len(given) == 1 else None
+
+
+@column_method("isin", arguments=1, fresh=True)
+def isin(call: Call, v: VectorV) -> VectorV | None:
+    """``column.isin([...])`` of constants of the column's own type: texts, integers, dates."""
+    match call.args:
+        case (ListV(items) | TupleV(items),):
+            return series.among(call.m, v, items, call.node)
     return None
 
 
-_SKIPPING = ("min", "max", "sum", "mean", "std", "var", "median", "idxmin", "idxmax")
-
-
-def _plain(
-    name: str, args: tuple[Value, ...], named: Mapping[str, Value]
-) -> tuple[tuple[Value, ...], Mapping[str, Value]]:
-    """The arguments as they are written most: ``fillna(0)`` for ``fillna(value=0)``, and none for
-    what is the default anyway.
-    """
-    if name == "fillna" and not args and set(named) == {"value"}:
-        return (named["value"],), {}
-    if name in _SKIPPING and set(named) == {"skipna"}:
-        return args, {} if series.constant_of(named["skipna"]) is True else named
-    return args, named
-
-
-def of_accessor(
-    call: Call,
-    owner: AccessV,
-) -> Value | None:
-    """``column.str.name(...)``."""
-    m = call.m
-    v = series.vector(m, owner.of)
-    if owner.by != "str" or v is None:
-        return None
-    return elementwise.text_method(call, v)
+@column_method("between", arguments=2, fresh=True)
+def between(call: Call, v: VectorV) -> VectorV:
+    """``column.between(low, high)``."""
+    low, high = call.args
+    a = series.compare_vectors(call.m, ast.GtE(), v, low, call.node)
+    b = series.compare_vectors(call.m, ast.LtE(), v, high, call.node)
+    return series.binary_vectors(call.m, ast.BitAnd(), a, b, call.node)
 
 
 _WORDS: dict[str, ast.cmpop] = {
@@ -96,28 +85,64 @@ _WORDS: dict[str, ast.cmpop] = {
 }
 
 
-def _column_method(call: Call, v: VectorV) -> Value | None:
-    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
-    match name, args:
-        case (("isna" | "isnull"), ()):
-            return series.absent(m, v, present=False)
-        case (("notna" | "notnull"), ()):
-            return series.absent(m, v, present=True)
-        case "dropna", ():
-            m.columns.ask(v.term)
-            return series.kept(v, series.present_rows(v))
-        case "fillna", (value,):
-            return series.filled(m, v, value, node)
-        case "isin", (ListV(items) | TupleV(items),):
-            return series.among(m, v, items, node)
-        case "between", (low, high):
-            a = series.compare_vectors(m, ast.GtE(), v, low, node)
-            b = series.compare_vectors(m, ast.LtE(), v, high, node)
-            return series.binary_vectors(m, ast.BitAnd(), a, b, node)
-        case (("gt" | "ge" | "lt" | "le" | "eq" | "ne"), (value,)):
-            return series.compare_vectors(m, _WORDS[name], v, value, node)
-        case "abs", ():
-            return elementwise.absolute(m, v, node)
-        case (_, ()) | ("quantile", _):
-            return reduced(m, flow, v, name, node)
-    return None
+@column_method(*_WORDS, arguments=1, fresh=True)
+def compare(call: Call, v: VectorV) -> VectorV:
+    """``column.gt(other)`` and the like, as the comparison."""
+    return series.compare_vectors(call.m, _WORDS[call.name], v, call.args[0], call.node)
+
+
+@column_method("abs", arguments=0, fresh=True)
+def absolute(call: Call, v: VectorV) -> VectorV:
+    """``column.abs()`` of numbers."""
+    return elementwise.absolute(call.m, v, call.node)
+
+
+@column_method("where", "mask", arguments=range(1, 3), fresh=True)
+def choose(call: Call, v: VectorV) -> VectorV:
+    """``column.where(mask, other)`` and ``column.mask(mask, other)`` with a constant, or a column
+    of the same table.
+    """
+    mask, *rest = call.args
+    choice = elementwise.Choice(mask, rest[0] if rest else None, call.name == "where")
+    return elementwise.chosen(call.m, v, choice, call.node)
+
+
+@column_method("clip", arguments=range(3), keywords=("lower", "upper"), fresh=True)
+def clip(call: Call, v: VectorV) -> VectorV | None:
+    """``column.clip(low, high)`` of doubles, with constants other than zero. NaN stays."""
+    args, named = call.args, call.named
+    if len(args) + len(named) > 2:
+        return None
+    low = args[0] if args else named.get("lower")
+    high = args[1] if len(args) > 1 else named.get("upper")
+    return series.clipped(call.m, v, low, high, call.node)
+
+
+@column_method("sort_values", arguments=0, keywords=("ascending", "kind"), fresh=True)
+def sort_values(call: Call, v: VectorV) -> VectorV:
+    """``column.sort_values()``; rows that tie have an order with ``kind="stable"`` only."""
+    return replace(v, ordered=False, by=top_k.sorting(v, v.ordered, call.named))
+
+
+reduction = partial(method, SeriesV | VectorV, owner=lambda call, owner: vector(call.m, owner))
+
+
+@reduction("count", "nunique", "any", "all", arguments=0)
+def count(call: Call, v: VectorV) -> Value | None:
+    """``column.count()``; ``any()`` and ``all()`` of conditions; ``nunique()``, compared with 0 or
+    1.
+    """
+    return reductions.reduced(call, v)
+
+
+_SKIPPING = ("min", "max", "sum", "mean", "std", "var", "median", "idxmin", "idxmax")
+
+
+@reduction(*_SKIPPING, arguments=0, keywords=("skipna",))
+def reduce(call: Call, v: VectorV) -> Value | None:
+    """``column.min()`` and ``max()``; ``sum()``, ``mean()``, ``std()``, ``var()`` and ``median()``
+    of numbers; ``idxmin()`` and ``idxmax()`` for ``loc``.
+    """
+    if call.named and (v.array or constant_of(call.named["skipna"]) is not True):
+        return None
+    return reductions.reduced(call, v)

@@ -10,12 +10,13 @@ from __future__ import annotations
 import ast
 import keyword
 
-from presieve.ir.sorts import BINARY
-from presieve.ir.terms import FALSE, Lit, literal_value
+from presieve.ir.terms import FALSE
+from presieve.lift.execution.heap import contents
 from presieve.lift.execution.identity import fresh
-from presieve.lift.execution.state import Machine
+from presieve.lift.execution.state import Call, Machine
+from presieve.lift.models.registry import function
 from presieve.lift.python.attributes import instance_constant
-from presieve.lift.python.names import is_function, module
+from presieve.lift.python.names import module
 from presieve.lift.values.symbolic import (
     AccessV,
     ColumnV,
@@ -32,6 +33,7 @@ from presieve.lift.values.symbolic import (
     TableV,
     TupleV,
     Value,
+    constant_of,
     describe,
 )
 from presieve.lift.words import named_columns
@@ -69,7 +71,7 @@ def subscript(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
         case FrameV():
             return _frame_item(m, value, key, node)
         case KeyV(names):
-            position = _literal(key)
+            position = constant_of(key)
             if type(position) is int and -len(names) <= position < len(names):
                 return m.columns.key(names[position])
         case SeriesV() | AccessV():
@@ -78,14 +80,8 @@ def subscript(m: Machine, value: Value, key: Value, node: ast.AST) -> Value:
     raise m.decline("unsupported-expression", f"an item of {describe(value)}", node)
 
 
-def _literal(value: Value) -> object:
-    if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base != BINARY:
-        return literal_value(value.term)
-    return None
-
-
 def _row_item(m: Machine, row: RowV, key: Value, node: ast.AST) -> Value:
-    index = _literal(key)
+    index = constant_of(key)
     if type(index) is str and row.labels:
         if index in row.columns:
             return ColumnV(index)
@@ -101,14 +97,14 @@ def _row_item(m: Machine, row: RowV, key: Value, node: ast.AST) -> Value:
 
 
 def _frame_item(m: Machine, table: FrameV, key: Value, node: ast.AST) -> Value:
-    name, columns = _literal(key), table.columns
+    name, columns = constant_of(key), table.columns
     if type(name) is str:
         if name not in columns:
             reason = f"the input has no column {name}: {named_columns(name, columns)}"
             raise m.decline("unknown-column", reason, node)
         return SeriesV(name, table.own)
     if isinstance(key, ListV):
-        chosen = tuple(str(_literal(v)) for v in key.items if type(_literal(v)) is str)
+        chosen = tuple(str(constant_of(v)) for v in key.items if type(constant_of(v)) is str)
         if len(chosen) == len(key.items) == len(set(chosen)) and set(chosen) <= set(columns):
             return fresh(m, FrameV(chosen))
     raise m.decline("unsupported-expression", "this way of choosing from a table", node)
@@ -138,13 +134,16 @@ def attributes_of(name: str) -> frozenset[str]:
 # --- the table that is returned ----------------------------------------------------------------
 
 
-def is_table_call(function: Known) -> bool:
-    """Whether the function is ``pandas.DataFrame``."""
-    return is_function(function, "pandas.DataFrame")
-
-
-def table(m: Machine, args: list[Value], named: dict[str, Value], node: ast.AST) -> Value:
-    """``pandas.DataFrame(...)`` with exactly one row. Declines ``row-count`` otherwise."""
+@function("pandas.DataFrame", unevaluated=True)
+def table(call: Call) -> Value:
+    """``pandas.DataFrame(...)`` with exactly one row, written out."""
+    m, flow, _, _, _, node = call
+    named: dict[str, Value] = {}
+    for given in node.keywords:
+        if given.arg is None:
+            raise call.decline("unsupported-expression", "a call with **")
+        named[given.arg] = contents(m, given.value, flow)
+    args = [contents(m, a, flow) for a in node.args]
     if (
         len(args) > 1
         or not set(named) <= {"data", "columns", "index"}
@@ -174,14 +173,14 @@ def _column_names(m: Machine, value: Value, node: ast.AST) -> tuple[str, ...]:
     if isinstance(value, Known) and type(value.target) is list:
         names: list[object] = list(value.target)
     else:
-        names = [_literal(v) for v in items]
+        names = [constant_of(v) for v in items]
     if not names or not all(type(n) is str for n in names) or len(set(names)) != len(names):
         raise m.decline("return-shape", "columns= takes a list of different names", node)
     return tuple(str(n) for n in names)
 
 
 def _one_label(value: Value) -> bool:
-    return isinstance(value, ListV) and len(value.items) == 1 and _literal(value.items[0]) == 0
+    return isinstance(value, ListV) and len(value.items) == 1 and constant_of(value.items[0]) == 0
 
 
 def _cell(m: Machine, value: Value, indexed: bool, node: ast.AST) -> Value:

@@ -12,33 +12,32 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, Sort, strip
-from presieve.ir.terms import (
-    FALSE,
-    TRUE,
-    Op,
-    Term,
-    int_lit,
-    none_lit,
-)
+from presieve.ir.terms import FALSE, TRUE, Op, Term, int_lit, none_lit
 from presieve.lift.execution.fields import NUMPY, any_row
 from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.models.pandas import first_last
 from presieve.lift.models.pandas.places import Places, places_of
-from presieve.lift.models.pandas.reductions import element_value, within
-from presieve.lift.models.pandas.series import NAN, as_double, column_of, constant_of, missing
+from presieve.lift.models.pandas.reductions import Bounded, element_value, within
+from presieve.lift.models.pandas.series import NAN, as_double, column_of, missing, part, vector
 from presieve.lift.models.pandas.zeros import either_zero
+from presieve.lift.models.registry import method
 from presieve.lift.values.symbolic import (
-    GapV,
+    FrameV,
     ListV,
+    NullableV,
     PartV,
     Scalar,
+    SeriesV,
     Sorting,
     TopV,
     Traits,
     Value,
     VectorV,
+    constant_of,
 )
 from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
 
@@ -54,14 +53,20 @@ _RANKED: tuple[Sort, ...] = (FLOAT, INT, TIMESTAMP, TIMESTAMP_NTZ)
 # --- what is selected -----------------------------------------------------------------------------
 
 
-def largest(
-    call: Call,
-    of: VectorV | PartV,
-) -> TopV | None:
-    """``column.nlargest(k)``, ``table.nlargest(k, "c")`` and ``nsmallest``; None where it is not
-    known what is asked for.
+def _rows(call: Call, owner: Value) -> VectorV | PartV | None:
+    found = part(owner) or vector(call.m, owner)
+    return None if isinstance(found, VectorV) and found.array else found
+
+
+ranked = partial(method, SeriesV | VectorV | FrameV | PartV, owner=_rows)
+
+
+@ranked("nlargest", "nsmallest", keywords=("n", "columns", "keep"))
+def largest(call: Call, of: VectorV | PartV) -> TopV | None:
+    """``column.nlargest(k)``, ``table.nlargest(k, "c")`` and ``nsmallest``: numbers and times, with
+    a constant number of rows of at most eight. Of equal ones the first is taken.
     """
-    m, name, args, named, node = call.m, call.name, call.args, call.named, call.node
+    m, _, name, args, named, _ = call
     words = ("n", "columns") if isinstance(of, PartV) else ("n",)
     given = {**dict(zip(words, args, strict=False)), **named}
     if len(args) > len(words) or set(given) - {*words, "keep"}:
@@ -79,38 +84,34 @@ def largest(
         key = column_of(m, of, str(column))
     assert isinstance(key, VectorV)
     if key.array or strip(key.term.sort) not in _RANKED:
-        raise m.decline("unsupported-operation", f"{name}() of this type of column", node)
+        raise call.decline("unsupported-operation", f"{name}() of this type of column")
     if not of.ordered:
-        raise m.decline("row-order", f"{name}() after sorting: take it before", node)
+        raise call.decline("row-order", f"{name}() after sorting: take it before")
     most = constant_of(given["n"]) if "n" in given else 5
     by = Sorting(key, name == "nsmallest", stable=False)
-    return _top(m, of, by, most, True, node)
+    return _top(call, of, by, most, True)
 
 
-def head(
-    m: Machine,
-    of: VectorV | PartV,
-    args: tuple[Value, ...],
-    named: Mapping[str, Value],
-    node: ast.AST,
-) -> TopV | None:
-    """``.head(k)`` of what is sorted."""
-    if len(args) + len(named) > 1 or not set(named) <= {"n"}:
+@ranked("head", arguments=range(2), keywords=("n",))
+def head(call: Call, of: VectorV | PartV) -> Value | None:
+    """``sorted.head(k)`` of a table or column that is sorted by one column, with at most eight
+    rows; ``table.head(1)`` and ``table.tail(1)`` also of others.
+    """
+    m, flow, _, args, named, node = call
+    if isinstance(of, PartV) and not named and [constant_of(a) for a in args] == [1]:
+        return first_last.row_table(m, flow, of, last=False, node=node)
+    if of.by is None or len(args) + len(named) > 1:
         return None
-    if of.by is None:
-        reason = "the first rows without an order of their own: sort them by one column"
-        raise m.decline("row-order", reason, node)
     most = constant_of(next(iter((*args, *named.values())), Scalar(int_lit(5))))
-    return _top(m, of, of.by, most, of.by.stable, node)
+    return _top(call, of, of.by, most, of.by.stable)
 
 
-def _top(
-    m: Machine, of: VectorV | PartV, by: Sorting, most: object, among: bool, node: ast.AST
-) -> TopV:
+def _top(call: Call, of: VectorV | PartV, by: Sorting, most: object, among: bool) -> TopV:
     if type(most) is not int or not 1 <= most <= MOST:
-        raise m.decline("too-large", f"a constant number of rows from 1 to {MOST} is kept", node)
+        reason = f"a constant number of rows from 1 to {MOST} is kept"
+        raise call.decline("too-large", reason)
     if strip(by.key.term.sort) == BOOL:
-        raise m.decline("unsupported-operation", "sorting by truth values", node)
+        raise call.decline("unsupported-operation", "sorting by truth values")
     return TopV(of, by, most, among)
 
 
@@ -204,7 +205,7 @@ def at(m: Machine, flow: Flow, top: TopV, key: Value, node: ast.AST) -> Value | 
         case sort if sort == FLOAT:
             return Scalar(ite(is_none(term), NAN, get(term)), Traits(maybe_nan=True))
         case sort if sort in _RANKED and isinstance(of.term.sort, Option):
-            return GapV(term)
+            return NullableV(term)
     return Scalar(term)
 
 
@@ -218,39 +219,20 @@ def _in_order(m: Machine, top: TopV, harmless: int, node: ast.AST) -> None:
         raise m.decline("row-order", reason, node)
 
 
-def method_of(
-    call: Call,
-    top: TopV,
-) -> Value | None:
-    """``top.min()`` and the like; None where it is not known here."""
-    m, flow, name, args, named, node = call
-    if args or named or top.listed or not isinstance(top.of, VectorV):
-        return None
-    base = strip(top.of.term.sort)
-    if name in ("tolist", "to_list"):
-        return replace(top, listed=True)
-    if name in ("min", "max") and base in _RANKED:
-        return _extreme(m, flow, top, Op.PY_LT if name == "min" else Op.PY_GT, node)
-    if name in ("count", "sum", "mean") and base in _NUMBERS:
-        places = places_of(m, flow, top, node)
-        count = _count(places)
-        if name == "count":
-            return Scalar(count, NUMPY)
-        adder = _total_of_doubles if base == FLOAT else _total
-        return adder(m, flow, top, places, None if name == "sum" else count, node)
-    return None
+@method(TopV, "tolist", "to_list", arguments=0)
+def as_list(_: Call, top: TopV) -> TopV | None:
+    """``top.tolist()`` of a column of the first rows."""
+    return None if top.listed or isinstance(top.of, PartV) else replace(top, listed=True)
 
 
-def _count(places: Places) -> Term:
-    found: Term = int_lit(0)
-    for present in places.present():
-        found = app(Op.INT_ADD, found, ite(present, int_lit(1), int_lit(0)))
-    return found
-
-
-def _extreme(m: Machine, flow: Flow, top: TopV, op: Op, node: ast.AST) -> Value:
+@method(TopV, "min", "max", arguments=0)
+def extreme(call: Call, top: TopV) -> Value | None:
+    """``top.min()`` and ``top.max()`` of a column of the first rows."""
     of = top.of
-    assert isinstance(of, VectorV)
+    if top.listed or isinstance(of, PartV) or strip(of.term.sort) not in _RANKED:
+        return None
+    m, flow, name, _, _, node = call
+    op = Op.PY_LT if name == "min" else Op.PY_GT
     places = places_of(m, flow, top, node)
     sort = strip(of.term.sort)
     best: Term = none_lit(sort)
@@ -267,44 +249,62 @@ def _extreme(m: Machine, flow: Flow, top: TopV, op: Op, node: ast.AST) -> Value:
     there_ = of.rows == TRUE and (sort == FLOAT or missing(of.term) == FALSE)
     if sort == FLOAT:
         best = either_zero(m, best, of.term, of.rows, node)
-    return GapV(best, there_, wide=there_ and not of.narrow)
+    return NullableV(best, there_, wide=there_ and not of.narrow)
 
 
-def _total_of_doubles(
-    m: Machine, flow: Flow, top: TopV, places: Places, count: Term | None, node: ast.AST
-) -> Value:
-    """``sum()``, or with ``count`` ``mean()``: what is missing comes last, and adds zeros."""
-    _in_order(m, top, 2, node)
+@method(TopV, "count", "sum", "mean", arguments=0)
+def total(call: Call, top: TopV) -> Value | None:
+    """``top.count()``, ``top.sum()`` and ``top.mean()`` of a column of numbers of the first rows;
+    up to seven doubles are added up.
+    """
+    of = top.of
+    if top.listed or isinstance(of, PartV) or strip(of.term.sort) not in _NUMBERS:
+        return None
+    places = places_of(call.m, call.flow, top, call.node)
+    count = _count(places)
+    if call.name == "count":
+        return Scalar(count, NUMPY)
+    none = and_(*(negate(p) for p in places.present()))
+    if strip(of.term.sort) == INT:
+        whole = _sum(call, of, places)
+        if call.name == "sum":
+            return (
+                NullableV(some(whole)) if isinstance(of.term.sort, Option) else Scalar(whole, NUMPY)
+            )
+        whole = as_float(whole)
+    else:
+        whole = _sum_of_doubles(call, top, places)
+        if call.name == "sum":
+            term = ite(none, as_float(int_lit(0)), whole)
+            return Scalar(term, Traits(maybe_nan=True, numpy=True, wide=True))
+    quotient = ite(none, NAN, app(Op.FLOAT_DIV, whole, as_float(count)))
+    return Scalar(quotient, Traits(maybe_nan=True, numpy=True))
+
+
+def _count(places: Places) -> Term:
+    found: Term = int_lit(0)
+    for present in places.present():
+        found = app(Op.INT_ADD, found, ite(present, int_lit(1), int_lit(0)))
+    return found
+
+
+def _sum_of_doubles(call: Call, top: TopV, places: Places) -> Term:
+    """What is missing comes last, and adds zeros."""
+    _in_order(call.m, top, 2, call.node)
     if top.most > _ONE_BY_ONE:
         reason = f"the sum of more than {_ONE_BY_ONE} doubles rounds in an order of its own"
-        raise m.decline("not-a-fold", reason, node)
+        raise call.decline("not-a-fold", reason)
     sequence: Term = app(Op.SEQ_EMPTY)
     for present, value in zip(places.present(), places.values, strict=True):
         sequence = ite(present, app(Op.SEQ_ADD, sequence, as_double(value)), sequence)
-    whole: Term = app(Op.SEQ_SUM, sequence)
-    none = and_(*(negate(p) for p in places.present()))
-    if count is None:
-        term = ite(none, as_float(int_lit(0)), whole)
-        return Scalar(term, Traits(maybe_nan=True, numpy=True, wide=True))
-    quotient = app(Op.FLOAT_DIV, whole, as_float(count))
-    return Scalar(ite(none, NAN, quotient), Traits(maybe_nan=True, numpy=True))
+    return app(Op.SEQ_SUM, sequence)
 
 
-def _total(
-    m: Machine, flow: Flow, top: TopV, places: Places, count: Term | None, node: ast.AST
-) -> Value:
+def _sum(call: Call, of: VectorV, places: Places) -> Term:
     """The same of integers."""
-    of = top.of
-    assert isinstance(of, VectorV)
     whole: Term = int_lit(0)
     for present, value in zip(places.present(), places.values, strict=True):
         whole = app(Op.INT_ADD, whole, ite(present, get(value), int_lit(0)))
-    if count is None and not isinstance(of.term.sort, Option):
-        within(m, flow, whole, 2**63, of, node)
-        return Scalar(whole, NUMPY)
-    within(m, flow, whole, 2**53, of, node)
-    if count is None:
-        return GapV(some(whole))
-    none = and_(*(negate(p) for p in places.present()))
-    quotient = app(Op.FLOAT_DIV, as_float(whole), as_float(count))
-    return Scalar(ite(none, NAN, quotient), Traits(maybe_nan=True, numpy=True))
+    exact = call.name == "sum" and not isinstance(of.term.sort, Option)
+    within(call.m, call.flow, Bounded(whole, 2**63 if exact else 2**53, of), call.node)
+    return whole

@@ -9,14 +9,14 @@ their sum, as doubles.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, strip
 from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit
 from presieve.lift.execution.fields import NARROW, any_row, rows_of
 from presieve.lift.execution.state import Call, Flow, Machine
-from presieve.lift.models.pandas.series import compare_vectors, constant_of, present_rows
+from presieve.lift.models.pandas.series import column_method, compare_vectors, present_rows
+from presieve.lift.models.registry import ANY, method
 from presieve.lift.values.merge import merge
 from presieve.lift.values.symbolic import (
     NONE,
@@ -25,30 +25,22 @@ from presieve.lift.values.symbolic import (
     Traits,
     Value,
     VectorV,
+    constant_of,
     describe,
 )
 from presieve.semantics.build import and_, as_float, ite
 
 _COUNTED = (STRING, INT, FLOAT, BOOL, DATE)
-_UNSEEN = {"sort", "ascending"}
-"""Arguments that only say in which order the counts are."""
 
 
-def counted(
-    m: Machine,
-    v: VectorV,
-    args: tuple[Value, ...],
-    named: Mapping[str, Value],
-    node: ast.AST,
-) -> FrequencyV | None:
-    """``column.value_counts()``, also with ``normalize=True``; None where it is not known."""
-    words = {k: constant_of(x) for k, x in named.items()}
-    if args or not set(words) <= {*_UNSEEN, "normalize", "dropna"} or v.array:
-        return None
+@column_method("value_counts", arguments=0, keywords=("normalize", "dropna", "sort", "ascending"))
+def counted(call: Call, v: VectorV) -> FrequencyV | None:
+    """``column.value_counts()``, also with ``normalize=True``, if constants are looked up."""
+    words = {k: constant_of(x) for k, x in call.named.items()}
     if not all(type(w) is bool for w in words.values()) or words.get("dropna") is False:
         return None
     if strip(v.term.sort) not in _COUNTED:
-        raise m.decline("unsupported-operation", "value_counts() of this type of column", node)
+        raise call.decline("unsupported-operation", "value_counts() of this type of column")
     return FrequencyV(v, words.get("normalize") is True)
 
 
@@ -66,15 +58,13 @@ def at_label(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.A
     return item_of(m, flow, counts, key, node)
 
 
-def method_of(
-    call: Call,
-    counts: FrequencyV,
-) -> Value:
-    """``counts.get("x", 0)``. Declines whatever needs the counts of all values."""
+@method(FrequencyV, "get", "*", keywords=ANY)
+def get(call: Call, counts: FrequencyV) -> Value:
+    """``counts.get("x", 0)`` of ``value_counts()``, of a constant."""
     m, flow, name, args, named, node = call
     given = {**dict(zip(("key", "default"), args, strict=False)), **named}
     if name != "get" or "key" not in given or set(given) - {"key", "default"} or len(args) > 2:
-        raise m.decline(*needs_all(name), node)
+        raise call.decline(*needs_all(name))
     rows = _rows(m, counts, given["key"], node)
     found, default = _number(m, flow, counts, rows, node), given.get("default", NONE)
     if isinstance(default, Scalar) and default.term == int_lit(0):

@@ -148,7 +148,7 @@ class DistinctV:
 
 
 @dataclass(frozen=True, slots=True)
-class GapV:
+class NullableV:
     """A number, time or text of numpy's, or NaN or NaT where ``term`` is none: of an integer it is
     not known whether it is held as a float. ``there``: unless it is a double, it is never missing
     (none is what the fold of no rows has), and no float. ``wide``: surely numpy's, of 64 bits.
@@ -176,6 +176,6 @@ WholeV: TypeAlias = (
     | LabelV
     | LabelledV
     | DistinctV
-    | GapV
+    | NullableV
 )
 """All of these."""

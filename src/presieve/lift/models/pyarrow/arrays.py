@@ -11,27 +11,16 @@ is no fold; a sum of integers wraps around at 64 bits.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import TypeAlias
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, Sort, strip
-from presieve.ir.terms import (
-    FALSE,
-    TRUE,
-    Lit,
-    Op,
-    Scope,
-    Term,
-    float_lit,
-    literal_value,
-    none_lit,
-)
+from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, float_lit, none_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.fields import rows_of
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pyarrow.values import ArrayV, ArrowColumnV, ArrowKeyV, BatchV, CellV
-from presieve.lift.values.symbolic import EXACT_INT, Scalar, Traits, Value, describe
+from presieve.lift.models.registry import FUNCTIONS, function, method
+from presieve.lift.values.symbolic import EXACT_INT, Scalar, Traits, Value, constant_of, describe
 from presieve.semantics.build import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import sort_of
 
@@ -111,7 +100,7 @@ def item_of(m: Machine, value: Value, key: Value) -> Value | None:
         case BatchV():
             return _column(m, value, key)
         case ArrowKeyV(names):
-            at = _constant(key)
+            at = constant_of(key)
             if type(at) is int and -len(names) <= at < len(names):
                 found = m.columns.key(names[at])
                 if found.base in _SORTS:
@@ -119,16 +108,8 @@ def item_of(m: Machine, value: Value, key: Value) -> Value | None:
     return None
 
 
-def _constant(value: Value) -> object:
-    return (
-        literal_value(value.term)
-        if isinstance(value, Scalar) and isinstance(value.term, Lit)
-        else None
-    )
-
-
 def _column(m: Machine, table: BatchV, key: Value) -> Value | None:
-    at = _constant(key)
+    at = constant_of(key)
     name = table.columns[at] if type(at) is int and 0 <= at < len(table.columns) else at
     if name not in table.columns:
         return None
@@ -140,27 +121,36 @@ def _column(m: Machine, table: BatchV, key: Value) -> Value | None:
     return ArrayV(found.term, table.rows, found.type)
 
 
-def method_of(call: Call, owner: Value) -> Value | None:
-    """``owner.name(...)``; None where it is not known here."""
-    m, flow, name, args, node = call.m, call.flow, call.name, call.args, call.node
-    match owner, name, args:
-        case CellV(term, _), "as_py", ():
-            return python_value(term)
-        case BatchV(), "column", (key,):
-            return _column(m, owner, key)
-        case BatchV(columns, rows), "filter", (mask,):
-            kept = array(m, mask)
-            if kept is not None:
-                return BatchV(columns, _selected(m, rows, kept, node))
-        case ((ArrayV() | ArrowColumnV()), _, _) if name in _METHODS:
-            return _METHODS[name](m, flow, (owner, *args), node)
-    return None
+@method(CellV, "as_py", arguments=0)
+def as_py(_: Call, cell: CellV) -> Scalar:
+    """``scalar.as_py()``."""
+    return python_value(cell.term)
+
+
+@method(BatchV, "column", arguments=1)
+def column(call: Call, table: BatchV) -> Value | None:
+    """``table.column(key)`` by name or position."""
+    return _column(call.m, table, call.args[0])
+
+
+@method(BatchV, "filter", arguments=1)
+def filter_table(call: Call, table: BatchV) -> Value | None:
+    """``table.filter(mask)``."""
+    kept = array(call.m, call.args[0])
+    return None if kept is None else BatchV(table.columns, _selected(call, table.rows, kept))
+
+
+@method(ArrayV | ArrowColumnV, "filter", arguments=1)
+@method(ArrayV | ArrowColumnV, "drop_null", "is_null", "is_valid", arguments=0)
+def as_function(call: Call, owner: Value) -> Value | None:
+    """``array.filter(mask)``, ``drop_null()``, ``is_null()`` and ``is_valid()``, as the functions
+    of ``pyarrow.compute``.
+    """
+    model = FUNCTIONS[f"pyarrow.compute.{call.name}"].model
+    return model(call._replace(args=(owner, *call.args)))
 
 
 # --- elements -------------------------------------------------------------------------------------
-
-Arguments: TypeAlias = tuple[Value, ...]
-Model: TypeAlias = Callable[[Machine, Flow, Arguments, ast.AST], Value]
 
 
 def array_of(m: Machine, value: Value, node: ast.AST) -> ArrayV:
@@ -171,40 +161,34 @@ def array_of(m: Machine, value: Value, node: ast.AST) -> ArrayV:
     return found
 
 
-def arity(m: Machine, args: Arguments, count: int, node: ast.AST) -> None:
-    if len(args) != count:
-        reason = f"a function of pyarrow.compute with other than {count} argument(s)"
-        raise m.decline("unknown-call", reason, node)
-
-
-def _selected(m: Machine, rows: Term, mask: ArrayV, node: ast.AST) -> Term:
+def _selected(call: Call, rows: Term, mask: ArrayV) -> Term:
     """The rows that a mask leaves: those where it is true, and neither false nor null."""
     if mask.rows != rows or strip(mask.term.sort) != BOOL:
         reason = "a mask of other rows, or no mask: make it from the table that it chooses from"
-        raise m.decline("unsupported-operation", reason, node)
+        raise call.decline("unsupported-operation", reason)
     return and_(rows, negate(is_none(mask.term)), get(mask.term))
 
 
-def _filter(m: Machine, _flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    arity(m, args, 2, node)
-    a = array_of(m, args[0], node)
-    return ArrayV(a.term, _selected(m, a.rows, array_of(m, args[1], node), node), a.type)
+@function("pyarrow.compute.filter", arguments=2)
+def filter_array(call: Call) -> ArrayV:
+    """``filter(array, mask)``."""
+    a, mask = (array_of(call.m, v, call.node) for v in call.args)
+    return ArrayV(a.term, _selected(call, a.rows, mask), a.type)
 
 
-def _drop_null(m: Machine, _flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    arity(m, args, 1, node)
-    a = array_of(m, args[0], node)
+@function("pyarrow.compute.drop_null", arguments=1)
+def drop_null(call: Call) -> ArrayV:
+    """``drop_null(array)``."""
+    a = array_of(call.m, call.args[0], call.node)
     return ArrayV(a.term, and_(a.rows, negate(is_none(a.term))), a.type)
 
 
-def _nulls(*, valid: bool) -> Model:
-    def model(m: Machine, _flow: Flow, args: Arguments, node: ast.AST) -> Value:
-        arity(m, args, 1, node)
-        a = array_of(m, args[0], node)
-        absent = is_none(a.term)
-        return ArrayV(negate(absent) if valid else absent, a.rows, "boolean")
-
-    return model
+@function("pyarrow.compute.is_null", "pyarrow.compute.is_valid", arguments=1)
+def is_missing(call: Call) -> ArrayV:
+    """``is_null(array)`` and ``is_valid(array)``."""
+    a = array_of(call.m, call.args[0], call.node)
+    absent = is_none(a.term)
+    return ArrayV(negate(absent) if call.name == "is_valid" else absent, a.rows, "boolean")
 
 
 def _other(m: Machine, a: ArrayV, value: Value, node: ast.AST) -> Term:
@@ -218,7 +202,7 @@ def _other(m: Machine, a: ArrayV, value: Value, node: ast.AST) -> Term:
         reason = "every row is compared with a value of the whole group, which takes two passes"
         raise m.decline("two-passes", reason, node)
     elif isinstance(value, Scalar) and not isinstance(value.term.sort, Option):
-        number = _constant(value)
+        number = constant_of(value)
         if base == FLOAT and type(number) is int and abs(number) <= EXACT_INT:
             return float_lit(float(number))
         whole = value.base != INT or (type(number) is int and -(2**63) <= number < 2**63)
@@ -234,74 +218,64 @@ def _either_null(a: Term, b: Term, found: Term) -> Term:
     return found if absent == FALSE else ite(absent, none_lit(found.sort), some(found))
 
 
-def _comparison(op: Op, *, negated: bool = False) -> Model:
-    def model(m: Machine, _flow: Flow, args: Arguments, node: ast.AST) -> Value:
-        arity(m, args, 2, node)
-        a = array_of(m, args[0], node)
-        other = _other(m, a, args[1], node)
-        if strip(a.term.sort) == BOOL and op is not Op.PY_EQ:
-            raise m.decline("unsupported-operation", "the order of truth values", node)
-        found = app(op, get(a.term), get(other))
-        term = _either_null(a.term, other, negate(found) if negated else found)
-        return ArrayV(term, a.rows, "boolean")
-
-    return model
+_COMPARISONS = {
+    "greater": Op.PY_GT,
+    "greater_equal": Op.PY_GE,
+    "less": Op.PY_LT,
+    "less_equal": Op.PY_LE,
+    "equal": Op.PY_EQ,
+    "not_equal": Op.PY_EQ,
+}
 
 
-def _logic(join: Callable[..., Term], *, decisive: Term | None) -> Model:
-    """``and_`` and ``or_``, null where an operand is; the ``_kleene`` ones not where the other
-    operand is ``decisive`` alone.
+@function(*(f"pyarrow.compute.{n}" for n in _COMPARISONS), arguments=2)
+def compare(call: Call) -> ArrayV:
+    """``greater(array, other)`` and the like, with an array of the same rows and type, or a
+    constant.
     """
+    m, _, name, (left, right), _, node = call
+    op = _COMPARISONS[name]
+    a = array_of(m, left, node)
+    other = _other(m, a, right, node)
+    if strip(a.term.sort) == BOOL and op is not Op.PY_EQ:
+        raise call.decline("unsupported-operation", "the order of truth values")
+    found = app(op, get(a.term), get(other))
+    term = _either_null(a.term, other, negate(found) if name == "not_equal" else found)
+    return ArrayV(term, a.rows, "boolean")
 
-    def model(m: Machine, _flow: Flow, args: Arguments, node: ast.AST) -> Value:
-        arity(m, args, 2, node)
-        a = array_of(m, args[0], node)
-        x, y = a.term, _other(m, a, args[1], node)
-        if strip(x.sort) != BOOL:
-            raise m.decline("unsupported-operation", "and and or take arrays of conditions", node)
-        found = _either_null(x, y, join(get(x), get(y)))
-        if decisive is not None and found.sort != BOOL:
-            settled = or_(*(and_(negate(is_none(t)), _is(t, decisive)) for t in (x, y)))
-            found = ite(settled, some(decisive), found)
-        return ArrayV(found, a.rows, "boolean")
 
-    return model
+@function(
+    *(f"pyarrow.compute.{n}" for n in ("and_", "or_", "and_kleene", "or_kleene")), arguments=2
+)
+def combine(call: Call) -> ArrayV:
+    """``and_(a, b)`` and ``or_(a, b)``, null where an operand is; ``and_kleene(a, b)`` and
+    ``or_kleene(a, b)``, which one operand may decide.
+    """
+    m, _, name, (left, right), _, node = call
+    a = array_of(m, left, node)
+    x, y = a.term, _other(m, a, right, node)
+    if strip(x.sort) != BOOL:
+        raise call.decline("unsupported-operation", "and and or take arrays of conditions")
+    conjunction = name.startswith("and")
+    found = _either_null(x, y, (and_ if conjunction else or_)(get(x), get(y)))
+    if name.endswith("_kleene") and found.sort != BOOL:
+        decisive = FALSE if conjunction else TRUE
+        settled = or_(*(and_(negate(is_none(t)), _is(t, decisive)) for t in (x, y)))
+        found = ite(settled, some(decisive), found)
+    return ArrayV(found, a.rows, "boolean")
 
 
 def _is(term: Term, value: Term) -> Term:
     return get(term) if value == TRUE else negate(get(term))
 
 
-def _invert(m: Machine, _flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    arity(m, args, 1, node)
-    a = array_of(m, args[0], node)
+@function("pyarrow.compute.invert", arguments=1)
+def invert(call: Call) -> ArrayV:
+    """``invert(array)`` of conditions."""
+    a = array_of(call.m, call.args[0], call.node)
     if strip(a.term.sort) != BOOL:
-        raise m.decline("unsupported-operation", "invert takes an array of conditions", node)
+        raise call.decline("unsupported-operation", "invert takes an array of conditions")
     return ArrayV(_either_null(a.term, a.term, negate(get(a.term))), a.rows, "boolean")
-
-
-_COMPUTE: dict[str, Model] = {
-    "greater": _comparison(Op.PY_GT),
-    "greater_equal": _comparison(Op.PY_GE),
-    "less": _comparison(Op.PY_LT),
-    "less_equal": _comparison(Op.PY_LE),
-    "equal": _comparison(Op.PY_EQ),
-    "not_equal": _comparison(Op.PY_EQ, negated=True),
-    "and_": _logic(and_, decisive=None),
-    "or_": _logic(or_, decisive=None),
-    "and_kleene": _logic(and_, decisive=FALSE),
-    "or_kleene": _logic(or_, decisive=TRUE),
-    "invert": _invert,
-    "is_null": _nulls(valid=False),
-    "is_valid": _nulls(valid=True),
-    "filter": _filter,
-    "drop_null": _drop_null,
-}
-_METHODS = {n: _COMPUTE[n] for n in ("filter", "drop_null", "is_null", "is_valid")}
-MODELS: tuple[tuple[tuple[str, ...], Model], ...] = tuple(
-    ((f"pyarrow.compute.{name}",), model) for name, model in _COMPUTE.items()
-)
-"""Functions of elements without options, and what they mean."""
 
 
 def is_arrow(value: Value) -> bool:

@@ -13,12 +13,12 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.lift.execution.fields import field, rows_of
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.pandas.zeros import either_zero
-from presieve.lift.models.pyarrow.arrays import MODELS as ELEMENTS
-from presieve.lift.models.pyarrow.arrays import Arguments, Model, arity, array_of
+from presieve.lift.models.pyarrow.arrays import array_of
 from presieve.lift.models.pyarrow.values import ArrayV, CellV
-from presieve.lift.values.symbolic import EXACT_INT, Scalar, Value
+from presieve.lift.models.registry import function
+from presieve.lift.values.symbolic import EXACT_INT, Scalar
 from presieve.semantics.assumptions import SUM_WITHIN
 from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
 
@@ -37,49 +37,53 @@ def _seen(m: Machine, rows: Term, node: ast.AST) -> Term:
     return field(m, name, FALSE, or_(Var(Scope.ACC, name, BOOL), rows), node)
 
 
-def _extreme(op: Op) -> Model:
-    def model(m: Machine, _flow: Flow, args: Arguments, node: ast.AST) -> Value:
-        arity(m, args, 1, node)
-        a = array_of(m, args[0], node)
-        base = strip(a.term.sort)
-        if base == BOOL:
-            raise m.decline("unsupported-operation", "min and max of truth values", node)
-        element, rows = get(a.term), _there(a)
-        number = rows if base != FLOAT else and_(rows, negate(app(Op.IS_NAN, element)))
-        what = "max()" if op is Op.PY_GT else "min()"
-        name = m.reduction_name(what, (op, a.term, a.rows))
-        acc = Var(Scope.ACC, name, Option(base))
-        better = and_(number, or_(is_none(acc), app(op, element, get(acc))))
-        best: Term = field(m, name, none_lit(base), ite(better, some(element), acc), node)
-        if base == FLOAT:
-            best = either_zero(m, best, a.term, rows, node)
-            best = ite(and_(is_none(best), _seen(m, rows, node)), some(NAN), best)
-        return CellV(best, a.type)
+@function("pyarrow.compute.max", "pyarrow.compute.min", arguments=1)
+def extreme(call: Call) -> CellV:
+    """``max(array)`` and ``min(array)``, but of truth values."""
+    m, _, name, (of,), _, node = call
+    op = Op.PY_GT if name == "max" else Op.PY_LT
+    a = array_of(m, of, node)
+    base = strip(a.term.sort)
+    if base == BOOL:
+        raise call.decline("unsupported-operation", "min and max of truth values")
+    element, rows = get(a.term), _there(a)
+    number = rows if base != FLOAT else and_(rows, negate(app(Op.IS_NAN, element)))
+    name = m.reduction_name(f"{name}()", (op, a.term, a.rows))
+    acc = Var(Scope.ACC, name, Option(base))
+    better = and_(number, or_(is_none(acc), app(op, element, get(acc))))
+    best: Term = field(m, name, none_lit(base), ite(better, some(element), acc), node)
+    if base == FLOAT:
+        best = either_zero(m, best, a.term, rows, node)
+        best = ite(and_(is_none(best), _seen(m, rows, node)), some(NAN), best)
+    return CellV(best, a.type)
 
-    return model
+
+@function("pyarrow.compute.count", arguments=1)
+def count(call: Call) -> CellV:
+    """``count(array)`` of what is not null."""
+    return CellV(_number(call, array_of(call.m, call.args[0], call.node)), "bigint")
 
 
-def _count(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    arity(m, args, 1, node)
-    found = m.force(rows_of(m, flow, _there(array_of(m, args[0], node)), node), flow)
+def _number(call: Call, a: ArrayV) -> Term:
+    """How many elements are not null."""
+    found = call.m.force(rows_of(call.m, call.flow, _there(a), call.node), call.flow)
     if not isinstance(found, Scalar):
-        raise m.decline("group-size", "the number of rows is not known here", node)
-    return CellV(found.term, "bigint")
+        raise call.decline("group-size", "the number of rows is not known here")
+    return found.term
 
 
-def _any_or_all(*, any_: bool) -> Model:
-    def model(m: Machine, _flow: Flow, args: Arguments, node: ast.AST) -> Value:
-        arity(m, args, 1, node)
-        a = array_of(m, args[0], node)
-        if strip(a.term.sort) != BOOL:
-            raise m.decline("unsupported-operation", "any and all take conditions", node)
-        rows, element = _there(a), get(a.term)
-        hit = _seen(m, and_(rows, element if any_ else negate(element)), node)
-        there = _seen(m, rows, node)
-        term = ite(there, some(hit if any_ else negate(hit)), none_lit(BOOL))
-        return CellV(term, "boolean")
-
-    return model
+@function("pyarrow.compute.any", "pyarrow.compute.all", arguments=1)
+def some_or_all(call: Call) -> CellV:
+    """``any(array)`` and ``all(array)`` of conditions."""
+    m, _, name, (of,), _, node = call
+    a = array_of(m, of, node)
+    if strip(a.term.sort) != BOOL:
+        raise call.decline("unsupported-operation", "any and all take conditions")
+    rows, element = _there(a), get(a.term)
+    hit = _seen(m, and_(rows, element if name == "any" else negate(element)), node)
+    there = _seen(m, rows, node)
+    term = ite(there, some(hit if name == "any" else negate(hit)), none_lit(BOOL))
+    return CellV(term, "boolean")
 
 
 def _sum(m: Machine, a: ArrayV, node: ast.AST) -> Term:
@@ -106,38 +110,24 @@ def _within(m: Machine, flow: Flow, term: Term, limit: int, node: ast.AST) -> No
         m.columns.add_assumptions([SUM_WITHIN[limit].of(what=ast.unparse(node))])
 
 
-def _total(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    arity(m, args, 1, node)
-    a = array_of(m, args[0], node)
-    total = _sum(m, a, node)
-    _within(m, flow, total, 2**63, node)
-    return CellV(ite(_seen(m, _there(a), node), some(total), none_lit(INT)), "bigint")
+@function("pyarrow.compute.sum", arguments=1)
+def total(call: Call) -> CellV:
+    """``sum(array)`` of integers."""
+    m, flow, _, (of,), _, node = call
+    a = array_of(m, of, node)
+    found = _sum(m, a, node)
+    _within(m, flow, found, 2**63, node)
+    return CellV(ite(_seen(m, _there(a), node), some(found), none_lit(INT)), "bigint")
 
 
-def _mean(m: Machine, flow: Flow, args: Arguments, node: ast.AST) -> Value:
-    arity(m, args, 1, node)
-    a = array_of(m, args[0], node)
+@function("pyarrow.compute.mean", arguments=1)
+def mean(call: Call) -> CellV:
+    """``mean(array)`` of integers."""
+    m, flow, _, (of,), _, node = call
+    a = array_of(m, of, node)
     top = _sum(m, a, node)
     _within(m, flow, top, EXACT_INT, node)
-    count = m.force(rows_of(m, flow, _there(a), node), flow)
-    if not isinstance(count, Scalar):
-        raise m.decline("group-size", "the number of rows is not known here", node)
-    quotient = app(Op.FLOAT_DIV, as_float(top), as_float(count.term))
-    empty = app(Op.PY_EQ, count.term, int_lit(0))
+    number = _number(call, a)
+    quotient = app(Op.FLOAT_DIV, as_float(top), as_float(number))
+    empty = app(Op.PY_EQ, number, int_lit(0))
     return CellV(ite(empty, none_lit(FLOAT), some(quotient)), "double")
-
-
-_REDUCTIONS: dict[str, Model] = {
-    "max": _extreme(Op.PY_GT),
-    "min": _extreme(Op.PY_LT),
-    "count": _count,
-    "sum": _total,
-    "mean": _mean,
-    "any": _any_or_all(any_=True),
-    "all": _any_or_all(any_=False),
-}
-MODELS: tuple[tuple[tuple[str, ...], Model], ...] = (
-    *ELEMENTS,
-    *(((f"pyarrow.compute.{name}",), model) for name, model in _REDUCTIONS.items()),
-)
-"""Functions of ``pyarrow.compute`` without options, and what they mean."""

@@ -10,22 +10,19 @@ None is of no type, so that it raises. Null and NaN stay what they are both ways
 from __future__ import annotations
 
 import ast
-import sys
-from collections.abc import Callable
-from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BINARY, BOOL, DATE, FLOAT, INT, STRING, Option, Sort
 from presieve.ir.terms import TRUE, Op, Term, int_lit, none_lit
-from presieve.lift.execution.state import Flow, Machine
+from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.models.registry import function
 from presieve.lift.values.symbolic import (
     EXACT_INT,
     ArrowTableV,
     ArrowTypeV,
     CellV,
     DictV,
-    Known,
     ListV,
     NoneV,
     Scalar,
@@ -60,56 +57,23 @@ _MADE = {
 
 # --- tables of one row ----------------------------------------------------------------------------
 
-Maker: TypeAlias = Callable[[Machine, Flow, tuple[Value, ...], ast.AST], Value]
+
+@function(*(f"pyarrow.{n}" for n in _MADE), arguments=0)
+def make_type(call: Call) -> ArrowTypeV:
+    """``pyarrow.int64()`` and the like."""
+    return ArrowTypeV(_MADE[call.name])
 
 
-def maker(function: Known) -> Maker | None:
-    """What ``pyarrow.table``, ``Table.from_pydict``, ``Table.from_pylist``, ``array`` or a function
-    that makes a type means; None for every other function.
-    """
-    pyarrow = sys.modules.get("pyarrow")
-    if pyarrow is None:
-        return None
-    if function.target in (pyarrow.table, pyarrow.Table.from_pydict):
-        return _of_columns
-    if function.target is pyarrow.array:
-        return _array
-    for name, type_ in _MADE.items():
-        if function.target is getattr(pyarrow, name):
-            return _type(type_)
-    return _of_rows if function.target == pyarrow.Table.from_pylist else None
-
-
-def _keywords(m: Machine, node: ast.AST, allowed: str = "") -> ast.expr | None:
-    """The value of the one keyword argument that may be there."""
-    found = node.keywords if isinstance(node, ast.Call) else []
-    if not found:
-        return None
-    if len(found) > 1 or found[0].arg != allowed:
-        raise m.decline("unknown-call", f"keyword arguments of {ast.unparse(node)}", node)
-    return found[0].value
-
-
-def _type(type_: str) -> Maker:
-    def make(m: Machine, _flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
-        _keywords(m, node)
-        if args:
-            raise m.decline("unknown-call", "a type of pyarrow with options", node)
-        return ArrowTypeV(type_)
-
-    return make
-
-
-def _array(m: Machine, flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
-    """``pyarrow.array([value])``, which is like the list, or ``pyarrow.array([value], type)``."""
-    keyword = _keywords(m, node, "type")
-    given = args if keyword is None else (*args, m.evaluate(keyword, flow))
-    match [flow.opened(a) for a in given]:
+@function("pyarrow.array", keywords=("type",))
+def make_array(call: Call) -> Value:
+    """``pyarrow.array([value], type)`` of exactly one value."""
+    m, flow, _, args, named, node = call
+    match [flow.opened(a) for a in (*args, *named.values())]:
         case [ListV((_,)) as plain]:
             return plain
         case [ListV((value,)), ArrowTypeV(type_)]:
             return ListV((_typed(m, flow, m.force(value, flow), type_, node),))
-    raise m.decline("row-count", "an array of exactly one value is supported", node)
+    raise call.decline("row-count", "an array of exactly one value is supported")
 
 
 def _typed(m: Machine, flow: Flow, value: Value, type_: str, node: ast.AST) -> Value:
@@ -123,35 +87,41 @@ def _typed(m: Machine, flow: Flow, value: Value, type_: str, node: ast.AST) -> V
             return value
         case Scalar(term, traits) if not traits.numpy:
             if value.base == INT and base == FLOAT:
-                m.fail(flow, _outside(term, -EXACT_INT, EXACT_INT))
+                m.fail(flow, _out_of_range(term, -EXACT_INT, EXACT_INT))
                 return CellV(_float(term), type_)
             if value.base == base:
                 if base == INT and not m.ranges.fits(term, type_):
-                    m.fail(flow, _outside(term, *INT_RANGES[type_]))
+                    m.fail(flow, _out_of_range(term, *INT_RANGES[type_]))
                 return CellV(term, type_)
     reason = f"an array of {type_} of {describe(value)}"
     raise m.decline("unsupported-operation", reason, node)
 
 
-def _of_columns(m: Machine, flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
-    _keywords(m, node)
-    match [flow.opened(a) for a in args]:
+@function("pyarrow.table", "pyarrow.Table.from_pydict")
+def make_table(call: Call) -> ArrowTableV:
+    """``pyarrow.table({name: [value]})`` and ``Table.from_pydict``: exactly one row."""
+    m, flow = call.m, call.flow
+    match [flow.opened(a) for a in call.args]:
         case [DictV(names, items)] if names:
             columns = [flow.opened(i) for i in items]
-            if all(isinstance(c, ListV) and len(c.items) == 1 for c in columns):
-                cells = [c.items[0] for c in columns if isinstance(c, ListV)]
+            cells = [c.items[0] for c in columns if isinstance(c, ListV) and len(c.items) == 1]
+            if len(cells) == len(columns):
                 return ArrowTableV(names, tuple(m.force(c, flow) for c in cells))
-    raise m.decline("row-count", "a table of exactly one row, {name: [value]}, is supported", node)
+    reason = "a table of exactly one row, {name: [value]}, is supported"
+    raise call.decline("row-count", reason)
 
 
-def _of_rows(m: Machine, flow: Flow, args: tuple[Value, ...], node: ast.AST) -> Value:
-    _keywords(m, node)
-    match [flow.opened(a) for a in args]:
+@function("pyarrow.Table.from_pylist")
+def make_table_of_rows(call: Call) -> ArrowTableV:
+    """``Table.from_pylist([{name: value}])``: exactly one row."""
+    m, flow = call.m, call.flow
+    match [flow.opened(a) for a in call.args]:
         case [ListV((row,))]:
             found = flow.opened(row)
             if isinstance(found, DictV) and found.names:
                 return ArrowTableV(found.names, tuple(m.force(i, flow) for i in found.items))
-    raise m.decline("row-count", "a table of exactly one row, [{name: value}], is supported", node)
+    reason = "a table of exactly one row, [{name: value}], is supported"
+    raise call.decline("row-count", reason)
 
 
 # --- results --------------------------------------------------------------------------------------
@@ -184,13 +154,12 @@ def arrow_value(m: Machine, flow: Flow, value: Value, column: SchemaColumn, *, c
         raise DeclineSignal("return-type", f"{reason}, which Spark refuses")
     found = sort_of(type_)
     if found == INT and base == FLOAT:
-        outside = _outside(term, -EXACT_INT, EXACT_INT)
-        m.fail(flow, outside)
+        m.fail(flow, _out_of_range(term, -EXACT_INT, EXACT_INT))
         term = as_float(get(term)) if not isinstance(term.sort, Option) else _float(term)
     elif found != base:
         raise DeclineSignal("return-type", reason)
     elif base == INT and type_ != column.type and not m.ranges.fits(term, column.type):
-        m.fail(flow, _outside(term, *INT_RANGES[column.type]))
+        m.fail(flow, _out_of_range(term, *INT_RANGES[column.type]))
     return some(term)
 
 
@@ -199,11 +168,11 @@ def _as_array(m: Machine, flow: Flow, value: Scalar, *, cast: bool) -> Term:
     if not cast:
         m.fail(flow, is_none(value.term))
     if value.base == INT and not m.ranges.fits(value.term, "bigint"):
-        m.fail(flow, _outside(value.term, *INT_RANGES["bigint"]))
+        m.fail(flow, _out_of_range(value.term, *INT_RANGES["bigint"]))
     return value.term
 
 
-def _outside(term: Term, low: int, high: int) -> Term:
+def _out_of_range(term: Term, low: int, high: int) -> Term:
     number = get(term)
     outside = or_(app(Op.PY_LT, number, int_lit(low)), app(Op.PY_GT, number, int_lit(high)))
     return and_(negate(is_none(term)), outside)

@@ -1,0 +1,41 @@
+"""Trusted. One attempt at lifting: what is lifted, and how it reads columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from presieve.ir.fold import Fold
+from presieve.ir.terms import Lit
+from presieve.lift.forms import Form, Lifted, Request
+from presieve.lift.python.zones import Zone
+from presieve.lift.values.columns import BesideNull, Columns, Nulls
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An object, its form (None: find out) and the request; ``tracked`` are the constants that sets
+    and dicts tell from others.
+    """
+
+    obj: object
+    form: Form | None
+    request: Request
+    tracked: tuple[Lit, ...] = ()
+    nulls: Nulls = field(default_factory=Nulls)
+
+    def values(self, *, single: bool = False) -> Columns:
+        """Columns whose values come one by one; ``single``: each row is a group."""
+        zone = Zone(self.request.timezone)
+        return Columns(self.request, False, zone, tracked=self.tracked, single=single)
+
+    def tables(self, *, pandas: bool, beside_null: BesideNull | None = None) -> Columns:
+        """Columns that come as a whole; with ``beside_null`` each row is a group."""
+        columns = replace(self.values(single=beside_null is not None), nulls=self.nulls)
+        return replace(columns, pandas=pandas, beside_null=beside_null or "doubles")
+
+
+def lifted(columns: Columns, fold: Fold, source: str) -> Lifted:
+    """The fold with what was recorded on the way."""
+    recorded = columns.recorded
+    calls = tuple(recorded.calls.values())
+    return Lifted(fold, tuple(recorded.assumptions.values()), source, calls)
