@@ -12,8 +12,8 @@ from presieve.cli import options as opt
 from presieve.cli import output, project
 from presieve.cli.load import load_beside, load_fold
 from presieve.driver.options import Options
-from presieve.report import found as tell
 from presieve.report import progress
+from presieve.report import synthesis_text as tell
 from presieve.report.words import why as more
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def command(
     where: opt.Where,
     returns: opt.Returns = None,
     keys: opt.Keys = "",
-    mode: opt.ModeOption = opt.Mode.GROUPED,
+    mode: opt.ModeOption = opt.ModeChoice.GROUPED,
     policy: opt.Policy = None,
     budget: opt.Budget = None,
     declare: opt.Declare = None,

@@ -1,4 +1,4 @@
-"""Trusted. A DataFrame in, an equivalent one out, and the story of what was done.
+"""Trusted. A DataFrame in, an equivalent one out, and a report of what was done.
 
 ``optimize`` and ``explain`` are two views of one function, so that a report cannot differ from
 what happens.
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from presieve.backend.problems.problem import SiteProblem
     from presieve.report.report import Report
     from presieve.report.trace import Trace
-    from presieve.synthesis.events import Story
+    from presieve.synthesis.events import EventLog
 
 logger = logging.getLogger("presieve")
 
@@ -178,7 +178,7 @@ class _Run:
         budget = self.options.budget
         self.met.append(site)
         logger.debug("looking at %s %s", site.operator, site.function)
-        with progress.shown(site.function or site.operator, self.started, budget):
+        with progress.indicator(site.function or site.operator, self.started, budget):
             deadline = self.started + budget
             return _solve_site(opened, site, self.options, deadline, for_report=self.for_report)
 
@@ -295,12 +295,12 @@ def _solve_problem(
 
 def _traced(problem: Problem, known: Mapping[Assumption, str], options: Options) -> Trace:
     """The search done once more, and told."""
-    from presieve.report.tell import trace
+    from presieve.report.trace_steps import trace
 
-    story: Story = []
+    event_log: EventLog = []
     budget, policy = options.budget, options.policy
-    solve(problem, budget=budget, policy=policy, discharged=known, story=story)
-    return trace(story)
+    solve(problem, budget=budget, policy=policy, discharged=known, event_log=event_log)
+    return trace(event_log)
 
 
 _LEAST = 0.1

@@ -16,10 +16,10 @@ from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
 from presieve.report import conjuncts, invariant, reaches, remedies
 from presieve.report.model import BoundaryReport
-from presieve.report.parts import Conjunct
+from presieve.report.parts import ConjunctFate
 from presieve.report.source import listing
 from presieve.report.source.listing import Listing
-from presieve.report.tell import sql
+from presieve.report.trace_steps import sql
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def of_functions(report: BoundaryReport, site: SiteProblem) -> BoundaryReport:
 def of_proof(report: BoundaryReport, problem: Problem, found: ProofParts) -> BoundaryReport:
     """The report with what became of the filter's conjuncts, and the invariant in words."""
     told = tuple(
-        Conjunct(sql(a.term), a.fate, tuple(map(sql, a.above)))
+        ConjunctFate(sql(a.term), a.fate, tuple(map(sql, a.above)))
         for a in conjuncts.accounts(found.kind, problem.where, found.residual)
     )
     texts = tuple(s.text for s in invariant.sentences(problem, found.invariant))

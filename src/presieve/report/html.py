@@ -17,7 +17,7 @@ from presieve.report.verdict_model import VerdictData
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from presieve.report.found import Found
+    from presieve.report.synthesis_text import SynthesisFields
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,13 @@ def verdict_fragment(verdict: VerdictData) -> str:
     return _templates().get_template("verdict_fragment.html").render(**_verdict(verdict))
 
 
-def synthesis_fragment(found: Found) -> str:
+def synthesis_fragment(found: SynthesisFields) -> str:
     """What a notebook shows of what ``synthesize`` found."""
-    from presieve.report import found as tell
+    from presieve.report import synthesis_text
 
-    return _templates().get_template("synthesis.html").render(found=found, tell=tell)
+    template = _templates().get_template("synthesis.html")
+    return template.render(found=found, words=synthesis_text)
 
 
 def _verdict(verdict: VerdictData) -> dict[str, object]:
-    return {"v": verdict, "tell": verdict_text, "title": "presieve verify", "sections": ()}
+    return {"v": verdict, "words": verdict_text, "title": "presieve verify", "sections": ()}

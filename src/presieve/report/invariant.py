@@ -131,13 +131,13 @@ def _sentence(clauses: tuple[Term, ...], names: Names) -> tuple[int, Sentence]:
     both = len(clauses) == 2
     try:
         rank, text = _clause(clause, names, both)
-    except _UnsaidError:
+    except _NoSentenceError:
         told = " and ".join(infix(c) for c in clauses)
         return 9, Sentence(f"in symbols: {told}", clauses)
     return rank, Sentence(text, clauses)
 
 
-class _UnsaidError(Exception):
+class _NoSentenceError(Exception):
     """There are no words for a term. Never leaves this module."""
 
 
@@ -190,7 +190,7 @@ def _holds(term: Term, names: Names, both: bool = False) -> str:
             return "there is a row" if scope is Scope.ACC else "a row has passed"
         case Var(_, _, sort) if sort == BOOL:
             return f"{_noun(term)} is true"
-    raise _UnsaidError
+    raise _NoSentenceError
 
 
 def _fails(term: Term, names: Names) -> str:
@@ -218,7 +218,7 @@ def _fails(term: Term, names: Names) -> str:
             return "there is no row" if scope is Scope.ACC else "no row has passed"
         case Var(_, _, sort) if sort == BOOL:
             return f"{_noun(term)} is false"
-    raise _UnsaidError
+    raise _NoSentenceError
 
 
 def _bracketed(term: Term, text: str) -> str:
@@ -249,7 +249,7 @@ def _noun(term: Term) -> str:
             return f"`{name}`"
         case Lit() as literal:
             return infix(literal)
-    raise _UnsaidError
+    raise _NoSentenceError
 
 
 def _listed(texts: Iterable[str]) -> str:

@@ -9,8 +9,8 @@ from typing import assert_never
 from presieve.report.grids import Cell, Grid, value_cell
 from presieve.report.rows import rows_text
 from presieve.report.text import WIDTH, field_text
-from presieve.report.trace import Run
-from presieve.report.verdict_model import Claim, Counterexample, Repair, VerdictData
+from presieve.report.trace import TableRun
+from presieve.report.verdict_model import ClaimedPushdown, Counterexample, Repair, VerdictData
 
 BLAMED = {
     "prefilter": "the pre-filter drops too much",
@@ -35,7 +35,7 @@ def headline(verdict: VerdictData) -> str:
     assert_never(verdict.status)
 
 
-def claimed(claim: Claim) -> Iterator[tuple[str, str]]:
+def claimed(claim: ClaimedPushdown) -> Iterator[tuple[str, str]]:
     """What was to be shown, as names and texts."""
     yield "function", claim.function + (f" ({claim.span})" if claim.span else "")
     yield "filter", claim.where
@@ -63,7 +63,7 @@ def not_known(verdict: VerdictData) -> Iterator[tuple[str, str]]:
         yield "what to do", verdict.remedy
 
 
-def mended(repair: Repair) -> Iterator[tuple[str, str]]:
+def repair_fields(repair: Repair) -> Iterator[tuple[str, str]]:
     """The pushdown that would do."""
     yield "pre-filter", repair.prefilter
     yield "residual", repair.residual
@@ -103,7 +103,7 @@ def result_grid(found: Counterexample) -> Grid:
 
 
 def _result_row(
-    found: Counterexample, run: Run, judge: str, names: tuple[str, ...]
+    found: Counterexample, run: TableRun, judge: str, names: tuple[str, ...]
 ) -> tuple[Cell, ...]:
     differ = set(found.differs) if run is found.pushed else set()
     cells = [
@@ -175,7 +175,7 @@ def _lines(verdict: VerdictData) -> Iterator[str]:
     if repair is not None:
         yield ""
         yield f"  {repair_title(repair)}:"
-        yield from (field_text(*f) for f in mended(repair))
+        yield from (field_text(*f) for f in repair_fields(repair))
     elif verdict.status == "refuted":
         yield ""
         yield f"  {NO_REPAIR}."

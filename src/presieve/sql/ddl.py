@@ -54,7 +54,7 @@ def parse_schema(ddl: str) -> tuple[SchemaColumn, ...]:
     where two columns have the same name when case is ignored, as Spark ignores it.
     """
     try:
-        parser = _Parser(tokens(ddl))
+        parser = _SchemaParser(tokens(ddl))
         columns = parser.columns()
         parser.end()
     except DeclineSignal as signal:
@@ -78,7 +78,7 @@ def parse_returns(ddl: str, default_name: str) -> tuple[SchemaColumn, ...]:
     Raises :class:`UsageError` as :func:`parse_schema` does.
     """
     try:
-        parser = _Parser(tokens(ddl))
+        parser = _SchemaParser(tokens(ddl))
         type_ = parser.type()
         parser.end()
     except DeclineSignal:
@@ -86,7 +86,7 @@ def parse_returns(ddl: str, default_name: str) -> tuple[SchemaColumn, ...]:
     return (SchemaColumn(default_name, type_),)
 
 
-class _Parser:
+class _SchemaParser:
     def __init__(self, found: tuple[Token, ...]) -> None:
         self.tokens = list(found)
         self.position = 0

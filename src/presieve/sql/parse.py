@@ -30,7 +30,7 @@ from presieve.sql.exact import widened
 from presieve.sql.lexer import Token
 from presieve.sql.names import dotted
 from presieve.sql.operands import NULL, Constant, Operand
-from presieve.sql.reader import Reader
+from presieve.sql.reader import TokenReader
 
 COMPARISONS: dict[str, tuple[Op, bool]] = {
     "=": (Op.SQL_EQ, False),
@@ -58,7 +58,7 @@ def parse_predicate(text: str, names: Mapping[str, Var], timezone: str) -> Term 
     ``text``.
     """
     try:
-        parser = _Parser(text, names, timezone)
+        parser = _ConditionParser(text, names, timezone)
         with parser.at(parser.here):
             operand = parser.condition()
             parser.finish()
@@ -74,7 +74,7 @@ def parse_operand(text: str, names: Mapping[str, Var], timezone: str) -> Operand
     may be a part of another one.
     """
     try:
-        parser = _Parser(text, names, timezone)
+        parser = _ConditionParser(text, names, timezone)
         operand = parser.condition()
         parser.finish()
     except DeclineSignal as signal:
@@ -85,7 +85,7 @@ def parse_operand(text: str, names: Mapping[str, Var], timezone: str) -> Operand
 _Rule: TypeAlias = Callable[[], Operand]
 
 
-class _Parser(Reader):
+class _ConditionParser(TokenReader):
     """One method for each rule of the grammar."""
 
     def __init__(self, text: str, names: Mapping[str, Var], timezone: str) -> None:

@@ -22,7 +22,7 @@ from presieve.semantics.compile import State
 from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import clock, events
-from presieve.synthesis.forms.count_scaling import Lowering, lower
+from presieve.synthesis.forms.count_scaling import CountScaling, scale_counts
 from presieve.synthesis.invariant.candidate import (
     Attempt,
     Evidence,
@@ -32,10 +32,10 @@ from presieve.synthesis.invariant.candidate import (
     attempt,
     refute,
 )
-from presieve.synthesis.outcome import Outcome
 from presieve.synthesis.prefilter.key_conjuncts import put_below, split
 from presieve.synthesis.residual.kinds import pushdown_kind
 from presieve.synthesis.residual.needed import residual_witnesses
+from presieve.synthesis.result import SearchResult
 from presieve.synthesis.sampling import walks
 from presieve.synthesis.sampling.climb import climbed
 from presieve.synthesis.sampling.space import MAX_CELLS, NO_ROWS, Space
@@ -47,11 +47,11 @@ from presieve.synthesis.sampling.tables import (
     difference,
     explore,
 )
-from presieve.synthesis.tracer import Narrator
+from presieve.synthesis.tracer import Tracer
 from presieve.synthesis.witness import bmc
-from presieve.synthesis.witness.generalize import blame
-from presieve.synthesis.witness.lifting import raised
-from presieve.synthesis.witness.strength import shown_for_all, written
+from presieve.synthesis.witness.generalize import generalize
+from presieve.synthesis.witness.lifting import lift_witnesses
+from presieve.synthesis.witness.strength import as_witnesses, covering_tables
 from presieve.universe.boxes import cover, excluding, predicate
 
 _ROUNDS = 12
@@ -62,7 +62,7 @@ _SWEEPS = 4
 _MOST = 0.6
 """Of the time that is left, what a stage may take that others come after."""
 _WALKED = 30
-"""Tables to begin with that walks of a lowered problem find."""
+"""Tables to begin with that walks of a scaled problem find."""
 
 
 class _Search:
@@ -75,18 +75,18 @@ class _Search:
         problem: Problem,
         chosen: Sequence[Term],
         budget: float,
-        stronger: Outcome | None = None,
-        tell: events.Tell = events.untold,
+        stronger: SearchResult | None = None,
+        record: events.Recorder = events.discard,
     ) -> None:
         self.started = time.perf_counter()
         self.solvers: list[Solver] = []
         self.proved = self.space = Space(problem, chosen=tuple(chosen))
-        self.lowering: Lowering | None = None
+        self.scaling: CountScaling | None = None
         self.deadline = self.until = clock.now() + budget
         self.random, self.walking = Random(0), Random(5)
         self.stronger = stronger
         self.finding = Finding()
-        self.tell, self.narrator = tell, Narrator(tell)
+        self.record, self.tracer = record, Tracer(record)
 
     def solver(self) -> Solver:
         """A fresh solver, counted."""
@@ -111,7 +111,7 @@ class _Search:
     # --- stages -------------------------------------------------------------------------------
 
     def run(self) -> tuple[Proof | None, Strength]:
-        """All stages: on the lowered problem where the filter counts far, then as it is."""
+        """All stages: on the scaled problem where the filter counts far, then as it is."""
         self.begin(_MOST)
         if self.lower():
             proof, strength = self._prove_lowered()
@@ -126,47 +126,47 @@ class _Search:
         return self.prove()
 
     def _prove_lowered(self) -> tuple[Proof | None, Strength]:
-        """The stages with samples of the lowered problem; without a proof, back to the original."""
+        """The stages with samples of the scaled problem; without a proof, back to the original."""
         self.explore()
         proof, strength = self.prove()
         if proof is not None:
             return proof, self._raised(strength)
-        self.space, self.lowering, self.finding = self.proved, None, Finding()
-        self.narrator.lowered(self.proved.problem)
+        self.space, self.scaling, self.finding = self.proved, None, Finding()
+        self.tracer.counts_scaled(self.proved.problem)
         return None, strength
 
     def lower(self, *, sums: bool = False) -> bool:
-        """Take samples from the lowered problem from now on, if there is one."""
-        self.lowering = lower(self.proved.problem, self.proved.classes, sums=sums)
-        if self.lowering:
-            self.space = Space(self.lowering.problem, chosen=self.proved.chosen)
-            self.narrator.lowered(self.lowering.problem)
-        return self.lowering is not None
+        """Take samples from the scaled problem from now on, if there is one."""
+        self.scaling = scale_counts(self.proved.problem, self.proved.classes, sums=sums)
+        if self.scaling:
+            self.space = Space(self.scaling.problem, chosen=self.proved.chosen)
+            self.tracer.counts_scaled(self.scaling.problem)
+        return self.scaling is not None
 
     def _raised(self, strength: Strength) -> Strength:
-        """Make witnesses of the original problem of those of the lowered one, as far as it goes."""
-        assert self.lowering is not None
+        """Make witnesses of the original problem of those of the scaled one, as far as it goes."""
+        assert self.scaling is not None
         if strength != "regions":
             return strength
-        real = raised(self.lowering, self.proved, self.space, self.finding)
+        real = lift_witnesses(self.scaling, self.proved, self.space, self.finding)
         if real is None:
-            self.tell(events.Weaker("raised"))
+            self.record(events.Weaker("raised"))
             return "universe"
         self.finding.needs = real
         return strength
 
     def explore(self) -> None:
         """Accepted tables and needed cells, by running; a first one by the solver or climbing."""
-        walked = walks.accepted_tables(self.space, Random(4)) if self.lowering else ()
+        walked = walks.accepted_tables(self.space, Random(4)) if self.scaling else ()
         seeds = list(islice(walked, _WALKED))
-        known = self.stronger.shown if self.stronger and not self.lowering else {}
+        known = self.stronger.witnesses if self.stronger and not self.scaling else {}
         self.finding = explore(self.space, self.random, self.until, seeds, known)
         if self.finding.accepted:
             return
         for rows in _SEEDS:
             if self.out_of_time:
                 return
-            seed = bmc.accepted_table(self.space, rows, self.solver(), self.effort())
+            seed = bmc.accepted_table(bmc.Query(self.space, rows, self.solver(), self.effort()))
             if seed and isinstance(self.space.machine.outcome(*seed), tuple):
                 self.finding = explore(self.space, self.random, self.until, [seed], known)
                 return
@@ -186,9 +186,9 @@ class _Search:
             tables.setdefault((table, random.choice(self.space.keys)))
         parted = walks.parted_tables(self.space, random, self.finding.kept)
         tables |= dict.fromkeys(islice(parted, _RANDOM_WALKS))
-        space, lowering = self.space, self.lowering
+        space, scaling = self.space, self.scaling
         self.seen = Evidence(
-            space, list(tables), self.solver, self.effort, self.proved, lowering, self.tell
+            space, list(tables), self.solver, self.effort, self.proved, scaling, self.record
         )
         return self.seen
 
@@ -198,18 +198,18 @@ class _Search:
 
     def prove(self) -> tuple[Proof | None, Strength]:
         """Candidate after candidate, each weaker by a cell that turned out to be needed."""
-        self.narrator.explored(self.space, self.finding)
+        self.tracer.explored(self.space, self.finding)
         for _ in range(_ROUNDS):
-            if self.lowering:
+            if self.scaling:
                 self._sweep()
             if self._is_weaker():
-                self.narrator.put_back(self.space, self.finding)
+                self.tracer.put_back(self.space, self.finding)
                 return None, "universe"
             prefilter = self.candidate()
             if prefilter == SQL_TRUE and not accepts_all(self.space):
-                self.narrator.put_back(self.space, self.finding, "nothing")
+                self.tracer.put_back(self.space, self.finding, "nothing")
                 return None, "universe"
-            self.narrator.proposed(self.space, self.finding, prefilter)
+            self.tracer.proposed(self.space, self.finding, prefilter)
             tried = Attempt(self.evidence(), prefilter)
             result = tried.begin()
             learned = False
@@ -220,16 +220,16 @@ class _Search:
                 case Proof() if self.finding.witnessed:
                     return result, "regions"
                 case Proof():
-                    self.tell(events.Weaker("guards"))
+                    self.record(events.Weaker("guards"))
                     return result, "universe"
                 case Wrong(table, key):
-                    self.narrator.refuted(self.space, prefilter, table, key, "samples")
+                    self.tracer.refuted(self.space, prefilter, table, key, "samples")
                     learned = self.learn(table, key)
                     self._sweep()
             if not learned or self.out_of_time:
                 break
         why: events.Reason = "time" if self.out_of_time else "resists"
-        self.narrator.put_back(self.space, self.finding, why)
+        self.tracer.put_back(self.space, self.finding, why)
         return (None if self.stronger else self._fallback()), "universe"
 
     def _is_weaker(self) -> bool:
@@ -252,7 +252,7 @@ class _Search:
                 if self.out_of_time:
                     break
                 if refuted is not None:
-                    self.narrator.refuted(self.space, refuted, table, key, "walks")
+                    self.tracer.refuted(self.space, refuted, table, key, "walks")
                     refuted = None
                 self.learn(table, key)
             if len(self.finding.kept) == known:
@@ -262,7 +262,7 @@ class _Search:
     def keep_all(self) -> tuple[Proof | None, Strength]:
         """The proof that every row may be kept, for conjuncts over keys to go below with."""
         self.until = self.deadline
-        self.tell(events.Proposed(SQL_TRUE))
+        self.record(events.Proposed(SQL_TRUE))
         result = attempt(self.evidence(), SQL_TRUE)
         needed = (
             self.space.size <= MAX_CELLS and self.finding.witnessed and self.candidate() == SQL_TRUE
@@ -274,7 +274,7 @@ class _Search:
 
     def learn(self, table: Table, key: State) -> bool:
         """See :func:`blame`."""
-        return blame(self.space, self.finding, (table, key), self.random, self.deadline)
+        return generalize(self.space, self.finding, (table, key), self.random, self.deadline)
 
     def _model_check(self, prefilter: Term) -> bool:
         where = self.space.problem.where
@@ -282,10 +282,10 @@ class _Search:
             if self.out_of_time:
                 return False
             found = bmc.wrong_table(
-                self.space, prefilter, where, rows, self.solver(), self.effort()
+                bmc.Query(self.space, rows, self.solver(), self.effort()), prefilter, where
             )
             if found and refute(self.space, prefilter, where, [found]):
-                self.narrator.refuted(self.space, prefilter, *found, "solver")
+                self.tracer.refuted(self.space, prefilter, *found, "solver")
                 return self.learn(*found)
         return False
 
@@ -296,12 +296,12 @@ class _Search:
         dropped = [c for c in self.space.cells if c not in kept]
         boxes = cover(self.space.partitions, dropped, kept)
         proofs: list[Proof] = []
-        self.tell(events.Boxes(len(boxes)))
+        self.record(events.BoxesTried(len(boxes)))
         for box in boxes if len(boxes) > 1 else []:
             if self.out_of_time:
                 break
             part = excluding(self.space.partitions, box)
-            self.tell(events.Proposed(part))
+            self.record(events.Proposed(part))
             result = attempt(evidence, part)
             if isinstance(result, Proof):
                 proofs.append(result)
@@ -309,7 +309,7 @@ class _Search:
             return proofs[0] if proofs else None
         self.begin(_MOST)
         every = sql_conjunction(p.prefilter for p in proofs)
-        self.tell(events.Proposed(every))
+        self.record(events.Proposed(every))
         joined = attempt(evidence, every)
         return joined if isinstance(joined, Proof) else proofs[0]
 
@@ -322,31 +322,31 @@ class _Search:
             for n in self.finding.needs.values()
             if difference(space, n.table, n.key, n.index) == "result"
         ]
-        return shown_for_all(space, prefilter, needs, self.solver(), self.effort)
+        return covering_tables(space, prefilter, needs, self.solver(), self.effort)
 
 
 def synthesize(
     problem: Problem,
     budget: float = 10.0,
-    stronger: Outcome | None = None,
-    tell: events.Tell = events.untold,
-) -> Outcome:
+    stronger: SearchResult | None = None,
+    record: events.Recorder = events.discard,
+) -> SearchResult:
     """As strong a pre-filter and as weak a residual as could be proved within the budget.
 
     ``stronger`` is what was found for the same problem under more assumptions. Its witnesses hold
     here, too, and the search ends as soon as a row turns out to be needed that is dropped there.
     """
     keys_only, rest = split(problem)
-    search = _Search(rest, keys_only, budget, stronger, tell)
+    search = _Search(rest, keys_only, budget, stronger, record)
     declined: tuple[Declined, ...] = ()
     proof: Proof | None = None
     strength: Strength = "universe"
     if not search.space.is_inhabited:
         return _found(search, problem, None, (Declined("premises", NO_ROWS),))
     if keys_only:
-        tell(events.Keys(tuple(keys_only)))
+        record(events.Keys(tuple(keys_only)))
     if search.space.size > MAX_CELLS:
-        tell(events.Weaker("regions"))
+        record(events.Weaker("regions"))
         many = f"{search.space.size} regions of rows are too many; compare with fewer constants"
         declined = (Declined("space", many),)
     else:
@@ -367,14 +367,14 @@ def _found(
     problem: Problem,
     pushdown: Pushdown | None,
     declined: tuple[Declined, ...],
-) -> Outcome:
+) -> SearchResult:
     calls = sum(s.calls for s in search.solvers)
     seconds = time.perf_counter() - search.started
     cells = frozenset(search.space.cells if search.space.size <= MAX_CELLS else ())
     needs = frozenset(search.finding.kept)
-    shown = {} if search.lowering else search.finding.needs
-    search.tell(events.Ended(problem, pushdown))
-    return Outcome(problem, pushdown, declined, calls, seconds, cells, needs, shown)
+    shown = {} if search.scaling else search.finding.needs
+    search.record(events.Ended(problem, pushdown))
+    return SearchResult(problem, pushdown, declined, calls, seconds, cells, needs, shown)
 
 
 def _pushdown(
@@ -386,17 +386,17 @@ def _pushdown(
     if kind == "none":
         return None
     if not all(search.space.is_chosen(n.key) for n in search.finding.needs.values()):
-        search.tell(events.Weaker("keys"))
+        search.record(events.Weaker("keys"))
         strength = "universe"  # a witness in a group that the filter rejects by its key is none
     if problem.fold.hidden:  # tables with values that may never occur show nothing
-        search.tell(events.Weaker("hidden"))
+        search.record(events.Weaker("hidden"))
         return Pushdown(kind, "universe", prefilter, residual, invariant)
     needs = search.shown_for_all(problem, prefilter)
     if needs is not None:
         strength = "optimal"
     elif strength == "regions":
         needs = [n for _, n in sorted(search.finding.needs.items())]
-    shown = tuple(written(search.space, needs or []))
+    shown = tuple(as_witnesses(search.space, needs or []))
     space = search.proved.of(problem, tuple(keys_only))
     conjuncts = residual_witnesses(space, search.seen, kind, prefilter, residual)
     return Pushdown(kind, strength, prefilter, residual, invariant, shown, conjuncts)

@@ -14,46 +14,46 @@ from presieve.synthesis.witness.as_terms import region
 from presieve.universe.boxes import Cell
 
 
-class Narrator:
+class Tracer:
     """Remembers which regions were told of. Computes nothing where nobody listens."""
 
-    def __init__(self, tell: events.Tell) -> None:
-        self.tell = tell
+    def __init__(self, record: events.Recorder) -> None:
+        self.record = record
         self._known = frozenset[Cell]()
 
-    def lowered(self, problem: Problem) -> None:
+    def counts_scaled(self, problem: Problem) -> None:
         """Tables are of this problem from now on."""
         self._known = frozenset()
-        self.tell(events.Lowered(problem))
+        self.record(events.CountsScaled(problem))
 
     def explored(self, space: Space, finding: Finding) -> None:
         """What running tables has shown."""
-        self.tell(events.Explored(len(finding.accepted), space.size, self._needs(space, finding)))
+        self.record(events.Explored(len(finding.accepted), space.size, self._needs(space, finding)))
 
     def put_back(self, space: Space, finding: Finding, why: events.Reason | None = None) -> None:
         """The regions that turned out to be needed since, if any; why it stops here, if it does."""
         if needs := self._needs(space, finding):
-            self.tell(events.PutBack(needs))
+            self.record(events.PutBack(needs))
         if why:
-            self.tell(events.Weaker(why))
+            self.record(events.Weaker(why))
 
     def proposed(self, space: Space, finding: Finding, prefilter: Term) -> None:
         """The next candidate, after what speaks against the last one."""
         self.put_back(space, finding)
-        self.tell(events.Proposed(prefilter))
+        self.record(events.Proposed(prefilter))
 
     def refuted(
         self, space: Space, prefilter: Term, table: Table, key: State, by: events.By
     ) -> None:
         """A table on which the candidate goes wrong."""
-        if self.tell is not events.untold:
+        if self.record is not events.discard:
             with clock.free():
                 small = _smaller_table(space, prefilter, table, key)
-            self.tell(events.Refuted(prefilter, events.Group(space.problem, key, small), by))
+            self.record(events.Refuted(prefilter, events.Group(space.problem, key, small), by))
 
     def _needs(self, space: Space, finding: Finding) -> tuple[events.Needed, ...]:
         """What was not told yet of the cells that must stay."""
-        if self.tell is events.untold:
+        if self.record is events.discard:
             return ()
         known, self._known = self._known, frozenset(finding.kept)
         with clock.free():

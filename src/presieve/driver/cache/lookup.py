@@ -36,11 +36,11 @@ def _kept(asked: checked.Asked) -> Solution:
         log.logger.debug("the cache has what was found of that before")
     else:
         problem, policy = asked.problem, asked.policy
-        story = log.listening()
+        event_log = log.listening()
         found = solve(
-            problem, budget=asked.left, policy=policy, discharged=asked.known, story=story
+            problem, budget=asked.left, policy=policy, discharged=asked.known, event_log=event_log
         )
-        log.steps(story)
+        log.steps(event_log)
         if store is not None:
             checked.keep(store, asked, found)
     return found

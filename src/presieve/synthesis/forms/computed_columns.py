@@ -28,7 +28,7 @@ from presieve.ir.terms import SQL_FALSE, App, Lit, Op, Scope, Term, Var, float_l
 from presieve.ir.walk import substitute, subterms, variables
 from presieve.semantics.assumptions import assumed
 from presieve.semantics.compile import State
-from presieve.smt.solver import Effort
+from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.invariant.conditions import (
     as_sql,
@@ -37,14 +37,14 @@ from presieve.synthesis.invariant.conditions import (
     put_back,
     regrouped,
 )
-from presieve.synthesis.outcome import Outcome
 from presieve.synthesis.prefilter.bounds import with_bounds
 from presieve.synthesis.residual.needed import by_running
+from presieve.synthesis.result import SearchResult
 from presieve.synthesis.sampling.correlated import CORRELATED, facts
-from presieve.synthesis.sampling.originals import original_groups, original_tables
+from presieve.synthesis.sampling.originals import Originals
 from presieve.synthesis.sampling.space import MAX_CELLS, Space
 from presieve.synthesis.sampling.tables import Table
-from presieve.synthesis.witness.strength import shown_for_all, written
+from presieve.synthesis.witness.strength import as_witnesses, covering_tables
 
 _AS_SQL = {
     Op.FLOAT_ADD: Op.SQL_FLOAT_ADD,
@@ -77,7 +77,7 @@ class Derivation:
     problem: Problem
     computed: tuple[Computed, ...]
 
-    def restored(self, found: Outcome) -> Outcome:
+    def restored(self, found: SearchResult) -> SearchResult:
         """What was found for the smaller problem, said of the original one."""
         if found.pushdown is None:
             return found
@@ -101,17 +101,13 @@ class Derivation:
         space, groups = Space(problem), list[tuple[Table, State]]()
         if all(c.number is None for c in self.computed):
             pushdown = self._strengthened(problem, found.pushdown.witnesses, pushdown)
-            groups = original_groups(
-                space,
-                self.problem,
-                _meanings(self.computed),
-                pushdown.residual_witnesses,
-                Z3Solver(),
-                _EFFORT,
-            )
+            groups = self._originals(problem, Z3Solver()).groups(pushdown.residual_witnesses)
         shown = by_running(space, pushdown.kind, pushdown.prefilter, pushdown.residual, groups)
         pushdown = replace(pushdown, residual_witnesses=shown)
         return replace(found, problem=problem, pushdown=pushdown)
+
+    def _originals(self, problem: Problem, solver: Solver) -> Originals:
+        return Originals(problem, self.problem, _meanings(self.computed), solver, _EFFORT)
 
     def _strengthened(
         self, problem: Problem, witnesses: Sequence[Witness], pushdown: Pushdown
@@ -120,14 +116,11 @@ class Derivation:
         such.
         """
         space, solver = Space(problem), Z3Solver()
-        conditions = _meanings(self.computed)
-        tables = original_tables(
-            space, self.problem, conditions, witnesses, solver.fresh(), _EFFORT
-        )
-        needs = shown_for_all(space, pushdown.prefilter, tables, solver.fresh(), lambda: _EFFORT)
+        tables = self._originals(problem, solver.fresh()).tables(witnesses)
+        needs = covering_tables(space, pushdown.prefilter, tables, solver.fresh(), lambda: _EFFORT)
         if needs is None:
             return pushdown
-        shown = tuple(written(space, needs))
+        shown = tuple(as_witnesses(space, needs))
         return replace(pushdown, strength="optimal", witnesses=shown)
 
 

@@ -2,11 +2,12 @@
 
 ``times > 7 AND prices > 18`` accepts no table of fewer than 27 rows, and short tables are what the
 search learns from. A counter is an integer of the state to which steps add constants; the constants
-that it is compared with are therefore lowered, in order and with room between them, and the search
-runs on the lowered problem. Its samples speak for the original one: a leaf ``times > 7`` there is
-``times > 2`` here. What is proved is the original problem: lowering can only miss something.
+that it is compared with are therefore scaled down, in order and with room between them, and the
+search runs on the scaled problem. Its samples speak for the original one: a leaf ``times > 7``
+there is ``times > 2`` here. What is proved is the original problem: scaling can only miss
+something.
 
-A sum of columns is lowered on request, to a few of the largest constants that its columns meet:
+A sum of columns is scaled on request, to a few of the largest constants that its columns meet:
 a sum of amounts up to 100 reaches a million after ten thousand rows only.
 """
 
@@ -41,12 +42,12 @@ WAYS = 12
 
 _Number: TypeAlias = int | float
 _Scale: TypeAlias = Mapping[_Number, _Number]
-"""From the constants of a counter to the lowered ones: strictly increasing, zero to zero."""
+"""From the constants of a counter to the scaled ones: strictly increasing, zero to zero."""
 
 
 @dataclass(frozen=True)
-class Lowering:
-    """The lowered problem, and how its constants stand for those of the original one.
+class CountScaling:
+    """The scaled problem, and how its constants stand for those of the original one.
 
     ``scales`` has the counters of the state, and whatever else meets their values.
     """
@@ -56,24 +57,24 @@ class Lowering:
     scales: Mapping[Var, _Scale]
 
     def term(self, term: Term) -> Term:
-        """A term of the original problem, said of the lowered one."""
-        return _lowered(term, self.scales, None)
+        """A term of the original problem, said of the scaled one."""
+        return _scaled(term, self.scales, None)
 
-    def raised(self, space: Space, lowered: Space, need: Need) -> Need | None:
-        """A witness of the original problem, whose space is ``space``, made of a lowered one. None
+    def lifted(self, space: Space, scaled: Space, need: Need) -> Need | None:
+        """A witness of the original problem, whose space is ``space``, made of a scaled one. None
         where that takes more than :data:`LONGEST` rows, or shows nothing.
         """
-        for longer in self.longer(space, lowered, need):
+        for longer in self.repetitions(space, scaled, need):
             if difference(space, longer.table, longer.key, longer.index) == "result":
                 return longer
         return None
 
-    def longer(self, space: Space, lowered: Space, need: Need) -> Iterator[Need]:
+    def repetitions(self, space: Space, scaled: Space, need: Need) -> Iterator[Need]:
         """The table with rows repeated until the counters have gone as far as the original
         constants ask for, in each way of reading them, where that takes no more than
         :data:`LONGEST` rows.
         """
-        end = lowered.machine.run(need.table, need.key)
+        end = scaled.machine.run(need.table, need.key)
         if end is None:
             return
         fields = state_vars(self.original.fold, Scope.ACC)
@@ -84,12 +85,15 @@ class Lowering:
             if v in self.scales and strip(v.sort) == INT
         ]
         for above in product((True, False), repeat=len(counters)):
-            goals = {i: (_raised(s, v, a), a) for (i, s, v), a in zip(counters, above, strict=True)}
+            goals = {
+                i: (_original_count(s, v, a), a)
+                for (i, s, v), a in zip(counters, above, strict=True)
+            }
             yield from islice(_repeated(space, need, goals), WAYS)
 
 
-def _raised(scale: _Scale, value: Value, above: bool) -> int:
-    """The number that is as far above the original constant as ``value`` is above the lowered one,
+def _original_count(scale: _Scale, value: Value, above: bool) -> int:
+    """The number that is as far above the original constant as ``value`` is above the scaled one,
     or as far below the next.
     """
     assert isinstance(value, int)
@@ -152,8 +156,8 @@ def _number(value: Value) -> int:
     return value if isinstance(value, int) else 0
 
 
-def lower(problem: Problem, classes: Classes, *, sums: bool = False) -> Lowering | None:
-    """The problem with lowered constants, or None where it does not count far. With ``sums``, also
+def scale_counts(problem: Problem, classes: Classes, *, sums: bool = False) -> CountScaling | None:
+    """The problem with scaled constants, or None where it does not count far. With ``sums``, also
     those that sums of columns are compared with.
     """
     fold = problem.fold
@@ -173,7 +177,7 @@ def lower(problem: Problem, classes: Classes, *, sums: bool = False) -> Lowering
     for v, scale in list(scales.items()):
         scales[Var(Scope.TWIN, v.name, v.sort)] = scale
         scales |= {o: scale for o in outputs if classes.together(v, o)}
-    return Lowering(problem, _problem(problem, scales), scales)
+    return CountScaling(problem, _problem(problem, scales), scales)
 
 
 def _unit(problem: Problem, classes: Classes, v: Var, sums: bool) -> _Number | None:
@@ -237,14 +241,14 @@ def _problem(problem: Problem, scales: Mapping[Var, _Scale]) -> Problem:
     fold = problem.fold
     fields = []
     for f, v in zip(fold.fields, state_vars(fold, Scope.ACC), strict=True):
-        init, step = (_lowered(t, scales, scales.get(v)) for t in (f.init, f.step))
+        init, step = (_scaled(t, scales, scales.get(v)) for t in (f.init, f.step))
         fields.append(replace(f, init=init, step=step))
     outputs = [
-        replace(o, term=_lowered(o.term, scales, scales.get(output_var(o.name, o.sort))))
+        replace(o, term=_scaled(o.term, scales, scales.get(output_var(o.name, o.sort))))
         for o in fold.outputs
     ]
     step_raises, finish_raises = (
-        _lowered(t, scales, None) for t in (fold.step_raises, fold.finish_raises)
+        _scaled(t, scales, None) for t in (fold.step_raises, fold.finish_raises)
     )
     smaller = replace(
         fold,
@@ -253,11 +257,11 @@ def _problem(problem: Problem, scales: Mapping[Var, _Scale]) -> Problem:
         step_raises=step_raises,
         finish_raises=finish_raises,
     )
-    return replace(problem, fold=smaller, where=_lowered(problem.where, scales, None))
+    return replace(problem, fold=smaller, where=_scaled(problem.where, scales, None))
 
 
-def _lowered(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) -> Term:
-    """The term with those literals lowered that meet a counter, or are (under ``scale``) one."""
+def _scaled(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) -> Term:
+    """The term with those literals scaled that meet a counter, or are (under ``scale``) one."""
     if isinstance(term, Lit):
         if scale is None or strip(term.sort) not in (INT, FLOAT):
             return term
@@ -278,5 +282,5 @@ def _lowered(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) -> 
             inside = [met[0] if met else None] * len(term.args)
         case _:
             inside = [None] * len(term.args)
-    args = [_lowered(a, scales, s) for a, s in zip(term.args, inside, strict=True)]
+    args = [_scaled(a, scales, s) for a, s in zip(term.args, inside, strict=True)]
     return app(term.op, *args)

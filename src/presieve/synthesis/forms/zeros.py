@@ -15,7 +15,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms, variables
-from presieve.synthesis.outcome import Outcome
+from presieve.synthesis.result import SearchResult
 
 OPEN_ZERO = "open-zero"
 
@@ -33,7 +33,7 @@ def settled(problem: Problem) -> Problem:
     return replace(problem, fold=plain, assumptions=_others(problem))
 
 
-def claims(found: Outcome, problem: Problem) -> Iterator[Outcome]:
+def claims(found: SearchResult, problem: Problem) -> Iterator[SearchResult]:
     """What was found for the settled problem, said of the problem itself, the best first."""
     mine = [a for a in problem.assumptions if a.code == OPEN_ZERO]
     whole = replace(problem, assumptions=found.problem.assumptions)

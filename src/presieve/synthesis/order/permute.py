@@ -102,7 +102,7 @@ class Orders:
             if row and random.random() < _TIES:
                 i = random.randrange(len(row))
                 earlier = random.choice(rows)
-                row = self._lawful((*earlier[:i], row[i], *earlier[i + 1 :]), row)
+                row = self._admissible((*earlier[:i], row[i], *earlier[i + 1 :]), row)
             rows.append(row)
         return tuple(rows)
 
@@ -111,7 +111,7 @@ class Orders:
         for i, column in enumerate(self.space.problem.fold.columns):
             if strip(column.sort) == FLOAT and random.random() < self._odds:
                 value = random.choice(self._doubles)
-                row = self._lawful((*row[:i], value, *row[i + 1 :]), row)
+                row = self._admissible((*row[:i], value, *row[i + 1 :]), row)
         return row
 
     def _with_doubles(self, row: State, value: float) -> State:
@@ -119,12 +119,12 @@ class Orders:
         pairs = zip(row, columns, strict=True)
         return tuple(value if strip(c.sort) == FLOAT else v for v, c in pairs)
 
-    def _lawful(self, row: State, otherwise: State) -> State:
-        return row if self.space.is_lawful(row, self.space.keys[0]) else otherwise
+    def _admissible(self, row: State, otherwise: State) -> State:
+        return row if self.space.is_admissible(row, self.space.keys[0]) else otherwise
 
-    def are_lawful(self, table: Table, key: State) -> bool:
+    def all_admissible(self, table: Table, key: State) -> bool:
         """Whether all rows obey the assumptions."""
-        return all(self.space.is_lawful(row, key) for row in table)
+        return all(self.space.is_admissible(row, key) for row in table)
 
     @property
     def _odds(self) -> float:
@@ -158,16 +158,16 @@ class Orders:
         """The difference that tells most among those that some orders of the tables show."""
         best: Exchange | None = None
         for table, key in tables:
-            for order in _orders(table, random) if self.are_lawful(table, key) else ():
+            for order in _orders(table, random) if self.all_admissible(table, key) else ():
                 found = self._between(table, order, key)
-                best = clearer(best, found)
+                best = clearest(best, found)
             if clock.now() > deadline or (best and best.cause == CAUSES[0]):
                 break
         return best and self._plain(self._shrunk(best))
 
     def exchange(self, table: Table, key: State) -> Exchange | None:
         """Two neighbours of the table whose exchange makes a difference."""
-        for i in range(len(table) - 1 if self.are_lawful(table, key) else 0):
+        for i in range(len(table) - 1 if self.all_admissible(table, key) else 0):
             if self.differs(table, key, i):
                 return self._plain(self._shrunk(self._judged(table, key, i)))
         return None
@@ -197,10 +197,10 @@ class Orders:
         ends = [s and machine.finish(s, key) for s in states]
         if RAISED in [machine.outcome(t, key) for t in (table, other)]:
             return "error"
-        if _alike(ends[0], ends[1], _equal):
+        if _same_but_floats(ends[0], ends[1], _equal):
             return "zero"
         pairs = (states, ends) if self.arithmetic else ()
-        if any(_alike(a, b, _close) for a, b in pairs):
+        if any(_same_but_floats(a, b, _close) for a, b in pairs):
             return "rounding"
         return "nan" if _has_nan((*table, *states)) else "value"
 
@@ -239,13 +239,13 @@ class Orders:
 
     def _better(self, found: Exchange, table: Table, key: State, index: int) -> Exchange:
         """The other table where it is lawful and shows no less, or the one that was found."""
-        if not self.are_lawful(table, key) or not self.differs(table, key, index):
+        if not self.all_admissible(table, key) or not self.differs(table, key, index):
             return found
         other = self._judged(table, key, index)
         return other if _rank(other) <= _rank(found) else found
 
 
-def clearer(a: Exchange | None, b: Exchange | None) -> Exchange | None:
+def clearest(a: Exchange | None, b: Exchange | None) -> Exchange | None:
     """The one that tells a reader more; the first where they tell as much."""
     return b if a is None or (b is not None and _rank(b) < _rank(a)) else a
 
@@ -291,10 +291,12 @@ def _has_nan(value: Value) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _alike(a: Value, b: Value, floats: Callable[[float, float], bool]) -> bool:
+def _same_but_floats(a: Value, b: Value, floats: Callable[[float, float], bool]) -> bool:
     """The same but for floats that are alike."""
     if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(_alike(x, y, floats) for x, y in zip(a, b, strict=True))
+        return len(a) == len(b) and all(
+            _same_but_floats(x, y, floats) for x, y in zip(a, b, strict=True)
+        )
     if isinstance(a, float) and isinstance(b, float):
         return same(a, b) or floats(a, b)
     return same(a, b)

@@ -9,7 +9,7 @@ from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Finding, Need, Table, difference, note_insertions
 
 
-def blame(
+def generalize(
     space: Space, finding: Finding, wrong: tuple[Table, State], random: Random, deadline: float
 ) -> bool:
     """Blame a dropped row of a wrong table: leave dropped rows out one by one until the result

@@ -39,7 +39,7 @@ _DAY = 86_400_000_000
 _UNITS = (_DAY, 3_600_000_000, 60_000_000, 1_000_000)
 
 
-def fewest(table: Table, still: Callable[[Table], bool]) -> Table:
+def minimize_rows(table: Table, still: Callable[[Table], bool]) -> Table:
     """Delta debugging down to single rows: no row can go."""
     size = max(1, len(table) // 2)
     while True:
@@ -55,12 +55,14 @@ def fewest(table: Table, still: Callable[[Table], bool]) -> Table:
         size = max(1, size // 2)
 
 
-def plainer(columns: Sequence[Column], table: Table, still: Callable[[Table], bool]) -> Table:
+def simplify_values(
+    columns: Sequence[Column], table: Table, still: Callable[[Table], bool]
+) -> Table:
     """The same table with the plainest values that still do, one cell after the other."""
     left = MAX_TRIALS
     for i, row in enumerate(table):
         for j, column in enumerate(columns):
-            for value in plainer_values(row[j], column):
+            for value in simpler_values(row[j], column):
                 if left == 0:
                     return table
                 left -= 1
@@ -72,7 +74,7 @@ def plainer(columns: Sequence[Column], table: Table, still: Callable[[Table], bo
     return table
 
 
-def plainer_values(value: Value, column: Column) -> list[Value]:
+def simpler_values(value: Value, column: Column) -> list[Value]:
     """Values of the column that are plainer than this one, the plainest first: NULL and NaN are
     the last resort, small numbers and short texts the first.
     """

@@ -13,7 +13,7 @@ from presieve.universe.boxes import Cell
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SearchResult:
     """The outcome of a search. ``pushdown`` is None where nothing can be pushed.
 
     ``cells`` are the regions that rows can be in, ``needs`` those that must stay as
@@ -27,4 +27,4 @@ class Outcome:
     seconds: float
     cells: frozenset[Cell] = frozenset()
     needs: frozenset[Cell] = frozenset()
-    shown: Mapping[Cell, Need] = field(default_factory=dict)
+    witnesses: Mapping[Cell, Need] = field(default_factory=dict)

@@ -10,7 +10,7 @@ from presieve.ir.pushdown import Pushdown, ResidualStrength, residual_strength
 from presieve.ir.terms import SQL_TRUE, Scope, Term
 from presieve.report import words
 from presieve.report.rows import value_text
-from presieve.report.trace import Exhibit, Run, Step, Trace
+from presieve.report.trace import Exhibit, Step, TableRun, Trace
 from presieve.semantics.compile import State
 from presieve.semantics.infix import words as infix
 from presieve.semantics.interpret import Raised, holds, keep, key_env, run_fold
@@ -47,8 +47,8 @@ WEAKER: dict[events.Reason, str] = {
 
 def trace(events: Iterable[Event]) -> Trace:
     """What happened, as steps with numbers."""
-    teller = _Teller()
-    return Trace(tuple(step for event in events for step in teller.steps(event)))
+    steps = _Steps()
+    return Trace(tuple(step for event in events for step in steps.steps(event)))
 
 
 def _explored(event: events.Explored) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
@@ -58,7 +58,7 @@ def _explored(event: events.Explored) -> tuple[str, tuple[str, ...], tuple[Exhib
     return text, (), tuple(map(_needed, needed))
 
 
-class _Teller:
+class _Steps:
     """Tells events one after the other; remembers the numbers."""
 
     def __init__(self) -> None:
@@ -89,8 +89,8 @@ class _Teller:
             case events.Keys(conjuncts):
                 text = "over grouping columns alone, so they go below as they are"
                 return text, tuple(map(sql, conjuncts)), ()
-            case events.Lowered(problem):
-                return self._lowered(problem)
+            case events.CountsScaled(problem):
+                return self._counts_scaled(problem)
             case events.Explored():
                 return _explored(event)
             case events.Proposed(prefilter):
@@ -104,9 +104,9 @@ class _Teller:
                 return text, (), tuple(map(_needed, needed))
             case events.Mined():
                 return self._mined(event)
-            case events.Round(asked, killed, by):
+            case events.Round(clauses, killed, by):
                 self.round += 1
-                text = f"{self.round}: of {asked} clauses {len(killed)} fall {KILLED_BY[by]}"
+                text = f"{self.round}: of {clauses} clauses {len(killed)} fall {KILLED_BY[by]}"
                 return text, _some(killed), ()
             case events.Settled(clauses, final):
                 return self._settled(len(clauses), final), (), ()
@@ -117,7 +117,7 @@ class _Teller:
             case events.Minimised(clauses, invariant):
                 text = f"of {clauses} clauses the proof rests on {len(invariant)}"
                 return text, tuple(map(infix, invariant)), ()
-            case events.Boxes(number):
+            case events.BoxesTried(number):
                 text = f"{self.name} resists: what it drops are {number} boxes, tried one by one"
                 return text, (), ()
             case events.Weaker(reason):
@@ -131,7 +131,7 @@ class _Teller:
                 return f"{told}: {pushdown.kind}", _predicates(pushdown), ()
         assert_never(event)
 
-    def _lowered(self, problem: Problem) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    def _counts_scaled(self, problem: Problem) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
         if problem == self.problem:
             return "tables are of the problem itself again", (), ()
         text = "the filter counts far, so that tables are of a problem that counts less far"
@@ -141,7 +141,7 @@ class _Teller:
         self.round = 0
         text = f"for {self.name}: {event.clauses} clauses over {count(event.leaves, 'leaf')} hold "
         text += f"on all {event.pairs} pairs of states of {count(event.tables, 'table')}"
-        return text + ("" if event.asked else ", too many to ask the solver"), (), ()
+        return text + ("" if event.attempted else ", too many to ask the solver"), (), ()
 
     def _settled(self, clauses: int, final: bool | None) -> str:
         if final is None:
@@ -156,10 +156,12 @@ _NAMES = {
     "searched": "search",
     "proposed": "pre-filter",
     "putback": "put back",
+    "countsscaled": "lowered",
     "mined": "invariant",
     "settled": "proof",
     "tried": "residual",
     "stays": "conjunct",
+    "boxestried": "boxes",
     "weaker": "because",
     "ended": "found",
     "checked": "checker",
@@ -256,7 +258,7 @@ def _where(group: Group) -> str:
     return f" (in the group {told})" if told else ""
 
 
-def ran(label: str, group: Group, rows: tuple[State, ...], post: Term | None = None) -> Run:
+def ran(label: str, group: Group, rows: tuple[State, ...], post: Term | None = None) -> TableRun:
     """What the problem's fold, and then the filter (or ``post``), makes of rows."""
     problem, fold = group.problem, group.problem.fold
     shown = [
@@ -264,16 +266,16 @@ def ran(label: str, group: Group, rows: tuple[State, ...], post: Term | None = N
         for row in rows
     ]
     if not rows and problem.mode is Mode.GROUPED:
-        return Run(label, shown, None, "no group")
+        return TableRun(label, shown, None, "no group")
     values = [{c.name: v for c, v in zip(fold.columns, row, strict=True)} for row in rows]
     keys = {c.name: v for c, v in zip(fold.keys, group.key, strict=True)}
     outputs = run_fold(fold, values, keys)
     if isinstance(outputs, Raised):
-        return Run(label, shown, None, "raises")
+        return TableRun(label, shown, None, "raises")
     named = list(zip(fold.outputs, outputs, strict=True))
     env = {**key_env(keys), **{(Scope.OUT, o.name): v for o, v in named}}
     result = "kept" if holds(problem.where if post is None else post, env) else "filtered out"
-    return Run(label, shown, {o.name: to_python(v, o.sort) for o, v in named}, result)
+    return TableRun(label, shown, {o.name: to_python(v, o.sort) for o, v in named}, result)
 
 
 # --- words ----------------------------------------------------------------------------------------

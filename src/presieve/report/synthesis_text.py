@@ -12,7 +12,7 @@ from presieve.report.source import listing
 from presieve.report.text import field_text
 
 
-class Found(Protocol):
+class SynthesisFields(Protocol):
     """What is told of a :class:`presieve.driver.synthesize.Synthesis`."""
 
     @property
@@ -37,7 +37,7 @@ class Found(Protocol):
     def solver_calls(self) -> int: ...
 
 
-def fields(found: Found) -> Iterator[tuple[str, str]]:
+def fields(found: SynthesisFields) -> Iterator[tuple[str, str]]:
     """What was found and what it rests on, in reading order."""
     yield "kind", f"{found.kind}. {words.KINDS[found.kind]}"
     if found.kind != "none":
@@ -51,22 +51,22 @@ def fields(found: Found) -> Iterator[tuple[str, str]]:
         yield "assuming", f"{assumption['text']} [{assumption['code']}]"
 
 
-def declined(found: Found) -> Iterator[tuple[str, tuple[str, ...]]]:
+def declined(found: SynthesisFields) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each reason that something could not be handled, and the lines around its place, if it has
     one: a mark in front of the line, a caret below the column.
     """
     for one in found.declined:
         why = _declined(one)
         around = listing.of_place(why)
-        yield str(why), () if around is None else tuple(around.shown())
+        yield str(why), () if around is None else tuple(around.marked_lines())
 
 
-def effort(found: Found) -> str:
+def effort(found: SynthesisFields) -> str:
     """Time and solver calls."""
     return f"{found.seconds:.3f} s, {found.solver_calls} solver calls"
 
 
-def render(found: Found) -> str:
+def render(found: SynthesisFields) -> str:
     """All of it, without the order of rows, which takes a search of its own."""
     lines = [field_text(label, text) for label, text in fields(found)]
     for why, around in declined(found):

@@ -15,14 +15,14 @@ from presieve.report.model import BoundaryReport, ReportData
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CollectedReport:
     """One DataFrame that was looked at, and the line of the job that ran it, where it is known."""
 
     data: ReportData
     at: Span | None
 
 
-class Heard:
+class ReportCollector:
     """All of them, in order. Jobs may have threads."""
 
     def __init__(self, called: Callable[[str], str | None]) -> None:
@@ -31,15 +31,15 @@ class Heard:
         """
         self._called = called
         self._lock = threading.Lock()
-        self.looks: list[Look] = []
+        self.collected: list[CollectedReport] = []
         self.skipped: list[tuple[str, Span | None]] = []
         """What was not executed: calls as text, and their lines."""
 
-    def look(self, _: object, data: ReportData) -> None:
+    def collect(self, _: object, data: ReportData) -> None:
         """A DataFrame was looked at."""
         at = self._line()
         with self._lock:
-            self.looks.append(Look(data, at))
+            self.collected.append(CollectedReport(data, at))
 
     def skip(self, what: str) -> None:
         """Something was not executed."""
@@ -69,12 +69,12 @@ class Heard:
             yield "no filter stands above a Python function or an aggregate in what the job ran"
 
     def _boundaries(self) -> Iterator[tuple[BoundaryReport, bool]]:
-        for look in self.looks:
+        for look in self.collected:
             for boundary in look.data.boundaries:
                 yield boundary, look.data.changed and boundary.kind != "none"
 
 
-def inside(folder: Path) -> Callable[[str], str | None]:
+def in_folder(folder: Path) -> Callable[[str], str | None]:
     """Files of a job's own folder, by their paths below it."""
 
     def called(file: str) -> str | None:
@@ -86,9 +86,9 @@ def inside(folder: Path) -> Callable[[str], str | None]:
     return called
 
 
-def distinct(looks: Sequence[Look]) -> list[tuple[Look, list[str]]]:
+def distinct(looks: Sequence[CollectedReport]) -> list[tuple[CollectedReport, list[str]]]:
     """DataFrames with the same boundaries once, with the lines that run them."""
-    found: dict[tuple[tuple[str, ...], ...], tuple[Look, list[str]]] = {}
+    found: dict[tuple[tuple[str, ...], ...], tuple[CollectedReport, list[str]]] = {}
     for look in looks:
         if not look.data.boundaries:
             continue
@@ -102,7 +102,7 @@ def distinct(looks: Sequence[Look]) -> list[tuple[Look, list[str]]]:
     return list(found.values())
 
 
-def others(looks: Sequence[Look]) -> str:
+def without_boundary(looks: Sequence[CollectedReport]) -> str:
     """A sentence about the DataFrames that have no boundary, empty where all have one."""
     rest = sum(not look.data.boundaries for look in looks)
     if looks and not rest:
