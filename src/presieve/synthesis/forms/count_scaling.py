@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import gcd
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from presieve.ir.fold import Problem, state_vars
 from presieve.ir.ops import app
@@ -85,10 +85,10 @@ class CountScaling:
             if v in self.scales and strip(v.sort) == INT
         ]
         for above in product((True, False), repeat=len(counters)):
-            goals = {
-                i: (_original_count(s, v, a), a)
+            goals = [
+                _Goal(i, _original_count(s, v, a), a)
                 for (i, s, v), a in zip(counters, above, strict=True)
-            }
+            ]
             yield from islice(_repeated(space, need, goals), WAYS)
 
 
@@ -103,37 +103,42 @@ def _original_count(scale: _Scale, value: Value, above: bool) -> int:
     return value + min(((n, d) for n, d in offsets if n >= value), default=max(offsets))[1]
 
 
-def _repeated(space: Space, need: Need, goals: Mapping[int, tuple[int, bool]]) -> Iterator[Need]:
-    """Tables with rows repeated so that these fields end with these values, or as little as can be
-    above or below them.
-    """
+class _Goal(NamedTuple):
+    """The value that a field is to end with, or as little as can be ``above`` or below it."""
 
-    def counted(counts: Sequence[int], left: Sequence[int]) -> Iterator[Sequence[int]]:
+    field: int
+    value: int
+    above: bool
+
+
+def _repeated(space: Space, need: Need, goals: Sequence[_Goal]) -> Iterator[Need]:
+    """Tables with rows repeated so that these fields reach their goals."""
+
+    def counted(counts: Sequence[int], left: Sequence[_Goal]) -> Iterator[Sequence[int]]:
         if sum(counts) > LONGEST:
             return
         if not left:
             yield counts
             return
-        field, *others = left
-        goal, above = goals[field]
-        choices = _repeatable(space, need, counts, field, goal, above)
+        goal, *others = left
+        choices = _repeatable(space, need, counts, goal)
         if choices == []:
             yield from counted(counts, others)
         for _, row, more in sorted(choices or ()):
             yield from counted([n + more * (i == row) for i, n in enumerate(counts)], others)
 
-    for counts in counted([1] * len(need.table), list(goals)):
+    for counts in counted([1] * len(need.table), goals):
         rows = tuple(r for r, n in zip(need.table, counts, strict=True) for _ in range(n))
         yield Need(rows, need.key, sum(counts[: need.index]))
 
 
 def _repeatable(
-    space: Space, need: Need, counts: Sequence[int], field: int, goal: int, above: bool
+    space: Space, need: Need, counts: Sequence[int], goal: _Goal
 ) -> list[tuple[tuple[bool, int, bool], int, int]] | None:
     """Rows whose repetition takes a field to its goal, with the number of repetitions, those that
     hit it and change least first; none where it is there, None where no row does.
     """
-    machine = space.machine
+    machine, field = space.machine, goal.field
     state: State | None = machine.start(need.key)
     steps: list[tuple[int, int, int]] = []  # fields changed, the row's number, by how much
     for i, (row, count) in enumerate(zip(need.table, counts, strict=True)):
@@ -145,11 +150,13 @@ def _repeatable(
         changed = sum(not same(a, b) for a, b in zip(state, again, strict=True))
         steps.append((changed, i, _number(again[field]) - _number(state[field])))
     assert state is not None
-    gap = goal - _number(state[field])
-    if gap == 0:
+    missing = goal.value - _number(state[field])
+    if missing == 0:
         return []
-    useful = [(c, i, d, -(-gap // d) if above else gap // d) for c, i, d in steps if d]
-    return [((n * d != gap, c, i == need.index), i, n) for c, i, d, n in useful if n > 0] or None
+    useful = [(c, i, d, -(-missing // d) if goal.above else missing // d) for c, i, d in steps if d]
+    return [
+        ((n * d != missing, c, i == need.index), i, n) for c, i, d, n in useful if n > 0
+    ] or None
 
 
 def _number(value: Value) -> int:
@@ -231,8 +238,8 @@ def scale_of(constants: Sequence[_Number], unit: _Number) -> _Scale:
     for sign in (1, -1):
         last: _Number = 0
         for c in sorted(abs(c) for c in constants if c * sign > 0):
-            gap = c - last
-            scale[sign * c] = scale[sign * last] + sign * min(gap, 2 * unit + gap % unit)
+            room = c - last
+            scale[sign * c] = scale[sign * last] + sign * min(room, 2 * unit + room % unit)
             last = c
     return scale
 

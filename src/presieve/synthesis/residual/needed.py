@@ -48,6 +48,7 @@ class Conjuncts:
             (Scope.KEY, [c.name for c in fold.keys]),
         ]
         terms = [app(Op.SQL_IS_TRUE, t) for t in (where, *parts)]
+        self.prefilter, self.parts = prefilter, parts
         self._test = predicates(terms, names)
         self._space, self._kept = space, keeps(space, prefilter)
 
@@ -121,7 +122,7 @@ def groups(space: Space, seen: Evidence, prefilter: Term, parts: Sequence[Term])
     wanted = set(range(len(parts)))
     found = asked.groups(seen.tables, wanted)
     if seen.scaling and wanted > set(found):
-        found |= _lifted(space, asked, seen, prefilter, parts, wanted - set(found))
+        found |= _lifted(space, seen, asked, wanted - set(found))
     if wanted > set(found):
         found |= asked.groups(random_tables(space), wanted - set(found))
     if wanted > set(found):
@@ -138,22 +139,15 @@ def groups(space: Space, seen: Evidence, prefilter: Term, parts: Sequence[Term])
     return found
 
 
-def _lifted(
-    space: Space,
-    asked: Conjuncts,
-    seen: Evidence,
-    prefilter: Term,
-    parts: Sequence[Term],
-    wanted: set[int],
-) -> Groups:
+def _lifted(space: Space, seen: Evidence, asked: Conjuncts, wanted: set[int]) -> Groups:
     """Groups of the scaled problem, their rows repeated until they show it of the original one."""
-    how, scaled = seen.scaling, seen.space
-    assert how is not None
-    few = [how.term(c) for c in parts]
-    near = Conjuncts(scaled, prefilter, few, how.term(space.problem.where))
+    scaling, scaled = seen.scaling, seen.space
+    assert scaling is not None
+    parts = [scaling.term(c) for c in asked.parts]
+    there = Conjuncts(scaled, asked.prefilter, parts, scaling.term(space.problem.where))
     found: Groups = {}
-    for number, (rows, key) in near.groups(seen.tables, wanted).items():
-        for longer in how.repetitions(space, scaled, Need(rows, key, 0)) if rows else ():
+    for number, (rows, key) in there.groups(seen.tables, wanted).items():
+        for longer in scaling.repetitions(space, scaled, Need(rows, key, 0)) if rows else ():
             if asked.shows(number, longer.table, key):
                 found[number] = longer.table, key
                 break
