@@ -44,20 +44,12 @@ def run(
 
     ``tell`` gets a line whenever something that takes time begins.
     """
-    return tuple(_outcome(spark, p, paths[p.table], rows, repetitions, tell) for p in PIPELINES)
-
-
-def _outcome(
-    spark: SparkSession,
-    pipeline: Pipeline,
-    path: Path,
-    rows: int,
-    repetitions: int,
-    tell: Callable[[str], None],
-) -> PipelineRun:
-    tell(f"{pipeline.name}: searching and proving")
-    written = pipeline.build(spark.read.parquet(str(path)))
-    report = explain(written)
-    optimized = optimize(written)
-    tell(f"{pipeline.name}: one warm-up and {repetitions} measured runs of both, in turns")
-    return PipelineRun(pipeline, report, compare(written, optimized, repetitions), rows)
+    runs = []
+    for pipeline in PIPELINES:
+        tell(f"{pipeline.name}: searching and proving")
+        written = pipeline.build(spark.read.parquet(str(paths[pipeline.table])))
+        report, optimized = explain(written), optimize(written)
+        tell(f"{pipeline.name}: one warm-up and {repetitions} measured runs of both, in turns")
+        compared = compare(written, optimized, repetitions)
+        runs.append(PipelineRun(pipeline, report, compared, rows))
+    return tuple(runs)

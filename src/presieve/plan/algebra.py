@@ -108,9 +108,8 @@ class Reordered:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinPreserved:
-    """Each row any number of times, with columns of something else beside it: a join, seen from a
-    side that is never NULL because a partner is missing; a generator.
+class JoinSide:
+    """A join, seen from one of its sides.
 
     ``columns`` are the attributes of the rows, ``reads`` all that the operator reads. ``on`` are
     the parts of a join's condition that speak of this side alone, where a row for which one of them
@@ -123,25 +122,22 @@ class JoinPreserved:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinNullable:
-    """A join, seen from a side in whose place NULLs stand where a row of the other side finds no
-    partner. Fields as those of :class:`Extend`.
+class JoinPreserved(JoinSide):
+    """Each row any number of times, with columns of something else beside it: a join, seen from a
+    side that is never NULL because a partner is missing; a generator.
     """
-
-    columns: frozenset[int]
-    reads: frozenset[int]
-    on: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class JoinExistence:
-    """A join that shows no column of this side: a semi or anti join, seen from the right. Fields as
-    those of :class:`Extend`.
+class JoinNullable(JoinSide):
+    """A join, seen from a side in whose place NULLs stand where a row of the other side finds no
+    partner.
     """
 
-    columns: frozenset[int]
-    reads: frozenset[int]
-    on: tuple[Expr, ...] = ()
+
+@dataclass(frozen=True, slots=True)
+class JoinExistence(JoinSide):
+    """A join that shows no column of this side: a semi or anti join, seen from the right."""
 
 
 @dataclass(frozen=True, slots=True)

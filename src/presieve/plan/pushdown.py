@@ -36,7 +36,7 @@ from presieve.plan.join import (
 )
 from presieve.plan.partitioned import through_partitioned
 from presieve.plan.project import through_project
-from presieve.plan.reorder import through_reorder
+from presieve.plan.reordered import through_reordered
 from presieve.plan.union import through_union
 
 
@@ -64,7 +64,7 @@ def through(below: Operator, conjunct: Term) -> Term | Declined:
         case Alias():
             return through_alias(below, conjunct)
         case Reordered():
-            return through_reorder(below, conjunct)
+            return through_reordered(below, conjunct)
         case JoinPreserved():
             return through_preserved(below, conjunct)
         case JoinNullable():

@@ -1,4 +1,4 @@
-"""Untrusted. What was heard of the DataFrames that a job, or a cell of a notebook, ran."""
+"""Untrusted. The reports on all DataFrames that a job, or a cell of a notebook, ran."""
 
 from __future__ import annotations
 

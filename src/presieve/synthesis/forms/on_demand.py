@@ -23,8 +23,8 @@ from presieve.synthesis.result import SearchResult
 def candidates(
     problem: Problem, optional: Collection[str], budget: float, record: Recorder = discard
 ) -> Iterator[SearchResult]:
-    """As :func:`fewest.candidates`, and for where rows that raise are kept: pre-filters that drop
-    them, then pre-filters below the filter as it is.
+    """As :func:`minimal_assumptions.candidates`, and for where rows that raise are kept:
+    pre-filters that drop them, then pre-filters below the filter as it is.
     """
     tried = []
     for found in minimal_assumptions.candidates(problem, optional, budget, record):
