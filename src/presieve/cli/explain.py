@@ -21,13 +21,7 @@ from presieve.driver.session import Setting, enable_everywhere
 from presieve.errors import UsageError
 from presieve.report import html as pages
 from presieve.report import progress, text
-from presieve.report.collector import (
-    CollectedReport,
-    ReportCollector,
-    distinct,
-    in_folder,
-    without_boundary,
-)
+from presieve.report.collector import Placed, ReportCollector, distinct, in_folder, without_boundary
 from presieve.report.model import ReportData
 from presieve.report.report import boundary_json
 
@@ -71,7 +65,7 @@ def command(
         error = _run(found, own)
     collected = distinct(collector.collected)
     if trace:
-        collected = [(replace(look, data=_traced(look.data)), places) for look, places in collected]
+        collected = [(replace(r, data=_traced(r.data)), places) for r, places in collected]
     if json:
         output.as_json(_json(found, collected, collector, error))
     else:
@@ -155,17 +149,14 @@ def _hint(collector: ReportCollector) -> str:
 
 
 def _json(
-    job: jobs.Job,
-    collected: Sequence[tuple[CollectedReport, list[str]]],
-    collector: ReportCollector,
-    error: str | None,
+    job: jobs.Job, collected: Placed, collector: ReportCollector, error: str | None
 ) -> dict[str, object]:
     return {
         "job": job.name,
         "boundaries": [
             {**boundary_json(boundary), "at": places}
-            for look, places in collected
-            for boundary in look.data.boundaries
+            for report, places in collected
+            for boundary in report.data.boundaries
         ],
         "skipped": [
             {"call": call, "at": str(at) if at else None} for call, at in collector.skipped
@@ -174,19 +165,15 @@ def _json(
     }
 
 
-def _print(
-    collected: Sequence[tuple[CollectedReport, list[str]]], collector: ReportCollector
-) -> None:
-    for look, places in collected:
-        print(f"{', '.join(places) or 'somewhere'}: {text.render(look.data)}\n")
+def _print(collected: Placed, collector: ReportCollector) -> None:
+    for report, places in collected:
+        print(f"{', '.join(places) or 'somewhere'}: {text.render(report.data)}\n")
     if rest := without_boundary(collector.collected):
         print(rest)
     for call, at in collector.skipped:
         print(f"not executed: {call}" + (f" ({at})" if at else ""))
 
 
-def _page(
-    file: Path, job: jobs.Job, collected: Sequence[tuple[CollectedReport, list[str]]]
-) -> None:
-    sections = [pages.Section(look.data, title=", ".join(places)) for look, places in collected]
+def _page(file: Path, job: jobs.Job, collected: Placed) -> None:
+    sections = [pages.Section(report.data, title=", ".join(places)) for report, places in collected]
     output.write(file, pages.page(f"presieve explain {job.name}", sections))

@@ -67,11 +67,11 @@ def _seconds(runs: Sequence[float]) -> str:
 
 def table(outcomes: Sequence[PipelineRun], console: Console) -> None:
     """All of them side by side."""
-    shown = Table("pipeline", "kind", *_times(outcomes[0]))
+    grid = Table("pipeline", "kind", *_times(outcomes[0]))
     for outcome in outcomes:
         kinds = ", ".join(b.kind for b in outcome.report.boundaries) or "none"
-        shown.add_row(outcome.pipeline.name, kinds, *_times(outcome).values())
-    console.print(shown)
+        grid.add_row(outcome.pipeline.name, kinds, *_times(outcome).values())
+    console.print(grid)
 
 
 def save(outcomes: Sequence[PipelineRun], path: Path) -> None:

@@ -119,18 +119,18 @@ class PresieveMagics(Magics):
             raise UsageError("--explain pushes nowhere: leave out --cost")
         given = _given(asked)
         mine = {**given, "cost": "never"} if asked.explain else given
-        heard = _Cell(self.shell)
+        collector = _Cell(self.shell)
         # Lines count as the reader sees them, below the magic's own.
         text = cell if cell.startswith("%%") else f"#\n{cell}"
-        with enabled_as(_spark(), Setting(mine, heard.collect, for_report=True)):
+        with enabled_as(_spark(), Setting(mine, collector.collect, for_report=True)):
             done = self.shell.run_cell(text, store_history=False)
-        for look, places in distinct(heard.collected):
+        for look, places in distinct(collector.collected):
             report = Report(look.data)
             if asked.measure:
-                report = explain(heard.frames[id(look.data)], **given)
+                report = explain(collector.frames[id(look.data)], **given)
                 report.measure()
             _show(report, ", ".join(places))
-        if rest := without_boundary(heard.collected):
+        if rest := without_boundary(collector.collected):
             print(rest)
         error = done.error_before_exec or done.error_in_exec
         if error is not None:  # its traceback is shown above; what runs all cells must stop here

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import TypeAlias
 
 from presieve.errors import Span
 from presieve.report import words
@@ -69,9 +70,9 @@ class ReportCollector:
             yield "no filter stands above a Python function or an aggregate in what the job ran"
 
     def _boundaries(self) -> Iterator[tuple[BoundaryReport, bool]]:
-        for look in self.collected:
-            for boundary in look.data.boundaries:
-                yield boundary, look.data.changed and boundary.kind != "none"
+        for report in self.collected:
+            for boundary in report.data.boundaries:
+                yield boundary, report.data.changed and boundary.kind != "none"
 
 
 def in_folder(folder: Path) -> Callable[[str], str | None]:
@@ -86,27 +87,31 @@ def in_folder(folder: Path) -> Callable[[str], str | None]:
     return called
 
 
-def distinct(looks: Sequence[CollectedReport]) -> list[tuple[CollectedReport, list[str]]]:
+Placed: TypeAlias = list[tuple[CollectedReport, list[str]]]
+"""Reports, each with the lines that run its DataFrame."""
+
+
+def distinct(collected: Sequence[CollectedReport]) -> Placed:
     """DataFrames with the same boundaries once, with the lines that run them."""
     found: dict[tuple[tuple[str, ...], ...], tuple[CollectedReport, list[str]]] = {}
-    for look in looks:
-        if not look.data.boundaries:
+    for report in collected:
+        if not report.data.boundaries:
             continue
         key = tuple(
             (b.operator, b.function, b.kind, b.where, b.prefilter, b.residual)
-            for b in look.data.boundaries
+            for b in report.data.boundaries
         )
-        _, places = found.setdefault(key, (look, []))
-        if look.at is not None and str(look.at) not in places:
-            places.append(str(look.at))
+        _, places = found.setdefault(key, (report, []))
+        if report.at is not None and str(report.at) not in places:
+            places.append(str(report.at))
     return list(found.values())
 
 
-def without_boundary(looks: Sequence[CollectedReport]) -> str:
+def without_boundary(collected: Sequence[CollectedReport]) -> str:
     """A sentence about the DataFrames that have no boundary, empty where all have one."""
-    rest = sum(not look.data.boundaries for look in looks)
-    if looks and not rest:
+    rest = sum(not report.data.boundaries for report in collected)
+    if collected and not rest:
         return ""
-    other = "other " if rest < len(looks) else ""
+    other = "other " if rest < len(collected) else ""
     ran = f"{rest} {other}DataFrame{'s' if rest != 1 else ''} ran"
     return f"{ran}, in which no filter meets a function or an aggregate."

@@ -53,25 +53,25 @@ def of_functions(report: BoundaryReport, site: SiteProblem) -> BoundaryReport:
     return replace(report, listings=tuple(dict.fromkeys(found)))
 
 
-def of_proof(report: BoundaryReport, problem: Problem, found: ProofParts) -> BoundaryReport:
+def of_proof(report: BoundaryReport, problem: Problem, proof: ProofParts) -> BoundaryReport:
     """The report with what became of the filter's conjuncts, and the invariant in words."""
     told = tuple(
         ConjunctFate(sql(a.term), a.fate, tuple(map(sql, a.above)))
-        for a in conjuncts.accounts(found.kind, problem.where, found.residual)
+        for a in conjuncts.accounts(proof.kind, problem.where, proof.residual)
     )
-    texts = tuple(s.text for s in invariant.sentences(problem, found.invariant))
+    texts = tuple(s.text for s in invariant.sentences(problem, proof.invariant))
     return replace(report, conjuncts=told, sentences=texts)
 
 
 def of_scans(report: BoundaryReport, edit: SiteEdit, scans: Scans) -> BoundaryReport:
     """The report with the filters that reach the scans, and why others do not."""
-    told = replace(report, pushed_to_scan=scans.filters)
+    scanned = replace(report, pushed_to_scan=scans.filters)
     if edit.prefilter is None or edit.beside is not None:
-        return told
+        return scanned
     attributes = edit.prefilter.attributes
     found = columns_below(edit.site.site.input, attributes)
     names = {v: found[i] for i, v in attributes.items() if i in found}
-    return replace(told, reaches=reaches.reaches(edit.prefilter.term, scans, names))
+    return replace(scanned, reaches=reaches.reaches(edit.prefilter.term, scans, names))
 
 
 def of_assumptions(report: BoundaryReport, problem: Problem) -> BoundaryReport:
@@ -90,15 +90,15 @@ def of_assumptions(report: BoundaryReport, problem: Problem) -> BoundaryReport:
 def _with_places(
     listings: tuple[Listing, ...], declined: Iterable[Declined]
 ) -> tuple[Listing, ...]:
-    shown = list(listings)
+    marked = list(listings)
     for why in declined:
         if why.span is None:
             continue
-        for i, one in enumerate(shown):
+        for i, one in enumerate(marked):
             if listing.holds(one, why.span):
-                shown[i] = listing.noted(one, why)
+                marked[i] = listing.noted(one, why)
                 break
         else:
             around = listing.of_place(why)
-            shown += [around] if around is not None else []
-    return tuple(shown)
+            marked += [around] if around is not None else []
+    return tuple(marked)

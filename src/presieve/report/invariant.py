@@ -72,12 +72,12 @@ def _named(problem: Problem) -> Names:
     raises = problem.fold.finish_raises
     calm = conjunction([*([] if raises == FALSE else [negate(raises)]), accepted])
     kept = ("the filter keeps the result", "the filter does not keep the result")
-    told = {raises: ("the end of the function raises", "the end of the function does not raise")}
-    told = {} if raises == FALSE else told
-    told |= {accepted: kept, calm: kept}
+    names = {raises: ("the end of the function raises", "the end of the function does not raise")}
+    names = {} if raises == FALSE else names
+    names |= {accepted: kept, calm: kept}
     return {
         to_scope(term, Scope.ACC, scope): (f"{holds} {run}", f"{fails} {run}")
-        for term, (holds, fails) in told.items()
+        for term, (holds, fails) in names.items()
         for scope, run in ((Scope.ACC, ALL), (Scope.TWIN, KEPT))
     }
 
@@ -172,11 +172,11 @@ def _holds(term: Term, names: Names, both: bool = False) -> str:
         case App(Op.NOT, (inner,)):
             return _fails(inner, names)
         case App((Op.AND | Op.OR) as op, args):
-            shown = visible(op, args)
+            parts = visible(op, args)
             word = " and " if op is Op.AND else " or "
-            if len(shown) == 1:
-                return _holds(shown[0], names, both)
-            return word.join(_bracketed(a, _holds(a, names)) for a in shown)
+            if len(parts) == 1:
+                return _holds(parts[0], names, both)
+            return word.join(_bracketed(a, _holds(a, names)) for a in parts)
         case App(Op.IMPLIES, (condition, then)):
             return f"({_holds(then, names)} if {_holds(condition, names)})"
         case App(Op.IS_NONE, (inner,)):
@@ -203,11 +203,11 @@ def _fails(term: Term, names: Names) -> str:
         case App(Op.NOT, (inner,)):
             return _holds(inner, names)
         case App((Op.AND | Op.OR) as op, args):
-            shown = visible(op, args)
-            if len(shown) == 1:
-                return _fails(shown[0], names)
+            parts = visible(op, args)
+            if len(parts) == 1:
+                return _fails(parts[0], names)
             word = " or " if op is Op.AND else " and "
-            return word.join(_bracketed(a, _fails(a, names)) for a in shown)
+            return word.join(_bracketed(a, _fails(a, names)) for a in parts)
         case App(Op.IS_NONE, (inner,)):
             return f"{_noun(inner)} is set"
         case App(Op.IS_NAN, (inner,)):

@@ -127,8 +127,8 @@ class _Steps:
             case events.Relaxed(without, outcome):
                 return _relaxed(without, outcome), (), ()
             case events.Checked(_, pushdown, refused):
-                told = f"refused ({refused})" if refused else "accepted"
-                return f"{told}: {pushdown.kind}", _predicates(pushdown), ()
+                verdict = f"refused ({refused})" if refused else "accepted"
+                return f"{verdict}: {pushdown.kind}", _predicates(pushdown), ()
         assert_never(event)
 
     def _counts_scaled(self, problem: Problem) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
@@ -185,8 +185,8 @@ def _tried(event: events.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ..
     text = f"{instead} for {sql(event.part)}: {event.judged}"
     if event.group is None:
         return text, (), ()
-    shown = ran("rows that pass", event.group, event.group.rows, event.residual)
-    exhibit = Exhibit(f"the filter rejects what residual {sql(event.residual)} keeps", (shown,))
+    run = ran("rows that pass", event.group, event.group.rows, event.residual)
+    exhibit = Exhibit(f"the filter rejects what residual {sql(event.residual)} keeps", (run,))
     return text, (), (exhibit,)
 
 
@@ -194,9 +194,9 @@ def _stays(event: events.Stays) -> tuple[str, tuple[str, ...], tuple[Exhibit, ..
     text = f"{sql(event.conjunct)} stays"
     if event.group is None:
         return f"{text}; no group was found that shows that it is needed", (), ()
-    shown = ran("rows that pass", event.group, event.group.rows, event.rest)
+    run = ran("rows that pass", event.group, event.group.rows, event.rest)
     why = f"the filter rejects what would be kept without it{_where(event.group)}"
-    return text, (), (Exhibit(why, (shown,)),)
+    return text, (), (Exhibit(why, (run,)),)
 
 
 def _ended(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
@@ -204,12 +204,12 @@ def _ended(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhib
         return f"none. {words.KINDS['none']}", (), ()
     strength = words.strength(pushdown.strength)
     text = f"{pushdown.kind}. {words.KINDS[pushdown.kind]}"
-    told = words.RESIDUAL_STRENGTHS[_residual_strength(pushdown)]
-    return text, (*_predicates(pushdown), f"strength {strength}", f"in the residual {told}"), ()
+    residual = words.RESIDUAL_STRENGTHS[_residual_strength(pushdown)]
+    return text, (*_predicates(pushdown), f"strength {strength}", f"in the residual {residual}"), ()
 
 
-def _residual_strength(found: Pushdown) -> ResidualStrength:
-    return residual_strength(found.kind, found.residual, found.residual_witnesses)
+def _residual_strength(pushdown: Pushdown) -> ResidualStrength:
+    return residual_strength(pushdown.kind, pushdown.residual, pushdown.residual_witnesses)
 
 
 def _predicates(pushdown: Pushdown) -> tuple[str, ...]:
@@ -254,28 +254,28 @@ def _where(group: Group) -> str:
         f"{c.name} {value_text(to_python(v, c.sort))}"
         for c, v in zip(group.problem.fold.keys, group.key, strict=True)
     )
-    told = ", ".join(keys)
-    return f" (in the group {told})" if told else ""
+    text = ", ".join(keys)
+    return f" (in the group {text})" if text else ""
 
 
 def ran(label: str, group: Group, rows: tuple[State, ...], post: Term | None = None) -> TableRun:
     """What the problem's fold, and then the filter (or ``post``), makes of rows."""
     problem, fold = group.problem, group.problem.fold
-    shown = [
+    table = [
         {c.name: to_python(v, c.sort) for c, v in zip(fold.columns, row, strict=True)}
         for row in rows
     ]
     if not rows and problem.mode is Mode.GROUPED:
-        return TableRun(label, shown, None, "no group")
+        return TableRun(label, table, None, "no group")
     values = [{c.name: v for c, v in zip(fold.columns, row, strict=True)} for row in rows]
     keys = {c.name: v for c, v in zip(fold.keys, group.key, strict=True)}
     outputs = run_fold(fold, values, keys)
     if isinstance(outputs, Raised):
-        return TableRun(label, shown, None, "raises")
+        return TableRun(label, table, None, "raises")
     named = list(zip(fold.outputs, outputs, strict=True))
     env = {**key_env(keys), **{(Scope.OUT, o.name): v for o, v in named}}
     result = "kept" if holds(problem.where if post is None else post, env) else "filtered out"
-    return TableRun(label, shown, {o.name: to_python(v, o.sort) for o, v in named}, result)
+    return TableRun(label, table, {o.name: to_python(v, o.sort) for o, v in named}, result)
 
 
 # --- words ----------------------------------------------------------------------------------------

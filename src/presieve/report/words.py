@@ -153,9 +153,9 @@ def scan(boundary: BoundaryReport) -> str:
     return ", ".join(boundary.pushed_to_scan) or "none"
 
 
-def measured(found: Measured) -> str:
+def measured(times: Measured) -> str:
     """Two runs in one line: seconds, rows that came out of scans, rows of the results."""
-    written, optimized = found.written, found.optimized
+    written, optimized = times.written, times.optimized
     share = f" ({percent(optimized.scanned / written.scanned)})" if written.scanned else ""
     rows = f"{written.rows:,} rows"
     if written.rows != optimized.rows:

@@ -28,9 +28,9 @@ class AssumptionTemplate:
     code: str
     pattern: str
 
-    def of(self, **gaps: object) -> Assumption:
+    def of(self, **words: object) -> Assumption:
         """The assumption with its gaps filled."""
-        return Assumption(self.code, self.pattern.format(**gaps), TRUE)
+        return Assumption(self.code, self.pattern.format(**words), TRUE)
 
     def says(self, assumption: Assumption) -> bool:
         """Whether an assumption is this one, whatever stands in its gaps."""
@@ -108,8 +108,8 @@ def check_words(problem: Problem) -> None:
         elif a.code not in CONDITIONS:
             raise PresieveError(f"no assumption has the code {a.code!r}")
         elif a != assumed(a.code, a.term):
-            told = assumed(a.code, a.term).text
-            raise PresieveError(f"an assumption is told as {a.text!r}, and it is {told!r}")
+            text = assumed(a.code, a.term).text
+            raise PresieveError(f"an assumption is told as {a.text!r}, and it is {text!r}")
 
 
 def _condition(term: Term) -> str:

@@ -103,9 +103,9 @@ def type_of(node: ExprNode) -> str:
     raise DeclineSignal("column-type", f"values of type {declared} are not supported")
 
 
-def one_type(found: Sequence[Typed]) -> str:
+def one_type(operands: Sequence[Typed]) -> str:
     """The type that all of them have. Raises :class:`DeclineSignal`."""
-    types = {f.type for f in found}
+    types = {f.type for f in operands}
     if len(types) != 1:
         raise shape(f"branches of the types {', '.join(sorted(types))}")
     return types.pop()

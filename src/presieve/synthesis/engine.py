@@ -137,12 +137,12 @@ def _strengthened(search: Search, problem: Problem, pushdown: Pushdown) -> Pushd
     solver, effort = search.budget.solver(), search.budget.effort
     covering = covering_tables(space, pushdown.prefilter, useful, solver, effort)
     if covering is not None:
-        shown = tuple(as_witnesses(search.space, covering))
-        return replace(pushdown, strength="optimal", witnesses=shown)
+        witnesses = tuple(as_witnesses(search.space, covering))
+        return replace(pushdown, strength="optimal", witnesses=witnesses)
     if pushdown.strength != "regions":
         return pushdown
-    shown = tuple(as_witnesses(search.space, [n for _, n in sorted(needs.items())]))
-    return replace(pushdown, witnesses=shown)
+    witnesses = tuple(as_witnesses(search.space, [n for _, n in sorted(needs.items())]))
+    return replace(pushdown, witnesses=witnesses)
 
 
 def _result(

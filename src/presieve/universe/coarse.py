@@ -90,10 +90,10 @@ def _tests(
     terms = [*steps, *(o.term for o in fold.outputs), fold.step_raises, fold.finish_raises]
     # What is assumed of one column says which of its regions are possible, and no more.
     facts = (a.term for a in problem.assumptions if len(variables(a.term)) > 1)
-    told = variables(*facts, *extra)
+    read = variables(*facts, *extra)
     if any(v.scope is Scope.KEY for v in kin) or not all(_carries(t, kin) for t in terms):
         return None
-    if not kin.isdisjoint(told):
+    if not kin.isdisjoint(read):
         return None
     outputs = {output_var(o.name, o.sort) for o in fold.outputs} & kin
     nullable = any(None in r.samples for r in fine.regions)

@@ -63,8 +63,8 @@ def _without_raising(
         yield replace(found, problem=replace(found.problem, fold=fold), pushdown=pushdown)
 
 
-def _with_filter(found: SearchResult, problem: Problem) -> SearchResult:
+def _with_filter(result: SearchResult, problem: Problem) -> SearchResult:
     """The same pre-filter, and the filter above it."""
-    assert found.pushdown is not None
-    whole = replace(found.pushdown, kind="partial", residual=problem.where, residual_witnesses=())
-    return replace(found, problem=replace(found.problem, on_demand=True), pushdown=whole)
+    assert result.pushdown is not None
+    whole = replace(result.pushdown, kind="partial", residual=problem.where, residual_witnesses=())
+    return replace(result, problem=replace(result.problem, on_demand=True), pushdown=whole)

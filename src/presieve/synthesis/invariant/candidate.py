@@ -133,11 +133,12 @@ def keeps(space: Space, prefilter: Term) -> Callable[[State, State], bool]:
 
 def accepts(space: Space, post: Term) -> Callable[[State, State], bool]:
     """A filter on the output as a function of outputs and key."""
-    test = predicates([app(Op.SQL_IS_TRUE, post)], _post_names(space))
+    test = predicates([app(Op.SQL_IS_TRUE, post)], post_names(space))
     return lambda outputs, key: bool(test(outputs, key)[0])
 
 
-def _post_names(space: Space) -> list[tuple[Scope, list[str]]]:
+def post_names(space: Space) -> list[tuple[Scope, list[str]]]:
+    """What a filter on the output reads: outputs and key."""
     fold = space.problem.fold
     return [
         (Scope.OUT, [o.name for o in fold.outputs]),
@@ -299,14 +300,14 @@ def _finish(
 def _tried(evidence: Evidence, prefilter: Term, parts: FilterPart, trial: Trial) -> Tried:
     """What was tried, with the first group of the problem, else of the scaled one, against it."""
     tried = weakening.assemble(parts, trial.whole)
-    told = Tried(trial.part.term, trial.standin, prefilter, tried, trial.judged)
+    event = Tried(trial.part.term, trial.standin, prefilter, tried, trial.judged)
     spaces = [(evidence.proved, tried), (evidence.space, evidence.sampled(tried))]
     for space, post in spaces if trial.judged == "refuted" else ():
         accepted, where = accepts(space, post), accepts(space, space.problem.where)
         for outputs, rows, key in passing(space, keeps(space, prefilter), evidence.tables):
             if accepted(outputs, key) != where(outputs, key):
-                return replace(told, residual=post, group=Group(space.problem, key, rows))
-    return told
+                return replace(event, residual=post, group=Group(space.problem, key, rows))
+    return event
 
 
 def _never_holds(
@@ -339,7 +340,7 @@ class Seen:
         each = [[*p.standins, p.term] for p in weakening.every(parts)]
         terms = [app(Op.SQL_IS_TRUE, evidence.sampled(t)) for group in each for t in group]
         terms.append(app(Op.SQL_IS_TRUE, space.problem.where))
-        test = predicates(terms, _post_names(space))
+        test = predicates(terms, post_names(space))
         masks = [0] * len(terms)
         for i, (out, key) in enumerate(outputs):
             for j, value in enumerate(test(out, key)):

@@ -44,21 +44,21 @@ def candidates(
             yield _earned(simpler(claim))
 
 
-def _earned(found: SearchResult) -> SearchResult:
+def _earned(result: SearchResult) -> SearchResult:
     """What drops no row saves nothing but a filter, which is no reason to assume anything. Nor is
     it assumed that nothing is missing where the filter asks for that, and nothing else is found.
     """
-    if not _is_trivial(found):
-        return found
-    open_ = [a for a in found.problem.assumptions if a.code not in _GIVEN]
+    if not _is_trivial(result):
+        return result
+    open_ = [a for a in result.problem.assumptions if a.code not in _GIVEN]
     reason = "no row can go, and that the filter is not needed rests on this"
-    if found.pushdown is not None and found.pushdown.kind == "empty":
-        open_ = [a for a in open_ if a.code == "no-null"] if _asks(found.problem.where) else []
+    if result.pushdown is not None and result.pushdown.kind == "empty":
+        open_ = [a for a in open_ if a.code == "no-null"] if _asks(result.problem.where) else []
         reason = "the filter asks for NULL, and that there is none rests on this"
     if not open_:
-        return found
-    told = Declined("assumption", f"{reason}: {open_[0].text}")
-    return replace(found, pushdown=None, declined=(*found.declined, told))
+        return result
+    declined = Declined("assumption", f"{reason}: {open_[0].text}")
+    return replace(result, pushdown=None, declined=(*result.declined, declined))
 
 
 def _asks(where: Term) -> bool:
@@ -100,15 +100,15 @@ def _candidates(
     computed = smaller.restored(minimize_assumptions(smaller.problem, optional, budget, record))
     if computed.pushdown is not None and computed.pushdown.strength != "optimal":
         record(Weaker("computed"))
-    told = rank(computed) == max(_RANK.values()) or _is_best(computed, problem)
-    if told:
+    is_best = rank(computed) == max(_RANK.values()) or _is_best(computed, problem)
+    if is_best:
         yield computed
     record(Searched(problem))
     left = max(deadline - clock.now(), _LEAST)
     plain = minimize_assumptions(problem, optional, left, record)
     calls = plain.solver_calls + computed.solver_calls
     both = [replace(f, solver_calls=calls) for f in (plain, computed)]
-    yield from both[:1] if told else both[::-1] if _is_better(computed, plain) else both
+    yield from both[:1] if is_best else both[::-1] if _is_better(computed, plain) else both
 
 
 def _single(problem: Problem, optional: Collection[str], budget: float) -> SearchResult:
@@ -146,9 +146,9 @@ COMPUTED = "no-nan"
 """The code of the assumption that a computed column is a number."""
 
 
-def rank(found: SearchResult) -> int:
+def rank(result: SearchResult) -> int:
     """How much of the filter's work goes below: nothing, part of it, or all."""
-    return _RANK[found.pushdown.kind] if found.pushdown else 0
+    return _RANK[result.pushdown.kind] if result.pushdown else 0
 
 
 def minimize_assumptions(
@@ -179,13 +179,13 @@ def minimize_assumptions(
     return best
 
 
-def _is_trivial(found: SearchResult) -> bool:
+def _is_trivial(result: SearchResult) -> bool:
     """Whether all rows stay, or none: an assumption that is made for that answers what the filter
     asks, such as whether a result is NULL.
     """
-    if found.pushdown is None:
+    if result.pushdown is None:
         return False
-    return found.pushdown.kind == "empty" or found.pushdown.prefilter == SQL_TRUE
+    return result.pushdown.kind == "empty" or result.pushdown.prefilter == SQL_TRUE
 
 
 def _without(

@@ -163,13 +163,13 @@ class Orders:
                 best = clearest(best, found)
             if clock.now() > deadline or (best and best.cause == CAUSES[0]):
                 break
-        return best and self._plain(self._shrunk(best))
+        return best and self._simplified(self._shrunk(best))
 
     def exchange(self, table: Table, key: State) -> Exchange | None:
         """Two neighbours of the table whose exchange makes a difference."""
         for i in range(len(table) - 1 if self.all_admissible(table, key) else 0):
             if self.differs(table, key, i):
-                return self._plain(self._shrunk(self._judged(table, key, i)))
+                return self._simplified(self._shrunk(self._judged(table, key, i)))
         return None
 
     def differs(self, table: Table, key: State, i: int) -> bool:
@@ -204,45 +204,47 @@ class Orders:
             return "rounding"
         return "nan" if _has_nan((*table, *states)) else "value"
 
-    # --- plainer tables -----------------------------------------------------------------------
+    # --- simpler tables -----------------------------------------------------------------------
 
-    def _shrunk(self, found: Exchange) -> Exchange:
-        """Without the rows that it does not take, in the plainest group that does."""
-        i = len(found.table) - 1
+    def _shrunk(self, exchange: Exchange) -> Exchange:
+        """Without the rows that it does not take, in the simplest group that does."""
+        i = len(exchange.table) - 1
         while i >= 0:
-            if i not in (found.index, found.index + 1):
-                less = (*found.table[:i], *found.table[i + 1 :])
-                found = self._better(found, less, found.key, found.index - (i < found.index))
+            if i not in (exchange.index, exchange.index + 1):
+                less = (*exchange.table[:i], *exchange.table[i + 1 :])
+                exchange = self._better(
+                    exchange, less, exchange.key, exchange.index - (i < exchange.index)
+                )
             i -= 1
         for key in self.space.keys:
-            if self._better(found, found.table, key, found.index) is not found:
-                return replace(found, key=key)
-        return found
+            if self._better(exchange, exchange.table, key, exchange.index) is not exchange:
+                return replace(exchange, key=key)
+        return exchange
 
-    def _plain(self, found: Exchange) -> Exchange:
-        """With plain values wherever they show the same, or tell more."""
+    def _simplified(self, exchange: Exchange) -> Exchange:
+        """With simple values wherever they show the same, or tell more."""
         columns = self.space.problem.fold.columns
-        for i in range(min(len(found.table), _SHORT)):
+        for i in range(min(len(exchange.table), _SHORT)):
             for j, column in enumerate(columns):
                 regions = self.space.rows[j]
-                alike = regions.regions[regions.locate(found.table[i][j])].samples
-                for value in (*_plain_values(column.sort, found.cause), *alike):
-                    if same(found.table[i][j], value):
+                samples = regions.regions[regions.locate(exchange.table[i][j])].samples
+                for value in (*_simple_values(column.sort, exchange.cause), *samples):
+                    if same(exchange.table[i][j], value):
                         break
-                    row = (*found.table[i][:j], value, *found.table[i][j + 1 :])
-                    table = (*found.table[:i], row, *found.table[i + 1 :])
-                    better = self._better(found, table, found.key, found.index)
-                    if better is not found:
-                        found = better
+                    row = (*exchange.table[i][:j], value, *exchange.table[i][j + 1 :])
+                    table = (*exchange.table[:i], row, *exchange.table[i + 1 :])
+                    better = self._better(exchange, table, exchange.key, exchange.index)
+                    if better is not exchange:
+                        exchange = better
                         break
-        return found
+        return exchange
 
-    def _better(self, found: Exchange, table: Table, key: State, index: int) -> Exchange:
+    def _better(self, exchange: Exchange, table: Table, key: State, index: int) -> Exchange:
         """The other table where it is lawful and shows no less, or the one that was found."""
         if not self.all_admissible(table, key) or not self.differs(table, key, index):
-            return found
+            return exchange
         other = self._judged(table, key, index)
-        return other if _rank(other) <= _rank(found) else found
+        return other if _rank(other) <= _rank(exchange) else exchange
 
 
 def clearest(a: Exchange | None, b: Exchange | None) -> Exchange | None:
@@ -250,8 +252,8 @@ def clearest(a: Exchange | None, b: Exchange | None) -> Exchange | None:
     return b if a is None or (b is not None and _rank(b) < _rank(a)) else a
 
 
-def _rank(found: Exchange) -> int:
-    return CAUSES.index(found.cause)
+def _rank(exchange: Exchange) -> int:
+    return CAUSES.index(exchange.cause)
 
 
 def _nodes(fold: Fold) -> Iterator[object]:
@@ -310,7 +312,7 @@ def _close(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
 
 
-def _plain_values(sort: object, cause: Cause) -> tuple[Value, ...]:
+def _simple_values(sort: object, cause: Cause) -> tuple[Value, ...]:
     base = strip(sort)  # type: ignore[arg-type]
     if base == FLOAT:
         return _TENTHS if cause == "rounding" else (1.0, 2.0, 3.0)

@@ -20,8 +20,8 @@ def split(problem: Problem) -> tuple[list[Term], Problem]:
 
     Without groups there are none: no group can disappear.
     """
-    shown = _key_outputs(problem)
-    clauses = [substitute(c, shown) for c in sql_conjuncts(problem.where)]
+    key_outputs = _key_outputs(problem)
+    clauses = [substitute(c, key_outputs) for c in sql_conjuncts(problem.where)]
     keys_only = [c for c in clauses if problem.mode is Mode.GROUPED and _over_keys(c)]
     rest = sql_conjunction(c for c in clauses if c not in keys_only)
     return keys_only, replace(problem, where=rest)

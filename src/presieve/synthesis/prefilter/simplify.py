@@ -24,18 +24,18 @@ _MOST = 60
 """Parts of a pre-filter that are looked at, at most."""
 
 
-def simpler(found: SearchResult) -> SearchResult:
+def simpler(result: SearchResult) -> SearchResult:
     """The same with a pre-filter that is as good under the assumptions of the problem."""
-    pushdown, problem = found.pushdown, found.problem
+    pushdown, problem = result.pushdown, result.problem
     if pushdown is None or pushdown.prefilter in (SQL_TRUE, SQL_FALSE):
-        return found
+        return result
     known = {v for a in problem.assumptions for v in variables(a.term)}
     if known.isdisjoint(variables(pushdown.prefilter)):
-        return found
+        return result
     left = _Rows(problem).minimal(pushdown.prefilter)
     if left in (SQL_TRUE, pushdown.prefilter):
-        return found
-    return replace(found, pushdown=replace(pushdown, prefilter=left))
+        return result
+    return replace(result, pushdown=replace(pushdown, prefilter=left))
 
 
 class _Rows:

@@ -15,10 +15,10 @@ from typing import TypeAlias
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction
 from presieve.ir.pushdown import Kind, ResidualWitness, residual_conjuncts
-from presieve.ir.terms import Op, Scope, Term
+from presieve.ir.terms import Op, Term
 from presieve.semantics.compile import State, predicates
 from presieve.synthesis.events import Group, Stays, discard
-from presieve.synthesis.invariant.candidate import Evidence, keeps
+from presieve.synthesis.invariant.candidate import Evidence, keeps, post_names
 from presieve.synthesis.sampling.passing import passing, shrunk
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Need, Table, thresholds
@@ -42,14 +42,9 @@ class Conjuncts:
     """The conjuncts of a residual on groups of one space, whose filter is ``where``."""
 
     def __init__(self, space: Space, prefilter: Term, parts: Sequence[Term], where: Term) -> None:
-        fold = space.problem.fold
-        names = [
-            (Scope.OUT, [o.name for o in fold.outputs]),
-            (Scope.KEY, [c.name for c in fold.keys]),
-        ]
         terms = [app(Op.SQL_IS_TRUE, t) for t in (where, *parts)]
         self.prefilter, self.parts = prefilter, parts
-        self._test = predicates(terms, names)
+        self._test = predicates(terms, post_names(space))
         self._space, self._kept = space, keeps(space, prefilter)
 
     def alone(self, outputs: State, key: State) -> int | None:
@@ -101,12 +96,12 @@ def residual_witnesses(
     return as_literals(space.problem, found)
 
 
-def as_literals(problem: Problem, found: Groups) -> tuple[ResidualWitness, ...]:
+def as_literals(problem: Problem, groups: Groups) -> tuple[ResidualWitness, ...]:
     """These groups, in the order of the conjuncts."""
     columns, keys = ([c.sort for c in x] for x in (problem.fold.columns, problem.fold.keys))
     return tuple(
         ResidualWitness(number, literals(key, keys), tuple(literals(r, columns) for r in rows))
-        for number, (rows, key) in sorted(found.items())
+        for number, (rows, key) in sorted(groups.items())
     )
 
 

@@ -178,16 +178,16 @@ class Space:
     @cached_property
     def _places(self) -> list[dict[Value, int]]:
         """For every column that is shown the region of each of its samples."""
-        shown = (self.rows[n] for n in self.visible)
-        return [{v: i for i, r in enumerate(p.regions) for v in r.samples} for p in shown]
+        visible = (self.rows[n] for n in self.visible)
+        return [{v: i for i, r in enumerate(p.regions) for v in r.samples} for p in visible]
 
     def cell_of(self, row: State, key: State) -> Cell:
         """The cell that a row of a group is in."""
-        shown = [row[i] for i in self.visible] if len(self.visible) < len(self.rows) else row
+        visible = [row[i] for i in self.visible] if len(self.visible) < len(self.rows) else row
         try:
-            here = tuple([places[v] for places, v in zip(self._places, shown, strict=True)])
+            here = tuple([places[v] for places, v in zip(self._places, visible, strict=True)])
         except KeyError:  # a value of somebody else's, or another NaN
-            here = tuple(p.locate(v) for p, v in zip(self.partitions, shown, strict=False))
+            here = tuple(p.locate(v) for p, v in zip(self.partitions, visible, strict=False))
         return here + self.key_cell(key) if self.mixed else here
 
     def key_cell(self, key: State) -> Cell:
