@@ -87,7 +87,7 @@ class Step:
         }
 
 
-Line: TypeAlias = tuple[int, str, str]
+TraceLine: TypeAlias = tuple[int, str, str]
 """Depth, a label (or ""), and text."""
 
 
@@ -101,7 +101,7 @@ class Trace:
         """In JSON's types: one object for each step."""
         return [s.to_json() for s in self.steps]
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[TraceLine]:
         """All there is to show, not wrapped yet."""
         for step in self.steps:
             yield step.depth, f"{step.id} {step.event}", step.text

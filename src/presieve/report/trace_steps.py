@@ -22,7 +22,7 @@ from presieve.synthesis.events import Event, Group, Needed
 
 TIMEZONE = "UTC"
 
-FOUND_BY: dict[events.By, str] = {
+REFUTED_BY: dict[events.By, str] = {
     "samples": "one of the tables run so far",
     "walks": "a random walk",
     "solver": "the solver",
@@ -97,7 +97,7 @@ class _Steps:
                 self.candidate += 1
                 return f"{self.name} {sql(prefilter)}", (), ()
             case events.Refuted(prefilter, group, by):
-                text = f"{self.name} changes the result of a table, found by {FOUND_BY[by]}"
+                text = f"{self.name} changes the result of a table, found by {REFUTED_BY[by]}"
                 return text, (), (_refutation(prefilter, group),)
             case events.PutBack(needed):
                 text = f"{count(len(needed), 'region')} of rows must stay"

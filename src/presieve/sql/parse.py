@@ -294,16 +294,16 @@ class _ConditionParser(TokenReader):
             return Constant("boolean", word == "TRUE")
         if word == "NULL":
             return NULL
-        if word == "CASE" and (self.here.is_word("WHEN") or "case" not in self.lowered()):
+        if word == "CASE" and (self.here.is_word("WHEN") or "case" not in self.by_lower_name()):
             return self.case()
-        if word in ("INTERVAL", "EXISTS", "SELECT") and word.lower() not in self.lowered():
+        if word in ("INTERVAL", "EXISTS", "SELECT") and word.lower() not in self.by_lower_name():
             raise DeclineSignal("sql-unsupported", f"{word} is not supported")
         if word in ("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE"):
             self.position -= 1
             raise self.syntax("a column or a literal is expected")
         return self.column(token)
 
-    def lowered(self) -> dict[str, list[Var]]:
+    def by_lower_name(self) -> dict[str, list[Var]]:
         """The known columns by their names in lower case."""
         found: dict[str, list[Var]] = {}
         for name, var in self.names.items():
@@ -315,7 +315,7 @@ class _ConditionParser(TokenReader):
         after = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
         if self.here.is_operator(".") and after.kind in ("word", "name"):
             key = dotted(token.text, after.text)
-            if key.lower() in self.lowered():
+            if key.lower() in self.by_lower_name():
                 self.position += 2
                 name, shown = key, f"{token.text}.{after.text}"
         if self.here.is_operator(".", "[", "::", ":"):
@@ -323,7 +323,7 @@ class _ConditionParser(TokenReader):
                 "sql-unsupported",
                 f"{shown}{self.here.text} is not supported: only plain columns",
             )
-        known = self.lowered().get(name.lower(), [])
+        known = self.by_lower_name().get(name.lower(), [])
         if not known:
             columns = ", ".join(self.names) or "none"
             raise DeclineSignal(

@@ -94,7 +94,7 @@ class Search:
         for rows in _SEEDS:
             if self.budget.is_used_up:
                 return
-            query = bmc.Query(self.space, rows, self.budget.solver(), self.budget.effort())
+            query = bmc.TableQuery(self.space, rows, self.budget.solver(), self.budget.effort())
             seed = bmc.accepted_table(query)
             if seed and isinstance(self.space.machine.outcome(*seed), tuple):
                 self._explore([seed])

@@ -53,7 +53,7 @@ def coarser(
         return fine
     found: dict[tuple[Value, ...] | int, list[int]] = {}
     for i, region in enumerate(fine.regions):
-        said = {_said(tests, v) for v in region.samples}
+        said = {_answers(tests, v) for v in region.samples}
         # What differs within a region was not foreseen: it stays by itself.
         found.setdefault(said.pop() if region.possible and len(said) == 1 else i, []).append(i)
     if len(found) == len(fine.regions):
@@ -74,7 +74,7 @@ def _joined(regions: Sequence[Region]) -> Region:
 _NONE = ("no sample",)
 
 
-def _said(tests: Sequence[tuple[Term, Var]], value: Value) -> tuple[Value, ...]:
+def _answers(tests: Sequence[tuple[Term, Var]], value: Value) -> tuple[Value, ...]:
     return tuple(evaluate(t, {(v.scope, v.name): value}) for t, v in tests)
 
 

@@ -201,7 +201,7 @@ class _Claim:
 
     def _by_model_checking(self) -> Wrong | None:
         for rows in _LENGTHS:
-            query = bmc.Query(self.space, rows, Z3Solver(), self._effort())
+            query = bmc.TableQuery(self.space, rows, Z3Solver(), self._effort())
             found = bmc.wrong_table(query, self.prefilter, self.residual)
             wrong = self._refute([found] if found else [])
             if wrong is not None:
@@ -270,7 +270,7 @@ def _tables_of_solver(
     random = Random(0)
     found: dict[tuple[Table, State], None] = {}
     for rows in _LENGTHS:
-        seed = bmc.accepted_table(bmc.Query(space, rows, Z3Solver(), effort()))
+        seed = bmc.accepted_table(bmc.TableQuery(space, rows, Z3Solver(), effort()))
         if seed is None:
             continue
         table, key = seed

@@ -184,10 +184,8 @@ def provers(
     standins = [x for p in weakening.every(parts) for x in p.standins] if parts else [post]
     reached: list[Sequence[bool]] = []
     for turn in range(_TURNS):
-        arbitrary, last = (
-            evidence.background if turn else evidence.first_background,
-            turn == _TURNS - 1,
-        )
+        arbitrary = evidence.background if turn else evidence.first_background
+        last = turn == _TURNS - 1
         seen, total = with_reached(sampled, len(pairs), reached)
         surely = sampled if last else None
         clauses = mine(seen, arbitrary, total, reduced=not last, surely=surely)

@@ -37,14 +37,14 @@ def candidates(
         problem = _without_codes(problem, [COMPUTED])
     if not zeros.has_open(problem):
         for found in _candidates(problem, optional, budget, record):
-            yield _earned(simpler(found))
+            yield _without_trivial(simpler(found))
         return
     for found in _candidates(zeros.settled(problem), optional, budget, record):
         for claim in zeros.claims(found, problem):
-            yield _earned(simpler(claim))
+            yield _without_trivial(simpler(claim))
 
 
-def _earned(result: SearchResult) -> SearchResult:
+def _without_trivial(result: SearchResult) -> SearchResult:
     """What drops no row saves nothing but a filter, which is no reason to assume anything. Nor is
     it assumed that nothing is missing where the filter asks for that, and nothing else is found.
     """

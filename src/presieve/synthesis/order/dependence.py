@@ -21,7 +21,7 @@ from presieve.synthesis.order.commute import Relation, only_live, steps_commute
 from presieve.synthesis.order.permute import CAUSES, Exchange, Orders, clearest
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import explore
-from presieve.synthesis.witness.bmc import Query, exchanged_table
+from presieve.synthesis.witness.bmc import TableQuery, exchanged_table
 
 _QUICK = 60
 _WALKS = 120
@@ -81,7 +81,7 @@ def _groups(problem: Problem) -> tuple[Term, ...]:
 def _model_checked(orders: Orders, effort: Effort) -> Exchange | None:
     """A short table from the solver, if it holds when it is run."""
     for rows in _LENGTHS:
-        table = exchanged_table(Query(orders.space, rows, Z3Solver(), effort))
+        table = exchanged_table(TableQuery(orders.space, rows, Z3Solver(), effort))
         found = table and orders.exchange(*table)
         if found:
             return found

@@ -223,12 +223,12 @@ def _choice(term: Term) -> tuple[Term, Term, Term] | None:
                 found = _choice(arg)
                 if found is not None:
                     test, *branches = found
-                    then, other = (_again(op, (*args[:i], b, *args[i + 1 :])) for b in branches)
+                    then, other = (_rebuilt(op, (*args[:i], b, *args[i + 1 :])) for b in branches)
                     return test, then, other
     return None
 
 
-def _again(op: Op, args: tuple[Term, ...]) -> Term:
+def _rebuilt(op: Op, args: tuple[Term, ...]) -> Term:
     match op, args:
         case Op.GET, (App(Op.SOME, (inner,)),):
             return inner

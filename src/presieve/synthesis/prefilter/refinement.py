@@ -82,7 +82,7 @@ def _model_check(search: Search, prefilter: Term) -> bool:
     for rows in _LENGTHS:
         if budget.is_used_up:
             return False
-        query = bmc.Query(space, rows, budget.solver(), budget.effort())
+        query = bmc.TableQuery(space, rows, budget.solver(), budget.effort())
         found = bmc.wrong_table(query, prefilter, where)
         wrong = refute(space, prefilter, where, [found] if found else [])
         if wrong is not None:

@@ -125,7 +125,7 @@ def groups(space: Space, seen: Evidence, prefilter: Term, parts: Sequence[Term])
     for number in sorted(wanted - set(found)) if not seen.scaling else ():
         rest = _without(parts, number)
         for rows in _ROWS:
-            query = bmc.Query(space, rows, seen.solver(), seen.effort())
+            query = bmc.TableQuery(space, rows, seen.solver(), seen.effort())
             table = bmc.wrong_table(query, prefilter, rest)
             more = asked.groups([table], {number}) if table else {}
             if more:

@@ -15,7 +15,7 @@ from presieve.synthesis.sampling.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class TableQuery:
     """What tables are asked for, of exactly so many ``rows``, and whom."""
 
     space: Space
@@ -24,7 +24,7 @@ class Query:
     effort: Effort
 
 
-def accepted_table(query: Query) -> tuple[Table, State] | None:
+def accepted_table(query: TableQuery) -> tuple[Table, State] | None:
     """A table that the filter accepts, if the solver finds one."""
     problem = query.space.problem
     runs = Runs(problem, [])
@@ -40,7 +40,7 @@ def accepted_table(query: Query) -> tuple[Table, State] | None:
     return _model(query, runs, seen)
 
 
-def wrong_table(query: Query, prefilter: Term, residual: Term) -> tuple[Table, State] | None:
+def wrong_table(query: TableQuery, prefilter: Term, residual: Term) -> tuple[Table, State] | None:
     """A table on which original and pushdown differ, as far as the model goes.
 
     The caller runs it: the model's numbers need not be doubles.
@@ -64,7 +64,7 @@ def wrong_table(query: Query, prefilter: Term, residual: Term) -> tuple[Table, S
     return _model(query, runs, seen)
 
 
-def exchanged_table(query: Query) -> tuple[Table, State] | None:
+def exchanged_table(query: TableQuery) -> tuple[Table, State] | None:
     """A table that yields another result, as far as the model goes, once two neighbours are
     exchanged.
 
@@ -81,7 +81,7 @@ def exchanged_table(query: Query) -> tuple[Table, State] | None:
     return _model(query, runs, seen)
 
 
-def _model(query: Query, runs: Runs, seen: list[EncEnv]) -> tuple[Table, State] | None:
+def _model(query: TableQuery, runs: Runs, seen: list[EncEnv]) -> tuple[Table, State] | None:
     solver, fold, points = query.solver, query.space.problem.fold, runs.encoder.points
     solver.add(runs.encoder.take())
     if not isinstance(solver.check([], query.effort), Sat):
