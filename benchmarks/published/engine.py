@@ -24,8 +24,8 @@ from presieve.ir.pushdown import Pushdown
 from presieve.ir.terms import Op, Term
 from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.outcome import Outcome
 from presieve.synthesis.residual.kinds import pushdown_kind
+from presieve.synthesis.result import SearchResult
 
 _T = TypeVar("_T")
 
@@ -41,7 +41,7 @@ class Options:
     timeout: float = 60.0
 
 
-def search(problem: Problem, options: Options) -> Outcome:
+def search(problem: Problem, options: Options) -> SearchResult:
     """The optimal pushdown within the universes, as the published algorithms find it.
 
     What is declined with code ``timeout`` ran out of time.
@@ -66,7 +66,7 @@ def search(problem: Problem, options: Options) -> Outcome:
         declined = (Declined("timeout", f"not within {options.timeout} s"),)
     seconds = time.perf_counter() - started
     calls = conditions.calls + sum(s.calls for s in solvers)
-    return Outcome(problem, pushdown, declined, calls, seconds)
+    return SearchResult(problem, pushdown, declined, calls, seconds)
 
 
 def _pushdown(problem: Problem, conditions: Conditions, solution: Solution) -> Pushdown | None:

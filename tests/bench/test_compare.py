@@ -20,7 +20,7 @@ from presieve.cli.app import main
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction
 from presieve.ir.terms import SQL_TRUE, Op, Term, int_lit
-from presieve.synthesis.outcome import Outcome
+from presieve.synthesis.result import SearchResult
 
 SUITE = Path(__file__).parents[2] / "benchmarks" / "families"
 PUBLISHED = SUITE.parent / "published.csv"
@@ -46,7 +46,7 @@ def test_both_engines() -> None:
 
 
 def test_a_wrong_answer_counts_as_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stronger(problem: Problem, options: Options) -> Outcome:
+    def stronger(problem: Problem, options: Options) -> SearchResult:
         found = published_search(problem, options)
         assert found.pushdown is not None
         column = problem.fold.column("type")

@@ -13,7 +13,7 @@ import pytest
 from presieve.demo import show
 from presieve.demo.data import generate
 from presieve.demo.measure import Comparison, compare
-from presieve.demo.run import Outcome, run
+from presieve.demo.run import PipelineRun, run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -22,7 +22,9 @@ ROWS = 20_000
 
 
 @pytest.fixture(scope="module")
-def outcomes(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+def outcomes(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, PipelineRun]:
     paths = generate(tmp_path_factory.mktemp("demo"), ROWS)
     told: list[str] = []
     found = run(spark, paths, ROWS, 1, told.append)
@@ -30,7 +32,7 @@ def outcomes(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> d
     return {o.pipeline.name: o for o in found}
 
 
-def test_every_pipeline_is_pushed_and_gives_the_same(outcomes: dict[str, Outcome]) -> None:
+def test_every_pipeline_is_pushed_and_gives_the_same(outcomes: dict[str, PipelineRun]) -> None:
     assert len(outcomes) == 3
     for outcome in outcomes.values():
         assert outcome.good, outcome.report
@@ -40,14 +42,14 @@ def test_every_pipeline_is_pushed_and_gives_the_same(outcomes: dict[str, Outcome
         assert "def " in boundary.source
 
 
-def test_top_two(outcomes: dict[str, Outcome]) -> None:
+def test_top_two(outcomes: dict[str, PipelineRun]) -> None:
     (boundary,) = outcomes["top two"].report.boundaries
     assert boundary.prefilter == "score >= 90.0D"
     assert boundary.residual == "second IS NOT NULL"
     assert "GreaterThanOrEqual(score,90.0)" in boundary.pushed_to_scan
 
 
-def test_open_and_close(outcomes: dict[str, Outcome]) -> None:
+def test_open_and_close(outcomes: dict[str, PipelineRun]) -> None:
     (boundary,) = outcomes["open and close"].report.boundaries
     assert "NULL" not in boundary.residual
     assert "epoch <= 1767268800000000" in boundary.prefilter
@@ -55,14 +57,14 @@ def test_open_and_close(outcomes: dict[str, Outcome]) -> None:
     assert any("epoch" in f for f in boundary.pushed_to_scan)
 
 
-def test_event_window(outcomes: dict[str, Outcome]) -> None:
+def test_event_window(outcomes: dict[str, PipelineRun]) -> None:
     (boundary,) = outcomes["event window"].report.boundaries
     assert "NULL" not in boundary.residual
     for part in ("'time'", "'price'", "2026-01-02 00:00:00", "2026-01-30 00:00:00"):
         assert part in boundary.prefilter
 
 
-def test_page_and_json(outcomes: dict[str, Outcome], tmp_path: Path) -> None:
+def test_page_and_json(outcomes: dict[str, PipelineRun], tmp_path: Path) -> None:
     show.save(tuple(outcomes.values()), tmp_path / "new" / "r.html")
     page = (tmp_path / "new" / "r.html").read_text()
     for outcome in outcomes.values():

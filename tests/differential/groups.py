@@ -211,7 +211,9 @@ def modelled(pool: Pool, seconds: float) -> list[Group]:
     names = [c.name for c in pool.problem.fold.columns]
     found = []
     for rows in _BMC_ROWS:
-        answer = bmc.accepted_table(space, rows, Z3Solver(), Effort(seconds=seconds))
+        answer = bmc.accepted_table(
+            bmc.TableQuery(space, rows, Z3Solver(), Effort(seconds=seconds))
+        )
         if answer is not None:
             table, _ = answer
             plain = pool.rows[0]

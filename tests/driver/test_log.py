@@ -11,7 +11,7 @@ import pytest
 from tests.driver import folds
 
 import presieve
-from presieve.report import tell
+from presieve.report import trace_steps
 
 
 def found(where: str = "m > 100", **more: Any) -> presieve.driver.synthesize.Synthesis:
@@ -41,7 +41,7 @@ def test_nothing_is_put_in_words_that_no_handler_shows(
     def never(_: object) -> None:
         raise AssertionError("nobody reads this")
 
-    monkeypatch.setattr(tell, "trace", never)
+    monkeypatch.setattr(trace_steps, "trace", never)
     logger = logging.getLogger("presieve")
     monkeypatch.setattr(logger, "propagate", False)
     with caplog.at_level(logging.DEBUG, logger="presieve"):

@@ -12,12 +12,12 @@ from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort, strip
 from presieve.ir.terms import Op, Scope, Term, Var, lit
 from presieve.plan.algebra import (
     Alias,
-    Column,
     Expr,
     Filter,
     Operator,
     Path,
     Project,
+    ProjectColumn,
     attribute_id,
     attribute_var,
 )
@@ -97,13 +97,13 @@ def operators(draw: st.DrawFn, columns: tuple[Var, ...], fresh: int) -> Operator
     if kind == "filter":
         return Filter(tuple(draw(st.lists(comparisons(columns), min_size=1, max_size=2))))
     kept = draw(st.lists(st.sampled_from(columns), min_size=1, unique=True))
-    made: list[Column] = []
+    made: list[ProjectColumn] = []
     for number, column in enumerate(kept):
         renamed = draw(st.booleans())
         new = fresh + number if renamed else attribute_id(column)
-        made.append(Column(new, expr(column, column), plain=True))
+        made.append(ProjectColumn(new, expr(column, column), plain=True))
     condition = draw(comparisons(columns))
-    made.append(Column(fresh + len(kept), condition, plain=False))
+    made.append(ProjectColumn(fresh + len(kept), condition, plain=False))
     return Project(tuple(made))
 
 

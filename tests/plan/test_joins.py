@@ -14,16 +14,16 @@ from presieve.ir.ops import app
 from presieve.ir.sorts import INT, Option
 from presieve.ir.terms import SQL_FALSE, Op, Term, int_lit
 from presieve.plan.algebra import (
-    Branch,
-    Classes,
     Expr,
-    Extend,
     Filter,
     Join,
-    NullExtend,
+    JoinExistence,
+    JoinNullable,
+    JoinPreserved,
     Operator,
-    Partner,
-    Reorder,
+    Partitioned,
+    Reordered,
+    Union,
     attribute_var,
 )
 from presieve.plan.liveness import live, visible
@@ -94,18 +94,18 @@ COLUMNS = frozenset(HERE)
 READS = frozenset((*HERE, *THERE))
 SIDES: list[tuple[str, str, Callable[..., Join], bool]] = [
     # kind, side of the fold, operator, whether parts of the condition go below
-    ("inner", "left", Extend, True),
-    ("inner", "right", Extend, True),
-    ("left", "left", Extend, False),
-    ("left", "right", NullExtend, True),
-    ("right", "left", NullExtend, True),
-    ("right", "right", Extend, False),
-    ("full", "left", NullExtend, False),
-    ("full", "right", NullExtend, False),
-    ("semi", "left", Extend, True),
-    ("semi", "right", Partner, True),
-    ("anti", "left", Extend, False),
-    ("anti", "right", Partner, True),
+    ("inner", "left", JoinPreserved, True),
+    ("inner", "right", JoinPreserved, True),
+    ("left", "left", JoinPreserved, False),
+    ("left", "right", JoinNullable, True),
+    ("right", "left", JoinNullable, True),
+    ("right", "right", JoinPreserved, False),
+    ("full", "left", JoinNullable, False),
+    ("full", "right", JoinNullable, False),
+    ("semi", "left", JoinPreserved, True),
+    ("semi", "right", JoinExistence, True),
+    ("anti", "left", JoinPreserved, False),
+    ("anti", "right", JoinExistence, True),
 ]
 
 
@@ -131,7 +131,7 @@ def test_filters_above_joins(
         below = ran(kind, side, [EQUAL], keep(moved.term, mine), other)
         above = keep(conjunct, ran(kind, side, [EQUAL], mine, other))
         assert bag(keep(conjunct, below) if moved.copied else below) == bag(above)
-    assert tried or operator is Partner
+    assert tried or operator is JoinExistence
 
 
 @pytest.mark.parametrize(("kind", "side", "operator", "on"), SIDES)
@@ -153,7 +153,7 @@ def test_parts_of_conditions(kind: str, side: str, operator: Callable[..., Join]
 def test_nulls_that_pass_stop_it() -> None:
     """A row of the other side without a group is shown: below the join it would be, above too."""
     conjunct = app(Op.SQL_IS_NULL, M)
-    outer = NullExtend(COLUMNS, READS)
+    outer = JoinNullable(COLUMNS, READS)
     assert isinstance(through(outer, conjunct), Declined)
     mine: list[Row] = [{0: 1, 1: 5}]
     other: list[Row] = [{2: 1, 3: 0}]
@@ -162,14 +162,14 @@ def test_nulls_that_pass_stop_it() -> None:
 
 
 def test_a_filter_that_reads_nothing_stays_above_an_anti_join() -> None:
-    assert isinstance(through(Partner(COLUMNS, READS), SQL_FALSE), Declined)
+    assert isinstance(through(JoinExistence(COLUMNS, READS), SQL_FALSE), Declined)
     mine: list[Row] = [{0: 1, 1: 5}]
     other: list[Row] = [{2: 1, 3: 0}]
     assert join("anti", [app(Op.SQL_EQ, K, L)], other, []) != []
     assert keep(SQL_FALSE, join("anti", [EQUAL], other, mine)) == []
 
 
-@pytest.mark.parametrize("operator", [Extend, NullExtend])
+@pytest.mark.parametrize("operator", [JoinPreserved, JoinNullable])
 def test_columns_of_the_other_side_stop_it(operator: Callable[..., Join]) -> None:
     for conjunct in (app(Op.SQL_GE, N, int_lit(1)), app(Op.SQL_GE, M, N)):
         assert isinstance(through(operator(COLUMNS, READS), conjunct), Declined)
@@ -191,12 +191,12 @@ def aggregated(rows: list[Row]) -> list[Row]:
 @pytest.mark.parametrize(
     ("run", "classes"),
     [
-        (count_by_class, Classes(((0, 0),), frozenset({0}))),
-        (aggregated, Classes(((5, 0),), frozenset({0, 1}), frozenset({5, 6}))),
+        (count_by_class, Partitioned(((0, 0),), frozenset({0}))),
+        (aggregated, Partitioned(((5, 0),), frozenset({0, 1}), frozenset({5, 6}))),
     ],
 )
 def test_filters_on_what_makes_the_classes(
-    run: Callable[[list[Row]], list[Row]], classes: Classes
+    run: Callable[[list[Row]], list[Row]], classes: Partitioned
 ) -> None:
     random, ((shown, _),) = Random(7), classes.columns
     for _ in range(TRIALS):
@@ -208,7 +208,7 @@ def test_filters_on_what_makes_the_classes(
 
 
 def test_other_filters_stay_above_classes() -> None:
-    window = Classes(((0, 0),), frozenset({0}))
+    window = Partitioned(((0, 0),), frozenset({0}))
     assert isinstance(through(window, app(Op.SQL_GE, M, int_lit(1))), Declined)
     assert isinstance(through(window, SQL_FALSE), Declined), "a total has a row of no rows"
     rows: list[Row] = [{0: 1, 1: 0}, {0: 1, 1: 2}]
@@ -218,7 +218,7 @@ def test_other_filters_stay_above_classes() -> None:
 
 def test_unions() -> None:
     random = Random(8)
-    union = Branch(((7, 0), (8, 1)))
+    union = Union(((7, 0), (8, 1)))
     for _ in range(TRIALS):
         mine, other = random_rows(random, HERE), random_rows(random, (7, 8))
         conjunct = random.choice(conditions([attribute_var(i, Option(INT)) for i in (7, 8)]))
@@ -235,7 +235,7 @@ def test_unions() -> None:
 
 
 def test_a_copy_stays_a_copy_further_up() -> None:
-    path = (Branch(((7, 0), (8, 1))), Reorder(frozenset()), Filter((expr(SQL_FALSE),)))
+    path = (Union(((7, 0), (8, 1))), Reordered(frozenset()), Filter((expr(SQL_FALSE),)))
     assert [m.copied for m in descend(path)] == [True]
 
 
@@ -245,18 +245,18 @@ def test_what_is_read_in_between() -> None:
     def read(*path: Operator, top: frozenset[int] = frozenset()) -> frozenset[int]:
         return live(path, frozenset(), top)
 
-    assert read(Reorder(frozenset({1}))) == {1}
-    assert read(Extend(COLUMNS, frozenset({0, 2}))) == {0}
-    assert read(Extend(COLUMNS, frozenset({0, 2})), top=frozenset({1, 3})) == {0, 1}
-    assert read(NullExtend(COLUMNS, frozenset({0, 2})), top=frozenset({1})) == {0, 1}
-    assert read(Partner(COLUMNS, frozenset({0, 2})), top=frozenset({1, 3})) == {0}
-    assert read(Classes(((0, 0),), frozenset({0})), top=frozenset({1})) == {0, 1}
-    grouped = Classes(((5, 0),), frozenset({0, 1}), frozenset({5, 6}))
+    assert read(Reordered(frozenset({1}))) == {1}
+    assert read(JoinPreserved(COLUMNS, frozenset({0, 2}))) == {0}
+    assert read(JoinPreserved(COLUMNS, frozenset({0, 2})), top=frozenset({1, 3})) == {0, 1}
+    assert read(JoinNullable(COLUMNS, frozenset({0, 2})), top=frozenset({1})) == {0, 1}
+    assert read(JoinExistence(COLUMNS, frozenset({0, 2})), top=frozenset({1, 3})) == {0}
+    assert read(Partitioned(((0, 0),), frozenset({0})), top=frozenset({1})) == {0, 1}
+    grouped = Partitioned(((5, 0),), frozenset({0, 1}), frozenset({5, 6}))
     assert read(grouped, top=frozenset({5})) == {0, 1}
-    assert read(Branch(((7, 0), (8, 1))), top=frozenset({8})) == {1}
+    assert read(Union(((7, 0), (8, 1))), top=frozenset({8})) == {1}
     assert visible((grouped,), COLUMNS) == {5, 6}
-    assert visible((Branch(((7, 0), (8, 1))),), COLUMNS) == {7, 8}
-    part = Extend(
+    assert visible((Union(((7, 0), (8, 1))),), COLUMNS) == {7, 8}
+    part = JoinPreserved(
         COLUMNS, frozenset({0, 1}), (Expr(app(Op.SQL_GE, M, int_lit(1)), frozenset({1})),)
     )
     assert read(part) == {0, 1}, "a part of a condition is a copy: what it reads stays as it is"

@@ -9,7 +9,7 @@ from presieve.ir.fold import Column, Field, Fold, Output
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT, Option
 from presieve.ir.terms import FALSE, Op, Scope, Term, Var, int_lit
-from presieve.plan.product import Part, product
+from presieve.plan.product import Component, product
 from presieve.semantics.interpret import Raised, run_fold
 
 V = Column("v", INT, "bigint")
@@ -37,7 +37,7 @@ CHECKED = fold("checked", app(Op.INT_ADD, STATE, ROW), app(Op.PY_LT, STATE, int_
 @given(st.lists(st.integers(-3, 3), max_size=6))
 def test_a_product_gives_the_outputs_side_by_side(values: list[int]) -> None:
     rows = [{"v": v} for v in values]
-    parts = (Part(MAXIMUM, ("a",)), Part(COUNT, ("b",)), Part(CHECKED, ("c",)))
+    parts = (Component(MAXIMUM, ("a",)), Component(COUNT, ("b",)), Component(CHECKED, ("c",)))
     whole = run_fold(product(parts, {"a", "b", "c"}), rows, {})
     each = [run_fold(p.fold, rows, {}) for p in parts]
     if any(isinstance(e, Raised) for e in each):
@@ -47,11 +47,11 @@ def test_a_product_gives_the_outputs_side_by_side(values: list[int]) -> None:
 
 
 def test_an_output_that_nobody_reads_goes_but_its_errors_stay() -> None:
-    parts = (Part(COUNT, ("b",)), Part(CHECKED, ("c",)))
+    parts = (Component(COUNT, ("b",)), Component(CHECKED, ("c",)))
     whole = product(parts, {"b"})
     assert [o.name for o in whole.outputs] == ["b"]
     assert run_fold(whole, [{"v": -4}, {"v": 0}], {}) == Raised()
 
 
 def test_one_fold_keeps_the_names_of_its_state() -> None:
-    assert product((Part(COUNT, ("out",)),), {"out"}) == COUNT
+    assert product((Component(COUNT, ("out",)),), {"out"}) == COUNT

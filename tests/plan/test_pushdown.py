@@ -15,11 +15,11 @@ from presieve.ir.terms import Op, Term, int_lit
 from presieve.plan.algebra import (
     Alias,
     Attribute,
-    Column,
     Expr,
     Filter,
     Path,
     Project,
+    ProjectColumn,
     attribute_var,
     variable_of,
 )
@@ -67,7 +67,9 @@ def test_one_conjunct_alone_may_move(case: tuple[Path, tuple[Row, ...]]) -> None
 
 def test_the_lemma_refutes_a_wrong_rule() -> None:
     """Below a projection that swaps two columns, the same conjunct means another column."""
-    swap = Project((Column(0, expr(B, B), plain=True), Column(1, expr(A, A), plain=True)))
+    swap = Project(
+        (ProjectColumn(0, expr(B, B), plain=True), ProjectColumn(1, expr(A, A), plain=True))
+    )
     top = Filter((expr(POSITIVE, A),))
     rows: list[Row] = [{0: 1, 1: -1}]
     wrong = run((top, swap), rows)
@@ -87,8 +89,8 @@ def test_a_computed_column_without_meaning_stops_only_its_readers() -> None:
     path = (
         Project(
             (
-                Column(7, Expr(UNKNOWN, frozenset({0})), plain=False),
-                Column(8, expr(B, B), plain=True),
+                ProjectColumn(7, Expr(UNKNOWN, frozenset({0})), plain=False),
+                ProjectColumn(8, expr(B, B), plain=True),
             )
         ),
         Filter(
@@ -109,7 +111,7 @@ def test_a_conjunct_without_meaning_stays() -> None:
 
 
 def test_an_attribute_that_the_projection_does_not_have() -> None:
-    project = Project((Column(8, expr(B, B), plain=True),))
+    project = Project((ProjectColumn(8, expr(B, B), plain=True),))
     result = through_project(project, POSITIVE)
     assert isinstance(result, Declined)
     assert result.code == "plan-shape"

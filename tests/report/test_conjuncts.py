@@ -18,8 +18,8 @@ from presieve.ir.terms import SQL_TRUE, Lit, Scope, Term, Var, literal_value
 from presieve.ir.walk import literals, variables
 from presieve.report import conjuncts
 from presieve.report.conjuncts import Account, accounts
-from presieve.report.parts import Conjunct
-from presieve.report.tell import sql
+from presieve.report.parts import ConjunctFate
+from presieve.report.trace_steps import sql
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import Value
 from presieve.sql.parse import parse_predicate
@@ -108,7 +108,7 @@ def test_very_many_conjuncts_are_told_without_the_solver(monkeypatch: pytest.Mon
 
 
 def test_words_name_what_stands_above() -> None:
-    one = Conjunct("b >= 90", "weakened", ("b IS NOT NULL",))
+    one = ConjunctFate("b >= 90", "weakened", ("b IS NOT NULL",))
     assert str(one) == "b >= 90: weakened, all that is checked above is b IS NOT NULL"
     assert one.to_json() == {"text": "b >= 90", "fate": "weakened", "above": ["b IS NOT NULL"]}
 

@@ -66,7 +66,7 @@ def test_a_function_has_the_numbers_of_its_file() -> None:
 
 def test_text_shows_the_lines_that_matter_and_says_where_others_are() -> None:
     first = sliced.top_two.__code__.co_firstlineno
-    shown = list(top_two().shown())
+    shown = list(top_two().marked_lines())
     assert shown[:3] == [
         f"  {first}  def top_two(rows: list[Row]) -> dict[str, Any]:",
         f"  {first + 1}      first = second = None",
@@ -104,7 +104,7 @@ def test_a_place_in_the_way_is_marked_with_a_caret(bad: Span) -> None:
     found = listing.of_place(Declined("impure-random", "it is random", bad))
     assert found is not None
     assert found.lines[0].text == '@decorated("a",'
-    shown = list(found.shown())
+    shown = list(found.marked_lines())
     at = next(i for i, line in enumerate(shown) if line.startswith(">"))
     assert shown[at].index("random.random") == shown[at + 1].index("^")
     assert shown[at][: shown[at].index("random")].count("\t") == shown[at + 1].count("\t") == 1

@@ -14,7 +14,7 @@ from presieve.backend.statistics.metrics import Measurement
 from presieve.report import html, words
 from presieve.report.drawing.aligned import MOST_IN_A_ROW, align
 from presieve.report.drawing.picture import WIDTH, Picture, Pictures, pictures
-from presieve.report.drawing.tree import Op, conjuncts, parse
+from presieve.report.drawing.tree import PlanNode, conjuncts, parse
 from presieve.report.model import Measured, ReportData
 
 
@@ -49,23 +49,23 @@ def test_a_drawing_is_read_back() -> None:
         "         +- FileScan parquet [b#2]\n"
         "two lines of a literal\n"
     )
-    scan = Op("FileScan", "parquet [b] two lines of a literal")
-    assert parse(text) == Op(
+    scan = PlanNode("FileScan", "parquet [b] two lines of a literal")
+    assert parse(text) == PlanNode(
         "Join",
         "Inner, (k = k)",
         (
-            Op(
+            PlanNode(
                 "Filter",
                 "(a > scalar-subquery [])",
                 (
-                    Op("Aggregate", "[max(b) AS m]", (Op("Range", "(0, 4)"),)),
-                    Op("Relation", "[a] parquet"),
+                    PlanNode("Aggregate", "[max(b) AS m]", (PlanNode("Range", "(0, 4)"),)),
+                    PlanNode("Relation", "[a] parquet"),
                 ),
             ),
-            Op(
+            PlanNode(
                 "InMemoryRelation",
                 "[b], StorageLevel(disk)",
-                (Op("ColumnarToRow", "", (scan,)),),
+                (PlanNode("ColumnarToRow", "", (scan,)),),
             ),
         ),
     )
@@ -247,10 +247,10 @@ def test_no_picture_of_what_nobody_would_look_at(height: int) -> None:
 
 
 def test_trees_that_share_nothing_are_aligned_in_time() -> None:
-    def chain(name: str) -> Op:
-        op = Op(name, "0")
+    def chain(name: str) -> PlanNode:
+        op = PlanNode(name, "0")
         for i in range(1, MOST_IN_A_ROW):
-            op = Op(name if i % 2 else "Filter", str(i) + name, (op,))
+            op = PlanNode(name if i % 2 else "Filter", str(i) + name, (op,))
         return op
 
     found = align(chain("Sort"), chain("Window"))

@@ -72,7 +72,7 @@ def seen(written: str) -> str:
 
 
 def search(stream: Stream) -> None:
-    with progress.shown("top_two", time.perf_counter() - 3.2, 10.0):
+    with progress.indicator("top_two", time.perf_counter() - 3.2, 10.0):
         waited(stream)
 
 
@@ -90,7 +90,7 @@ def test_at_a_prompt_in_a_terminal(stream: Stream) -> None:
 
 def test_a_short_search_shows_nothing(stream: Stream, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "AFTER", 60.0)
-    with progress.shown("top_two", time.perf_counter(), 10.0):
+    with progress.indicator("top_two", time.perf_counter(), 10.0):
         time.sleep(0.05)
     assert stream.getvalue() == ""
     assert not writers()
@@ -98,7 +98,7 @@ def test_a_short_search_shows_nothing(stream: Stream, monkeypatch: pytest.Monkey
 
 def test_the_line_is_gone_after_an_error(stream: Stream) -> None:
     def stopped() -> None:
-        with progress.shown("top_two", time.perf_counter(), 10.0):
+        with progress.indicator("top_two", time.perf_counter(), 10.0):
             waited(stream)
             raise KeyboardInterrupt
 
@@ -128,7 +128,7 @@ def test_a_line_is_no_longer_than_the_terminal(
 
 def quiet(stream: Stream) -> None:
     """Nobody is shown anything, and nothing is started for it."""
-    with progress.shown("top_two", time.perf_counter() - 3.2, 10.0):
+    with progress.indicator("top_two", time.perf_counter() - 3.2, 10.0):
         assert not writers()
     assert stream.getvalue() == ""
 
@@ -167,14 +167,14 @@ def test_without_standard_error(system: SimpleNamespace) -> None:
         system.stderr = missing
         if missing is not None:
             missing.close()
-        with progress.shown("top_two", time.perf_counter(), 10.0):
+        with progress.indicator("top_two", time.perf_counter(), 10.0):
             assert not writers()
 
 
 def test_a_terminal_that_goes_away_stops_nothing(
     stream: Stream, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    with progress.shown("top_two", time.perf_counter(), 10.0):
+    with progress.indicator("top_two", time.perf_counter(), 10.0):
         waited(stream)
         stream.close()
     assert not writers()
@@ -192,9 +192,9 @@ def test_other_threads_and_processes_have_none(stream: Stream, system: SimpleNam
 
 
 def test_one_line_at_a_time(stream: Stream) -> None:
-    with progress.shown("outer", time.perf_counter(), 10.0):
+    with progress.indicator("outer", time.perf_counter(), 10.0):
         waited(stream, "outer")
-        with progress.shown("inner", time.perf_counter(), 10.0):
+        with progress.indicator("inner", time.perf_counter(), 10.0):
             assert len(writers()) == 1
     assert "inner" not in stream.getvalue()
 
@@ -214,7 +214,7 @@ def test_in_a_notebook(system: SimpleNamespace, monkeypatch: pytest.MonkeyPatch)
     shell = SimpleNamespace(kernel=object(), display_pub=publisher)
     system.modules["IPython"] = SimpleNamespace(get_ipython=lambda: shell)
     monkeypatch.setattr(progress, "EVERY", 0.01)
-    with progress.shown("top_two", time.perf_counter(), 10.0):
+    with progress.indicator("top_two", time.perf_counter(), 10.0):
         until = time.monotonic() + 20
         while len(publisher.told) < 3 and time.monotonic() < until:
             time.sleep(0.005)

@@ -18,7 +18,7 @@ from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP, Option
 from presieve.ir.terms import Scope, Term, Var
 from presieve.report import html
 from presieve.report.model import ReportData
-from presieve.report.parts import Conjunct, Reach, Remedy
+from presieve.report.parts import ConjunctFate, Reach, Remedy
 from presieve.report.reaches import FALLBACK, reaches
 from presieve.report.remedies import coded, remedy
 from presieve.report.report import boundary_json
@@ -161,7 +161,7 @@ def test_what_cannot_be_declared_says_what_else_can_be_done() -> None:
 def test_page_text_and_json_say_all_of_it() -> None:
     missed = Reach("isnan(x)", False, "Spark has no scan filter for isnan()")
     known = Remedy("column score holds no NaN", "NOT isnan(score)", "or else")
-    part = Conjunct("b >= 90", "weakened", ("b IS <NOT> NULL",))
+    part = ConjunctFate("b >= 90", "weakened", ("b IS <NOT> NULL",))
     told = replace(
         SPLIT, reaches=(missed,), remedies=(known,), conjuncts=(part,), sentences=("`a` is set",)
     )

@@ -9,18 +9,20 @@ import pytest
 from tests.report.test_report import outline
 
 from presieve.errors import Span, UsageError
-from presieve.report.trace import Run
+from presieve.report.trace import TableRun
 from presieve.report.verdict import Verdict
-from presieve.report.verdict_model import Blame, Claim, Counterexample, Repair
+from presieve.report.verdict_model import Blame, ClaimedPushdown, Counterexample, Repair
 
 NO_NAN = {"code": "no-nan", "text": "column score holds no NaN"}
-CLAIM = Claim("top_two", "first >= 90 AND second >= 90", "score > 91", None, span=Span("t.py", 12))
+CLAIM = ClaimedPushdown(
+    "top_two", "first >= 90 AND second >= 90", "score > 91", None, span=Span("t.py", 12)
+)
 ROWS: list[dict[str, object]] = [
     {"team": "<b>", "score": 100.0, "note": None},
     {"team": "<b>", "score": 91.0, "note": None},
 ]
-WRITTEN = Run("as written", ROWS, {"first": 100.0, "second": 91.0}, "kept")
-PUSHED = Run("as pushed", ROWS[:1], {"first": 100.0, "second": None}, "filtered out")
+WRITTEN = TableRun("as written", ROWS, {"first": 100.0, "second": 91.0}, "kept")
+PUSHED = TableRun("as pushed", ROWS[:1], {"first": 100.0, "second": None}, "filtered out")
 DROPS = Counterexample(
     ROWS,
     [{"team": "<b>", "first": 100.0, "second": 91.0}],
@@ -32,7 +34,7 @@ DROPS = Counterexample(
     ("team", "score"),
 )
 REPAIR = Repair("split", "score >= 90.0D", "second IS NOT NULL", [NO_NAN])
-REFUTED = Verdict("refuted", counterexample=DROPS, claim=CLAIM, _mend=lambda: REPAIR)
+REFUTED = Verdict("refuted", counterexample=DROPS, claim=CLAIM, _find_repair=lambda: REPAIR)
 UNKNOWN = Verdict("unknown", reason="time.time() is not known", remedy="leave it", claim=CLAIM)
 
 
@@ -71,13 +73,13 @@ def test_text_of_what_is_not_known() -> None:
     ]
 
 
-def refuted(written: Run, pushed: Run, blame: Blame) -> str:
+def refuted(written: TableRun, pushed: TableRun, blame: Blame) -> str:
     found = Counterexample(ROWS, [], [], [True, False], written, pushed, blame, ("score",))
     return str(Verdict("refuted", counterexample=found))
 
 
-def run(label: str, m: object, result: str) -> Run:
-    return Run(label, ROWS, {"m": m, "n": m}, result)
+def run(label: str, m: object, result: str) -> TableRun:
+    return TableRun(label, ROWS, {"m": m, "n": m}, result)
 
 
 @pytest.mark.parametrize(
@@ -85,13 +87,13 @@ def run(label: str, m: object, result: str) -> Run:
     [
         (
             run("as written", 1, "kept"),
-            Run("as pushed", [], None, "no group"),
+            TableRun("as pushed", [], None, "no group"),
             "prefilter",
             "dropped, no row is left, and a row of the result is missing.",
         ),
         (
             run("as written", 1, "kept"),
-            Run("as pushed", [], None, "raises"),
+            TableRun("as pushed", [], None, "raises"),
             "prefilter",
             "the function raises, which it does not as written.",
         ),
@@ -121,7 +123,9 @@ def run(label: str, m: object, result: str) -> Run:
         ),
     ],
 )
-def test_what_goes_wrong_is_said(written: Run, pushed: Run, blame: Blame, told: str) -> None:
+def test_what_goes_wrong_is_said(
+    written: TableRun, pushed: TableRun, blame: Blame, told: str
+) -> None:
     text = refuted(written, pushed, blame)
     assert told in text
     assert "presieve proves no pre-filter for this filter" in text

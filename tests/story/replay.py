@@ -1,4 +1,4 @@
-"""A story checked against what it tells of: every table is run again, every count added up."""
+"""A trace checked against what it tells of: every table is run again, every count added up."""
 
 from __future__ import annotations
 
@@ -89,12 +89,12 @@ def check_stays(event: record.Stays) -> None:
 
 
 def check(events: Iterable[Event]) -> None:
-    """AssertionError where a story is not so."""
+    """AssertionError where a trace is not so."""
     candidate: Term | None = None
     left = -1
     for event in events:
         match event:
-            case record.Searched() | record.Lowered():
+            case record.Searched() | record.CountsScaled():
                 candidate = None
             case record.Explored(_, regions, needed):
                 assert len(needed) <= regions

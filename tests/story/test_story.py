@@ -1,4 +1,4 @@
-"""The story of a search is true, the same each time, and makes no difference to the search."""
+"""The trace of a search is true, the same each time, and makes no difference to the search."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from presieve.driver.solve import Solution, solve
 from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.ir.fold import Problem
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE
-from presieve.report.tell import trace
+from presieve.report.trace_steps import trace
 from presieve.synthesis import events as record
 from presieve.synthesis.events import Event
 
@@ -42,7 +42,7 @@ def problem_of(case: Case) -> Problem:
 @cache
 def told(case: Case) -> tuple[Solution, list[Event]]:
     events: list[Event] = []
-    return solve(problem_of(case), budget=60.0, story=events), events
+    return solve(problem_of(case), budget=60.0, event_log=events), events
 
 
 @cache
@@ -58,8 +58,8 @@ def traced(name: str, *, trace: bool = True) -> Synthesis:
     )
 
 
-def story_of(name: str) -> list[Event]:
-    events = traced(name)._story
+def trace_of(name: str) -> list[Event]:
+    events = traced(name)._event_log
     assert events
     return events
 
@@ -86,8 +86,10 @@ def test_what_is_told_is_so(case: Case) -> None:
 def test_the_tables_shown_give_what_the_user_gets(case: Case) -> None:
     """What is shown beside rows is what the user's own Python gives for them."""
     events = told(case)[1]
-    if any(isinstance(e, record.Lowered) for e in events):
-        events = events[: next(i for i, e in enumerate(events) if isinstance(e, record.Lowered))]
+    if any(isinstance(e, record.CountsScaled) for e in events):
+        events = events[
+            : next(i for i, e in enumerate(events) if isinstance(e, record.CountsScaled))
+        ]
     if any(isinstance(e, record.Searched) and e.computed for e in events):
         return  # of columns that the user does not have
     line = pipeline_of(case)
@@ -102,16 +104,16 @@ def test_the_tables_shown_give_what_the_user_gets(case: Case) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_told_of_benchmarks_is_so(name: str) -> None:
-    check(story_of(name))
+    check(trace_of(name))
 
 
 def test_all_there_is_to_tell_is_told() -> None:
     """The searches here go through every kind of step but the rarest."""
-    events = [e for name in NAMES for e in story_of(name)]
+    events = [e for name in NAMES for e in trace_of(name)]
     events += [e for case in CASES for e in told(case)[1]]
     kinds = {type(e) for e in events}
     assert kinds >= {
-        *(record.Searched, record.Lowered, record.Explored, record.Proposed, record.Refuted),
+        *(record.Searched, record.CountsScaled, record.Explored, record.Proposed, record.Refuted),
         *(
             record.PutBack,
             record.Mined,
@@ -143,7 +145,7 @@ def first_search(events: list[Event]) -> tuple[list[Event], Problem]:
 
 def test_rounds_are_checked_at_all() -> None:
     """The check above is not empty, and would notice the other obligation."""
-    events, problem = first_search(story_of(LONG))
+    events, problem = first_search(trace_of(LONG))
     assert check_rounds(events, problem) > 0
     kept = [replace(e, by="stutter") if isinstance(e, record.Round) else e for e in events]
     kept = [replace(e, prefilter=SQL_TRUE) if isinstance(e, record.Proposed) else e for e in kept]
@@ -194,7 +196,7 @@ def rejecting(event: record.Tried) -> record.Tried:
 
 @pytest.mark.parametrize(("kind", "lie"), [lie[1:] for lie in lies()], ids=[x[0] for x in lies()])
 def test_a_lie_is_noticed(kind: type, lie: Callable[[Any], Any]) -> None:
-    events = story_of(LONG)
+    events = trace_of(LONG)
     assert any(isinstance(e, kind) for e in events)
     with pytest.raises(AssertionError):
         check([lie(e) if isinstance(e, kind) else e for e in events])

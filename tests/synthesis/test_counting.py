@@ -34,7 +34,7 @@ from presieve.ir.terms import SQL_TRUE, Op, Term, literal_value
 from presieve.ir.walk import literals
 from presieve.smt.solver import Effort
 from presieve.sql.emit import emit
-from presieve.synthesis.forms.count_scaling import Lowering, lower, scale_of
+from presieve.synthesis.forms.count_scaling import CountScaling, scale_counts, scale_of
 from presieve.universe.classes import Classes
 
 EVENTS: dict[str, Any] = {
@@ -286,7 +286,7 @@ def test_the_same_answer_again(case: Case) -> None:
     assert again.solver_calls == first.solver_calls
 
 
-# --- lowering -----------------------------------------------------------------------------------
+# --- count scaling ------------------------------------------------------------------------------
 
 
 def _problem(case: Case, where: str) -> Problem:
@@ -294,9 +294,9 @@ def _problem(case: Case, where: str) -> Problem:
     return line.inputs.problem(line.predicate("where", where))
 
 
-def _lowered(case: Case, where: str) -> Lowering | None:
+def _lowered(case: Case, where: str) -> CountScaling | None:
     problem = _problem(case, where)
-    return lower(problem, Classes(problem))
+    return scale_counts(problem, Classes(problem))
 
 
 def test_constants_are_lowered_where_they_meet_a_counter() -> None:

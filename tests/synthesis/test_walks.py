@@ -86,7 +86,7 @@ def test_parted_tables_leave_two_states() -> None:
     for table, key in found:
         fewer = [row for row in table if space.cell_of(row, key) in kept]
         assert fewer
-        assert len(table) <= walks.FEW
+        assert len(table) <= walks.MAX_ROWS
         assert space.machine.run(table, key) != space.machine.run(fewer, key)
 
 

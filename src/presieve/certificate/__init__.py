@@ -1,7 +1,8 @@
 """Trusted. Certificates: what was claimed, and the independent check that it holds.
 
 Nothing is rewritten without a :class:`Verified`, and only :func:`check` makes one. This package
-knows nothing of the search that found the claim.
+imports nothing of the search that found the claim. Both use the IR, its meaning and the encoding
+for solvers.
 """
 
 from presieve.certificate.certificate import Certificate, load, parse

@@ -59,17 +59,17 @@ class Certificate:
         return total or not self.problem.on_demand or self.residual == self.problem.where
 
     @classmethod
-    def of(cls, problem: Problem, found: Pushdown) -> Certificate:
+    def of(cls, problem: Problem, pushdown: Pushdown) -> Certificate:
         """The claim that a pushdown is right."""
         return cls(
             problem,
-            found.kind,
-            found.strength,
-            found.prefilter,
-            found.residual,
-            found.invariant,
-            found.witnesses,
-            found.residual_witnesses,
+            pushdown.kind,
+            pushdown.strength,
+            pushdown.prefilter,
+            pushdown.residual,
+            pushdown.invariant,
+            pushdown.witnesses,
+            pushdown.residual_witnesses,
         )
 
     def to_json(self) -> dict[str, object]:

@@ -153,8 +153,8 @@ def _check_hidden(certificate: Certificate) -> None:
     """
     if not certificate.problem.fold.hidden:
         return
-    shown = (*certificate.witnesses, *certificate.residual_witnesses)
-    if certificate.strength != "universe" or shown:
+    witnesses = (*certificate.witnesses, *certificate.residual_witnesses)
+    if certificate.strength != "universe" or witnesses:
         raise IllFormed("tables with values of an unknown function show nothing")
     if all(a.code != PURE for a in certificate.problem.assumptions):
         raise IllFormed(f"a function is called that no assumption {PURE} speaks of")

@@ -17,6 +17,8 @@ without a row of a key has no state of it; ``init`` is not merged in.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations
 
 from presieve.certificate.check import SolverName, make_solver
@@ -27,7 +29,7 @@ from presieve.ir.terms import NONEMPTY, Op, Scope, Term, Var
 from presieve.semantics.build import and_, get, is_none, or_
 from presieve.smt.encodings import same_encoding
 from presieve.smt.runs import Run, Runs
-from presieve.smt.solver import Effort, Unsat
+from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.text import TRUE, s_and, s_not, s_or, s_xor
 
 
@@ -43,21 +45,20 @@ def merge_agrees(
     ``merged`` has a term for each field of the fold, in order; ``raises`` says when ``merge`` does.
     Both are over ACC, the first state, and TWIN, the second.
     """
-    return _Merges(problem, merged, raises, solver, effort or Effort()).agrees()
+    return _Merges(problem, merged, raises, make_solver(solver), effort or Effort()).agrees()
 
 
+@dataclass(frozen=True)
 class _Merges:
-    def __init__(
-        self,
-        problem: Problem,
-        merged: Sequence[Term],
-        raises: Term,
-        solver: SolverName,
-        effort: Effort,
-    ) -> None:
-        self._problem, self._merged, self._raises = problem, merged, raises
-        self._like, self._effort = make_solver(solver), effort
-        self._candidates = list(_facts(problem.fold.fields))
+    _problem: Problem
+    _merged: Sequence[Term]
+    _raises: Term
+    _like: Solver
+    _effort: Effort
+
+    @cached_property
+    def _candidates(self) -> list[Term]:
+        return list(_facts(self._problem.fold.fields))
 
     def agrees(self) -> bool:
         invariant = self._invariant()

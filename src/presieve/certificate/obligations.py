@@ -1,7 +1,7 @@
 """Trusted. The proof obligations of a pushdown, as self-contained SMT-LIB scripts.
 
-The four conditions on the lifted fold (SEMANTICS 1; Pusharoo, section 4, with the flag "has a row"
-and with errors added). Each script is the negation of a condition: unsatisfiable means proved.
+The four conditions on the lifted fold (docs/theory.md; Pusharoo, section 4, with the flag "has a
+row" and with errors added). Each script is the negation of a condition: unsatisfiable means proved.
 
     Init     I(false, init, false, init)
     Sync     I(n,s,n',s') and D(r) and     P(r) and s does not raise on r

@@ -92,7 +92,7 @@ class _Group:
         self._typed = all(_holds(c, values[c.name]) for c in fold.keys)
         self._key = key_env(values)
         self._rows: dict[Literals, Row | None] = {}
-        self._runs = _Run(start(fold, self._key), {})
+        self._runs = _Evaluated(start(fold, self._key), {})
 
     def shows(self, witness: Witness) -> bool:
         """Whether leaving out the row at the witness's index, of its region, tells."""
@@ -149,17 +149,17 @@ class _Group:
                     row = self._row(literals)
                     assert row is not None
                     state = advance(self._problem.fold, state, row, self._key)
-                after = run.after[literals] = _Run(state, {})
+                after = run.after[literals] = _Evaluated(state, {})
             run = after
         return run.state
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _Evaluated:
     """The state after some rows, and the runs that are longer by one row."""
 
     state: State | Raised
-    after: dict[Literals, _Run]
+    after: dict[Literals, _Evaluated]
 
 
 def _values(terms: Literals, columns: Sequence[Column]) -> dict[str, Value]:

@@ -114,5 +114,5 @@ def _text(value: object) -> str:
 def _item(item: object) -> str:
     if not isinstance(item, dict):
         return str(item)
-    told = f"{item['text']} [{item['code']}]"
-    return told if item["term"] == "true:Bool" else f"{told}: {item['term']}"
+    text = f"{item['text']} [{item['code']}]"
+    return text if item["term"] == "true:Bool" else f"{text}: {item['term']}"

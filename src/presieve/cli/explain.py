@@ -21,7 +21,7 @@ from presieve.driver.session import Setting, enable_everywhere
 from presieve.errors import UsageError
 from presieve.report import html as pages
 from presieve.report import progress, text
-from presieve.report.heard import Heard, Look, distinct, inside, others
+from presieve.report.collector import Placed, ReportCollector, distinct, in_folder, without_boundary
 from presieve.report.model import ReportData
 from presieve.report.report import boundary_json
 
@@ -56,26 +56,26 @@ def command(
     from presieve.backend.session import dry_run
 
     progress.in_terminal()
-    heard = Heard(inside(found.path.resolve().parent))
+    collector = ReportCollector(in_folder(found.path.resolve().parent))
     otherwise = project.options(found.path)
-    setting = Setting(given, heard.look, for_report=True, otherwise=otherwise)
+    setting = Setting(given, collector.collect, for_report=True, otherwise=otherwise)
     warned = jobs.Warned()
-    enable_everywhere(setting, dry_run.install(heard.skip))
+    enable_everywhere(setting, dry_run.install(collector.skip))
     with _stdout_elsewhere():
         error = _run(found, own)
-    looks = distinct(heard.looks)
+    collected = distinct(collector.collected)
     if trace:
-        looks = [(replace(look, data=_traced(look.data)), places) for look, places in looks]
+        collected = [(replace(r, data=_traced(r.data)), places) for r, places in collected]
     if json:
-        output.as_json(_json(found, looks, heard, error))
+        output.as_json(_json(found, collected, collector, error))
     else:
-        _print(looks, heard)
+        _print(collected, collector)
     for line in warned.lines:
         print("presieve:", line, file=sys.stderr)
     if html is not None:
-        _page(html, found, looks)
+        _page(html, found, collected)
     if error is not None:
-        raise UsageError(error + _hint(heard))
+        raise UsageError(error + _hint(collector))
 
 
 def _traced(data: ReportData) -> ReportData:
@@ -137,10 +137,10 @@ def _run(job: jobs.Job, args: Sequence[str]) -> str | None:
     return None
 
 
-def _hint(heard: Heard) -> str:
-    if not heard.skipped:
+def _hint(collector: ReportCollector) -> str:
+    if not collector.skipped:
         return "; what ran before it is reported"
-    last, at = heard.skipped[-1]
+    last, at = collector.skipped[-1]
     where = f" at {at}" if at else ""
     return (
         f"; what ran before it is reported. Does the job read what was not written, such as by"
@@ -149,29 +149,31 @@ def _hint(heard: Heard) -> str:
 
 
 def _json(
-    job: jobs.Job, looks: Sequence[tuple[Look, list[str]]], heard: Heard, error: str | None
+    job: jobs.Job, collected: Placed, collector: ReportCollector, error: str | None
 ) -> dict[str, object]:
     return {
         "job": job.name,
         "boundaries": [
             {**boundary_json(boundary), "at": places}
-            for look, places in looks
-            for boundary in look.data.boundaries
+            for report, places in collected
+            for boundary in report.data.boundaries
         ],
-        "skipped": [{"call": call, "at": str(at) if at else None} for call, at in heard.skipped],
+        "skipped": [
+            {"call": call, "at": str(at) if at else None} for call, at in collector.skipped
+        ],
         "error": error,
     }
 
 
-def _print(looks: Sequence[tuple[Look, list[str]]], heard: Heard) -> None:
-    for look, places in looks:
-        print(f"{', '.join(places) or 'somewhere'}: {text.render(look.data)}\n")
-    if rest := others(heard.looks):
+def _print(collected: Placed, collector: ReportCollector) -> None:
+    for report, places in collected:
+        print(f"{', '.join(places) or 'somewhere'}: {text.render(report.data)}\n")
+    if rest := without_boundary(collector.collected):
         print(rest)
-    for call, at in heard.skipped:
+    for call, at in collector.skipped:
         print(f"not executed: {call}" + (f" ({at})" if at else ""))
 
 
-def _page(file: Path, job: jobs.Job, looks: Sequence[tuple[Look, list[str]]]) -> None:
-    sections = [pages.Section(look.data, title=", ".join(places)) for look, places in looks]
+def _page(file: Path, job: jobs.Job, collected: Placed) -> None:
+    sections = [pages.Section(report.data, title=", ".join(places)) for report, places in collected]
     output.write(file, pages.page(f"presieve explain {job.name}", sections))

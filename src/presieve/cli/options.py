@@ -11,7 +11,7 @@ import typer
 from presieve.driver.options import OPTIONS, Given, read
 
 
-class Mode(StrEnum):
+class ModeChoice(StrEnum):
     """What the fold of no rows is."""
 
     GROUPED = "grouped"
@@ -40,11 +40,12 @@ Keys: TypeAlias = Annotated[
     str, typer.Option(metavar="A,B", help="The grouping columns, with commas between.")
 ]
 ModeOption: TypeAlias = Annotated[
-    Mode, typer.Option("--mode", help="Whether the fold of no rows is nothing (GROUP BY) or a row.")
+    ModeChoice,
+    typer.Option("--mode", help="Whether the fold of no rows is nothing (GROUP BY) or a row."),
 ]
 
 
-def _shown(name: str) -> Any:
+def _option(name: str) -> Any:
     """An option of :mod:`presieve.driver.options`: a text here, which is read there."""
     option = OPTIONS[name]
     default = f"{option.default:g}" if isinstance(option.default, float) else option.default
@@ -53,11 +54,11 @@ def _shown(name: str) -> Any:
     )
 
 
-Policy: TypeAlias = Annotated[str | None, _shown("policy")]
-Cost: TypeAlias = Annotated[str | None, _shown("cost")]
-Budget: TypeAlias = Annotated[str | None, _shown("budget")]
-Declare: TypeAlias = Annotated[list[str] | None, _shown("declare")]
-Pure: TypeAlias = Annotated[list[str] | None, _shown("pure")]
+Policy: TypeAlias = Annotated[str | None, _option("policy")]
+Cost: TypeAlias = Annotated[str | None, _option("cost")]
+Budget: TypeAlias = Annotated[str | None, _option("budget")]
+Declare: TypeAlias = Annotated[list[str] | None, _option("declare")]
+Pure: TypeAlias = Annotated[list[str] | None, _option("pure")]
 Save: TypeAlias = Annotated[
     Path | None, typer.Option(metavar="CERT.json", help="Write the certificate of a proof there.")
 ]

@@ -52,10 +52,10 @@ def fields(rows: Iterable[tuple[str, str]]) -> None:
     console().print(grid)
 
 
-def trace(told: Trace) -> None:
+def trace(steps: Trace) -> None:
     """What a search did, step by step. Texts are not read as markup."""
     show = console()
-    for depth, label, text in told.lines():
+    for depth, label, text in steps.lines():
         line = Text.assemble((f"{label}  " if label else "", "bold" if depth < 2 else "dim"), text)
         show.print(Padding(line, (0, 0, 0, 4 * depth), expand=False))
     show.print()

@@ -11,7 +11,7 @@ from presieve.cli import job as jobs
 from presieve.cli import options as opt
 from presieve.cli import project
 from presieve.driver.session import Setting, enable_everywhere
-from presieve.report.heard import Heard, inside
+from presieve.report.collector import ReportCollector, in_folder
 
 # What follows the job's name is the job's.
 CONTEXT = {"allow_interspersed_args": False}
@@ -39,15 +39,15 @@ def command(
     """
     given = opt.given(policy=policy, budget=budget, cost=cost, declare=declare, pure=pure)
     found = jobs.read(job)
-    heard = Heard(inside(found.path.resolve().parent))
-    enable_everywhere(Setting(given, heard.look, otherwise=project.options(found.path)))
+    collector = ReportCollector(in_folder(found.path.resolve().parent))
+    enable_everywhere(Setting(given, collector.collect, otherwise=project.options(found.path)))
     warned = jobs.Warned()
     try:
         code = jobs.end(found, args or ())
     finally:
         if not quiet:
             sys.stdout.flush()
-            looked = () if warned.lines and not heard.looks else heard.lines()
+            looked = () if warned.lines and not collector.collected else collector.lines()
             for line in (*looked, *warned.lines):
                 print("presieve:", " ".join(line.split()), file=sys.stderr)
     raise typer.Exit(code)

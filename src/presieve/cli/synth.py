@@ -12,8 +12,8 @@ from presieve.cli import options as opt
 from presieve.cli import output, project
 from presieve.cli.load import load_beside, load_fold
 from presieve.driver.options import Options
-from presieve.report import found as tell
 from presieve.report import progress
+from presieve.report import synthesis_text as tell
 from presieve.report.words import why as more
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def command(
     where: opt.Where,
     returns: opt.Returns = None,
     keys: opt.Keys = "",
-    mode: opt.ModeOption = opt.Mode.GROUPED,
+    mode: opt.ModeOption = opt.ModeChoice.GROUPED,
     policy: opt.Policy = None,
     budget: opt.Budget = None,
     declare: opt.Declare = None,
@@ -72,19 +72,19 @@ def command(
         raise typer.Exit(1)
 
 
-def _show(found: Synthesis, save: Path | None) -> None:
-    if found.trace is not None:
-        output.trace(found.trace)
-    output.fields(_fields(found, save))
+def _show(synthesis: Synthesis, save: Path | None) -> None:
+    if synthesis.trace is not None:
+        output.trace(synthesis.trace)
+    output.fields(_fields(synthesis, save))
 
 
-def _fields(found: Synthesis, save: Path | None) -> Iterator[tuple[str, str]]:
-    yield from tell.fields(found)
-    yield "row order", str(found.order)
-    for why, around in tell.declined(found):
+def _fields(synthesis: Synthesis, save: Path | None) -> Iterator[tuple[str, str]]:
+    yield from tell.fields(synthesis)
+    yield "row order", str(synthesis.order)
+    for why, around in tell.declined(synthesis):
         yield "declined", "\n".join([why, *around])
-    if found.declined:
-        yield "more", more(str(d["code"]) for d in found.declined)
-    yield "effort", tell.effort(found)
-    if save is not None and found.certificate is not None:
+    if synthesis.declined:
+        yield "more", more(str(d["code"]) for d in synthesis.declined)
+    yield "effort", tell.effort(synthesis)
+    if save is not None and synthesis.certificate is not None:
         yield "certificate", str(save)

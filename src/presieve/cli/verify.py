@@ -41,7 +41,7 @@ def command(
     residual: Residual = None,
     returns: opt.Returns = None,
     keys: opt.Keys = "",
-    mode: opt.ModeOption = opt.Mode.GROUPED,
+    mode: opt.ModeOption = opt.ModeChoice.GROUPED,
     policy: opt.Policy = None,
     budget: opt.Budget = None,
     declare: opt.Declare = None,
@@ -108,7 +108,7 @@ def _show(verdict: Verdict, save: Path | None) -> None:
     repair = verdict.repair
     if repair is not None:
         output.line(f"{tell.repair_title(repair)}:", "bold")
-        output.fields(tell.mended(repair))
+        output.fields(tell.repair_fields(repair))
     elif verdict.status == "refuted":
         output.line(f"{tell.NO_REPAIR}.")
 

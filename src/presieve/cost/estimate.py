@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TypeVar
 
-from presieve.cost.parquet import Group, available, row_groups, some_rows
+from presieve.cost.parquet import RowGroup, available, row_groups, some_rows
 from presieve.cost.scan import Estimate, Scan
 from presieve.cost.skipping import truths
 from presieve.ir.ops import app
@@ -83,14 +83,14 @@ def estimate(scan: Scan) -> Estimate | None:
     )
 
 
-def _rows(groups: Sequence[Group]) -> int:
+def _rows(groups: Sequence[RowGroup]) -> int:
     return sum(g.rows for g in groups)
 
 
-def _groups(scan: Scan, read: Sequence[Var], until: Limit) -> list[Group] | None:
+def _groups(scan: Scan, read: Sequence[Var], until: Limit) -> list[RowGroup] | None:
     """The row groups of some of the files; None where one of them cannot be read."""
     columns = {scan.columns[v]: strip(v.sort) for v in read}
-    found: list[Group] = []
+    found: list[RowGroup] = []
     for path in spread(scan.files, FILES):
         groups = row_groups(path, columns)
         if groups is None:
@@ -101,12 +101,12 @@ def _groups(scan: Scan, read: Sequence[Var], until: Limit) -> list[Group] | None
     return found
 
 
-def _truths(term: Term, group: Group, scan: Scan) -> frozenset[bool | None]:
+def _truths(term: Term, group: RowGroup, scan: Scan) -> frozenset[bool | None]:
     return truths(term, {v: group.ranges[n] for v, n in scan.columns.items() if n in group.ranges})
 
 
 def _sample(
-    scan: Scan, read: Sequence[Var], groups: Sequence[Group], until: Limit
+    scan: Scan, read: Sequence[Var], groups: Sequence[RowGroup], until: Limit
 ) -> tuple[int, int]:
     """How many rows that were read arrive at the boundary, and how many of these are kept."""
     sorts: list[Sort] = [strip(v.sort) for v in read]

@@ -30,7 +30,7 @@ class Range:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RowGroup:
     """A row group: ``size`` are the bytes of the columns asked for, not compressed."""
 
     path: str
@@ -49,7 +49,7 @@ def available() -> bool:
     return True
 
 
-def row_groups(path: str, columns: Mapping[str, Sort]) -> list[Group] | None:
+def row_groups(path: str, columns: Mapping[str, Sort]) -> list[RowGroup] | None:
     """The row groups of a file; None where it cannot be read or lacks one of the columns."""
     try:
         stat = os.stat(path)
@@ -67,7 +67,7 @@ def row_groups(path: str, columns: Mapping[str, Sort]) -> list[Group] | None:
         chunks = {name: group.column(places[name]) for name in columns}
         size = sum(c.total_uncompressed_size for c in chunks.values())
         ranges = {n: _range(c.statistics, group.num_rows, columns[n]) for n, c in chunks.items()}
-        found.append(Group(path, index, group.num_rows, size, ranges))
+        found.append(RowGroup(path, index, group.num_rows, size, ranges))
     return found
 
 
@@ -125,7 +125,7 @@ larger one the first rows are.
 
 
 def some_rows(
-    group: Group, columns: Sequence[str], sorts: Sequence[Sort], most: int
+    group: RowGroup, columns: Sequence[str], sorts: Sequence[Sort], most: int
 ) -> list[tuple[Value, ...]]:
     """At most so many rows of a row group, as values; none where they cannot be read."""
     import pyarrow as pa

@@ -15,7 +15,7 @@ from presieve.report.report import Report
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PipelineRun:
     """What one pipeline gave. ``rows`` is the number of rows that it reads as written."""
 
     pipeline: Pipeline
@@ -39,25 +39,17 @@ def run(
     rows: int,
     repetitions: int,
     tell: Callable[[str], None],
-) -> tuple[Outcome, ...]:
+) -> tuple[PipelineRun, ...]:
     """Every pipeline in turn over the tables at ``paths``, each of ``rows`` rows.
 
     ``tell`` gets a line whenever something that takes time begins.
     """
-    return tuple(_outcome(spark, p, paths[p.table], rows, repetitions, tell) for p in PIPELINES)
-
-
-def _outcome(
-    spark: SparkSession,
-    pipeline: Pipeline,
-    path: Path,
-    rows: int,
-    repetitions: int,
-    tell: Callable[[str], None],
-) -> Outcome:
-    tell(f"{pipeline.name}: searching and proving")
-    written = pipeline.build(spark.read.parquet(str(path)))
-    report = explain(written)
-    optimized = optimize(written)
-    tell(f"{pipeline.name}: one warm-up and {repetitions} measured runs of both, in turns")
-    return Outcome(pipeline, report, compare(written, optimized, repetitions), rows)
+    runs = []
+    for pipeline in PIPELINES:
+        tell(f"{pipeline.name}: searching and proving")
+        written = pipeline.build(spark.read.parquet(str(paths[pipeline.table])))
+        report, optimized = explain(written), optimize(written)
+        tell(f"{pipeline.name}: one warm-up and {repetitions} measured runs of both, in turns")
+        compared = compare(written, optimized, repetitions)
+        runs.append(PipelineRun(pipeline, report, compared, rows))
+    return tuple(runs)

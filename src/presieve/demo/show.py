@@ -14,12 +14,12 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from presieve.demo.run import Outcome
+from presieve.demo.run import PipelineRun
 from presieve.report import html, text, words
 from presieve.report.report import boundary_json
 
 
-def _times(outcome: Outcome) -> dict[str, str]:
+def _times(outcome: PipelineRun) -> dict[str, str]:
     measured = outcome.comparison
     return {
         "as written": f"{median(measured.written):.2f} s",
@@ -40,7 +40,7 @@ def _grid(rows: Iterator[tuple[str, str]]) -> Table:
     return grid
 
 
-def show(outcome: Outcome, console: Console) -> None:
+def show(outcome: PipelineRun, console: Console) -> None:
     """One pipeline: what was proven, and what it brought."""
     parts: list[RenderableType] = []
     for boundary in outcome.report.boundaries:
@@ -65,16 +65,16 @@ def _seconds(runs: Sequence[float]) -> str:
     return " ".join(f"{s:.2f}" for s in runs) + " s"
 
 
-def table(outcomes: Sequence[Outcome], console: Console) -> None:
+def table(outcomes: Sequence[PipelineRun], console: Console) -> None:
     """All of them side by side."""
-    shown = Table("pipeline", "kind", *_times(outcomes[0]))
+    grid = Table("pipeline", "kind", *_times(outcomes[0]))
     for outcome in outcomes:
         kinds = ", ".join(b.kind for b in outcome.report.boundaries) or "none"
-        shown.add_row(outcome.pipeline.name, kinds, *_times(outcome).values())
-    console.print(shown)
+        grid.add_row(outcome.pipeline.name, kinds, *_times(outcome).values())
+    console.print(grid)
 
 
-def save(outcomes: Sequence[Outcome], path: Path) -> None:
+def save(outcomes: Sequence[PipelineRun], path: Path) -> None:
     """The HTML report."""
     sections = [
         html.Section(o.report.data, o.pipeline.name.capitalize(), o.pipeline.question, _times(o))
@@ -84,7 +84,7 @@ def save(outcomes: Sequence[Outcome], path: Path) -> None:
     path.write_text(html.page("presieve demo", sections), encoding="utf-8")
 
 
-def as_json(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+def as_json(outcomes: Sequence[PipelineRun]) -> list[dict[str, Any]]:
     """All that was measured and proven."""
     return [
         {

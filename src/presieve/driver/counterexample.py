@@ -16,18 +16,18 @@ from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import Value, same
 
 if TYPE_CHECKING:
-    from presieve.synthesis.forms.handwritten import Counterexample as WrongTable
+    from presieve.synthesis.invariant.candidate import Wrong
 
 
 def refutation(
     schema: Sequence[SchemaColumn],
     problem: Problem,
-    wrong: WrongTable,
+    wrong: Wrong,
     prefilter: Term,
     residual: Term,
 ) -> Counterexample:
     """Run both pipelines and show what they give."""
-    from presieve.report.tell import ran
+    from presieve.report.trace_steps import ran
     from presieve.synthesis.events import Group
 
     fold = problem.fold

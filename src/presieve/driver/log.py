@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from presieve.errors import Declined
     from presieve.report.model import BoundaryReport
     from presieve.report.trace import Trace
-    from presieve.synthesis.events import Story
+    from presieve.synthesis.events import EventLog
 
 logger = logging.getLogger("presieve")
 
@@ -52,30 +52,30 @@ def _is_new(df: DataFrame, what: str) -> bool:
     return not before
 
 
-def listening() -> Story | None:
-    """A story for a search to fill, where somebody wants to read the log of it."""
+def listening() -> EventLog | None:
+    """A list for the events of a search, where somebody wants to read the log of it."""
     return [] if logger.isEnabledFor(logging.DEBUG) else None
 
 
-def steps(story: Story | None) -> None:
+def steps(event_log: EventLog | None) -> None:
     """Log what a search did, a record for each step. Their texts are made when a handler asks."""
-    if story and logger.isEnabledFor(logging.DEBUG):
-        search = _Search(story)
-        for number in range(len(story)):
+    if event_log and logger.isEnabledFor(logging.DEBUG):
+        search = _Search(event_log)
+        for number in range(len(event_log)):
             logger.debug("%s", _Step(search, number))
 
 
 class _Search:
     """The steps of one search, put in words once."""
 
-    def __init__(self, story: Story) -> None:
-        self._story = story
+    def __init__(self, event_log: EventLog) -> None:
+        self._event_log = event_log
 
     @cached_property
     def trace(self) -> Trace:
-        from presieve.report.tell import trace
+        from presieve.report.trace_steps import trace
 
-        return trace(self._story)
+        return trace(self._event_log)
 
 
 @dataclass(frozen=True, slots=True)

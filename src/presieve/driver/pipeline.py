@@ -93,7 +93,7 @@ class Pipeline:
 
     def progress(self, site: OpenSite) -> AbstractContextManager[None]:
         """Shows what is looked at, to who waits for it."""
-        return progress.shown(site.function or site.operator, self.started, self.options.budget)
+        return progress.indicator(site.function or site.operator, self.started, self.options.budget)
 
     def run(self) -> Applied | Declined:
         """All stages, in rounds. What comes out may have the very plan that was there before."""

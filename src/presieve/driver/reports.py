@@ -25,7 +25,7 @@ from presieve.sql.emit import emit
 
 if TYPE_CHECKING:
     from presieve.report.trace import Trace
-    from presieve.synthesis.events import Story
+    from presieve.synthesis.events import EventLog
 
 
 def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
@@ -168,17 +168,17 @@ def _boundary(pipeline: Pipeline, decision: SiteDecision, scans: Sequence[Scans]
 
 def _traced(goal: Goal, options: Options) -> Trace:
     """The search done once more, step by step."""
-    from presieve.report.tell import trace
+    from presieve.report.trace_steps import trace
 
-    story: Story = []
+    event_log: EventLog = []
     solve(
         goal.problem,
         budget=options.budget,
         policy=options.policy,
         discharged=goal.known,
-        story=story,
+        event_log=event_log,
     )
-    return trace(story)
+    return trace(event_log)
 
 
 def _sql(term: Term, otherwise: str) -> str:

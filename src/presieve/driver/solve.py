@@ -17,7 +17,7 @@ from presieve.ir.walk import depth, variables
 from presieve.smt.solver import Effort
 
 if TYPE_CHECKING:
-    from presieve.synthesis.events import Story
+    from presieve.synthesis.events import EventLog
 
 Policy = Literal["default", "assume", "strict"]
 """What a proof may rest on; under ``"assume"`` whatever it likes, as long as it is listed."""
@@ -77,11 +77,11 @@ def solve(
     budget: float = 10.0,
     policy: Policy = "default",
     discharged: Mapping[Assumption, str] = _NONE,
-    story: Story | None = None,
+    event_log: EventLog | None = None,
 ) -> Solution:
     """Search, then check. ``budget`` is seconds of processor time for the search, the last guard.
 
-    What is done is added to the ``story``, if there is one.
+    What is done is added to the ``event_log``, if there is one.
 
     ``discharged`` are assumptions that are known to hold, and how they are known. Under
     ``policy="strict"`` a solution that rests on another assumption, or that may erase an error, is
@@ -97,7 +97,7 @@ def solve(
         problem = strictly(problem, discharged)
         if open_assumptions(problem, discharged):
             return nothing(problem, refused)
-    solution = _searched(problem, budget, policy, discharged, story)
+    solution = _searched(problem, budget, policy, discharged, event_log)
     if solution.verified is None:
         solution = replace(solution, declined=(*refused, *solution.declined))
     return replace(solution, known=dict(discharged), seconds=time.perf_counter() - started)
@@ -147,17 +147,17 @@ def _searched(
     budget: float,
     policy: Policy,
     discharged: Mapping[Assumption, str],
-    story: Story | None,
+    event_log: EventLog | None,
 ) -> Solution:
     """The first of the candidates that the checker, and the policy, accept."""
     # The search loads a solver, which importing this module must not.
-    from presieve.synthesis.events import Checked, teller
+    from presieve.synthesis.events import Checked, recorder
     from presieve.synthesis.forms.on_demand import candidates
 
-    tell = teller(story)
+    record = recorder(event_log)
     declined: tuple[Declined, ...] = ()
     calls = 0
-    for found in candidates(problem, OPTIONAL, budget, tell):
+    for found in candidates(problem, OPTIONAL, budget, record):
         calls = max(calls, found.solver_calls)
         declined = (*declined, *found.declined)
         if found.pushdown is None:
@@ -173,12 +173,12 @@ def _searched(
         if isinstance(checked, Rejected):
             reason = f"the checker did not accept a proof ({checked.condition}: {checked.reason})"
             declined = (*declined, Declined("check", reason))
-            tell(Checked(found.problem, found.pushdown, checked.condition))
+            record(Checked(found.problem, found.pushdown, checked.condition))
         elif policy == "strict" and checked.may_erase_error:
             declined = (*declined, Declined(ERASES, ERASED_TEXT))
-            tell(Checked(found.problem, found.pushdown, ERASES))
+            record(Checked(found.problem, found.pushdown, ERASES))
         else:
-            tell(Checked(found.problem, found.pushdown))
+            record(Checked(found.problem, found.pushdown))
             return proved(checked, found.declined, calls)
     return nothing(problem, tuple(dict.fromkeys(declined)), calls)
 

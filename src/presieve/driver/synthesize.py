@@ -25,7 +25,7 @@ from presieve.sql.names import InexpressibleError
 
 if TYPE_CHECKING:
     from presieve.report.trace import Trace
-    from presieve.synthesis.events import Story
+    from presieve.synthesis.events import EventLog
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Synthesis:
     seconds: float = 0.0
     solver_calls: int = 0
     _question: Question | None = field(default=None, repr=False, compare=False)
-    _story: Story | None = field(default=None, repr=False, compare=False)
+    _event_log: EventLog | None = field(default=None, repr=False, compare=False)
 
     @property
     def optimal(self) -> bool:
@@ -71,9 +71,9 @@ class Synthesis:
         """What the search did, in order, where ``trace=True`` asked for that: ``print`` it. The
         same input gives the same trace.
         """
-        from presieve.report.tell import trace
+        from presieve.report.trace_steps import trace
 
-        return None if self._story is None else trace(self._story)
+        return None if self._event_log is None else trace(self._event_log)
 
     @property
     def order(self) -> Order:
@@ -83,7 +83,7 @@ class Synthesis:
         return self._question.answer() if self._question else unknown("see what was declined")
 
     def __str__(self) -> str:
-        from presieve.report.found import render
+        from presieve.report.synthesis_text import render
 
         return render(self)
 
@@ -152,13 +152,15 @@ def synthesize(
     facts = read_declared(declare, inputs.input_names(), TIMEZONE)
     bare = inputs.problem(term, [fact for _, fact in facts])
     problem, known = with_declared(bare, facts)
-    story: Story | None = [] if trace else log.listening()
-    with progress.shown(getattr(fold, "__name__", type(fold).__name__), started, budget):
-        solution = solve(problem, budget=budget, policy=policy, discharged=known, story=story)
-    log.steps(story)
+    event_log: EventLog | None = [] if trace else log.listening()
+    with progress.indicator(getattr(fold, "__name__", type(fold).__name__), started, budget):
+        solution = solve(
+            problem, budget=budget, policy=policy, discharged=known, event_log=event_log
+        )
+    log.steps(event_log)
     question = Question(asked(solution), inputs.schema, known)
     found = synthesis_of(inputs, where, solution, started)
-    return replace(found, _question=question, _story=story if trace else None)
+    return replace(found, _question=question, _event_log=event_log if trace else None)
 
 
 def _nothing(where: str, declined: Declined, started: float) -> Synthesis:

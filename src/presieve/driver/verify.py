@@ -30,7 +30,7 @@ from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE, Term
 from presieve.report import progress
 from presieve.report.verdict import Verdict
-from presieve.report.verdict_model import Claim, Counterexample
+from presieve.report.verdict_model import ClaimedPushdown, Counterexample
 from presieve.smt.solver import Effort
 
 __all__ = ["Asked", "Counterexample", "Verdict", "verify"]
@@ -75,9 +75,9 @@ def verify(
     inputs = read_inputs(fold, schema, returns, keys, mode, pure=read_pure(pure))
     if isinstance(inputs, Declined):
         name = getattr(fold, "__name__", type(fold).__name__)
-        claim = Claim(name, where, prefilter, residual, mode, inputs.span)
+        claim = ClaimedPushdown(name, where, prefilter, residual, mode, inputs.span)
         return _since(_declined(inputs), claim, started)
-    claim = Claim(inputs.fold.name, where, prefilter, residual, mode, inputs.fold.span)
+    claim = ClaimedPushdown(inputs.fold.name, where, prefilter, residual, mode, inputs.fold.span)
     post = read_filter("where", where, inputs.output_names())
     pre = read_filter("prefilter", prefilter, inputs.input_names())
     rest = post if residual is None else read_filter("residual", residual, inputs.output_names())
@@ -91,14 +91,14 @@ def verify(
     bare = inputs.problem(post, [pre, *(fact for _, fact in facts)])
     problem, known = with_declared(bare, facts)
     asked = Asked(inputs, problem, known, pre, rest, budget, policy)
-    with progress.shown(claim.function, started, budget):
+    with progress.indicator(claim.function, started, budget):
         verdict = _since(asked.verdict(), claim, started)
     if verdict.status == "proved":
         return verdict
-    return replace(verdict, _mend=RepairSearch(inputs, where, post, facts, policy, budget))
+    return replace(verdict, _find_repair=RepairSearch(inputs, where, post, facts, policy, budget))
 
 
-def _since(verdict: Verdict, claim: Claim, started: float) -> Verdict:
+def _since(verdict: Verdict, claim: ClaimedPushdown, started: float) -> Verdict:
     return replace(verdict, claim=claim, seconds=time.perf_counter() - started)
 
 
@@ -148,6 +148,7 @@ class Asked:
         # The search loads a solver, which importing this module must not.
         from presieve.synthesis.forms import handwritten
         from presieve.synthesis.forms.computed_columns import numbers
+        from presieve.synthesis.invariant.candidate import Wrong
         from presieve.synthesis.invariant.minimal_assumptions import COMPUTED
         from presieve.synthesis.sampling.space import NO_ROWS
 
@@ -157,11 +158,11 @@ class Asked:
             problem = replace(problem, assumptions=(*problem.assumptions, *more))
         results = with_results(problem.fold, self.inputs.lifted.calls)
         found = handwritten.judge(problem, prefilter, residual, self.budget, results)
-        remedies = {NO_ROWS: CONTRADICTION, handwritten.NOT_REAL: RESULTS}
+        remedies = {NO_ROWS: CONTRADICTION, handwritten.NOT_REPRODUCED: RESULTS}
         match found:
             case handwritten.Undecided(reason):
                 return _unknown(reason, remedies.get(reason, LONGER))
-            case handwritten.Counterexample():
+            case Wrong():
                 shown = refutation(self.inputs.schema, problem, found, prefilter, residual)
                 return Verdict("refuted", counterexample=shown)
         fewer = strictly(problem)

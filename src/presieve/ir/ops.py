@@ -1,7 +1,7 @@
 """Trusted. The sort of every operator's result, and the smart constructors.
 
-Constructors check sorts and nothing else: no simplification happens here, so that a printed
-term is the term that was built.
+:func:`app` builds the very term that it is given and checks sorts, so that a printed term is the
+term that was built. Connectives flatten, and leave out the constants that change nothing.
 """
 
 from __future__ import annotations

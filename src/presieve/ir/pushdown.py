@@ -62,9 +62,9 @@ def residual_strength(
     kind: Kind, residual: Term, witnesses: tuple[ResidualWitness, ...]
 ) -> ResidualStrength:
     """Whether there is a witness for every conjunct."""
-    shown = {w.conjunct for w in witnesses}
+    witnessed = {w.conjunct for w in witnesses}
     every = range(len(residual_conjuncts(kind, residual)))
-    return "needed" if shown >= set(every) else "unshown"
+    return "needed" if witnessed >= set(every) else "unshown"
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,10 +47,18 @@ def depth(*terms: Term) -> int:
 
 def rewrite(term: Term, leaf: Callable[[Var], Term]) -> Term:
     """Replace every variable by ``leaf(variable)``, keeping shared subterms shared."""
+    return replace_nodes(term, lambda node: leaf(node) if isinstance(node, Var) else None)
+
+
+def replace_nodes(term: Term, by: Callable[[Term], Term | None]) -> Term:
+    """Replace every node by what ``by`` gives for it, where that is not None; whole subterms before
+    what is in them.
+    """
     done: dict[int, Term] = {}
     for node in subterms(term):
-        if isinstance(node, Var):
-            done[id(node)] = leaf(node)
+        new = by(node)
+        if new is not None:
+            done[id(node)] = new
         elif isinstance(node, App):
             args = tuple(done[id(a)] for a in node.args)
             same = all(a is b for a, b in zip(args, node.args, strict=True))

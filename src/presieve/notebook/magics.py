@@ -20,7 +20,7 @@ from presieve.driver.options import COSTS, checked
 from presieve.driver.session import Setting, disable, enable, enabled_as, setting_of
 from presieve.driver.solve import POLICIES
 from presieve.errors import PresieveError
-from presieve.report.heard import Heard, distinct, others
+from presieve.report.collector import ReportCollector, distinct, without_boundary
 from presieve.report.model import ReportData
 from presieve.report.report import Report
 
@@ -119,34 +119,34 @@ class PresieveMagics(Magics):
             raise UsageError("--explain pushes nowhere: leave out --cost")
         given = _given(asked)
         mine = {**given, "cost": "never"} if asked.explain else given
-        heard = _Cell(self.shell)
+        collector = _Cell(self.shell)
         # Lines count as the reader sees them, below the magic's own.
         text = cell if cell.startswith("%%") else f"#\n{cell}"
-        with enabled_as(_spark(), Setting(mine, heard.look, for_report=True)):
+        with enabled_as(_spark(), Setting(mine, collector.collect, for_report=True)):
             done = self.shell.run_cell(text, store_history=False)
-        for look, places in distinct(heard.looks):
+        for look, places in distinct(collector.collected):
             report = Report(look.data)
             if asked.measure:
-                report = explain(heard.frames[id(look.data)], **given)
+                report = explain(collector.frames[id(look.data)], **given)
                 report.measure()
             _show(report, ", ".join(places))
-        if rest := others(heard.looks):
+        if rest := without_boundary(collector.collected):
             print(rest)
         error = done.error_before_exec or done.error_in_exec
         if error is not None:  # its traceback is shown above; what runs all cells must stop here
             raise UsageError(f"the cell ended with {type(error).__name__}")
 
 
-class _Cell(Heard):
+class _Cell(ReportCollector):
     """The DataFrames of a cell, and where in the notebook they ran."""
 
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(lambda file: _called(shell, file))
         self.frames: dict[int, DataFrame] = {}
 
-    def look(self, df: Any, data: ReportData) -> None:
+    def collect(self, df: Any, data: ReportData) -> None:
         """Also keep the DataFrame: it may be asked to be measured."""
-        super().look(df, data)
+        super().collect(df, data)
         self.frames[id(data)] = df
 
 

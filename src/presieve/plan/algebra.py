@@ -78,7 +78,7 @@ class Filter:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ProjectColumn:
     """A column of a projection. ``plain`` columns pass an attribute on, perhaps renamed."""
 
     id: int
@@ -90,7 +90,7 @@ class Column:
 class Project:
     """One row out for each row in. All expressions are deterministic."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[ProjectColumn, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True)
-class Reorder:
+class Reordered:
     """The same rows in another order, or in other partitions. ``reads`` are the attributes that
     decide on it.
     """
@@ -108,9 +108,8 @@ class Reorder:
 
 
 @dataclass(frozen=True, slots=True)
-class Extend:
-    """Each row any number of times, with columns of something else beside it: a join, seen from a
-    side that is never NULL because a partner is missing; a generator.
+class JoinSide:
+    """A join, seen from one of its sides.
 
     ``columns`` are the attributes of the rows, ``reads`` all that the operator reads. ``on`` are
     the parts of a join's condition that speak of this side alone, where a row for which one of them
@@ -123,29 +122,26 @@ class Extend:
 
 
 @dataclass(frozen=True, slots=True)
-class NullExtend:
+class JoinPreserved(JoinSide):
+    """Each row any number of times, with columns of something else beside it: a join, seen from a
+    side that is never NULL because a partner is missing; a generator.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class JoinNullable(JoinSide):
     """A join, seen from a side in whose place NULLs stand where a row of the other side finds no
-    partner. Fields as those of :class:`Extend`.
+    partner.
     """
-
-    columns: frozenset[int]
-    reads: frozenset[int]
-    on: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Partner:
-    """A join that shows no column of this side: a semi or anti join, seen from the right. Fields as
-    those of :class:`Extend`.
-    """
-
-    columns: frozenset[int]
-    reads: frozenset[int]
-    on: tuple[Expr, ...] = ()
+class JoinExistence(JoinSide):
+    """A join that shows no column of this side: a semi or anti join, seen from the right."""
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
+class Partitioned:
     """What comes out depends on each class of rows alone that are equal in ``columns``, and has the
     class's values there: windows, aggregates, DISTINCT.
 
@@ -159,14 +155,14 @@ class Classes:
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
+class Union:
     """A union, seen from one of its inputs. ``columns`` are pairs of attributes, above, below."""
 
     columns: tuple[tuple[int, int], ...]
 
 
-Join: TypeAlias = Extend | NullExtend | Partner
-Operator: TypeAlias = Filter | Project | Alias | Reorder | Join | Classes | Branch
+Join: TypeAlias = JoinPreserved | JoinNullable | JoinExistence
+Operator: TypeAlias = Filter | Project | Alias | Reordered | Join | Partitioned | Union
 Path: TypeAlias = tuple[Operator, ...]
 
 

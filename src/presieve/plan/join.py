@@ -6,7 +6,14 @@ from presieve.errors import Declined
 from presieve.ir.sorts import Option
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
-from presieve.plan.algebra import NO_PATH, Extend, Join, NullExtend, Partner, attribute_id
+from presieve.plan.algebra import (
+    NO_PATH,
+    Join,
+    JoinExistence,
+    JoinNullable,
+    JoinPreserved,
+    attribute_id,
+)
 from presieve.semantics.interpret import evaluate
 
 _OTHER_SIDE = Declined(NO_PATH, "a filter above a join reads columns of the other side")
@@ -17,7 +24,7 @@ _LETS_NULLS_PASS = Declined(
 )
 
 
-def through_extend(below: Extend, conjunct: Term) -> Term | Declined:
+def through_preserved(below: JoinPreserved, conjunct: Term) -> Term | Declined:
     """Unchanged, where it speaks of this side alone.
 
     Lemma: where ``e r`` are the rows that come of r, each with the columns of r, and depend on r
@@ -28,7 +35,7 @@ def through_extend(below: Extend, conjunct: Term) -> Term | Declined:
     return conjunct if _within(below.columns, conjunct) else _OTHER_SIDE
 
 
-def through_null_extend(below: NullExtend, conjunct: Term) -> Term | Declined:
+def through_nullable(below: JoinNullable, conjunct: Term) -> Term | Declined:
     """A copy, where it speaks of this side alone and is not true of NULLs; it stays above as well.
 
     Lemma: ``filter c (L JOIN R) = filter c (L JOIN filter c R)`` where R is the side that is
@@ -45,7 +52,7 @@ def through_null_extend(below: NullExtend, conjunct: Term) -> Term | Declined:
     return _LETS_NULLS_PASS if evaluate(conjunct, nulls) is True else conjunct
 
 
-def through_partner(_below: Partner, _conjunct: Term) -> Declined:
+def through_existence(_below: JoinExistence, _conjunct: Term) -> Declined:
     """No filter above speaks of this side, and one that speaks of nothing must stay: a row of an
     anti join is there because there is none on this side.
     """

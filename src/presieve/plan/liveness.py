@@ -7,15 +7,15 @@ from typing import assert_never
 
 from presieve.plan.algebra import (
     Alias,
-    Branch,
-    Classes,
-    Extend,
     Filter,
-    NullExtend,
-    Partner,
+    JoinExistence,
+    JoinNullable,
+    JoinPreserved,
+    Partitioned,
     Path,
     Project,
-    Reorder,
+    Reordered,
+    Union,
     struct_id,
 )
 
@@ -29,9 +29,9 @@ def visible(path: Path, outputs: Set[int]) -> frozenset[int]:
         match operator:
             case Project(columns):
                 here = frozenset(c.id for c in columns if not here.isdisjoint(c.expr.refs))
-            case Branch(columns=pairs):
+            case Union(columns=pairs):
                 here = frozenset(above for above, _ in pairs)
-            case Classes(outputs=frozenset() as made):
+            case Partitioned(outputs=frozenset() as made):
                 here = made
             case _:  # what a join adds is none of the fold's
                 pass
@@ -58,17 +58,17 @@ def live(path: Path, moved: Set[tuple[int, int]], top: Set[int]) -> frozenset[in
                 needed = frozenset[int]().union(*read)
             case Alias():
                 pass
-            case Reorder(reads):
+            case Reordered(reads):
                 needed |= reads
-            case Extend(here, reads) | NullExtend(here, reads):
+            case JoinPreserved(here, reads) | JoinNullable(here, reads):
                 needed = _among(needed | reads, here)
-            case Partner(here, reads):
+            case JoinExistence(here, reads):
                 needed = _among(reads, here)
-            case Classes(reads=reads, outputs=None):
+            case Partitioned(reads=reads, outputs=None):
                 needed |= reads
-            case Classes(reads=reads):
+            case Partitioned(reads=reads):
                 needed = reads
-            case Branch(pairs):
+            case Union(pairs):
                 whole = {struct_id(i) for i in needed}
                 needed = frozenset(below for above, below in pairs if above in whole)
             case other:

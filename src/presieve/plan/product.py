@@ -13,14 +13,14 @@ from presieve.semantics.build import default, ite
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Component:
     """One fold of a product, and the names that its outputs get there."""
 
     fold: Fold
     outputs: tuple[str, ...]
 
 
-def product(parts: tuple[Part, ...], live: Set[str]) -> Fold:
+def product(parts: tuple[Component, ...], live: Set[str]) -> Fold:
     """States and outputs side by side; it raises where one of them raises.
 
     Lemma: ``fold (f x g) D = (fold f D, fold g D)``: neither state occurs in the other's step.
@@ -40,7 +40,7 @@ def product(parts: tuple[Part, ...], live: Set[str]) -> Fold:
     )
 
 
-def called_alone(parts: tuple[Part, ...], live: Set[str], called: Set[int]) -> Fold:
+def called_alone(parts: tuple[Component, ...], live: Set[str], called: Set[int]) -> Fold:
     """The product where only the parts of these numbers are evaluated: what the others give is not
     read, and their errors do not occur.
     """
@@ -53,7 +53,7 @@ def called_alone(parts: tuple[Part, ...], live: Set[str], called: Set[int]) -> F
     return replace(fold, fields=tuple(f for f in fold.fields if not f.name.startswith(gone)))
 
 
-def quiet(part: Part) -> Part:
+def quiet(part: Component) -> Component:
     """The part without its errors: where it raises it gives some value, which nobody reads then."""
     fold = part.fold
     fields = tuple(
@@ -67,7 +67,7 @@ def quiet(part: Part) -> Part:
     return replace(part, fold=calm)
 
 
-def _renamed(part: Part, prefix: str) -> Fold:
+def _renamed(part: Component, prefix: str) -> Fold:
     fold = part.fold
 
     def term(t: Term) -> Term:

@@ -15,29 +15,29 @@ from presieve.ir.terms import Term
 from presieve.plan.algebra import (
     NO_PATH,
     Alias,
-    Branch,
-    Classes,
-    Extend,
     Filter,
-    NullExtend,
+    JoinExistence,
+    JoinNullable,
+    JoinPreserved,
     Operator,
-    Partner,
+    Partitioned,
     Path,
     Project,
-    Reorder,
+    Reordered,
+    Union,
 )
 from presieve.plan.alias import through_alias
-from presieve.plan.classes import through_classes
 from presieve.plan.filter import through_filter
 from presieve.plan.join import (
     below_condition,
-    through_extend,
-    through_null_extend,
-    through_partner,
+    through_existence,
+    through_nullable,
+    through_preserved,
 )
+from presieve.plan.partitioned import through_partitioned
 from presieve.plan.project import through_project
-from presieve.plan.reorder import through_reorder
-from presieve.plan.union import through_branch
+from presieve.plan.reordered import through_reordered
+from presieve.plan.union import through_union
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +63,18 @@ def through(below: Operator, conjunct: Term) -> Term | Declined:
             return through_project(below, conjunct)
         case Alias():
             return through_alias(below, conjunct)
-        case Reorder():
-            return through_reorder(below, conjunct)
-        case Extend():
-            return through_extend(below, conjunct)
-        case NullExtend():
-            return through_null_extend(below, conjunct)
-        case Partner():
-            return through_partner(below, conjunct)
-        case Classes():
-            return through_classes(below, conjunct)
-        case Branch():
-            return through_branch(below, conjunct)
+        case Reordered():
+            return through_reordered(below, conjunct)
+        case JoinPreserved():
+            return through_preserved(below, conjunct)
+        case JoinNullable():
+            return through_nullable(below, conjunct)
+        case JoinExistence():
+            return through_existence(below, conjunct)
+        case Partitioned():
+            return through_partitioned(below, conjunct)
+        case Union():
+            return through_union(below, conjunct)
         case _:
             assert_never(below)
 
@@ -96,7 +96,7 @@ def _descended(path: Path) -> Iterator[Moved]:
             case Filter(conjuncts):
                 for number, conjunct in enumerate(conjuncts):
                     yield Moved(level, number, _down(below, conjunct.term), copied)
-            case Extend(on=on) | NullExtend(on=on) | Partner(on=on):
+            case JoinPreserved(on=on) | JoinNullable(on=on) | JoinExistence(on=on):
                 for number, conjunct in enumerate(on):
                     term = conjunct.term
                     if not isinstance(term, Declined):
@@ -105,7 +105,7 @@ def _descended(path: Path) -> Iterator[Moved]:
                         yield Moved(level, number, _down(below, term), copied=True)
             case _:
                 pass
-        copied = copied or isinstance(operator, NullExtend | Branch)
+        copied = copied or isinstance(operator, JoinNullable | Union)
 
 
 def arrives(moved: Moved) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from presieve.errors import Declined
 from presieve.ir.terms import Term
 from presieve.ir.walk import variables
-from presieve.plan.algebra import Branch, attribute_id
-from presieve.plan.classes import renamed
+from presieve.plan.algebra import Union, attribute_id
+from presieve.plan.partitioned import renamed
 
 
-def through_branch(below: Branch, conjunct: Term) -> Term | Declined:
+def through_union(below: Union, conjunct: Term) -> Term | Declined:
     """The same of the input's columns; it stays above as well, for the other inputs.
 
     Lemma: ``filter c (A ++ B) = filter c (filter c A ++ B)``.

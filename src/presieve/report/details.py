@@ -14,10 +14,10 @@ from presieve.ir.fold import Problem
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
 from presieve.report import conjuncts, invariant, reaches, remedies
-from presieve.report.parts import Conjunct, Reach, Remedy
+from presieve.report.parts import ConjunctFate, Reach, Remedy
 from presieve.report.source import listing
 from presieve.report.source.listing import Listing
-from presieve.report.tell import sql
+from presieve.report.trace_steps import sql
 
 
 def functions(site: SiteProblem) -> tuple[Listing, ...]:
@@ -55,10 +55,10 @@ def with_places(listings: tuple[Listing, ...], declined: Iterable[Declined]) -> 
     return tuple(noted)
 
 
-def conjuncts_of(kind: str, where: Term, residual: Term) -> tuple[Conjunct, ...]:
+def conjuncts_of(kind: str, where: Term, residual: Term) -> tuple[ConjunctFate, ...]:
     """What became of the filter's conjuncts, by the kind of pushdown that is made."""
     return tuple(
-        Conjunct(sql(a.term), a.fate, tuple(map(sql, a.above)))
+        ConjunctFate(sql(a.term), a.fate, tuple(map(sql, a.above)))
         for a in conjuncts.accounts(kind, where, residual)
     )
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from presieve.errors import UsageError
 from presieve.report import verdict_text, words
 from presieve.report.drawing import boxes, picture
 from presieve.report.invariant import HEADING
@@ -17,7 +20,7 @@ from presieve.report.verdict_model import VerdictData
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from presieve.report.found import Found
+    from presieve.report.synthesis_text import SynthesisFields
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,21 @@ def page(title: str, sections: Sequence[Section]) -> str:
     return _templates().get_template("page.html").render(title=title, sections=sections)
 
 
+def save(
+    path: str | Path, what: str, page: Callable[[], str], data: Callable[[], dict[str, Any]]
+) -> None:
+    """Write the page or the data, by the suffix of the path."""
+    path = Path(path)
+    match path.suffix.lower():
+        case ".html" | ".htm":
+            content = page()
+        case ".json":
+            content = json.dumps(data(), indent=2) + "\n"
+        case _:
+            raise UsageError(f"{path}: a {what} is saved as .html or .json")
+    path.write_text(content, encoding="utf-8")
+
+
 def fragment(data: ReportData) -> str:
     """What a notebook shows: a ``div`` with its own style."""
     return _templates().get_template("fragment.html").render(section=Section(data))
@@ -98,12 +116,13 @@ def verdict_fragment(verdict: VerdictData) -> str:
     return _templates().get_template("verdict_fragment.html").render(**_verdict(verdict))
 
 
-def synthesis_fragment(found: Found) -> str:
+def synthesis_fragment(synthesis: SynthesisFields) -> str:
     """What a notebook shows of what ``synthesize`` found."""
-    from presieve.report import found as tell
+    from presieve.report import synthesis_text
 
-    return _templates().get_template("synthesis.html").render(found=found, tell=tell)
+    template = _templates().get_template("synthesis.html")
+    return template.render(synthesis=synthesis, words=synthesis_text)
 
 
 def _verdict(verdict: VerdictData) -> dict[str, object]:
-    return {"v": verdict, "tell": verdict_text, "title": "presieve verify", "sections": ()}
+    return {"v": verdict, "words": verdict_text, "title": "presieve verify", "sections": ()}

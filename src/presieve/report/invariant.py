@@ -72,12 +72,12 @@ def _named(problem: Problem) -> Names:
     raises = problem.fold.finish_raises
     calm = conjunction([*([] if raises == FALSE else [negate(raises)]), accepted])
     kept = ("the filter keeps the result", "the filter does not keep the result")
-    told = {raises: ("the end of the function raises", "the end of the function does not raise")}
-    told = {} if raises == FALSE else told
-    told |= {accepted: kept, calm: kept}
+    names = {raises: ("the end of the function raises", "the end of the function does not raise")}
+    names = {} if raises == FALSE else names
+    names |= {accepted: kept, calm: kept}
     return {
         to_scope(term, Scope.ACC, scope): (f"{holds} {run}", f"{fails} {run}")
-        for term, (holds, fails) in told.items()
+        for term, (holds, fails) in names.items()
         for scope, run in ((Scope.ACC, ALL), (Scope.TWIN, KEPT))
     }
 
@@ -131,13 +131,13 @@ def _sentence(clauses: tuple[Term, ...], names: Names) -> tuple[int, Sentence]:
     both = len(clauses) == 2
     try:
         rank, text = _clause(clause, names, both)
-    except _UnsaidError:
+    except _NoSentenceError:
         told = " and ".join(infix(c) for c in clauses)
         return 9, Sentence(f"in symbols: {told}", clauses)
     return rank, Sentence(text, clauses)
 
 
-class _UnsaidError(Exception):
+class _NoSentenceError(Exception):
     """There are no words for a term. Never leaves this module."""
 
 
@@ -172,11 +172,11 @@ def _holds(term: Term, names: Names, both: bool = False) -> str:
         case App(Op.NOT, (inner,)):
             return _fails(inner, names)
         case App((Op.AND | Op.OR) as op, args):
-            shown = visible(op, args)
+            parts = visible(op, args)
             word = " and " if op is Op.AND else " or "
-            if len(shown) == 1:
-                return _holds(shown[0], names, both)
-            return word.join(_bracketed(a, _holds(a, names)) for a in shown)
+            if len(parts) == 1:
+                return _holds(parts[0], names, both)
+            return word.join(_bracketed(a, _holds(a, names)) for a in parts)
         case App(Op.IMPLIES, (condition, then)):
             return f"({_holds(then, names)} if {_holds(condition, names)})"
         case App(Op.IS_NONE, (inner,)):
@@ -190,7 +190,7 @@ def _holds(term: Term, names: Names, both: bool = False) -> str:
             return "there is a row" if scope is Scope.ACC else "a row has passed"
         case Var(_, _, sort) if sort == BOOL:
             return f"{_noun(term)} is true"
-    raise _UnsaidError
+    raise _NoSentenceError
 
 
 def _fails(term: Term, names: Names) -> str:
@@ -203,11 +203,11 @@ def _fails(term: Term, names: Names) -> str:
         case App(Op.NOT, (inner,)):
             return _holds(inner, names)
         case App((Op.AND | Op.OR) as op, args):
-            shown = visible(op, args)
-            if len(shown) == 1:
-                return _fails(shown[0], names)
+            parts = visible(op, args)
+            if len(parts) == 1:
+                return _fails(parts[0], names)
             word = " or " if op is Op.AND else " and "
-            return word.join(_bracketed(a, _fails(a, names)) for a in shown)
+            return word.join(_bracketed(a, _fails(a, names)) for a in parts)
         case App(Op.IS_NONE, (inner,)):
             return f"{_noun(inner)} is set"
         case App(Op.IS_NAN, (inner,)):
@@ -218,7 +218,7 @@ def _fails(term: Term, names: Names) -> str:
             return "there is no row" if scope is Scope.ACC else "no row has passed"
         case Var(_, _, sort) if sort == BOOL:
             return f"{_noun(term)} is false"
-    raise _UnsaidError
+    raise _NoSentenceError
 
 
 def _bracketed(term: Term, text: str) -> str:
@@ -249,7 +249,7 @@ def _noun(term: Term) -> str:
             return f"`{name}`"
         case Lit() as literal:
             return infix(literal)
-    raise _UnsaidError
+    raise _NoSentenceError
 
 
 def _listed(texts: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.order import Order
-from presieve.report.parts import Conjunct, Reach, Remedy
+from presieve.report.parts import ConjunctFate, Reach, Remedy
 from presieve.report.source.listing import Listing
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class BoundaryReport:
     order: Order | None = None
     decision: str = ""
     listings: tuple[Listing, ...] = ()
-    conjuncts: tuple[Conjunct, ...] = ()
+    conjuncts: tuple[ConjunctFate, ...] = ()
     sentences: tuple[str, ...] = ()
     reaches: tuple[Reach, ...] = ()
     remedies: tuple[Remedy, ...] = ()

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays"]
 
-TOLD: dict[Fate, str] = {
+FATES: dict[Fate, str] = {
     "below": "moved below, nothing of it is checked above",
     "implied": "says no more than the rest of the filter, so nothing of it is checked above",
     "weakened": "weakened, all that is checked above is",
@@ -18,7 +18,7 @@ TOLD: dict[Fate, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Conjunct:
+class ConjunctFate:
     """A conjunct of the filter and what became of it.
 
     ``below``: nothing of it is checked above; ``implied``: neither, since the others say it;
@@ -33,12 +33,12 @@ class Conjunct:
 
     def __str__(self) -> str:
         above = f" {' AND '.join(self.above)}" if self.above else ""
-        return f"{self.text}: {TOLD[self.fate]}{above}"
+        return f"{self.text}: {FATES[self.fate]}{above}"
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What became of it."""
-        return TOLD[self.fate]
+        return FATES[self.fate]
 
     def to_json(self) -> dict[str, Any]:
         """In JSON's types."""

@@ -81,7 +81,7 @@ class Notebook:
 
 
 @contextmanager
-def shown(what: str, started: float, budget: float) -> Iterator[None]:
+def indicator(what: str, started: float, budget: float) -> Iterator[None]:
     """Show what is looked at for as long as this lasts.
 
     ``started`` is when all of it began, by ``time.perf_counter``, and ``budget`` its seconds. One
@@ -92,7 +92,7 @@ def shown(what: str, started: float, budget: float) -> Iterator[None]:
         yield
         return
     try:
-        with _shown_on(screen, what, started, budget):
+        with _indicator_on(screen, what, started, budget):
             yield
     finally:
         _free.release()
@@ -102,7 +102,7 @@ _free = threading.Lock()
 
 
 @contextmanager
-def _shown_on(screen: Screen, what: str, started: float, budget: float) -> Iterator[None]:
+def _indicator_on(screen: Screen, what: str, started: float, budget: float) -> Iterator[None]:
     done = threading.Event()
 
     def write() -> None:

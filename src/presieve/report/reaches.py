@@ -18,7 +18,7 @@ from presieve.ir.sorts import BOOL, DATE, TIMESTAMP, TIMESTAMP_NTZ, Decimal, str
 from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value
 from presieve.ir.walk import subterms, variables
 from presieve.report.parts import Reach
-from presieve.report.tell import sql
+from presieve.report.trace_steps import sql
 from presieve.semantics.values import to_python
 
 Form: TypeAlias = "str | tuple[str, frozenset[Form]]"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,12 +111,5 @@ class Report:
 
         Errors of the file system pass through as ``OSError``.
         """
-        path = Path(path)
-        match path.suffix.lower():
-            case ".html" | ".htm":
-                content = html.page("presieve report", [html.Section(self.data)])
-            case ".json":
-                content = json.dumps(self.to_json(), indent=2) + "\n"
-            case _:
-                raise UsageError(f"{path}: a report is saved as .html or .json")
-        path.write_text(content, encoding="utf-8")
+        page = partial(html.page, "presieve report", [html.Section(self.data)])
+        html.save(path, "report", page, self.to_json)

@@ -10,14 +10,14 @@ from presieve.semantics.values import plain
 
 Row: TypeAlias = Mapping[str, object]
 
-_SHOWN = 12
+_MAX_ROWS = 12
 
 
 def rows_text(rows: Sequence[Row]) -> str:
     """Rows in their order, equal neighbours counted."""
     runs = [(row, sum(1 for _ in same)) for row, same in groupby(map(row_text, rows))]
-    shown = [row if n == 1 else f"{row} {n} times" for row, n in runs[:_SHOWN]]
-    return ", ".join([*shown, *(["..."] if len(runs) > _SHOWN else [])])
+    texts = [row if n == 1 else f"{row} {n} times" for row, n in runs[:_MAX_ROWS]]
+    return ", ".join([*texts, *(["..."] if len(runs) > _MAX_ROWS else [])])
 
 
 def row_text(row: Row) -> str:
@@ -27,5 +27,5 @@ def row_text(row: Row) -> str:
 
 def value_text(value: object) -> str:
     """NULL as such, texts between quotes."""
-    shown = plain(value)
-    return "NULL" if shown is None else repr(shown) if isinstance(value, str) else str(shown)
+    data = plain(value)
+    return "NULL" if data is None else repr(data) if isinstance(value, str) else str(data)

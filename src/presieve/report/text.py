@@ -74,7 +74,7 @@ def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
     if boundary.declined:
         yield "more", words.why(d.code for d in boundary.declined)
     for listing in boundary.listings:
-        yield "source", "\n".join([listing.file, *listing.shown()])
+        yield "source", "\n".join([listing.file, *listing.marked_lines()])
     yield "effort", words.effort(boundary)
 
 

@@ -15,12 +15,12 @@ from presieve.report.rows import row_text, rows_text
 from presieve.report.text import WIDTH
 from presieve.semantics.values import plain
 
-SHOWN = 3
+MAX_EXHIBITS = 3
 """Regions of one step whose tables are shown in text; JSON has them all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class TableRun:
     """A small table, and what somebody gets for it: ``outputs`` of the fold where it has any, and
     ``result``: "kept", "filtered out", "no group" or "raises".
     """
@@ -50,7 +50,7 @@ class Exhibit:
     """Tables side by side, and what they show."""
 
     text: str
-    runs: tuple[Run, ...]
+    runs: tuple[TableRun, ...]
 
     def to_json(self) -> dict[str, Any]:
         """In JSON's types."""
@@ -87,7 +87,7 @@ class Step:
         }
 
 
-Line: TypeAlias = tuple[int, str, str]
+TraceLine: TypeAlias = tuple[int, str, str]
 """Depth, a label (or ""), and text."""
 
 
@@ -101,18 +101,18 @@ class Trace:
         """In JSON's types: one object for each step."""
         return [s.to_json() for s in self.steps]
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[TraceLine]:
         """All there is to show, not wrapped yet."""
         for step in self.steps:
             yield step.depth, f"{step.id} {step.event}", step.text
             for detail in step.details:
                 yield step.depth + 1, "", detail
-            for exhibit in step.exhibits[:SHOWN]:
+            for exhibit in step.exhibits[:MAX_EXHIBITS]:
                 yield step.depth + 1, "", exhibit.text
                 for run in exhibit.runs:
                     yield step.depth + 2, run.label, str(run)
-            if len(step.exhibits) > SHOWN:
-                yield step.depth + 1, "", f"and {len(step.exhibits) - SHOWN} more"
+            if len(step.exhibits) > MAX_EXHIBITS:
+                yield step.depth + 1, "", f"and {len(step.exhibits) - MAX_EXHIBITS} more"
 
     def __str__(self) -> str:
         return "\n".join(wrapped for line in self.lines() for wrapped in _wrapped(*line))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from presieve.errors import UsageError
 from presieve.report.verdict_model import VerdictData
 
 
@@ -36,12 +35,4 @@ class Verdict(VerdictData):
         """
         from presieve.report import html
 
-        path = Path(path)
-        match path.suffix.lower():
-            case ".html" | ".htm":
-                content = html.verdict_page(self)
-            case ".json":
-                content = json.dumps(self.to_json(), indent=2) + "\n"
-            case _:
-                raise UsageError(f"{path}: a verdict is saved as .html or .json")
-        path.write_text(content, encoding="utf-8")
+        html.save(path, "verdict", partial(html.verdict_page, self), self.to_json)

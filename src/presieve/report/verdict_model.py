@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from presieve.errors import Span
-from presieve.report.trace import Run
+from presieve.report.trace import TableRun
 from presieve.semantics.values import plain, same
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ Blame: TypeAlias = Literal["prefilter", "residual-accepts", "residual-rejects"]
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class ClaimedPushdown:
     """What was to be shown, as it was written. ``residual`` is None where the filter stays."""
 
     function: str
@@ -59,8 +59,8 @@ class Counterexample:
     original: list[dict[str, object]] | str
     optimized: list[dict[str, object]] | str
     kept: list[bool]
-    written: Run
-    pushed: Run
+    written: TableRun
+    pushed: TableRun
     blame: Blame
     columns: tuple[str, ...] = ()
 
@@ -118,15 +118,17 @@ class VerdictData:
     declined: list[dict[str, object]] = field(default_factory=list)
     seconds: float = 0.0
     remedy: str = ""
-    claim: Claim | None = None
-    _mend: Callable[[], Repair | None] | None = field(default=None, repr=False, compare=False)
+    claim: ClaimedPushdown | None = None
+    _find_repair: Callable[[], Repair | None] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     @property
     def repair(self) -> Repair | None:
         """Where the pushdown was not proved: one that is, if :func:`presieve.synthesize` finds any
         within three seconds. Looked for when it is first asked for.
         """
-        return self._mend() if self._mend is not None else None
+        return self._find_repair() if self._find_repair is not None else None
 
     def to_json(self) -> dict[str, Any]:
         """Everything in JSON's types."""

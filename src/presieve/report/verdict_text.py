@@ -9,8 +9,8 @@ from typing import assert_never
 from presieve.report.grids import Cell, Grid, value_cell
 from presieve.report.rows import rows_text
 from presieve.report.text import WIDTH, field_text
-from presieve.report.trace import Run
-from presieve.report.verdict_model import Claim, Counterexample, Repair, VerdictData
+from presieve.report.trace import TableRun
+from presieve.report.verdict_model import ClaimedPushdown, Counterexample, Repair, VerdictData
 
 BLAMED = {
     "prefilter": "the pre-filter drops too much",
@@ -35,7 +35,7 @@ def headline(verdict: VerdictData) -> str:
     assert_never(verdict.status)
 
 
-def claimed(claim: Claim) -> Iterator[tuple[str, str]]:
+def claimed(claim: ClaimedPushdown) -> Iterator[tuple[str, str]]:
     """What was to be shown, as names and texts."""
     yield "function", claim.function + (f" ({claim.span})" if claim.span else "")
     yield "filter", claim.where
@@ -63,7 +63,7 @@ def not_known(verdict: VerdictData) -> Iterator[tuple[str, str]]:
         yield "what to do", verdict.remedy
 
 
-def mended(repair: Repair) -> Iterator[tuple[str, str]]:
+def repair_fields(repair: Repair) -> Iterator[tuple[str, str]]:
     """The pushdown that would do."""
     yield "pre-filter", repair.prefilter
     yield "residual", repair.residual
@@ -78,70 +78,70 @@ def repair_title(repair: Repair) -> str:
     return "This would do (proved; the strongest that presieve finds)"
 
 
-def input_grid(found: Counterexample) -> Grid:
+def input_grid(example: Counterexample) -> Grid:
     """The rows with what the pre-filter makes of each. Columns that play no part are left out."""
-    names = found.columns or tuple(found.rows[0] if found.rows else ())
+    names = example.columns or tuple(example.rows[0] if example.rows else ())
     body = tuple(
         (
             *(value_cell(row[n]) for n in names),
             Cell("keeps", "kept") if kept else Cell("drops", "dropped"),
         )
-        for row, kept in zip(found.rows, found.kept, strict=True)
+        for row, kept in zip(example.rows, example.kept, strict=True)
     )
     rows = "1 row" if len(body) == 1 else f"{len(body) or 'no'} rows"
     return Grid(f"A table of {rows}", (*names, "pre-filter"), body)
 
 
-def result_grid(found: Counterexample) -> Grid:
+def result_grid(example: Counterexample) -> Grid:
     """What the function gives for all rows and for those that are kept, and what is left of it."""
-    outputs = found.written.outputs or found.pushed.outputs or {}
+    outputs = example.written.outputs or example.pushed.outputs or {}
     names = tuple(outputs)
-    verb = "residual" if found.blame != "prefilter" else "filter"
-    runs = ((found.written, "filter"), (found.pushed, verb))
-    body = tuple(_result_row(found, run, judge, names) for run, judge in runs)
+    verb = "residual" if example.blame != "prefilter" else "filter"
+    runs = ((example.written, "filter"), (example.pushed, verb))
+    body = tuple(_result_row(example, run, judge, names) for run, judge in runs)
     return Grid("What the function gives, and what is left", ("", *names, "then"), body)
 
 
 def _result_row(
-    found: Counterexample, run: Run, judge: str, names: tuple[str, ...]
+    example: Counterexample, run: TableRun, judge: str, names: tuple[str, ...]
 ) -> tuple[Cell, ...]:
-    differ = set(found.differs) if run is found.pushed else set()
+    differ = set(example.differs) if run is example.pushed else set()
     cells = [
         value_cell(run.outputs[n], "differs" if n in differ else "") if run.outputs else Cell("-")
         for n in names
     ]
-    told = {
+    endings = {
         "kept": f"the {judge} keeps it",
         "filtered out": f"the {judge} rejects it",
         "no group": "no row is left, so nothing comes out",
         "raises": "the function raises",
     }
-    ends_otherwise = run is found.pushed and run.result != found.written.result
-    return Cell(run.label), *cells, Cell(told[run.result], "differs" if ends_otherwise else "")
+    ends_otherwise = run is example.pushed and run.result != example.written.result
+    return Cell(run.label), *cells, Cell(endings[run.result], "differs" if ends_otherwise else "")
 
 
-def why(found: Counterexample) -> str:
+def why(example: Counterexample) -> str:
     """What goes wrong, in a sentence."""
-    match found.blame:
+    match example.blame:
         case "residual-accepts":
             return "The filter rejects what the function gives here; the residual keeps it."
         case "residual-rejects":
             return "The filter keeps what the function gives here; the residual rejects it."
         case "prefilter":
-            return f"Without the rows that are dropped, {_lost(found)}."
-    assert_never(found.blame)
+            return f"Without the rows that are dropped, {_lost(example)}."
+    assert_never(example.blame)
 
 
-def _lost(found: Counterexample) -> str:
-    match found.pushed.result:
+def _lost(example: Counterexample) -> str:
+    match example.pushed.result:
         case "no group":
             return "no row is left, and a row of the result is missing"
         case "raises":
             return "the function raises, which it does not as written"
-    changed = f"{_listed(found.differs)} differ{'s' if len(found.differs) == 1 else ''}"
-    if found.written.result != "kept":
+    changed = f"{_listed(example.differs)} differ{'s' if len(example.differs) == 1 else ''}"
+    if example.written.result != "kept":
         return f"{changed}, and the result has a row too many"
-    if found.pushed.result == "kept":
+    if example.pushed.result == "kept":
         return f"{changed} in the result"
     return f"{changed}, and a row of the result is missing"
 
@@ -175,17 +175,17 @@ def _lines(verdict: VerdictData) -> Iterator[str]:
     if repair is not None:
         yield ""
         yield f"  {repair_title(repair)}:"
-        yield from (field_text(*f) for f in mended(repair))
+        yield from (field_text(*f) for f in repair_fields(repair))
     elif verdict.status == "refuted":
         yield ""
         yield f"  {NO_REPAIR}."
 
 
-def _grid(grid: Grid, found: Counterexample) -> Iterator[str]:
+def _grid(grid: Grid, example: Counterexample) -> Iterator[str]:
     yield f"  {grid.heading}:"
     lines = list(grid.lines())
     if max(map(len, lines)) + 4 <= WIDTH or not grid.head[0]:
         yield from (f"    {line}" for line in lines)
         return
-    for row, kept in zip(found.rows, found.kept, strict=True):
+    for row, kept in zip(example.rows, example.kept, strict=True):
         yield f"    {'keeps' if kept else 'drops'} {rows_text([row])}"

@@ -73,24 +73,24 @@ def ran(data: ReportData) -> dict[str, str]:
     return {"before": f"{written.seconds:.2f} s", "after": f"{optimized.seconds:.2f} s{faster}"}
 
 
-Sentence: TypeAlias = tuple[tuple[str, bool], ...]
+MarkedText: TypeAlias = tuple[tuple[str, bool], ...]
 """Pieces of text, and whether each is code."""
 
 
-def answer(data: ReportData) -> list[Sentence]:
+def answer(data: ReportData) -> list[MarkedText]:
     """For each function in a sentence: which rows still come to it, and what that rests on; or why
     nothing was moved. Of many functions, the first few.
     """
-    told = [_answer(b, data.changed) for b in data.boundaries[:_TOLD]]
-    if len(data.boundaries) > _TOLD:
-        told.append(((f"{len(data.boundaries) - _TOLD} more are told below.", False),))
-    return told
+    texts = [_answer(b, data.changed) for b in data.boundaries[:_MAX_ANSWERS]]
+    if len(data.boundaries) > _MAX_ANSWERS:
+        texts.append(((f"{len(data.boundaries) - _MAX_ANSWERS} more are told below.", False),))
+    return texts
 
 
-_TOLD = 3
+_MAX_ANSWERS = 3
 
 
-def _answer(b: BoundaryReport, changed: bool) -> Sentence:
+def _answer(b: BoundaryReport, changed: bool) -> MarkedText:
     if b.kind == "none" or not changed:
         return _unmoved(b)
     if b.kind == "empty":
@@ -113,7 +113,7 @@ def about(share: float) -> str:
     return f"about {percent(share)} of them" if share >= 0.0001 else "almost none of them"
 
 
-def _unmoved(b: BoundaryReport) -> Sentence:
+def _unmoved(b: BoundaryReport) -> MarkedText:
     if b.kind != "none":
         why = "what is proved stands there already"
     elif b.declined:
@@ -153,9 +153,9 @@ def scan(boundary: BoundaryReport) -> str:
     return ", ".join(boundary.pushed_to_scan) or "none"
 
 
-def measured(found: Measured) -> str:
+def measured(times: Measured) -> str:
     """Two runs in one line: seconds, rows that came out of scans, rows of the results."""
-    written, optimized = found.written, found.optimized
+    written, optimized = times.written, times.optimized
     share = f" ({percent(optimized.scanned / written.scanned)})" if written.scanned else ""
     rows = f"{written.rows:,} rows"
     if written.rows != optimized.rows:

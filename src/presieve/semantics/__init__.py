@@ -1,0 +1,1 @@
+"""Trusted. What terms mean: values, operators, and the reference interpreter."""

@@ -22,15 +22,15 @@ EXACT = 2**53
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
+class AssumptionTemplate:
     """An assumption that is no condition on a row: its code, and its words with gaps."""
 
     code: str
     pattern: str
 
-    def of(self, **gaps: object) -> Assumption:
+    def of(self, **words: object) -> Assumption:
         """The assumption with its gaps filled."""
-        return Assumption(self.code, self.pattern.format(**gaps), TRUE)
+        return Assumption(self.code, self.pattern.format(**words), TRUE)
 
     def says(self, assumption: Assumption) -> bool:
         """Whether an assumption is this one, whatever stands in its gaps."""
@@ -39,26 +39,28 @@ class Sentence:
         return self.code == assumption.code and bool(re.fullmatch(form, assumption.text))
 
 
-SUM_IN_RANGE = Sentence("int-range", "{what} over a group fits in 64 bits")
-SUM_EXACT = Sentence("int-range", "{what} over a group and of its magnitudes is at most 2^53")
+SUM_IN_RANGE = AssumptionTemplate("int-range", "{what} over a group fits in 64 bits")
+SUM_EXACT = AssumptionTemplate(
+    "int-range", "{what} over a group and of its magnitudes is at most 2^53"
+)
 SUM_WITHIN = {2**63: SUM_IN_RANGE, EXACT: SUM_EXACT}
 """By the number that the magnitude of a sum is assumed to stay below."""
-RESULT_FITS = Sentence(
+RESULT_FITS = AssumptionTemplate(
     "int-range",
     "the result {name} fits in {type}: Spark fails or silently wraps around where it does not",
 )
-ZERO_IN_HEAPS = Sentence(
+ZERO_IN_HEAPS = AssumptionTemplate(
     "zero-sign",
     "where several zeros are in a heap, their signs do not matter: which comes first is open",
 )
-KEY_FORM = Sentence("key-form", "any of the equal values of {name} may stand for a group")
-SAME_FUNCTION = Sentence(
+KEY_FORM = AssumptionTemplate("key-form", "any of the equal values of {name} may stand for a group")
+SAME_FUNCTION = AssumptionTemplate(
     "constant", "the function {name} of the module {module} is the same in the workers"
 )
-SAME_VALUE = Sentence(
+SAME_VALUE = AssumptionTemplate(
     "constant", "the {what} is {value} in the workers, too: pass it by a closure to be sure"
 )
-IS_PURE = Sentence(
+IS_PURE = AssumptionTemplate(
     PURE,
     "{name} changes nothing, never raises, and gives the same {returns} whenever its arguments are"
     " the same",
@@ -106,8 +108,8 @@ def check_words(problem: Problem) -> None:
         elif a.code not in CONDITIONS:
             raise PresieveError(f"no assumption has the code {a.code!r}")
         elif a != assumed(a.code, a.term):
-            told = assumed(a.code, a.term).text
-            raise PresieveError(f"an assumption is told as {a.text!r}, and it is {told!r}")
+            text = assumed(a.code, a.term).text
+            raise PresieveError(f"an assumption is told as {a.text!r}, and it is {text!r}")
 
 
 def _condition(term: Term) -> str:

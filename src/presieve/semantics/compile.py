@@ -1,5 +1,5 @@
-"""Untrusted. Terms and folds as Python functions, for the search: fast, and tested against the
-reference interpreter, which alone defines the meaning.
+"""Untrusted. Terms and folds as Python functions, for the search and for estimates: fast, and
+tested against the reference interpreter, which defines the meaning.
 """
 
 from __future__ import annotations

@@ -36,10 +36,10 @@ def reads_bytes(fold: Fold, where: Term, texts: Collection[Var]) -> Var | None:
         found = _differs(output.term, texts, given=True)
         if found is not None:
             return found
-    shown = [v for v in variables(where) if v.scope is Scope.OUT and strip(v.sort) == STRING]
+    texts_read = [v for v in variables(where) if v.scope is Scope.OUT and strip(v.sort) == STRING]
     if not any(set(variables(o.term)) & set(texts) for o in fold.outputs):
-        shown = []
-    return differs(where, shown)
+        texts_read = []
+    return differs(where, texts_read)
 
 
 def differs(term: Term, texts: Collection[Var]) -> Var | None:

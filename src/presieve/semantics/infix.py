@@ -1,6 +1,7 @@
-"""Untrusted. Terms as a person reads them: infix, original run ``s``, pre-filtered run ``t``.
+"""Trusted. Terms as a person reads them: infix, original run ``s``, pre-filtered run ``t``.
 
-For reports only; what is stored and checked is :mod:`presieve.ir.text`.
+For reports, and for the words of assumptions, which somebody may rely on; the terms that are
+stored and checked are :mod:`presieve.ir.text`'s.
 """
 
 from __future__ import annotations

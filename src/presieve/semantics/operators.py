@@ -1,4 +1,7 @@
-"""Trusted. The one definition of what every operator of the IR means, on values.
+"""Trusted. What every operator of the IR means on values: the definition.
+
+What computes it otherwise (:mod:`presieve.semantics.compile`, the solver's encoding) is tested
+against it.
 
 Sources: the Python language reference for ``PY_*``; Spark 4.3's ``SQLOrderingUtil`` and
 ``predicates.scala`` for ``SQL_*`` (NaN equals NaN and is greater than every other double, -0.0

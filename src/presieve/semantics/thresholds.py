@@ -106,8 +106,8 @@ def _scaled(inner: Term, factor: Lit) -> tuple[Var, bool] | None:
     return _monotone(inner) if number > 0 else _turned(_monotone(inner))
 
 
-def _turned(found: tuple[Var, bool] | None) -> tuple[Var, bool] | None:
-    return found and (found[0], not found[1])
+def _turned(bound: tuple[Var, bool] | None) -> tuple[Var, bool] | None:
+    return bound and (bound[0], not bound[1])
 
 
 def _is_finite(constant: Lit) -> bool:

@@ -94,7 +94,7 @@ UNSUPPORTED = "unsupported:"
 """What stands before the name of a type that has no short one here, as a backend reads it."""
 
 
-def shown_type(type_: str) -> str:
+def display_type(type_: str) -> str:
     """The type in a message, and what could be done where it is not supported."""
     name = type_.removeprefix(UNSUPPORTED)
     if sort_of(type_) is not None:

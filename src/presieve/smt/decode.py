@@ -6,11 +6,14 @@ a suggestion: whoever uses it runs it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
+from presieve.ir.fold import Column
 from presieve.ir.sorts import BOOL, SEQUENCE, TEXTS, Option, Sort
+from presieve.ir.terms import Scope
 from presieve.semantics.values import Value, belongs
+from presieve.smt.encode import Env
 from presieve.smt.encodings import Enc, OptionEnc, TupleEnc
 from presieve.smt.floats import FloatEnc
 from presieve.smt.solver import Solver
@@ -38,6 +41,17 @@ def decode(enc: Enc, sort: Sort, solver: Solver, points: Mapping[str, Fraction])
     if sort not in TEXTS:
         return int(number)
     return _text(number, {t: p for t, p in points.items() if belongs(t, sort)})
+
+
+def decode_columns(
+    env: Env,
+    scope: Scope,
+    columns: Iterable[Column],
+    solver: Solver,
+    points: Mapping[str, Fraction],
+) -> tuple[Value, ...]:
+    """The values of a row's columns, or of a key's, in the last model."""
+    return tuple(decode(env[scope, c.name], c.sort, solver, points) for c in columns)
 
 
 def _double(is_nan: bool, is_negzero: bool, value: Fraction) -> float:

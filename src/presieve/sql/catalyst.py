@@ -22,14 +22,14 @@ from presieve.sql.catalyst_tree import (
     MEANING,
     PACKAGE,
     Context,
-    Node,
+    ExprNode,
     Typed,
     build,
     one_type,
     shape,
     type_of,
 )
-from presieve.sql.choice import Choice
+from presieve.sql.choice import CaseValue
 from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, cast, decimal
@@ -76,7 +76,7 @@ def _known(node: Mapping[str, object], attributes: Mapping[int, Term]) -> Term |
     return rewrite(term, lambda v: places[v])
 
 
-def _convert(node: Node, context: Context) -> Typed:
+def _convert(node: ExprNode, context: Context) -> Typed:
     short = node.name.removeprefix(PACKAGE)
     rule = RULES.get(short) if node.name.startswith(PACKAGE) else None
     if rule is None:
@@ -90,7 +90,7 @@ def _convert(node: Node, context: Context) -> Typed:
 # --- leaves ---------------------------------------------------------------------------------
 
 
-def _attribute(node: Node, context: Context) -> Typed:
+def _attribute(node: ExprNode, context: Context) -> Typed:
     type_ = type_of(node)
     expr_id = node.fields.get("exprId")
     number = expr_id.get("id") if isinstance(expr_id, Mapping) else None
@@ -105,7 +105,7 @@ def _attribute(node: Node, context: Context) -> Typed:
     return Typed(term, type_)
 
 
-def _literal(node: Node, context: Context) -> Typed:
+def _literal(node: ExprNode, context: Context) -> Typed:
     type_ = type_of(node)
     value = node.fields.get("value")
     if value is None:
@@ -150,7 +150,7 @@ def _constant(type_: str, text: str, timezone: str) -> Operand:
 # --- operators ------------------------------------------------------------------------------
 
 
-def _pair(node: Node, context: Context) -> tuple[Typed, Typed]:
+def _pair(node: ExprNode, context: Context) -> tuple[Typed, Typed]:
     left, right = (_convert(child, context) for child in node.children)
     if left.type != right.type:
         raise shape(f"{left.type} meets {right.type}")
@@ -158,7 +158,7 @@ def _pair(node: Node, context: Context) -> tuple[Typed, Typed]:
 
 
 def _comparison(op: Op) -> Rule:
-    def convert(node: Node, context: Context) -> Typed:
+    def convert(node: ExprNode, context: Context) -> Typed:
         left, right = _pair(node, context)
         return Typed(compare(op, left.operand, right.operand, context.timezone), "boolean")
 
@@ -166,7 +166,7 @@ def _comparison(op: Op) -> Rule:
 
 
 def _arithmetic(op: Op) -> Rule:
-    def convert(node: Node, context: Context) -> Typed:
+    def convert(node: ExprNode, context: Context) -> Typed:
         left, right = (_convert(child, context) for child in node.children)
         if left.type == right.type == "double":
             return Typed(arithmetic(op, left.operand, right.operand, context.timezone), "double")
@@ -183,32 +183,32 @@ def _arithmetic(op: Op) -> Rule:
     return 2, convert
 
 
-def _negative(node: Node, context: Context) -> Typed:
+def _negative(node: ExprNode, context: Context) -> Typed:
     value = _convert(node.children[0], context)
     return Typed(coerce.negative(value.operand), value.type)
 
 
 def _logic(op: Op, arity: int) -> Rule:
-    def convert(node: Node, context: Context) -> Typed:
+    def convert(node: ExprNode, context: Context) -> Typed:
         terms = [truth(_convert(child, context).operand) for child in node.children]
         return Typed(app(op, *terms) if op is Op.SQL_NOT else flat(op, terms), "boolean")
 
     return arity, convert
 
 
-def _is_null(node: Node, context: Context) -> Typed:
+def _is_null(node: ExprNode, context: Context) -> Typed:
     return Typed(null_test(_convert(node.children[0], context).operand), "boolean")
 
 
-def _is_not_null(node: Node, context: Context) -> Typed:
+def _is_not_null(node: ExprNode, context: Context) -> Typed:
     return Typed(app(Op.SQL_NOT, truth(_is_null(node, context).operand)), "boolean")
 
 
-def _is_nan(node: Node, context: Context) -> Typed:
+def _is_nan(node: ExprNode, context: Context) -> Typed:
     return Typed(nan_test(_convert(node.children[0], context).operand), "boolean")
 
 
-def _in(node: Node, context: Context) -> Typed:
+def _in(node: ExprNode, context: Context) -> Typed:
     if len(node.children) < 2:
         raise shape("In has no list")
     value, *options = (_convert(child, context) for child in node.children)
@@ -218,7 +218,7 @@ def _in(node: Node, context: Context) -> Typed:
     return Typed(membership(value.operand, operands, context.timezone), "boolean")
 
 
-def _cast(node: Node, context: Context) -> Typed:
+def _cast(node: ExprNode, context: Context) -> Typed:
     """Casts of literals are folded; of expressions, identities and widened integers are none, nor
     are decimals with more digits before the point.
     """
@@ -235,7 +235,9 @@ def _cast(node: Node, context: Context) -> Typed:
         raise DeclineSignal("sql-unsupported", f"a cast to {target} of a cast to {inner.type}")
     if isinstance(operand, AsDecimal):
         return Typed(exact.widened(operand, target), target)
-    if (inner.type, target) == ("timestamp_ntz", "timestamp") and not isinstance(operand, Choice):
+    if (inner.type, target) == ("timestamp_ntz", "timestamp") and not isinstance(
+        operand, CaseValue
+    ):
         if node.fields.get("timeZoneId") == context.timezone:
             return Typed(AsInstant(operand), target)
     digits, wanted = decimal_type(inner.type), decimal_type(target)
@@ -244,14 +246,14 @@ def _cast(node: Node, context: Context) -> Typed:
     if inner.type in WIDTHS:
         if target in WIDTHS and WIDTHS.index(inner.type) < WIDTHS.index(target):
             return Typed(operand, target)
-        if target == "double" and not isinstance(operand, Choice):
+        if target == "double" and not isinstance(operand, CaseValue):
             return Typed(coerce.as_double(operand), "double")
         if wanted:
             return Typed(exact.widened(operand, target, inner.type), target)
     raise DeclineSignal("sql-unsupported", f"a cast from {inner.type} to {target} is not supported")
 
 
-def _case(node: Node, context: Context) -> Typed:
+def _case(node: ExprNode, context: Context) -> Typed:
     """Conditions and values in turn, then perhaps what is left."""
     if len(node.children) < 2:
         raise shape("CaseWhen has no branch")
@@ -263,13 +265,13 @@ def _case(node: Node, context: Context) -> Typed:
     return Typed(conditional.case(whens, other, context.timezone), type_)
 
 
-def _coalesce(node: Node, context: Context) -> Typed:
+def _coalesce(node: ExprNode, context: Context) -> Typed:
     found = [_convert(child, context) for child in node.children]
     meant = conditional.coalesce([f.operand for f in found], context.timezone)
     return Typed(meant, one_type(found))
 
 
-def _null_if(node: Node, context: Context) -> Typed:
+def _null_if(node: ExprNode, context: Context) -> Typed:
     condition, value = (_convert(child, context) for child in node.children)
     meant = conditional.case([(condition.operand, NULL)], value.operand, context.timezone)
     return Typed(meant, value.type)
@@ -278,18 +280,18 @@ def _null_if(node: Node, context: Context) -> Typed:
 def _function(name: str, type_: str) -> Rule:
     """A function of a literal that names a value, which the optimizer folds later."""
 
-    def convert(node: Node, context: Context) -> Typed:
+    def convert(node: ExprNode, context: Context) -> Typed:
         return Typed(FUNCTIONS[name](_convert(node.children[0], context).operand), type_)
 
     return 1, convert
 
 
-def _replaced(node: Node, context: Context) -> Typed:
+def _replaced(node: ExprNode, context: Context) -> Typed:
     """``Between``, ``Nvl`` and others stand for their replacement, the only child."""
     return _convert(node.children[0], context)
 
 
-def _aside(node: Node, context: Context) -> Typed:
+def _aside(node: ExprNode, context: Context) -> Typed:
     """``array_contains(array(x), true)``, which is ``x`` (:func:`presieve.sql.emit.aside`)."""
     array, value = node.children
     one = array.name == PACKAGE + "CreateArray" and len(array.children) == 1
@@ -299,7 +301,7 @@ def _aside(node: Node, context: Context) -> Typed:
     return _convert(array.children[0], context)
 
 
-def _with(node: Node, context: Context) -> Typed:
+def _with(node: ExprNode, context: Context) -> Typed:
     """One shared subexpression. References do not say to which, so there must be only one."""
     child, definition = node.children
     if definition.name != PACKAGE + "CommonExpressionDef" or context.common is not None:
@@ -308,13 +310,13 @@ def _with(node: Node, context: Context) -> Typed:
     return _convert(child, Context(context.attributes, context.timezone, common))
 
 
-def _reference(node: Node, context: Context) -> Typed:
+def _reference(node: ExprNode, context: Context) -> Typed:
     if context.common is None or context.common.type != type_of(node):
         raise shape("a reference to no common expression")
     return context.common
 
 
-Rule = tuple[int | None, Callable[[Node, Context], Typed]]
+Rule = tuple[int | None, Callable[[ExprNode, Context], Typed]]
 """How many children the class has (None: some), and what it means."""
 
 RULES: dict[str, Rule] = {

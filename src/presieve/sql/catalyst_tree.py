@@ -40,11 +40,11 @@ JSON_TYPES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ExprNode:
     """One node of the tree with its children and the rest of its fields."""
 
     name: str
-    children: tuple[Node, ...]
+    children: tuple[ExprNode, ...]
     fields: Mapping[str, object]
 
 
@@ -74,7 +74,7 @@ def shape(what: str) -> DeclineSignal:
     return DeclineSignal("catalyst", f"Spark's expression has an unknown shape: {what}")
 
 
-def build(tree: Sequence[Mapping[str, object]], at: int, depth: int) -> tuple[Node, int]:
+def build(tree: Sequence[Mapping[str, object]], at: int, depth: int) -> tuple[ExprNode, int]:
     """The node at ``at`` with all below it, and where the next one begins."""
     if at >= len(tree):
         raise shape("nodes are missing")
@@ -84,15 +84,15 @@ def build(tree: Sequence[Mapping[str, object]], at: int, depth: int) -> tuple[No
     name, count = fields.get("class"), fields.get("num-children")
     if not isinstance(name, str) or not isinstance(count, int) or count < 0:
         raise shape("a node has no class")
-    children: list[Node] = []
+    children: list[ExprNode] = []
     at += 1
     for _ in range(count):
         child, at = build(tree, at, depth + 1)
         children.append(child)
-    return Node(name, tuple(children), fields), at
+    return ExprNode(name, tuple(children), fields), at
 
 
-def type_of(node: Node) -> str:
+def type_of(node: ExprNode) -> str:
     """The Spark type that a node declares. Raises :class:`DeclineSignal`."""
     declared = node.fields.get("dataType")
     if isinstance(declared, str):
@@ -103,9 +103,9 @@ def type_of(node: Node) -> str:
     raise DeclineSignal("column-type", f"values of type {declared} are not supported")
 
 
-def one_type(found: Sequence[Typed]) -> str:
+def one_type(operands: Sequence[Typed]) -> str:
     """The type that all of them have. Raises :class:`DeclineSignal`."""
-    types = {f.type for f in found}
+    types = {f.type for f in operands}
     if len(types) != 1:
         raise shape(f"branches of the types {', '.join(sorted(types))}")
     return types.pop()

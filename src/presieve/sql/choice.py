@@ -29,7 +29,7 @@ _NULL_FROM_NULL_ONLY |= {Op.SQL_INT_ADD, Op.SQL_INT_SUB, Op.SQL_INT_MUL, Op.SQL_
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class CaseValue:
     """``then`` where ``condition`` holds, which is never NULL, and ``other`` elsewhere; both are of
     the ``sort``, or options of it.
     """
@@ -40,7 +40,7 @@ class Choice:
     sort: Sort
 
 
-Value: TypeAlias = Term | Choice
+Value: TypeAlias = Term | CaseValue
 
 
 def decide(condition: Term, then: Value, other: Value) -> Value:
@@ -50,29 +50,29 @@ def decide(condition: Term, then: Value, other: Value) -> Value:
         return then if certain == TRUE else other
     base = strip(then.sort)
     if base != BOOL:
-        return Choice(certain, then, other, base)
-    assert not isinstance(then, Choice)
-    assert not isinstance(other, Choice)
+        return CaseValue(certain, then, other, base)
+    assert not isinstance(then, CaseValue)
+    assert not isinstance(other, CaseValue)
     return _decide(certain, then, other)
 
 
 def each(value: Value, test: Callable[[Term], Term]) -> Term:
     """The condition ``test`` on a value."""
-    if isinstance(value, Choice):
+    if isinstance(value, CaseValue):
         return _decide(value.condition, each(value.then, test), each(value.other, test))
     return _folded(test(value))
 
 
 def branches(value: Value) -> int:
     """How many values there are to choose from."""
-    if isinstance(value, Choice):
+    if isinstance(value, CaseValue):
         return branches(value.then) + branches(value.other)
     return 1
 
 
 def extent(value: Value) -> int:
     """How much there is to read: the nodes of all conditions and values."""
-    if isinstance(value, Choice):
+    if isinstance(value, CaseValue):
         return size(value.condition) + extent(value.then) + extent(value.other)
     return size(value)
 

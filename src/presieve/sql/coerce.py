@@ -29,15 +29,15 @@ from presieve.ir.terms import App, Lit, Op, Term, Var, lit, literal_value, none_
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES, text_of, units_of
 from presieve.sql import exact
-from presieve.sql.choice import Choice, each
+from presieve.sql.choice import CaseValue, each
 from presieve.sql.operands import (
     KIND_SORTS,
     AsDecimal,
     AsInstant,
     Constant,
     Operand,
+    describe,
     mismatch,
-    shown,
     sort_name,
 )
 from presieve.sql.temporal import (
@@ -140,7 +140,7 @@ def settle(constant: Constant) -> Lit:
     if sort is None:
         raise DeclineSignal(
             "sql-types",
-            f"{shown(constant)} meets no column of a known type",
+            f"{describe(constant)} meets no column of a known type",
         )
     if sort == INT and isinstance(constant.value, int):
         low, high = INT_RANGES["bigint"]
@@ -154,7 +154,7 @@ _TWO_CLOCKS = "timestamp_ntz and timestamp columns are compared; cast one in a p
 
 def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
     """Two operands as terms of one sort. Raises :class:`DeclineSignal`."""
-    if isinstance(a, Choice) or isinstance(b, Choice):
+    if isinstance(a, CaseValue) or isinstance(b, CaseValue):
         raise DeclineSignal("sql-unsupported", "arithmetic on CASE is not supported")
     if isinstance(a, Constant):
         if isinstance(b, Constant):
@@ -212,15 +212,15 @@ def _constants(a: Constant, b: Constant) -> tuple[Term, Term]:
         return left, none_lit(left.sort)
     left, right = settle(a), settle(b)
     if left.sort != right.sort:
-        raise DeclineSignal("sql-types", f"{shown(a)} meets {shown(b)}")
+        raise DeclineSignal("sql-types", f"{describe(a)} meets {describe(b)}")
     return left, right
 
 
 def compare(op: Op, a: Operand, b: Operand, timezone: str) -> Term:
     """``a op b`` for one of the six comparisons of the IR. Raises :class:`DeclineSignal`."""
-    if isinstance(a, Choice):
+    if isinstance(a, CaseValue):
         return each(a, lambda v: compare(op, v, b, timezone))
-    if isinstance(b, Choice):
+    if isinstance(b, CaseValue):
         return each(b, lambda v: compare(op, a, v, timezone))
     return app(op, *pair(a, b, timezone))
 
@@ -295,12 +295,12 @@ def _doubles(a: Operand, b: Operand) -> tuple[Term, Term] | None:
 
 def _quotient(a: Operand, b: Operand) -> App:
     """``a / b`` of a double or an integer and a constant, which Spark casts to doubles."""
-    if not isinstance(b, Constant) or isinstance(a, Constant | Choice | AsDecimal | AsInstant):
+    if not isinstance(b, Constant) or isinstance(a, Constant | CaseValue | AsDecimal | AsInstant):
         raise DeclineSignal("sql-unsupported", "only doubles and integers are divided, by numbers")
     if strip(a.sort) == INT and b.kind in ("int", "double"):
         a = as_double(a)
     if strip(a.sort) != FLOAT or b.kind not in ("int", "double", "decimal"):
-        raise DeclineSignal("sql-unsupported", f"{sort_name(a.sort)} is divided by {shown(b)}")
+        raise DeclineSignal("sql-unsupported", f"{sort_name(a.sort)} is divided by {describe(b)}")
     divisor = fit(b, FLOAT, "UTC")
     if literal_value(divisor) == 0:
         raise DeclineSignal("sql-unsupported", "a division by zero raises")
@@ -332,7 +332,7 @@ def truth(operand: Operand) -> Term:
             return none_lit(BOOL)
         case Constant() | AsDecimal() | AsInstant():
             raise DeclineSignal("sql-types", "a condition is expected where a value is written")
-        case Choice():
+        case CaseValue():
             raise DeclineSignal("sql-types", f"{sort_name(operand.sort)} is used as a condition")
     if strip(operand.sort) != BOOL:
         raise DeclineSignal("sql-types", f"{sort_name(operand.sort)} is used as a condition")
@@ -346,7 +346,7 @@ def expression(operand: Operand, what: str) -> Term:
             raise DeclineSignal("sql-types", f"{what} of an integer cast to a decimal")
         case AsInstant():
             raise DeclineSignal("sql-types", f"{what} of a timestamp_ntz cast to timestamp")
-        case Choice():
+        case CaseValue():
             raise DeclineSignal("sql-unsupported", f"{what} of CASE is not supported")
         case Constant():
             return settle(operand)

@@ -13,7 +13,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, Sort, strip
 from presieve.ir.terms import Op, Term, none_lit
-from presieve.sql.choice import Choice, Value, branches, decide, each, extent, is_present
+from presieve.sql.choice import CaseValue, Value, branches, decide, each, extent, is_present
 from presieve.sql.coerce import compare, expression, fit, settle, truth
 from presieve.sql.operands import (
     KIND_SORTS,
@@ -63,7 +63,7 @@ def nvl2(a: Operand, b: Operand, c: Operand, timezone: str) -> Operand:
 
 def null_test(operand: Operand) -> Term:
     """``operand IS NULL``. Raises :class:`DeclineSignal`."""
-    if isinstance(operand, Choice):
+    if isinstance(operand, CaseValue):
         return each(operand, lambda v: app(Op.SQL_IS_NULL, v))
     if isinstance(operand, AsDecimal):
         return app(Op.SQL_IS_NULL, operand.term)
@@ -72,10 +72,10 @@ def null_test(operand: Operand) -> Term:
 
 def nan_test(operand: Operand) -> Term:
     """``isnan(operand)``. Raises :class:`DeclineSignal`."""
-    value = operand if isinstance(operand, Choice) else expression(operand, "isnan")
+    value = operand if isinstance(operand, CaseValue) else expression(operand, "isnan")
     if strip(value.sort) != FLOAT:
         raise DeclineSignal("sql-types", "isnan takes a double; cast in a projection below")
-    if isinstance(value, Choice):
+    if isinstance(value, CaseValue):
         return each(value, lambda v: app(Op.SQL_IS_NAN, v))
     return app(Op.SQL_IS_NAN, value)
 
@@ -98,7 +98,7 @@ def _few(value: Value) -> Operand:
 
 
 def _value(operand: Operand) -> Value:
-    return operand if isinstance(operand, Choice) else expression(operand, "a condition")
+    return operand if isinstance(operand, CaseValue) else expression(operand, "a condition")
 
 
 def _common(operands: Sequence[Operand], timezone: str) -> list[Value]:

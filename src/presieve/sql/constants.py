@@ -16,7 +16,7 @@ from presieve.ir.terms import none_lit
 from presieve.semantics.types import MAX_DIGITS, bounds, decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES, decimal_of, text_of, units_of
 from presieve.sql.coerce import utf8
-from presieve.sql.operands import Constant, Operand, shown
+from presieve.sql.operands import Constant, Operand, describe
 from presieve.sql.temporal import (
     instant_of_wall,
     midnight,
@@ -208,7 +208,7 @@ def cast(constant: Constant, type_: str, timezone: str) -> Operand:
             return constant
     raise DeclineSignal(
         "sql-unsupported",
-        f"CAST of {shown(constant)} to {type_} is not supported",
+        f"CAST of {describe(constant)} to {type_} is not supported",
     )
 
 
@@ -220,7 +220,7 @@ def _cast_decimal(constant: Constant, value: int | Decimal, type_: str) -> Const
     precision, scale = digits
     units = units_of(value, scale)
     if units is None or not limits[0] <= units <= limits[1]:
-        raise DeclineSignal("sql-unsupported", f"{shown(constant)} is no {type_}")
+        raise DeclineSignal("sql-unsupported", f"{describe(constant)} is no {type_}")
     return Constant("decimal", decimal_of(units, scale), precision - scale)
 
 

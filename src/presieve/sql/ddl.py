@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from presieve.errors import DeclineSignal, UsageError, meant
 from presieve.semantics.types import SchemaColumn
-from presieve.sql.lexer import Token, tokens
+from presieve.sql.reader import TokenReader
 
 SIMPLE_NAMES = {
     "boolean": "boolean",
@@ -54,7 +54,7 @@ def parse_schema(ddl: str) -> tuple[SchemaColumn, ...]:
     where two columns have the same name when case is ignored, as Spark ignores it.
     """
     try:
-        parser = _Parser(tokens(ddl))
+        parser = _SchemaParser(ddl)
         columns = parser.columns()
         parser.end()
     except DeclineSignal as signal:
@@ -78,7 +78,7 @@ def parse_returns(ddl: str, default_name: str) -> tuple[SchemaColumn, ...]:
     Raises :class:`UsageError` as :func:`parse_schema` does.
     """
     try:
-        parser = _Parser(tokens(ddl))
+        parser = _SchemaParser(ddl)
         type_ = parser.type()
         parser.end()
     except DeclineSignal:
@@ -86,27 +86,9 @@ def parse_returns(ddl: str, default_name: str) -> tuple[SchemaColumn, ...]:
     return (SchemaColumn(default_name, type_),)
 
 
-class _Parser:
-    def __init__(self, found: tuple[Token, ...]) -> None:
-        self.tokens = list(found)
-        self.position = 0
-
-    @property
-    def here(self) -> Token:
-        return self.tokens[self.position]
-
-    def take(self) -> Token:
-        token = self.here
-        self.position += token.kind != "end"
-        return token
-
-    def take_operator(self, text: str) -> bool:
-        found = self.here.is_operator(text)
-        self.position += found
-        return found
-
+class _SchemaParser(TokenReader):
     def expect(self, text: str) -> None:
-        if not (self.take_operator(text)):
+        if not self.take_operator(text):
             raise self.syntax(text)
 
     def syntax(self, expected: str, known: Iterable[str] = ()) -> DeclineSignal:

@@ -23,7 +23,7 @@ from presieve.ir.sorts import (
     strip,
 )
 from presieve.ir.terms import Term
-from presieve.sql.choice import Choice
+from presieve.sql.choice import CaseValue
 
 Scalar: TypeAlias = bool | int | float | str | decimal.Decimal | None
 
@@ -60,7 +60,7 @@ class AsDecimal:
     digits: int
 
 
-Operand: TypeAlias = Term | Choice | Constant | AsDecimal | AsInstant
+Operand: TypeAlias = Term | CaseValue | Constant | AsDecimal | AsInstant
 
 NULL = Constant("void", None)
 KIND_SORTS: dict[str, Sort] = {
@@ -91,7 +91,7 @@ def sort_name(sort: Sort) -> str:
     return {**names, **times, BINARY: "a binary"}.get(base, "a tuple")
 
 
-def shown(constant: Constant) -> str:
+def describe(constant: Constant) -> str:
     """The constant in a message."""
     value = constant.value
     if constant.kind == "void":
@@ -104,6 +104,6 @@ def mismatch(constant: Constant, sort: Sort) -> DeclineSignal:
     """Of a literal beside values of a sort that it has no exact place among."""
     return DeclineSignal(
         "sql-types",
-        f"{sort_name(sort)} meets {shown(constant)}, which cannot be compared exactly; "
+        f"{sort_name(sort)} meets {describe(constant)}, which cannot be compared exactly; "
         "write a literal of the column's own type",
     )

@@ -30,7 +30,7 @@ from presieve.sql.exact import widened
 from presieve.sql.lexer import Token
 from presieve.sql.names import dotted
 from presieve.sql.operands import NULL, Constant, Operand
-from presieve.sql.reader import Reader
+from presieve.sql.reader import TokenReader
 
 COMPARISONS: dict[str, tuple[Op, bool]] = {
     "=": (Op.SQL_EQ, False),
@@ -58,7 +58,7 @@ def parse_predicate(text: str, names: Mapping[str, Var], timezone: str) -> Term 
     ``text``.
     """
     try:
-        parser = _Parser(text, names, timezone)
+        parser = _ConditionParser(text, names, timezone)
         with parser.at(parser.here):
             operand = parser.condition()
             parser.finish()
@@ -74,7 +74,7 @@ def parse_operand(text: str, names: Mapping[str, Var], timezone: str) -> Operand
     may be a part of another one.
     """
     try:
-        parser = _Parser(text, names, timezone)
+        parser = _ConditionParser(text, names, timezone)
         operand = parser.condition()
         parser.finish()
     except DeclineSignal as signal:
@@ -85,7 +85,7 @@ def parse_operand(text: str, names: Mapping[str, Var], timezone: str) -> Operand
 _Rule: TypeAlias = Callable[[], Operand]
 
 
-class _Parser(Reader):
+class _ConditionParser(TokenReader):
     """One method for each rule of the grammar."""
 
     def __init__(self, text: str, names: Mapping[str, Var], timezone: str) -> None:
@@ -294,16 +294,16 @@ class _Parser(Reader):
             return Constant("boolean", word == "TRUE")
         if word == "NULL":
             return NULL
-        if word == "CASE" and (self.here.is_word("WHEN") or "case" not in self.lowered()):
+        if word == "CASE" and (self.here.is_word("WHEN") or "case" not in self.by_lower_name()):
             return self.case()
-        if word in ("INTERVAL", "EXISTS", "SELECT") and word.lower() not in self.lowered():
+        if word in ("INTERVAL", "EXISTS", "SELECT") and word.lower() not in self.by_lower_name():
             raise DeclineSignal("sql-unsupported", f"{word} is not supported")
         if word in ("AND", "OR", "NOT", "IN", "IS", "BETWEEN", "LIKE"):
             self.position -= 1
             raise self.syntax("a column or a literal is expected")
         return self.column(token)
 
-    def lowered(self) -> dict[str, list[Var]]:
+    def by_lower_name(self) -> dict[str, list[Var]]:
         """The known columns by their names in lower case."""
         found: dict[str, list[Var]] = {}
         for name, var in self.names.items():
@@ -315,7 +315,7 @@ class _Parser(Reader):
         after = self.tokens[min(self.position + 1, len(self.tokens) - 1)]
         if self.here.is_operator(".") and after.kind in ("word", "name"):
             key = dotted(token.text, after.text)
-            if key.lower() in self.lowered():
+            if key.lower() in self.by_lower_name():
                 self.position += 2
                 name, shown = key, f"{token.text}.{after.text}"
         if self.here.is_operator(".", "[", "::", ":"):
@@ -323,7 +323,7 @@ class _Parser(Reader):
                 "sql-unsupported",
                 f"{shown}{self.here.text} is not supported: only plain columns",
             )
-        known = self.lowered().get(name.lower(), [])
+        known = self.by_lower_name().get(name.lower(), [])
         if not known:
             columns = ", ".join(self.names) or "none"
             raise DeclineSignal(

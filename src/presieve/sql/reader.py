@@ -9,7 +9,7 @@ from presieve.errors import DeclineSignal
 from presieve.sql.lexer import Token, located, tokens
 
 
-class Reader:
+class TokenReader:
     """A text and how far it has been read. Raises what :func:`presieve.sql.lexer.tokens` does."""
 
     def __init__(self, text: str) -> None:

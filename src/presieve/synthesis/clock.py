@@ -32,7 +32,7 @@ def now() -> float:
 
 @contextmanager
 def free() -> Iterator[None]:
-    """What is computed inside does not count: a story costs its search nothing."""
+    """What is computed inside does not count: a trace costs its search nothing."""
     started = now()
     try:
         yield

@@ -45,7 +45,7 @@ class Keys:
 
 
 @dataclass(frozen=True, slots=True)
-class Lowered:
+class CountsScaled:
     """Tables are of this problem from now on, in which the filter does not count as far."""
 
     problem: Problem
@@ -110,7 +110,7 @@ class Mined:
     pairs: int
     leaves: int
     clauses: int
-    asked: bool
+    attempted: bool
 
 
 Obligation: TypeAlias = Literal["sync", "stutter", "alone"]
@@ -124,7 +124,7 @@ class Round:
     joint question was too hard, and of these clauses by themselves it stayed open as well.
     """
 
-    asked: int
+    clauses: int
     killed: tuple[Term, ...]
     by: Obligation
 
@@ -178,7 +178,7 @@ class Minimised:
 
 
 @dataclass(frozen=True, slots=True)
-class Boxes:
+class BoxesTried:
     """The candidate could be neither proved nor refuted: so many boxes of what it drops are tried
     one by one, and those proved are joined.
     """
@@ -239,7 +239,7 @@ class Checked:
 Event: TypeAlias = (
     Searched
     | Keys
-    | Lowered
+    | CountsScaled
     | Explored
     | Proposed
     | Refuted
@@ -250,21 +250,21 @@ Event: TypeAlias = (
     | Tried
     | Stays
     | Minimised
-    | Boxes
+    | BoxesTried
     | Weaker
     | Ended
     | Relaxed
     | Checked
 )
 
-Story: TypeAlias = list[Event]
-Tell: TypeAlias = Callable[[Event], None]
+EventLog: TypeAlias = list[Event]
+Recorder: TypeAlias = Callable[[Event], None]
 
 
-def untold(_: Event) -> None:
-    """Nobody listens. Where ``tell is untold``, nothing is computed for a record alone."""
+def discard(_: Event) -> None:
+    """Without a trace. Where ``record is discard``, nothing is computed for a trace alone."""
 
 
-def teller(story: Story | None) -> Tell:
-    """How to add to a story, if there is one."""
-    return untold if story is None else story.append
+def recorder(event_log: EventLog | None) -> Recorder:
+    """What adds to a log of events, if there is one."""
+    return discard if event_log is None else event_log.append

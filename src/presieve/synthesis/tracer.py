@@ -1,12 +1,11 @@
-"""Untrusted. Tells what a search does with its candidates, with tables as small as they come."""
+"""Untrusted. Records what a search does with its candidates, with tables as small as they come."""
 
 from __future__ import annotations
 
 from presieve.ir.fold import Problem
 from presieve.ir.terms import Term
-from presieve.semantics.compile import State
 from presieve.synthesis import clock, events
-from presieve.synthesis.invariant.candidate import refute
+from presieve.synthesis.invariant.candidate import Wrong, differs
 from presieve.synthesis.sampling.passing import shrunk
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Finding, Need, Table, difference
@@ -14,46 +13,45 @@ from presieve.synthesis.witness.as_terms import region
 from presieve.universe.boxes import Cell
 
 
-class Narrator:
-    """Remembers which regions were told of. Computes nothing where nobody listens."""
+class Tracer:
+    """Remembers which regions were recorded. Computes nothing where events are discarded."""
 
-    def __init__(self, tell: events.Tell) -> None:
-        self.tell = tell
+    def __init__(self, record: events.Recorder) -> None:
+        self.record = record
         self._known = frozenset[Cell]()
 
-    def lowered(self, problem: Problem) -> None:
+    def counts_scaled(self, problem: Problem) -> None:
         """Tables are of this problem from now on."""
         self._known = frozenset()
-        self.tell(events.Lowered(problem))
+        self.record(events.CountsScaled(problem))
 
     def explored(self, space: Space, finding: Finding) -> None:
         """What running tables has shown."""
-        self.tell(events.Explored(len(finding.accepted), space.size, self._needs(space, finding)))
+        self.record(events.Explored(len(finding.accepted), space.size, self._needs(space, finding)))
 
     def put_back(self, space: Space, finding: Finding, why: events.Reason | None = None) -> None:
         """The regions that turned out to be needed since, if any; why it stops here, if it does."""
         if needs := self._needs(space, finding):
-            self.tell(events.PutBack(needs))
+            self.record(events.PutBack(needs))
         if why:
-            self.tell(events.Weaker(why))
+            self.record(events.Weaker(why))
 
     def proposed(self, space: Space, finding: Finding, prefilter: Term) -> None:
         """The next candidate, after what speaks against the last one."""
         self.put_back(space, finding)
-        self.tell(events.Proposed(prefilter))
+        self.record(events.Proposed(prefilter))
 
-    def refuted(
-        self, space: Space, prefilter: Term, table: Table, key: State, by: events.By
-    ) -> None:
+    def refuted(self, space: Space, prefilter: Term, wrong: Wrong, by: events.By) -> None:
         """A table on which the candidate goes wrong."""
-        if self.tell is not events.untold:
+        if self.record is not events.discard:
             with clock.free():
-                small = _smaller_table(space, prefilter, table, key)
-            self.tell(events.Refuted(prefilter, events.Group(space.problem, key, small), by))
+                small = _smaller_table(space, prefilter, wrong)
+            group = events.Group(space.problem, wrong.key, small)
+            self.record(events.Refuted(prefilter, group, by))
 
     def _needs(self, space: Space, finding: Finding) -> tuple[events.Needed, ...]:
-        """What was not told yet of the cells that must stay."""
-        if self.tell is events.untold:
+        """What was not recorded yet of the cells that must stay."""
+        if self.record is events.discard:
             return ()
         known, self._known = self._known, frozenset(finding.kept)
         with clock.free():
@@ -70,10 +68,10 @@ def _needed(space: Space, cell: Cell, need: Need, *, raises: bool) -> events.Nee
     return events.Needed(region(space, cell), group, small.index, raises)
 
 
-def _smaller_table(space: Space, prefilter: Term, table: Table, key: State) -> Table:
+def _smaller_table(space: Space, prefilter: Term, wrong: Wrong) -> Table:
     """A table on which a pre-filter goes wrong, without the rows that it also does so without."""
-    where = space.problem.where
-    return shrunk(table, lambda rows: refute(space, prefilter, where, [(rows, key)]) is not None)
+    differ = differs(space, prefilter, space.problem.where)
+    return shrunk(wrong.table, lambda rows: differ(rows, wrong.key))
 
 
 def _smaller_need(space: Space, need: Need) -> Need:

@@ -53,7 +53,7 @@ def coarser(
         return fine
     found: dict[tuple[Value, ...] | int, list[int]] = {}
     for i, region in enumerate(fine.regions):
-        said = {_said(tests, v) for v in region.samples}
+        said = {_answers(tests, v) for v in region.samples}
         # What differs within a region was not foreseen: it stays by itself.
         found.setdefault(said.pop() if region.possible and len(said) == 1 else i, []).append(i)
     if len(found) == len(fine.regions):
@@ -74,7 +74,7 @@ def _joined(regions: Sequence[Region]) -> Region:
 _NONE = ("no sample",)
 
 
-def _said(tests: Sequence[tuple[Term, Var]], value: Value) -> tuple[Value, ...]:
+def _answers(tests: Sequence[tuple[Term, Var]], value: Value) -> tuple[Value, ...]:
     return tuple(evaluate(t, {(v.scope, v.name): value}) for t, v in tests)
 
 
@@ -90,10 +90,10 @@ def _tests(
     terms = [*steps, *(o.term for o in fold.outputs), fold.step_raises, fold.finish_raises]
     # What is assumed of one column says which of its regions are possible, and no more.
     facts = (a.term for a in problem.assumptions if len(variables(a.term)) > 1)
-    told = variables(*facts, *extra)
+    read = variables(*facts, *extra)
     if any(v.scope is Scope.KEY for v in kin) or not all(_carries(t, kin) for t in terms):
         return None
-    if not kin.isdisjoint(told):
+    if not kin.isdisjoint(read):
         return None
     outputs = {output_var(o.name, o.sort) for o in fold.outputs} & kin
     nullable = any(None in r.samples for r in fine.regions)

@@ -81,12 +81,14 @@ def leaves(problem: Problem, classes: Classes) -> list[Term]:
             together = classes.together(*(Var(Scope.ACC, v.name, v.sort) for v in (a, b)))
             if together and strip(a.sort) == strip(b.sort):
                 found += _orders(a, b)
-    found += [leaf for v in (*own, *twin) for k in _keys(problem) for leaf in _shown(v, k, classes)]
+    found += [
+        leaf for v in (*own, *twin) for k in _keys(problem) for leaf in _key_copies(v, k, classes)
+    ]
     found += _verdicts(problem)
     return list(dict.fromkeys(found))
 
 
-def _shown(v: Var, key: Var, classes: Classes) -> Iterator[Term]:
+def _key_copies(v: Var, key: Var, classes: Classes) -> Iterator[Term]:
     """That a field holds the value of a grouping column, where that may be."""
     here = Var(Scope.ACC, v.name, v.sort)
     if classes.together(here, key) and strip(v.sort) == strip(key.sort) != BOOL:

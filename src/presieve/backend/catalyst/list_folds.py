@@ -33,7 +33,7 @@ from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_l
 from presieve.lift.entry.native import greater, is_true
 from presieve.lift.forms import Lifted
 from presieve.semantics.build import and_, get, is_none, ite, or_, some
-from presieve.semantics.types import SchemaColumn, shown_type, sort_of
+from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.catalyst import expression
 from presieve.sql.catalyst_tree import JSON_TYPES
@@ -99,7 +99,7 @@ def lift_list_fold(
             raise _unread("a fold of a list whose step gives another type than its zero")
         result = _Lambda(finish, modes, timezone, 1).applied(state)
         if sort_of(output.type) != strip(result.term.sort):
-            raise _unread(f"a fold of a list gives {shown_type(output.type)}")
+            raise _unread(f"a fold of a list gives {display_type(output.type)}")
         columns = columns_read((term, counted), source)
     except DeclineSignal as signal:
         return signal.declined

@@ -25,17 +25,17 @@ from presieve.ir.terms import Term
 from presieve.plan.algebra import (
     Alias,
     Attribute,
-    Branch,
-    Classes,
-    Column,
     Expr,
-    Extend,
     Filter,
-    NullExtend,
+    JoinExistence,
+    JoinNullable,
+    JoinPreserved,
     Operator,
-    Partner,
+    Partitioned,
     Project,
-    Reorder,
+    ProjectColumn,
+    Reordered,
+    Union,
     variable_of,
 )
 from presieve.sql.catalyst import expression
@@ -140,13 +140,13 @@ def read_operator(
     if node.kind in _RENAMING:
         return Alias()
     if node.kind in MOVING:
-        return Reorder(_reads(node))
+        return Reordered(_reads(node))
     if node.kind == JOIN:
         return _join(node, below.path[-1], here, timezone)
     if node.kind == GENERATE:
-        return Extend(here, _reads(node))
+        return JoinPreserved(here, _reads(node))
     if node.kind == UNION:
-        return Branch(_pairs(_numbers(node, attributes), _numbers(below, attributes)))
+        return Union(_pairs(_numbers(node, attributes), _numbers(below, attributes)))
     return _classes(node, below, here, attributes)
 
 
@@ -172,15 +172,15 @@ def _join(node: Node, child: int, columns: frozenset[int], timezone: str) -> Ope
     parts = conditions(node) if child in _PARTNERS.get(kind, ()) else ()
     on = tuple(read_expr(c.tree, timezone) for c in parts if references(c.tree) <= columns)
     if child in _EXTENDED.get(kind, ()):
-        return Extend(columns, _reads(node), on)
+        return JoinPreserved(columns, _reads(node), on)
     if child in _NULL_EXTENDED.get(kind, ()):
-        return NullExtend(columns, _reads(node), on)
-    return Partner(columns, _reads(node), on) if child in _PARTNERS.get(kind, ()) else None
+        return JoinNullable(columns, _reads(node), on)
+    return JoinExistence(columns, _reads(node), on) if child in _PARTNERS.get(kind, ()) else None
 
 
 def _classes(
     node: Node, below: Node, here: frozenset[int], attributes: Attributes
-) -> Classes | None:
+) -> Partitioned | None:
     """By what an operator forms classes: attributes of types whose equal values are the same."""
     if node.kind == DISTINCT:
         by = reads = here
@@ -192,14 +192,14 @@ def _classes(
     known = attributes(below) if by else ()
     fit = {a.id for a in known if a.id in by and is_key_type(a.type)}
     if node.kind != AGGREGATE:
-        return Classes(tuple((i, i) for i in sorted(fit)), reads)
+        return Partitioned(tuple((i, i) for i in sorted(fit)), reads)
     pairs = {}
     for tree in node.fields["aggregateExpressions"]:
         value = tree[1:] if tree[0]["class"] == ALIAS else tree
         if len(value) == 1 and _is_attribute(value[0]) and expr_id(value[0]) in fit:
             pairs[expr_id(tree[0])] = expr_id(value[0])
     made = frozenset(expr_id(t[0]) for t in node.fields["aggregateExpressions"])
-    return Classes(tuple(pairs.items()), reads, made)
+    return Partitioned(tuple(pairs.items()), reads, made)
 
 
 def _plain(trees: list[Tree]) -> frozenset[int]:
@@ -225,7 +225,7 @@ def _reads(node: Node) -> frozenset[int]:
     return frozenset(found)
 
 
-def _columns(tree: Tree, timezone: str) -> tuple[Column, ...]:
+def _columns(tree: Tree, timezone: str) -> tuple[ProjectColumn, ...]:
     """A column of a projection: an attribute, or an alias of an expression. Of a struct that is
     passed on, its fields, too.
     """
@@ -233,16 +233,16 @@ def _columns(tree: Tree, timezone: str) -> tuple[Column, ...]:
     plain = len(value) == 1 and _is_attribute(value[0])
     number = expr_id(tree[0])
     if not plain:
-        return (Column(number, read_expr(value, timezone), plain=False),)
+        return (ProjectColumn(number, read_expr(value, timezone), plain=False),)
     passed = Expr(partial(_meaning, value, timezone), frozenset((expr_id(value[0]),)))
-    column = Column(number, passed, plain=True)
+    column = ProjectColumn(number, passed, plain=True)
     if not isinstance(value[0]["dataType"], dict):
         return (column,)
     name, type_ = str(value[0]["name"]), value[0]["dataType"]
     below = struct_fields(expr_id(value[0]), name, type_)
     above = struct_fields(number, name, type_)
     pairs = zip(above, below, strict=True)
-    return (column, *(Column(a.id, _passed(b), plain=True) for (_, a), (_, b) in pairs))
+    return (column, *(ProjectColumn(a.id, _passed(b), plain=True) for (_, a), (_, b) in pairs))
 
 
 def read_expr(tree: Tree, timezone: str) -> Expr:

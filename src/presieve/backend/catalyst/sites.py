@@ -30,7 +30,7 @@ from presieve.backend.catalyst.table_functions import table_of
 from presieve.backend.catalyst.trees import Conjunct, Node, expr_id, references, walk
 from presieve.backend.gateway import Gateway, Handle
 from presieve.errors import DeclineSignal
-from presieve.plan.algebra import Attribute, Filter, Operator, Path, Project, Reorder
+from presieve.plan.algebra import Attribute, Filter, Operator, Path, Project, Reordered
 from presieve.plan.liveness import visible
 from presieve.plan.pushdown import Moved, arrives, descend
 
@@ -220,6 +220,6 @@ class _Reader:
             found = read_operator(node, below, here, self._attributes, self._timezone)
         except DeclineSignal:
             return None
-        if isinstance(found, Filter | Project | Reorder):
+        if isinstance(found, Filter | Project | Reordered):
             self._simple[node.path] = found  # the same seen from every boundary
         return found

@@ -16,7 +16,7 @@ from presieve.backend.connect.scope import Scope
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import int_lit
 from presieve.lift import evaluation_types
-from presieve.sql.choice import Choice, Value
+from presieve.sql.choice import CaseValue, Value
 from presieve.sql.parts import arguments as arguments_of
 
 PYTHON_UDAF = EXPRESSIONS + "PythonUDAF"
@@ -163,11 +163,11 @@ def _argument(expression: Expression, scope: Scope) -> Tree:
         meant = operand(expression, scope)
     except DeclineSignal:
         return _counted(expression, scope)
-    return _choice(meant, scope) if isinstance(meant, Choice) else read(expression, scope)
+    return _choice(meant, scope) if isinstance(meant, CaseValue) else read(expression, scope)
 
 
 def _choice(value: Value, scope: Scope) -> Tree:
-    if not isinstance(value, Choice):
+    if not isinstance(value, CaseValue):
         return known(value, scope)
     parts = [known(value.condition, scope), *(_choice(v, scope) for v in (value.then, value.other))]
     return _structure("CaseWhen", parts)

@@ -16,7 +16,7 @@ from presieve.ir.fold import Problem
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import FALSE, Scope, Term
 from presieve.ir.walk import variables
-from presieve.plan.product import Part, called_alone, product, quiet
+from presieve.plan.product import Component, called_alone, product, quiet
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Sat
 from presieve.smt.text import s_xor
@@ -34,7 +34,11 @@ class Called:
 
 
 def called(
-    problem: Problem, parts: tuple[Part, ...], live: set[str], beside: Sequence[Term], single: bool
+    problem: Problem,
+    parts: tuple[Component, ...],
+    live: set[str],
+    beside: Sequence[Term],
+    single: bool,
 ) -> Called:
     """What is to be solved of a problem on demand. ``beside`` are conditions of the filters above
     that stay; with ``single`` each row is a group, whose errors do not hang on other rows.
@@ -59,11 +63,11 @@ def called(
     return Called(problem, tuple(others), open=True)
 
 
-def _raises(part: Part) -> bool:
+def _raises(part: Component) -> bool:
     return part.fold.step_raises != FALSE or part.fold.finish_raises != FALSE
 
 
-def _is_called(problem: Problem, part: Part, beside: Sequence[Term]) -> bool:
+def _is_called(problem: Problem, part: Component, beside: Sequence[Term]) -> bool:
     """Whether two rows of outputs that differ in those of the part alone, one of which passes."""
     where = sql_conjunction([problem.where, *beside])
     read = {v.name for v in variables(where) if v.scope is Scope.OUT}

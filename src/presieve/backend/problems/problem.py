@@ -34,7 +34,7 @@ from presieve.ir.walk import rewrite, size, variables
 from presieve.lift.forms import Lifted
 from presieve.plan.algebra import attribute_id
 from presieve.plan.liveness import live, visible
-from presieve.plan.product import Part, product
+from presieve.plan.product import Component, product
 from presieve.plan.pushdown import Moved
 from presieve.semantics.assumptions import KEY_FORM
 from presieve.semantics.decoded import NOT_UTF8, reads_bytes
@@ -120,7 +120,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)
     boundary, names, lifted, why = read.boundary, read.names, read.folds, read.why
     unknown = read.unknown
-    parts = tuple(Part(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
+    parts = tuple(Component(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(whole, names)
     moved, stuck, beside = _conjuncts(site, inside, unknown, why)

@@ -29,15 +29,15 @@ def _recalled(query: Query) -> Solution:
     if solution is not None:
         log.logger.debug("the cache has what was found of that before")
         return solution
-    story = log.listening()
+    event_log = log.listening()
     solution = solve(
         query.problem,
         budget=query.left,
         policy=query.policy,
         discharged=query.known,
-        story=story,
+        event_log=event_log,
     )
-    log.steps(story)
+    log.steps(event_log)
     if store is not None:
         checked.keep(store, query, solution)
     return solution

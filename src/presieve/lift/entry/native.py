@@ -20,7 +20,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, Sort, is_ordered, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_lit
 from presieve.semantics.build import and_, get, is_none, ite, or_, some
-from presieve.semantics.types import SchemaColumn, shown_type, sort_of
+from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
 
@@ -71,7 +71,8 @@ def aggregate_fold(call: Aggregate, columns: tuple[Column, ...], output: SchemaC
     made = maker(masked, call.overflow)
     if sort_of(output.type) != strip(made.result.sort):
         raise DeclineSignal(
-            "native-aggregate", f"{call.function} gives {shown_type(output.type)} of this argument"
+            "native-aggregate",
+            f"{call.function} gives {display_type(output.type)} of this argument",
         )
     result = Output(output.name, made.result.sort, output.type, made.result)
     return Fold(call.function, columns, (), made.fields, (result,), step_raises=made.raises)

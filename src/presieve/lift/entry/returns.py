@@ -59,7 +59,7 @@ from presieve.lift.values.symbolic import (
 )
 from presieve.semantics.assumptions import RESULT_FITS
 from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some, widen
-from presieve.semantics.types import SchemaColumn, shown_type, sort_of
+from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
 
@@ -83,7 +83,7 @@ class Returns:
         """The sort of the output where it is nullable. Declines ``return-type``."""
         base = sort_of(column.type)
         if base is None:
-            reason = f"output column {column.name} is of type {shown_type(column.type)}"
+            reason = f"output column {column.name} is of type {display_type(column.type)}"
             raise DeclineSignal("return-type", reason)
         return Option(base)
 

@@ -54,7 +54,7 @@ from presieve.lift.values.symbolic import (
     describe,
 )
 from presieve.semantics.build import get, ite, some
-from presieve.semantics.types import UNSUPPORTED, SchemaColumn, shown_type, sort_of
+from presieve.semantics.types import UNSUPPORTED, SchemaColumn, display_type, sort_of
 
 _AS_DOUBLES = {
     *("boolean", "tinyint", "smallint", "int", "bigint", UNSUPPORTED + "float", "double"),
@@ -224,7 +224,7 @@ def _pandas_cell(m: Machine, table: PartV, column: SchemaColumn) -> Term | None:
     v = series.column_of(m, table, column.name)
     found = strip(v.term.sort)
     if base is None or found != base or v.array or not column.nullable:
-        reason = f"output column {column.name} is {shown_type(column.type)}, which it is not here"
+        reason = f"output column {column.name} is {display_type(column.type)}, which it is not here"
         raise DeclineSignal("return-type", reason)
     if isinstance(base, Decimal) and (v.name is None or m.columns.type_of(v.name) != column.type):
         raise DeclineSignal("return-type", f"output column {column.name} of decimals is computed")
@@ -244,7 +244,9 @@ def _pandas_cell(m: Machine, table: PartV, column: SchemaColumn) -> Term | None:
 
 def _arrow_cell(m: Machine, column: SchemaColumn) -> Term | None:
     if not column.nullable or m.columns.type_of(column.name) != column.type:
-        reason = f"output column {column.name} is declared {shown_type(column.type)}, which it is "
+        reason = (
+            f"output column {column.name} is declared {display_type(column.type)}, which it is "
+        )
         raise DeclineSignal("return-type", reason + "not")
     if sort_of(column.type) is None:
         return None  # it comes back as it was sent

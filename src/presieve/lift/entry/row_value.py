@@ -20,7 +20,7 @@ from presieve.lift.forms import Request, RowFunction
 from presieve.lift.values.merge import can_promote, promote
 from presieve.lift.values.symbolic import NoneV, Scalar, Value, describe
 from presieve.semantics.build import and_, get, is_none, ite, or_, some
-from presieve.semantics.types import SchemaColumn, shown_type, sort_of
+from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
 _GIVEN: tuple[Sort, ...] = (BOOL, INT, FLOAT, STRING, DATE)
@@ -37,7 +37,7 @@ def check_row_columns(form: RowFunction, request: Request) -> None:
     for name in form.columns:
         sort = sort_of(types[name])
         if sort not in _SENT and not isinstance(sort, Decimal):
-            reason = f"column {name} of a scalar UDF is of type {shown_type(types[name])}"
+            reason = f"column {name} of a scalar UDF is of type {display_type(types[name])}"
             raise DeclineSignal("column-type", reason)
 
 
@@ -47,7 +47,7 @@ def row_value(
     """The output for a value that is returned on a path. Declines ``return-type``."""
     base = sort_of(column.type)
     if base not in _GIVEN or base is None or not column.nullable:
-        reason = f"the UDF returns {shown_type(column.type)}"
+        reason = f"the UDF returns {display_type(column.type)}"
         raise DeclineSignal("return-type", reason)
     if isinstance(value, NoneV):
         return none_lit(base)

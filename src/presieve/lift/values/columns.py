@@ -157,7 +157,7 @@ class Columns:
     def key(self, name: str) -> Scalar | NullableV:
         """The value of a grouping column, taken out of the key. Declines as :meth:`value`."""
         if name not in self.request.keys:
-            type_ = types.shown_type(self._declared(name).type)
+            type_ = types.display_type(self._declared(name).type)
             _decline("key-type", f"grouping column {name} is of type {type_}")
         return self.value(name, numpy=True)
 
@@ -165,7 +165,7 @@ class Columns:
         declared = self._declared(name)
         column = types.column(name, declared.type, declared.nullable)
         if column is None:
-            _decline("column-type", f"column {name} is of type {types.shown_type(declared.type)}")
+            _decline("column-type", f"column {name} is of type {types.display_type(declared.type)}")
         is_key = name in self.request.keys and not self.single
         if is_key and strip(column.sort) == FLOAT:
             # Spark groups -0.0 with 0.0 and all NaNs together, so a row may differ from its key.

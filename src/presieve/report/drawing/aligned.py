@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from presieve.report.drawing.tree import Op
+from presieve.report.drawing.tree import PlanNode
 
 MOST_OPERATORS = 600
 MOST_IN_A_ROW = 80
@@ -25,8 +25,8 @@ class Pair:
     two where a subtree was replaced by another. ``folded`` counts the operators it stands for.
     """
 
-    before: Op | None
-    after: Op | None
+    before: PlanNode | None
+    after: PlanNode | None
     slots: tuple[tuple[Pair, ...], ...] = ()
     folded: int = 0
 
@@ -48,14 +48,14 @@ class Pair:
         return both and _says(self.before) == _says(self.after)
 
 
-def _says(op: Op | None) -> tuple[str, str]:
+def _says(op: PlanNode | None) -> tuple[str, str]:
     return ("", "") if op is None else (op.name, op.detail)
 
 
 _Way: TypeAlias = Literal["paired", "gone", "new", "replaced"]
 
 
-def align(before: Op, after: Op) -> Pair | None:
+def align(before: PlanNode, after: PlanNode) -> Pair | None:
     """Both trees as one, with as few differences as can be; None where they are too large."""
     if max(before.size, after.size) > MOST_OPERATORS:
         return None
@@ -70,7 +70,7 @@ class _Aligner:
     def __init__(self) -> None:
         self._known: dict[tuple[int, int], tuple[int, _Way]] = {}
 
-    def pair(self, a: Op, b: Op) -> Pair:
+    def pair(self, a: PlanNode, b: PlanNode) -> Pair:
         """The trees as one."""
         _, way = self._best(a, b)
         match way:
@@ -84,14 +84,14 @@ class _Aligner:
             case "replaced":
                 return Pair(None, None, ((_alone(a, None), _alone(None, b)),))
 
-    def _best(self, a: Op, b: Op) -> tuple[int, _Way]:
+    def _best(self, a: PlanNode, b: PlanNode) -> tuple[int, _Way]:
         """The fewest differences, and how the first operators come to them."""
         key = (id(a), id(b))
         if key not in self._known:
             self._known[key] = min(self._ways(a, b), key=lambda way: way[0])
         return self._known[key]
 
-    def _ways(self, a: Op, b: Op) -> Iterator[tuple[int, _Way]]:
+    def _ways(self, a: PlanNode, b: PlanNode) -> Iterator[tuple[int, _Way]]:
         if a.name == b.name and len(a.children) == len(b.children):
             both = zip(a.children, b.children, strict=True)
             differs = _says(a) != _says(b)
@@ -113,7 +113,7 @@ def _slot(pair: Pair) -> tuple[Pair, ...]:
     return (pair,)
 
 
-def _alone(a: Op | None, b: Op | None) -> Pair:
+def _alone(a: PlanNode | None, b: PlanNode | None) -> Pair:
     op = a or b
     assert op is not None
     slots = tuple((_alone(c if a else None, c if b else None),) for c in op.children)
@@ -177,5 +177,5 @@ def _one(run: list[Pair], slots: tuple[tuple[Pair, ...], ...]) -> Pair:
     """A box for all of them."""
     names = Counter(op.name for p in run if (op := p.before or p.after))
     listed = ", ".join(n if times == 1 else f"{times} {n}" for n, times in names.items())
-    op = Op(f"{len(run)} operators", listed)
+    op = PlanNode(f"{len(run)} operators", listed)
     return Pair(op, op, slots, folded=len(run))

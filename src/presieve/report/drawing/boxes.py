@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from presieve.report import words
 from presieve.report.drawing.aligned import Pair
 from presieve.report.drawing.marks import FILTER, Marks, Role, changes
-from presieve.report.drawing.tree import Op, conjuncts
+from presieve.report.drawing.tree import PlanNode, conjuncts
 from presieve.report.model import BoundaryReport, ReportData
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _MANY = 14
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class BoxLine:
     """``sign`` is + for what is new and - for what goes away; it stands left of the ``first`` line
     of a text, which begins ``indent`` pixels to the right. ``kind`` is ``fact`` for numbers.
     """
@@ -63,7 +63,7 @@ class Content:
     title: str
     full: str
     tag: str = ""
-    lines: tuple[Line, ...] = ()
+    lines: tuple[BoxLine, ...] = ()
     beside: str = ""
 
     @property
@@ -82,7 +82,7 @@ class Content:
         return _MARK + _tag(self.tag) + PAD - 2 if self.tag else 0
 
 
-class Boxes:
+class BoxContents:
     """Of one report."""
 
     def __init__(self, data: ReportData, marks: Marks, root: Pair) -> None:
@@ -113,7 +113,7 @@ class Boxes:
             return Content(role, title, full, beside=lines[0].text)
         return Content(role, title, full, tag, lines)
 
-    def _lines(self, op: Op, pair: Pair, side: Side, room: float) -> Iterator[Line]:
+    def _lines(self, op: PlanNode, pair: Pair, side: Side, room: float) -> Iterator[BoxLine]:
         report = self._marks.boundaries.get(pair)
         if report is not None:
             yield from _cut([(_called(op, report), "")], room, 3)
@@ -124,13 +124,13 @@ class Boxes:
         scan = self._marks.scans.get(pair)
         if scan is not None and side == "after" and scan.pushed_to_scan:
             parts = [(f, "+") for f in scan.pushed_to_scan]
-            yield Line("filters that it is handed:", kind="fact")
+            yield BoxLine("filters that it is handed:", kind="fact")
             yield from _cut(parts, room, 6)
         size = self._sizes.get(pair)
         if size is not None:
-            yield Line(words.size(size.rows, size.bytes, size.files), kind="fact")
+            yield BoxLine(words.size(size.rows, size.bytes, size.files), kind="fact")
 
-    def _filter(self, op: Op, pair: Pair, side: Side, room: float) -> Iterator[Line]:
+    def _filter(self, op: PlanNode, pair: Pair, side: Side, room: float) -> Iterator[BoxLine]:
         gone, new = changes(pair)
         changed = dict.fromkeys(gone, "-") if side == "before" else dict.fromkeys(new, "+")
         there = list(dict.fromkeys(conjuncts(op.detail)))
@@ -192,7 +192,7 @@ def _plain(detail: str) -> str:
     return f"{', '.join(listed[1].split(','))}{listed[2]}".replace(",  ", ", ")
 
 
-def _called(op: Op, report: BoundaryReport) -> str:
+def _called(op: PlanNode, report: BoundaryReport) -> str:
     """The operator, and what it groups by where it says so first."""
     keys = re.match(r"\[([^\[\]]+)\], ", op.detail)
     if keys is None or op.name.endswith("EvalPython"):
@@ -200,7 +200,7 @@ def _called(op: Op, report: BoundaryReport) -> str:
     return f"{op.name} by {keys[1]}"
 
 
-def _cut(parts: Sequence[tuple[str, str]], room: float, most: int) -> Iterator[Line]:
+def _cut(parts: Sequence[tuple[str, str]], room: float, most: int) -> Iterator[BoxLine]:
     """Texts with their signs, wrapped; what does not go into so many lines is counted."""
     indent = _SIGN if any(sign for _, sign in parts) else 0
     columns = max(8, int((room - indent) / CHAR))
@@ -212,10 +212,10 @@ def _cut(parts: Sequence[tuple[str, str]], room: float, most: int) -> Iterator[L
         if len(wrapped) > space > 0:
             wrapped = [*wrapped[: space - 1], wrapped[space - 1][: columns - 2] + " …"]
         elif space <= 0:
-            yield Line(f"and {rest + 1} more", kind="fact", indent=indent)
+            yield BoxLine(f"and {rest + 1} more", kind="fact", indent=indent)
             return
         for row, line in enumerate(wrapped):
-            yield Line(line, sign, indent=indent, first=row == 0)
+            yield BoxLine(line, sign, indent=indent, first=row == 0)
         left -= len(wrapped)
 
 

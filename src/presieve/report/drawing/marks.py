@@ -1,4 +1,4 @@
-"""Untrusted. What each operator of a plan is in the story of a pushdown: the filter as written,
+"""Untrusted. What each operator of a plan does in a pushdown: the filter as written,
 what is left of it, the function, the filter below it, the scan.
 """
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from presieve.report.drawing.aligned import Pair
-from presieve.report.drawing.tree import Op, conjuncts
+from presieve.report.drawing.tree import PlanNode, conjuncts
 from presieve.report.model import BoundaryReport
 
 Role: TypeAlias = Literal["", "function", "written", "residual", "prefilter", "stays", "scan"]
@@ -34,7 +34,7 @@ class Marks:
     """Pre-filters, by the boundary for which they stand there."""
 
     def matters(self, pair: Pair) -> bool:
-        """Whether the operator has a part in the story."""
+        """Whether the operator has a part in the pushdown."""
         return bool(self.before.get(pair) or self.after.get(pair)) or not pair.same
 
 
@@ -60,7 +60,7 @@ def _boundaries(
             yield pair, found
 
 
-def _is(op: Op, report: BoundaryReport) -> bool:
+def _is(op: PlanNode, report: BoundaryReport) -> bool:
     ends = _NAMES.get(report.operator, (report.operator,))
     return op.name.endswith(ends) and all(
         f"{name}(" in op.detail for name in report.function.split(", ")
@@ -115,5 +115,5 @@ def changes(pair: Pair) -> tuple[tuple[str, ...], tuple[str, ...]]:
     )
 
 
-def _conjuncts(op: Op | None) -> tuple[str, ...]:
+def _conjuncts(op: PlanNode | None) -> tuple[str, ...]:
     return conjuncts(op.detail) if op is not None and op.name == FILTER else ()

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from presieve.report.drawing.aligned import Pair, align, fold
-from presieve.report.drawing.boxes import PAD, TAGS, TITLE, Boxes, Content, Side
+from presieve.report.drawing.boxes import PAD, TAGS, TITLE, BoxContents, Content, Side
 from presieve.report.drawing.marks import Role, mark
 from presieve.report.drawing.tree import parse
 from presieve.report.model import ReportData
@@ -61,7 +61,7 @@ class Picture:
     height: float
     boxes: tuple[Box, ...]
     edges: tuple[Edge, ...]
-    told: str
+    description: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def pictures(data: ReportData) -> Pictures | None:
     if root is None:
         return None
     marks = mark(root, data.boundaries)
-    boxes = Boxes(data, marks, root)
+    boxes = BoxContents(data, marks, root)
     drawing = _Drawing(boxes)
     drawing.place(fold(root, marks.matters), 0)
     sides: tuple[Side, ...] = ("before", "after") if data.changed else ("before",)
@@ -104,7 +104,7 @@ class _Row:
 
 
 class _Drawing:
-    def __init__(self, boxes: Boxes) -> None:
+    def __init__(self, boxes: BoxContents) -> None:
         self._boxes = boxes
         self._rows: list[_Row] = []
         self._end: float = _EDGE

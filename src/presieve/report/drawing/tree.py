@@ -17,14 +17,14 @@ _NUMBER = re.compile(r"(?<=[\w)\]`])#\d+L?\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Op:
+class PlanNode:
     """An operator: its name, what else Spark says of it (without the numbers of attributes), and
     the operators that it reads. ``size`` counts those from here down, ``depth`` those in a row.
     """
 
     name: str
     detail: str
-    children: tuple[Op, ...] = ()
+    children: tuple[PlanNode, ...] = ()
     size: int = field(init=False, compare=False)
     depth: int = field(init=False, compare=False)
 
@@ -33,14 +33,14 @@ class Op:
         object.__setattr__(self, "size", 1 + sum(c.size for c in self.children))
         object.__setattr__(self, "depth", 1 + max((c.depth for c in self.children), default=0))
 
-    def walk(self) -> Iterator[Op]:
+    def walk(self) -> Iterator[PlanNode]:
         """Every operator, parents first."""
         yield self
         for child in self.children:
             yield from child.walk()
 
 
-def parse(text: str) -> Op | None:
+def parse(text: str) -> PlanNode | None:
     """The tree that ``QueryPlan.toString`` draws; None where the text is none.
 
     A line that is indented like no operator belongs to the one before: literals may hold newlines.
@@ -65,16 +65,16 @@ def parse(text: str) -> Op | None:
 class _Open:
     column: int
     text: str
-    children: list[Op]
+    children: list[PlanNode]
 
-    def close(self) -> Op:
+    def close(self) -> PlanNode:
         text = _STAGE.sub("", self.text).strip()
         name = _NAME.match(text)
         head = name[0] if name else ""
-        return Op(head, _NUMBER.sub("", text[len(head) :]).strip(), tuple(self.children))
+        return PlanNode(head, _NUMBER.sub("", text[len(head) :]).strip(), tuple(self.children))
 
 
-def _tree(rows: list[tuple[int, str]]) -> Op:
+def _tree(rows: list[tuple[int, str]]) -> PlanNode:
     """Rows with the columns at which they start: each belongs to the last one left of it."""
     stack: list[_Open] = []
     for column, text in rows:

@@ -56,7 +56,7 @@ class Listing:
             "matter": [line.number for line in self.lines if line.matters],
         }
 
-    def shown(self) -> Iterator[str]:
+    def marked_lines(self) -> Iterator[str]:
         """For text: the lines that matter or are in the way, with their neighbours for these; a
         mark in front, a caret below a place, and dots for what is left out.
         """

@@ -17,7 +17,7 @@ column, as it is on others. What is computed of a hidden column is hidden.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from presieve.ir.fold import Assumption, Column, Fold, Problem
@@ -25,10 +25,10 @@ from presieve.ir.ops import app, conjunction, negate
 from presieve.ir.pushdown import Pushdown, Witness
 from presieve.ir.sorts import BOOL, FLOAT, Option, strip
 from presieve.ir.terms import SQL_FALSE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
-from presieve.ir.walk import substitute, subterms, variables
+from presieve.ir.walk import replace_nodes, substitute, variables
 from presieve.semantics.assumptions import assumed
 from presieve.semantics.compile import State
-from presieve.smt.solver import Effort
+from presieve.smt.solver import Effort, Solver
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis.invariant.conditions import (
     as_sql,
@@ -37,14 +37,14 @@ from presieve.synthesis.invariant.conditions import (
     put_back,
     regrouped,
 )
-from presieve.synthesis.outcome import Outcome
 from presieve.synthesis.prefilter.bounds import with_bounds
 from presieve.synthesis.residual.needed import by_running
+from presieve.synthesis.result import SearchResult
 from presieve.synthesis.sampling.correlated import CORRELATED, facts
-from presieve.synthesis.sampling.originals import original_groups, original_tables
+from presieve.synthesis.sampling.originals import Originals
 from presieve.synthesis.sampling.space import MAX_CELLS, Space
 from presieve.synthesis.sampling.tables import Table
-from presieve.synthesis.witness.strength import shown_for_all, written
+from presieve.synthesis.witness.strength import as_witnesses, covering_tables
 
 _AS_SQL = {
     Op.FLOAT_ADD: Op.SQL_FLOAT_ADD,
@@ -77,19 +77,19 @@ class Derivation:
     problem: Problem
     computed: tuple[Computed, ...]
 
-    def restored(self, found: Outcome) -> Outcome:
+    def restored(self, result: SearchResult) -> SearchResult:
         """What was found for the smaller problem, said of the original one."""
-        if found.pushdown is None:
-            return found
+        if result.pushdown is None:
+            return result
         back = {c.variable: c.sql for c in self.computed}
         numbers = {c.number: _number(c) for c in self.computed if c.number}
-        known = [a for a in found.problem.assumptions if a.code != CORRELATED]
+        known = [a for a in result.problem.assumptions if a.code != CORRELATED]
         assumptions = tuple(numbers.get(a, a) for a in known)
-        prefilter = put_back(found.pushdown.prefilter, back)
+        prefilter = put_back(result.pushdown.prefilter, back)
         if prefilter != SQL_FALSE:
             prefilter = with_bounds(self.original, prefilter, Z3Solver(), _EFFORT)
         pushdown: Pushdown = replace(
-            found.pushdown,
+            result.pushdown,
             prefilter=prefilter,
             strength="universe",
             witnesses=(),
@@ -97,21 +97,17 @@ class Derivation:
         problem = replace(self.original, assumptions=assumptions)
         if problem.fold.hidden:
             pushdown = replace(pushdown, residual_witnesses=())
-            return replace(found, problem=problem, pushdown=pushdown)
+            return replace(result, problem=problem, pushdown=pushdown)
         space, groups = Space(problem), list[tuple[Table, State]]()
         if all(c.number is None for c in self.computed):
-            pushdown = self._strengthened(problem, found.pushdown.witnesses, pushdown)
-            groups = original_groups(
-                space,
-                self.problem,
-                _meanings(self.computed),
-                pushdown.residual_witnesses,
-                Z3Solver(),
-                _EFFORT,
-            )
-        shown = by_running(space, pushdown.kind, pushdown.prefilter, pushdown.residual, groups)
-        pushdown = replace(pushdown, residual_witnesses=shown)
-        return replace(found, problem=problem, pushdown=pushdown)
+            pushdown = self._strengthened(problem, result.pushdown.witnesses, pushdown)
+            groups = self._originals(problem, Z3Solver()).groups(pushdown.residual_witnesses)
+        conjuncts = by_running(space, pushdown.kind, pushdown.prefilter, pushdown.residual, groups)
+        pushdown = replace(pushdown, residual_witnesses=conjuncts)
+        return replace(result, problem=problem, pushdown=pushdown)
+
+    def _originals(self, problem: Problem, solver: Solver) -> Originals:
+        return Originals(problem, self.problem, _meanings(self.computed), solver, _EFFORT)
 
     def _strengthened(
         self, problem: Problem, witnesses: Sequence[Witness], pushdown: Pushdown
@@ -120,15 +116,12 @@ class Derivation:
         such.
         """
         space, solver = Space(problem), Z3Solver()
-        conditions = _meanings(self.computed)
-        tables = original_tables(
-            space, self.problem, conditions, witnesses, solver.fresh(), _EFFORT
-        )
-        needs = shown_for_all(space, pushdown.prefilter, tables, solver.fresh(), lambda: _EFFORT)
+        tables = self._originals(problem, solver.fresh()).tables(witnesses)
+        needs = covering_tables(space, pushdown.prefilter, tables, solver.fresh(), lambda: _EFFORT)
         if needs is None:
             return pushdown
-        shown = tuple(written(space, needs))
-        return replace(pushdown, strength="optimal", witnesses=shown)
+        original = tuple(as_witnesses(space, needs))
+        return replace(pushdown, strength="optimal", witnesses=original)
 
 
 def _number(computed: Computed) -> Assumption:
@@ -158,8 +151,8 @@ def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation
     if not computed:
         return None
     views = {c.python: _view(c) for c in computed}
-    fields = tuple(replace(f, step=_replaced(f.step, views)) for f in fold.fields)
-    raises = _replaced(fold.step_raises, views)
+    fields = tuple(replace(f, step=replace_nodes(f.step, views.get)) for f in fold.fields)
+    raises = replace_nodes(fold.step_raises, views.get)
     read = {v for v in variables(*(f.step for f in fields), raises) if v.scope is Scope.ROW}
     kept = [
         a for a in problem.assumptions if a.code not in optional or set(variables(a.term)) <= read
@@ -266,18 +259,3 @@ def _as_sql(term: Term) -> Term | None:
             left, right = _as_sql(a), _as_sql(b)
             return None if left is None or right is None else app(_AS_SQL[op], left, right)
     return None
-
-
-def _replaced(term: Term, views: Mapping[Term, Term]) -> Term:
-    """The term with whole subterms replaced, from the outside in."""
-    done: dict[int, Term] = {}
-    for node in subterms(term):
-        if node in views:
-            done[id(node)] = views[node]
-        elif isinstance(node, App):
-            args = tuple(done[id(a)] for a in node.args)
-            same = all(a is b for a, b in zip(args, node.args, strict=True))
-            done[id(node)] = node if same else app(node.op, *args)
-        else:
-            done[id(node)] = node
-    return done[id(term)]

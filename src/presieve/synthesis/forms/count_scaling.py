@@ -2,11 +2,12 @@
 
 ``times > 7 AND prices > 18`` accepts no table of fewer than 27 rows, and short tables are what the
 search learns from. A counter is an integer of the state to which steps add constants; the constants
-that it is compared with are therefore lowered, in order and with room between them, and the search
-runs on the lowered problem. Its samples speak for the original one: a leaf ``times > 7`` there is
-``times > 2`` here. What is proved is the original problem: lowering can only miss something.
+that it is compared with are therefore scaled down, in order and with room between them, and the
+search runs on the scaled problem. Its samples speak for the original one: a leaf ``times > 7``
+there is ``times > 2`` here. What is proved is the original problem: scaling can only miss
+something.
 
-A sum of columns is lowered on request, to a few of the largest constants that its columns meet:
+A sum of columns is scaled on request, to a few of the largest constants that its columns meet:
 a sum of amounts up to 100 reaches a million after ten thousand rows only.
 """
 
@@ -16,7 +17,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import gcd
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from presieve.ir.fold import Problem, state_vars
 from presieve.ir.ops import app
@@ -41,12 +42,12 @@ WAYS = 12
 
 _Number: TypeAlias = int | float
 _Scale: TypeAlias = Mapping[_Number, _Number]
-"""From the constants of a counter to the lowered ones: strictly increasing, zero to zero."""
+"""From the constants of a counter to the scaled ones: strictly increasing, zero to zero."""
 
 
 @dataclass(frozen=True)
-class Lowering:
-    """The lowered problem, and how its constants stand for those of the original one.
+class CountScaling:
+    """The scaled problem, and how its constants stand for those of the original one.
 
     ``scales`` has the counters of the state, and whatever else meets their values.
     """
@@ -56,24 +57,24 @@ class Lowering:
     scales: Mapping[Var, _Scale]
 
     def term(self, term: Term) -> Term:
-        """A term of the original problem, said of the lowered one."""
-        return _lowered(term, self.scales, None)
+        """A term of the original problem, said of the scaled one."""
+        return _scaled(term, self.scales, None)
 
-    def raised(self, space: Space, lowered: Space, need: Need) -> Need | None:
-        """A witness of the original problem, whose space is ``space``, made of a lowered one. None
+    def lifted(self, space: Space, scaled: Space, need: Need) -> Need | None:
+        """A witness of the original problem, whose space is ``space``, made of a scaled one. None
         where that takes more than :data:`LONGEST` rows, or shows nothing.
         """
-        for longer in self.longer(space, lowered, need):
+        for longer in self.repetitions(space, scaled, need):
             if difference(space, longer.table, longer.key, longer.index) == "result":
                 return longer
         return None
 
-    def longer(self, space: Space, lowered: Space, need: Need) -> Iterator[Need]:
+    def repetitions(self, space: Space, scaled: Space, need: Need) -> Iterator[Need]:
         """The table with rows repeated until the counters have gone as far as the original
         constants ask for, in each way of reading them, where that takes no more than
         :data:`LONGEST` rows.
         """
-        end = lowered.machine.run(need.table, need.key)
+        end = scaled.machine.run(need.table, need.key)
         if end is None:
             return
         fields = state_vars(self.original.fold, Scope.ACC)
@@ -84,12 +85,15 @@ class Lowering:
             if v in self.scales and strip(v.sort) == INT
         ]
         for above in product((True, False), repeat=len(counters)):
-            goals = {i: (_raised(s, v, a), a) for (i, s, v), a in zip(counters, above, strict=True)}
+            goals = [
+                _Goal(i, _original_count(s, v, a), a)
+                for (i, s, v), a in zip(counters, above, strict=True)
+            ]
             yield from islice(_repeated(space, need, goals), WAYS)
 
 
-def _raised(scale: _Scale, value: Value, above: bool) -> int:
-    """The number that is as far above the original constant as ``value`` is above the lowered one,
+def _original_count(scale: _Scale, value: Value, above: bool) -> int:
+    """The number that is as far above the original constant as ``value`` is above the scaled one,
     or as far below the next.
     """
     assert isinstance(value, int)
@@ -99,37 +103,42 @@ def _raised(scale: _Scale, value: Value, above: bool) -> int:
     return value + min(((n, d) for n, d in offsets if n >= value), default=max(offsets))[1]
 
 
-def _repeated(space: Space, need: Need, goals: Mapping[int, tuple[int, bool]]) -> Iterator[Need]:
-    """Tables with rows repeated so that these fields end with these values, or as little as can be
-    above or below them.
-    """
+class _Goal(NamedTuple):
+    """The value that a field is to end with, or as little as can be ``above`` or below it."""
 
-    def counted(counts: Sequence[int], left: Sequence[int]) -> Iterator[Sequence[int]]:
+    field: int
+    value: int
+    above: bool
+
+
+def _repeated(space: Space, need: Need, goals: Sequence[_Goal]) -> Iterator[Need]:
+    """Tables with rows repeated so that these fields reach their goals."""
+
+    def counted(counts: Sequence[int], left: Sequence[_Goal]) -> Iterator[Sequence[int]]:
         if sum(counts) > LONGEST:
             return
         if not left:
             yield counts
             return
-        field, *others = left
-        goal, above = goals[field]
-        choices = _repeatable(space, need, counts, field, goal, above)
+        goal, *others = left
+        choices = _repeatable(space, need, counts, goal)
         if choices == []:
             yield from counted(counts, others)
         for _, row, more in sorted(choices or ()):
             yield from counted([n + more * (i == row) for i, n in enumerate(counts)], others)
 
-    for counts in counted([1] * len(need.table), list(goals)):
+    for counts in counted([1] * len(need.table), goals):
         rows = tuple(r for r, n in zip(need.table, counts, strict=True) for _ in range(n))
         yield Need(rows, need.key, sum(counts[: need.index]))
 
 
 def _repeatable(
-    space: Space, need: Need, counts: Sequence[int], field: int, goal: int, above: bool
+    space: Space, need: Need, counts: Sequence[int], goal: _Goal
 ) -> list[tuple[tuple[bool, int, bool], int, int]] | None:
     """Rows whose repetition takes a field to its goal, with the number of repetitions, those that
     hit it and change least first; none where it is there, None where no row does.
     """
-    machine = space.machine
+    machine, field = space.machine, goal.field
     state: State | None = machine.start(need.key)
     steps: list[tuple[int, int, int]] = []  # fields changed, the row's number, by how much
     for i, (row, count) in enumerate(zip(need.table, counts, strict=True)):
@@ -141,19 +150,21 @@ def _repeatable(
         changed = sum(not same(a, b) for a, b in zip(state, again, strict=True))
         steps.append((changed, i, _number(again[field]) - _number(state[field])))
     assert state is not None
-    gap = goal - _number(state[field])
-    if gap == 0:
+    missing = goal.value - _number(state[field])
+    if missing == 0:
         return []
-    useful = [(c, i, d, -(-gap // d) if above else gap // d) for c, i, d in steps if d]
-    return [((n * d != gap, c, i == need.index), i, n) for c, i, d, n in useful if n > 0] or None
+    useful = [(c, i, d, -(-missing // d) if goal.above else missing // d) for c, i, d in steps if d]
+    return [
+        ((n * d != missing, c, i == need.index), i, n) for c, i, d, n in useful if n > 0
+    ] or None
 
 
 def _number(value: Value) -> int:
     return value if isinstance(value, int) else 0
 
 
-def lower(problem: Problem, classes: Classes, *, sums: bool = False) -> Lowering | None:
-    """The problem with lowered constants, or None where it does not count far. With ``sums``, also
+def scale_counts(problem: Problem, classes: Classes, *, sums: bool = False) -> CountScaling | None:
+    """The problem with scaled constants, or None where it does not count far. With ``sums``, also
     those that sums of columns are compared with.
     """
     fold = problem.fold
@@ -173,7 +184,7 @@ def lower(problem: Problem, classes: Classes, *, sums: bool = False) -> Lowering
     for v, scale in list(scales.items()):
         scales[Var(Scope.TWIN, v.name, v.sort)] = scale
         scales |= {o: scale for o in outputs if classes.together(v, o)}
-    return Lowering(problem, _problem(problem, scales), scales)
+    return CountScaling(problem, _problem(problem, scales), scales)
 
 
 def _unit(problem: Problem, classes: Classes, v: Var, sums: bool) -> _Number | None:
@@ -227,8 +238,8 @@ def scale_of(constants: Sequence[_Number], unit: _Number) -> _Scale:
     for sign in (1, -1):
         last: _Number = 0
         for c in sorted(abs(c) for c in constants if c * sign > 0):
-            gap = c - last
-            scale[sign * c] = scale[sign * last] + sign * min(gap, 2 * unit + gap % unit)
+            room = c - last
+            scale[sign * c] = scale[sign * last] + sign * min(room, 2 * unit + room % unit)
             last = c
     return scale
 
@@ -237,14 +248,14 @@ def _problem(problem: Problem, scales: Mapping[Var, _Scale]) -> Problem:
     fold = problem.fold
     fields = []
     for f, v in zip(fold.fields, state_vars(fold, Scope.ACC), strict=True):
-        init, step = (_lowered(t, scales, scales.get(v)) for t in (f.init, f.step))
+        init, step = (_scaled(t, scales, scales.get(v)) for t in (f.init, f.step))
         fields.append(replace(f, init=init, step=step))
     outputs = [
-        replace(o, term=_lowered(o.term, scales, scales.get(output_var(o.name, o.sort))))
+        replace(o, term=_scaled(o.term, scales, scales.get(output_var(o.name, o.sort))))
         for o in fold.outputs
     ]
     step_raises, finish_raises = (
-        _lowered(t, scales, None) for t in (fold.step_raises, fold.finish_raises)
+        _scaled(t, scales, None) for t in (fold.step_raises, fold.finish_raises)
     )
     smaller = replace(
         fold,
@@ -253,11 +264,11 @@ def _problem(problem: Problem, scales: Mapping[Var, _Scale]) -> Problem:
         step_raises=step_raises,
         finish_raises=finish_raises,
     )
-    return replace(problem, fold=smaller, where=_lowered(problem.where, scales, None))
+    return replace(problem, fold=smaller, where=_scaled(problem.where, scales, None))
 
 
-def _lowered(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) -> Term:
-    """The term with those literals lowered that meet a counter, or are (under ``scale``) one."""
+def _scaled(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) -> Term:
+    """The term with those literals scaled that meet a counter, or are (under ``scale``) one."""
     if isinstance(term, Lit):
         if scale is None or strip(term.sort) not in (INT, FLOAT):
             return term
@@ -278,5 +289,5 @@ def _lowered(term: Term, scales: Mapping[Var, _Scale], scale: _Scale | None) -> 
             inside = [met[0] if met else None] * len(term.args)
         case _:
             inside = [None] * len(term.args)
-    args = [_lowered(a, scales, s) for a, s in zip(term.args, inside, strict=True)]
+    args = [_scaled(a, scales, s) for a, s in zip(term.args, inside, strict=True)]
     return app(term.op, *args)

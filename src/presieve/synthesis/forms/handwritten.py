@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from random import Random
 from typing import TypeAlias
 
@@ -14,7 +15,7 @@ from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import clock
 from presieve.synthesis.forms import zeros
-from presieve.synthesis.forms.count_scaling import Lowering, lower
+from presieve.synthesis.forms.count_scaling import CountScaling, scale_counts
 from presieve.synthesis.forms.singles import Single, is_single
 from presieve.synthesis.invariant.candidate import (
     Evidence,
@@ -32,9 +33,9 @@ from presieve.synthesis.sampling.climb import climbed
 from presieve.synthesis.sampling.space import MAX_CELLS, NO_ROWS, Space
 from presieve.synthesis.sampling.tables import Finding, Need, Table, explore
 from presieve.synthesis.witness import bmc
-from presieve.synthesis.witness.minimal_tables import fewest, plainer
+from presieve.synthesis.witness.minimal_tables import minimize_rows, simplify_values
 
-NOT_REAL = (
+NOT_REPRODUCED = (
     "it is wrong for some results that a function which is declared pure might give, "
     "but no table was found on which its own results tell"
 )
@@ -46,14 +47,6 @@ _AROUND = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Counterexample:
-    """A group on which original and pushdown differ when they are run."""
-
-    table: Table
-    key: State
-
-
-@dataclass(frozen=True, slots=True)
 class Invariant:
     """An invariant that should prove the pushdown."""
 
@@ -62,128 +55,187 @@ class Invariant:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """Neither was found."""
+    """Neither a proof nor a table was found."""
 
     reason: str
 
 
-Real: TypeAlias = Callable[[Table, State], Table | None]
+Judgement: TypeAlias = Wrong | Invariant | Undecided
+
+PureResults: TypeAlias = Callable[[Table, State], Table | None]
 """From rows and key to the same rows with the results that pure functions really give."""
 
 
 def judge(
-    problem: Problem, prefilter: Term, residual: Term, budget: float, real: Real | None = None
-) -> Counterexample | Invariant | Undecided:
-    """Try to refute by running, then to prove, then to refute by bounded model checking.
-
-    Where the problem has hidden columns, what is refuted is refuted by a ``real`` table.
-    """
-    found = _judge(zeros.settled(problem), prefilter, residual, budget, real)
-    if zeros.has_open(problem):
-        found = _of_open_signs(problem, prefilter, residual, found)
-    if real is None or not problem.fold.hidden or not isinstance(found, Counterexample):
-        return found
-    space = Space(problem, (prefilter, residual))
-    rows = real(found.table, found.key)
-    if rows is not None and refute(space, prefilter, residual, [(rows, found.key)]):
-        return Counterexample(rows, found.key)
-    return Undecided(NOT_REAL)
-
-
-def _of_open_signs(
     problem: Problem,
     prefilter: Term,
     residual: Term,
-    found: Counterexample | Invariant | Undecided,
-) -> Counterexample | Invariant | Undecided:
-    """What was found with zeros as they come, said of the problem where their signs are open."""
-    match found:
-        case Invariant(clauses):
-            return Invariant((*clauses, *zeros.closed_signs(problem)))
-        case Counterexample(table, key):
-            space = Space(problem, (prefilter, residual))
-            real = refute(space, prefilter, residual, [(table, key)])
-            return found if real else Undecided("the signs of two zeros tell, which are open")
-    return found
+    budget: float,
+    pure_results: PureResults | None = None,
+) -> Judgement:
+    """Try to refute by running, then to prove, then to refute by bounded model checking.
 
-
-def _judge(
-    problem: Problem, prefilter: Term, residual: Term, budget: float, real: Real | None
-) -> Counterexample | Invariant | Undecided:
+    Where the problem has hidden columns, what is refuted is refuted by a table of
+    ``pure_results``.
+    """
     deadline = clock.now() + budget
+    closed = Space(zeros.settled(problem), (prefilter, residual))
+    found = _Claim(closed, prefilter, residual, deadline, pure_results).judged()
     space = Space(problem, (prefilter, residual))
-    if not space.is_inhabited:
-        return Undecided(NO_ROWS)
-
-    def effort() -> Effort:
-        return Effort(seconds=clock.guard(max(0.05, deadline - clock.now())))
-
-    large = space.size > MAX_CELLS
-    tables = list(_tables_of_solver(space, effort) if large else _tables(space, deadline))
-    if real is not None and problem.fold.hidden:
-        occur = ((real(rows, key), key) for rows, key in tables)
-        wrong = refute(space, prefilter, residual, [(t, k) for t, k in occur if t is not None])
-        if wrong is not None:
-            return _without_rows(space, prefilter, residual, wrong)
-    wrong = refute(space, prefilter, residual, tables)
-    if wrong is not None:
-        return _shrunk(space, prefilter, residual, wrong)
-
-    if is_single(problem):
-        single = Single(problem, deadline - clock.now())
-        if single.keeps(prefilter) and single.suffices(prefilter, residual):
-            return Invariant(single.invariant(prefilter))
-
-    lowering = lower(problem, space.classes, sums=True)
-    near = _near(space, lowering, residual)
-    if lowering:
-        few = list(_tables_of_solver(near, effort) if large else _tables(near, deadline))
-        evidence = Evidence(near, few, Z3Solver, effort, space, lowering)
-        clauses = _prove(evidence, prefilter, residual)
-        if clauses is not None:
-            return Invariant(clauses)
-    clauses = _prove(Evidence(space, tables, Z3Solver, effort, space), prefilter, residual)
-    if clauses is not None:
-        return Invariant(clauses)
-    wrong = None if large else _walked(space, near, lowering, prefilter, residual)
-    if wrong is not None:
-        return _shrunk(space, prefilter, residual, wrong)
-    for rows in _LENGTHS:
-        found = bmc.wrong_table(space, prefilter, residual, rows, Z3Solver(), effort())
-        wrong = refute(space, prefilter, residual, [found]) if found else None
-        if wrong is not None:
-            return _shrunk(space, prefilter, residual, wrong)
-    return Undecided("no invariant was found, and no table on which the two differ")
+    if zeros.has_open(problem):
+        match found:
+            case Invariant(clauses):
+                found = Invariant((*clauses, *zeros.closed_signs(problem)))
+            case Wrong(table, key) if not refute(space, prefilter, residual, [(table, key)]):
+                found = Undecided("the signs of two zeros tell, which are open")
+    if pure_results is None or not problem.fold.hidden or not isinstance(found, Wrong):
+        return found
+    rows = pure_results(found.table, found.key)
+    wrong = refute(space, prefilter, residual, [(rows, found.key)] if rows is not None else [])
+    return wrong or Undecided(NOT_REPRODUCED)
 
 
-def _near(space: Space, lowering: Lowering | None, residual: Term) -> Space:
-    """The space of the lowered problem, where the filter counts far."""
-    if lowering is None:
-        return space
-    prefilter, *_ = space.extra
-    return Space(lowering.problem, (prefilter, lowering.term(residual)))
+@dataclass(frozen=True)
+class _Claim:
+    """A pushdown to judge. ``space`` has both predicates among its further ones."""
+
+    space: Space
+    prefilter: Term
+    residual: Term
+    deadline: float
+    pure_results: PureResults | None
+
+    def judged(self) -> Judgement:
+        """By the first stage that finds a proof or a table."""
+        if not self.space.is_inhabited:
+            return Undecided(NO_ROWS)
+        stages = (self._by_running, self._of_single_rows, self._scaled_proof, self._proof)
+        for stage in (*stages, self._by_walking, self._by_model_checking):
+            if (found := stage()) is not None:
+                return found
+        return Undecided("no invariant was found, and no table on which the two differ")
+
+    def _effort(self) -> Effort:
+        return Effort(seconds=clock.guard(max(0.05, self.deadline - clock.now())))
+
+    @property
+    def _is_large(self) -> bool:
+        return self.space.size > MAX_CELLS
+
+    def _tables_of(self, space: Space) -> list[tuple[Table, State]]:
+        if self._is_large:
+            return list(_tables_of_solver(space, self._effort))
+        return list(_tables(space, self.deadline))
+
+    @cached_property
+    def _tables(self) -> list[tuple[Table, State]]:
+        return self._tables_of(self.space)
+
+    @cached_property
+    def _scaling(self) -> CountScaling | None:
+        return scale_counts(self.space.problem, self.space.classes, sums=True)
+
+    @cached_property
+    def _scaled(self) -> Space:
+        """The space of the scaled problem, where the filter counts far."""
+        if self._scaling is None:
+            return self.space
+        return Space(self._scaling.problem, (self.prefilter, self._scaling.term(self.residual)))
+
+    def _refute(self, tables: Sequence[tuple[Table, State]]) -> Wrong | None:
+        return refute(self.space, self.prefilter, self.residual, tables)
+
+    # --- stages -------------------------------------------------------------------------------
+
+    def _by_running(self) -> Wrong | None:
+        if self.pure_results is not None and self.space.problem.fold.hidden:
+            occur = ((self.pure_results(rows, key), key) for rows, key in self._tables)
+            wrong = self._refute([(t, k) for t, k in occur if t is not None])
+            if wrong is not None:
+                return replace(wrong, table=_fewest_rows(self._differ, wrong.table, wrong.key))
+        return self._small(self._refute(self._tables))
+
+    def _of_single_rows(self) -> Invariant | None:
+        if is_single(self.space.problem):
+            single = Single(self.space.problem, self.deadline - clock.now())
+            if single.keeps(self.prefilter) and single.suffices(self.prefilter, self.residual):
+                return Invariant(single.invariant(self.prefilter))
+        return None
+
+    def _scaled_proof(self) -> Invariant | None:
+        if self._scaling is None:
+            return None
+        tables = self._tables_of(self._scaled)
+        evidence = Evidence(self._scaled, tables, Z3Solver, self._effort, self.space, self._scaling)
+        return self._proved(evidence)
+
+    def _proof(self) -> Invariant | None:
+        evidence = Evidence(self.space, self._tables, Z3Solver, self._effort, self.space)
+        return self._proved(evidence)
+
+    def _proved(self, evidence: Evidence) -> Invariant | None:
+        space, prefilter = evidence.space, self.prefilter
+        pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
+        found = provers(evidence, prefilter, pairs, self.residual)
+        prover = next(filter(None, found), None)
+        return Invariant(prover.terms(prover.minimised([FINAL]))) if prover else None
+
+    def _by_walking(self) -> Wrong | None:
+        """By random walks, of the scaled problem first where there is one."""
+        if self._is_large:
+            return None
+        space, scaling, prefilter = self._scaled, self._scaling, self.prefilter
+        residual = scaling.term(self.residual) if scaling else self.residual
+        differ = differs(space, prefilter, residual)
+        pushed = replace(space.machine, accepts=accepts(space, residual))
+        kept = keeps(space, prefilter)
+        for table, key in walks.refuting_tables(space, Random(6), kept, pushed):
+            if scaling is None:
+                return self._small(Wrong(table, key))
+            few = _fewest_rows(differ, table, key)
+            longer = scaling.repetitions(self.space, space, Need(few, key, 0))
+            wrong = self._refute([(n.table, n.key) for n in longer])
+            if wrong is not None:
+                return self._small(wrong)
+        return None
+
+    def _by_model_checking(self) -> Wrong | None:
+        for rows in _LENGTHS:
+            query = bmc.TableQuery(self.space, rows, Z3Solver(), self._effort())
+            found = bmc.wrong_table(query, self.prefilter, self.residual)
+            wrong = self._refute([found] if found else [])
+            if wrong is not None:
+                return self._small(wrong)
+        return None
+
+    # --- small tables -------------------------------------------------------------------------
+
+    @cached_property
+    def _differ(self) -> Callable[[Table, State], bool]:
+        return differs(self.space, self.prefilter, self.residual)
+
+    def _small(self, wrong: Wrong | None) -> Wrong | None:
+        """As few rows as can be, with the simplest key and the simplest values that do."""
+        if wrong is None:
+            return None
+        space, fold = self.space, self.space.problem.fold
+        differ = self._differ
+        key = next((k for k in space.keys if differ(wrong.table, k)), wrong.key)
+        few = _fewest_rows(differ, wrong.table, key)
+        if fold.hidden:  # what a function gives for another value is not known here
+            return Wrong(few, key)
+
+        def still(table: Table, key: State) -> bool:
+            return all(space.is_admissible(row, key) for row in table) and differ(table, key)
+
+        if fold.keys:
+            (key,) = simplify_values(fold.keys, (key,), lambda keys: still(few, keys[0]))
+        return Wrong(simplify_values(fold.columns, few, lambda table: still(table, key)), key)
 
 
-def _walked(
-    space: Space, near: Space, lowering: Lowering | None, prefilter: Term, residual: Term
-) -> Wrong | None:
-    """A wrong table that random walks lead to, of the lowered problem first where there is one."""
-    rest = lowering.term(residual) if lowering else residual
-    differ = differs(near, prefilter, rest)
-    kept, pushed = keeps(near, prefilter), replace(near.machine, accepts=accepts(near, rest))
-    for table, key in walks.refuting_tables(near, Random(6), kept, pushed):
-        if lowering is None:
-            return Wrong(table, key)
-
-        def still(few: Table, key: State = key) -> bool:
-            return differ(few, key)
-
-        few = fewest(table, still)
-        longer = [(n.table, n.key) for n in lowering.longer(space, near, Need(few, key, 0))]
-        wrong = refute(space, prefilter, residual, longer)
-        if wrong is not None:
-            return wrong
-    return None
+def _fewest_rows(differ: Callable[[Table, State], bool], table: Table, key: State) -> Table:
+    """The table with every row left out without which the two still differ."""
+    return minimize_rows(table, lambda rows: differ(rows, key))
 
 
 def _tables(space: Space, deadline: float) -> dict[tuple[Table, State], None]:
@@ -218,7 +270,7 @@ def _tables_of_solver(
     random = Random(0)
     found: dict[tuple[Table, State], None] = {}
     for rows in _LENGTHS:
-        seed = bmc.accepted_table(space, rows, Z3Solver(), effort())
+        seed = bmc.accepted_table(bmc.TableQuery(space, rows, Z3Solver(), effort()))
         if seed is None:
             continue
         table, key = seed
@@ -231,35 +283,3 @@ def _tables_of_solver(
                     found.setdefault(((*table[:i], changed, *table[i + 1 :]), key))
                     found.setdefault(((*table, changed), key))
     return found | _random_tables(space, random)
-
-
-def _prove(evidence: Evidence, prefilter: Term, residual: Term) -> tuple[Term, ...] | None:
-    space = evidence.space
-    pairs = walk_pairs(space, keeps(space, prefilter), evidence.tables)
-    prover = next(filter(None, provers(evidence, prefilter, pairs, residual)), None)
-    return prover.terms(prover.minimised([FINAL])) if prover else None
-
-
-def _shrunk(space: Space, prefilter: Term, residual: Term, wrong: Wrong) -> Counterexample:
-    """The table with every row left out that it does not take, the plainest key and the plainest
-    values that do.
-    """
-    differ = differs(space, prefilter, residual)
-    key = next((k for k in space.keys if differ(wrong.table, k)), wrong.key)
-    few = fewest(wrong.table, lambda table: differ(table, key))
-    if space.problem.fold.hidden:  # what a function gives for another value is not known here
-        return Counterexample(few, key)
-
-    fold = space.problem.fold
-
-    def still(table: Table, key: State) -> bool:
-        return all(space.is_lawful(row, key) for row in table) and differ(table, key)
-
-    (key,) = plainer(fold.keys, (key,), lambda keys: still(few, keys[0])) if fold.keys else (key,)
-    return Counterexample(plainer(fold.columns, few, lambda table: still(table, key)), key)
-
-
-def _without_rows(space: Space, prefilter: Term, residual: Term, wrong: Wrong) -> Counterexample:
-    """The table with every row left out that it does not take, and no value changed."""
-    differ = differs(space, prefilter, residual)
-    return Counterexample(fewest(wrong.table, lambda table: differ(table, wrong.key)), wrong.key)

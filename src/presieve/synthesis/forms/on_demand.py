@@ -14,20 +14,20 @@ from presieve.ir.fold import Problem, state_vars
 from presieve.ir.terms import FALSE, SQL_TRUE, Scope
 from presieve.ir.walk import variables
 from presieve.semantics.build import ite
-from presieve.synthesis.events import Tell, untold
+from presieve.synthesis.events import Recorder, discard
 from presieve.synthesis.forms.singles import is_single, search_single
 from presieve.synthesis.invariant import minimal_assumptions
-from presieve.synthesis.outcome import Outcome
+from presieve.synthesis.result import SearchResult
 
 
 def candidates(
-    problem: Problem, optional: Collection[str], budget: float, tell: Tell = untold
-) -> Iterator[Outcome]:
-    """As :func:`fewest.candidates`, and for where rows that raise are kept: pre-filters that drop
-    them, then pre-filters below the filter as it is.
+    problem: Problem, optional: Collection[str], budget: float, record: Recorder = discard
+) -> Iterator[SearchResult]:
+    """As :func:`minimal_assumptions.candidates`, and for where rows that raise are kept:
+    pre-filters that drop them, then pre-filters below the filter as it is.
     """
     tried = []
-    for found in minimal_assumptions.candidates(problem, optional, budget, tell):
+    for found in minimal_assumptions.candidates(problem, optional, budget, record):
         tried.append(found)
         yield found
     if not problem.on_demand:
@@ -35,15 +35,15 @@ def candidates(
     if is_single(problem):
         tried = [search_single(replace(found.problem, on_demand=False), budget) for found in tried]
     else:
-        yield from _without_raising(problem, optional, budget, tell)
+        yield from _without_raising(problem, optional, budget, record)
     for found in tried:
         if found.pushdown is not None and found.pushdown.prefilter != SQL_TRUE:
             yield _with_filter(found, problem)
 
 
 def _without_raising(
-    problem: Problem, optional: Collection[str], budget: float, tell: Tell
-) -> Iterator[Outcome]:
+    problem: Problem, optional: Collection[str], budget: float, record: Recorder
+) -> Iterator[SearchResult]:
     """Of the fold that passes over rows on which a step raises whatever came before."""
     fold = problem.fold
     raises = fold.step_raises
@@ -55,7 +55,7 @@ def _without_raising(
         for f, state in zip(fold.fields, state_vars(fold, Scope.ACC), strict=True)
     )
     calm = replace(problem, fold=replace(fold, fields=fields, step_raises=FALSE))
-    for found in minimal_assumptions.candidates(calm, optional, budget, tell):
+    for found in minimal_assumptions.candidates(calm, optional, budget, record):
         pushdown = found.pushdown
         if pushdown is not None:
             # Its tables are of another fold.
@@ -63,8 +63,8 @@ def _without_raising(
         yield replace(found, problem=replace(found.problem, fold=fold), pushdown=pushdown)
 
 
-def _with_filter(found: Outcome, problem: Problem) -> Outcome:
+def _with_filter(result: SearchResult, problem: Problem) -> SearchResult:
     """The same pre-filter, and the filter above it."""
-    assert found.pushdown is not None
-    whole = replace(found.pushdown, kind="partial", residual=problem.where, residual_witnesses=())
-    return replace(found, problem=replace(found.problem, on_demand=True), pushdown=whole)
+    assert result.pushdown is not None
+    whole = replace(result.pushdown, kind="partial", residual=problem.where, residual_witnesses=())
+    return replace(result, problem=replace(result.problem, on_demand=True), pushdown=whole)

@@ -29,9 +29,9 @@ from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.text import s_not
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.outcome import Outcome
 from presieve.synthesis.prefilter.implied import implied
 from presieve.synthesis.residual.kinds import pushdown_kind
+from presieve.synthesis.result import SearchResult
 
 MAX_CONDITION = 500
 """Operators, columns and constants of a condition that is put in Spark's words."""
@@ -94,7 +94,7 @@ class Single:
         return isinstance(solver.check([], self._effort), Unsat)
 
 
-def search_single(problem: Problem, budget: float) -> Outcome:
+def search_single(problem: Problem, budget: float) -> SearchResult:
     """The predicate on the key that the filter implies, and what of the filter has to stay."""
     started = time.perf_counter()
     single = Single(problem, budget)
@@ -115,7 +115,7 @@ def search_single(problem: Problem, budget: float) -> Outcome:
     pushdown = None
     if kind != "none":
         pushdown = Pushdown(kind, "universe", prefilter, post, single.invariant(prefilter))
-    return Outcome(problem, pushdown, (), single.calls, time.perf_counter() - started)
+    return SearchResult(problem, pushdown, (), single.calls, time.perf_counter() - started)
 
 
 def _unscanned(prefilter: Term) -> Term:

@@ -15,7 +15,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms, variables
-from presieve.synthesis.outcome import Outcome
+from presieve.synthesis.result import SearchResult
 
 OPEN_ZERO = "open-zero"
 
@@ -33,16 +33,16 @@ def settled(problem: Problem) -> Problem:
     return replace(problem, fold=plain, assumptions=_others(problem))
 
 
-def claims(found: Outcome, problem: Problem) -> Iterator[Outcome]:
+def claims(result: SearchResult, problem: Problem) -> Iterator[SearchResult]:
     """What was found for the settled problem, said of the problem itself, the best first."""
     mine = [a for a in problem.assumptions if a.code == OPEN_ZERO]
-    whole = replace(problem, assumptions=found.problem.assumptions)
-    yield replace(found, problem=whole)
-    if found.pushdown is not None and mine:
+    whole = replace(problem, assumptions=result.problem.assumptions)
+    yield replace(result, problem=whole)
+    if result.pushdown is not None and mine:
         never = closed_signs(problem)
-        whole = replace(problem, assumptions=(*found.problem.assumptions, *mine))
-        pushdown = replace(found.pushdown, invariant=(*found.pushdown.invariant, *never))
-        yield replace(found, problem=whole, pushdown=pushdown)
+        whole = replace(problem, assumptions=(*result.problem.assumptions, *mine))
+        pushdown = replace(result.pushdown, invariant=(*result.pushdown.invariant, *never))
+        yield replace(result, problem=whole, pushdown=pushdown)
 
 
 def closed_signs(problem: Problem) -> tuple[Term, ...]:

@@ -18,8 +18,8 @@ from presieve.semantics.values import Value
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver
 from presieve.synthesis import clock
-from presieve.synthesis.events import Group, Mined, Minimised, Settled, Tell, Tried, untold
-from presieve.synthesis.forms.count_scaling import Lowering
+from presieve.synthesis.events import Group, Mined, Minimised, Recorder, Settled, Tried, discard
+from presieve.synthesis.forms.count_scaling import CountScaling
 from presieve.synthesis.invariant.mining import (
     BACKGROUND,
     FIRST_BACKGROUND,
@@ -33,7 +33,7 @@ from presieve.synthesis.invariant.mining import (
 )
 from presieve.synthesis.invariant.prover import Prover, Setup
 from presieve.synthesis.residual import weakening
-from presieve.synthesis.residual.weakening import Choice, Part, Trial
+from presieve.synthesis.residual.weakening import Choice, FilterPart, Trial
 from presieve.synthesis.sampling.passing import passing
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Table
@@ -76,7 +76,7 @@ class Open:
 class Evidence:
     """What one space offers to every candidate: tables, leaves, background.
 
-    Where ``lowering`` is given, tables are of the lowered problem, whose space is ``space``, and
+    Where ``scaling`` is given, tables are of the scaled problem, whose space is ``space``, and
     leaves are of the original one, whose space is ``proved``.
     """
 
@@ -85,8 +85,8 @@ class Evidence:
     solver: Callable[[], Solver]
     effort: Callable[[], Effort]
     proved: Space
-    lowering: Lowering | None = None
-    tell: Tell = untold
+    scaling: CountScaling | None = None
+    record: Recorder = discard
 
     @cached_property
     def leaves(self) -> list[Term]:
@@ -98,7 +98,7 @@ class Evidence:
         return masker(self.proved, self.leaves)
 
     @cached_property
-    def few(self) -> list[int]:
+    def first_background(self) -> list[int]:
         """For each literal, those of some arbitrary pairs on which it holds."""
         return self._masker(background_pairs(self.proved, Random(1), FIRST_BACKGROUND))
 
@@ -107,17 +107,17 @@ class Evidence:
         """For each literal, the arbitrary pairs on which it holds."""
         more = background_pairs(self.proved, Random(6), BACKGROUND - FIRST_BACKGROUND)
         rest = self._masker(more)
-        return [a | b << FIRST_BACKGROUND for a, b in zip(self.few, rest, strict=True)]
+        return [a | b << FIRST_BACKGROUND for a, b in zip(self.first_background, rest, strict=True)]
 
     def seen(self, pairs: Sequence[Pair]) -> list[int]:
         """For each literal, the pairs that tables went through on which it holds."""
-        if self.lowering:
+        if self.scaling:
             return masks(self.space, [self.sampled(leaf) for leaf in self.leaves], pairs)
         return self._masker(pairs)
 
     def sampled(self, term: Term) -> Term:
         """A term over state or outputs, as it is said of the tables."""
-        return self.lowering.term(term) if self.lowering else term
+        return self.scaling.term(term) if self.scaling else term
 
 
 def keeps(space: Space, prefilter: Term) -> Callable[[State, State], bool]:
@@ -133,11 +133,12 @@ def keeps(space: Space, prefilter: Term) -> Callable[[State, State], bool]:
 
 def accepts(space: Space, post: Term) -> Callable[[State, State], bool]:
     """A filter on the output as a function of outputs and key."""
-    test = predicates([app(Op.SQL_IS_TRUE, post)], _post_names(space))
+    test = predicates([app(Op.SQL_IS_TRUE, post)], post_names(space))
     return lambda outputs, key: bool(test(outputs, key)[0])
 
 
-def _post_names(space: Space) -> list[tuple[Scope, list[str]]]:
+def post_names(space: Space) -> list[tuple[Scope, list[str]]]:
+    """What a filter on the output reads: outputs and key."""
     fold = space.problem.fold
     return [
         (Scope.OUT, [o.name for o in fold.outputs]),
@@ -171,7 +172,7 @@ def provers(
     prefilter: Term,
     pairs: Sequence[Pair],
     post: Term,
-    parts: Part | None = None,
+    parts: FilterPart | None = None,
 ) -> Iterator[Prover | None]:
     """For each set of clauses that is tried, the prover in which they prove that the pre-filter,
     with ``post`` left above, changes no result; None where they do not. ``pairs`` are those that
@@ -183,22 +184,23 @@ def provers(
     standins = [x for p in weakening.every(parts) for x in p.standins] if parts else [post]
     reached: list[Sequence[bool]] = []
     for turn in range(_TURNS):
-        arbitrary, last = evidence.background if turn else evidence.few, turn == _TURNS - 1
+        arbitrary = evidence.background if turn else evidence.first_background
+        last = turn == _TURNS - 1
         seen, total = with_reached(sampled, len(pairs), reached)
         surely = sampled if last else None
         clauses = mine(seen, arbitrary, total, reduced=not last, surely=surely)
         sizes = len(evidence.tables), total, len(leaves), len(clauses)
-        evidence.tell(Mined(*sizes, asked=len(clauses) <= MAX_CLAUSES))
+        evidence.record(Mined(*sizes, attempted=len(clauses) <= MAX_CLAUSES))
         if len(clauses) > MAX_CLAUSES:
             yield None
             continue
         runs = Runs(problem, [prefilter, *leaves, *standins])
         setup = Setup(runs, prefilter, leaves, clauses, problem.where, post, parts)
-        prover = Prover(setup, evidence.solver(), evidence.effort, evidence.tell)
+        prover = Prover(setup, evidence.solver(), evidence.effort, evidence.record)
         inductive = prover.houdini()
         final = inductive and prover.final()
-        if evidence.tell is not untold:
-            evidence.tell(Settled(prover.terms(prover.active), final if inductive else None))
+        if evidence.record is not discard:
+            evidence.record(Settled(prover.terms(prover.active), final if inductive else None))
         yield prover if final else None
         reached += prover.reached
 
@@ -243,7 +245,7 @@ def attempt(evidence: Evidence, prefilter: Term) -> Proof | Wrong | Open:
     return whole.go_on() if isinstance(begun, Open) else begun
 
 
-def _parts(space: Space, prefilter: Term) -> Part:
+def _parts(space: Space, prefilter: Term) -> FilterPart:
     """The parts of the filter, with what may stand for them in the residual. Where no row is kept,
     a last one is false: the filter may never hold. Under GROUP BY it does not, as no group is left;
     without, the result of no row at all may well be accepted.
@@ -269,7 +271,7 @@ def _start(space: Space) -> dict[Var, Value]:
 
 
 def _finish(
-    evidence: Evidence, prefilter: Term, parts: Part, prover: Prover, pairs: Sequence[Pair]
+    evidence: Evidence, prefilter: Term, parts: FilterPart, prover: Prover, pairs: Sequence[Pair]
 ) -> Proof:
     """Choose the residual and keep only the clauses that the proof rests on."""
     space = evidence.space
@@ -280,33 +282,35 @@ def _finish(
     chosen: Choice | None = None
     start: Choice = tuple(p.itself for p in weakening.every(parts))
     if prefilter == SQL_FALSE:
-        chosen, start = _never(space, parts, proves), (*start[:-1], None)
+        chosen, start = _never_holds(space, parts, proves), (*start[:-1], None)
     if chosen is None:
         seen = Seen.of(evidence, parts, _outputs(space, pairs))
         chosen, trials = weakening.choose(parts, start, seen.agrees, proves)
-        if evidence.tell is not untold:
+        if evidence.record is not discard:
             with clock.free():
                 for trial in trials:
-                    evidence.tell(_tried(evidence, prefilter, parts, trial))
+                    evidence.record(_tried(evidence, prefilter, parts, trial))
     invariant = prover.terms(prover.minimised(prover.choosing(chosen)))
-    evidence.tell(Minimised(len(prover.active), invariant))
+    evidence.record(Minimised(len(prover.active), invariant))
     return Proof(prefilter, weakening.assemble(parts, chosen), invariant)
 
 
-def _tried(evidence: Evidence, prefilter: Term, parts: Part, trial: Trial) -> Tried:
-    """What was tried, with the first group of the problem, else of the lowered one, against it."""
+def _tried(evidence: Evidence, prefilter: Term, parts: FilterPart, trial: Trial) -> Tried:
+    """What was tried, with the first group of the problem, else of the scaled one, against it."""
     tried = weakening.assemble(parts, trial.whole)
-    told = Tried(trial.part.term, trial.standin, prefilter, tried, trial.judged)
+    event = Tried(trial.part.term, trial.standin, prefilter, tried, trial.judged)
     spaces = [(evidence.proved, tried), (evidence.space, evidence.sampled(tried))]
     for space, post in spaces if trial.judged == "refuted" else ():
         accepted, where = accepts(space, post), accepts(space, space.problem.where)
         for outputs, rows, key in passing(space, keeps(space, prefilter), evidence.tables):
             if accepted(outputs, key) != where(outputs, key):
-                return replace(told, residual=post, group=Group(space.problem, key, rows))
-    return told
+                return replace(event, residual=post, group=Group(space.problem, key, rows))
+    return event
 
 
-def _never(space: Space, parts: Part, proves: Callable[[Choice], bool]) -> Choice | None:
+def _never_holds(
+    space: Space, parts: FilterPart, proves: Callable[[Choice], bool]
+) -> Choice | None:
     """The choice of a residual that is false, where the filter never holds."""
     last = parts.parts[-1].number
     chosen = tuple(p.itself if p.number in (0, last) else None for p in weakening.every(parts))
@@ -320,19 +324,21 @@ class Seen:
     bit masks, by the number of the part. ``accepted`` is that of the filter.
     """
 
-    parts: Part
+    parts: FilterPart
     masks: Sequence[Sequence[int]]
     accepted: int
     all: int
 
     @classmethod
-    def of(cls, evidence: Evidence, parts: Part, outputs: Sequence[tuple[State, State]]) -> Seen:
+    def of(
+        cls, evidence: Evidence, parts: FilterPart, outputs: Sequence[tuple[State, State]]
+    ) -> Seen:
         """By evaluating all of them on all outputs, each with its key."""
         space = evidence.space
         each = [[*p.standins, p.term] for p in weakening.every(parts)]
         terms = [app(Op.SQL_IS_TRUE, evidence.sampled(t)) for group in each for t in group]
         terms.append(app(Op.SQL_IS_TRUE, space.problem.where))
-        test = predicates(terms, _post_names(space))
+        test = predicates(terms, post_names(space))
         masks = [0] * len(terms)
         for i, (out, key) in enumerate(outputs):
             for j, value in enumerate(test(out, key)):
@@ -345,7 +351,7 @@ class Seen:
         """Whether the residual accepts what the filter accepts."""
         return self._true(self.parts, chosen) == self.accepted
 
-    def _true(self, part: Part, chosen: Choice) -> int:
+    def _true(self, part: FilterPart, chosen: Choice) -> int:
         choice = chosen[part.number]
         if choice is None:
             return self.all

@@ -17,6 +17,7 @@ from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, Var, literal_valu
 from presieve.ir.walk import variables
 from presieve.sql.emit import emit
 from presieve.sql.names import InexpressibleError
+from presieve.synthesis.prefilter.implied import OPPOSITE
 
 _COMPARED = {
     Op.PY_EQ: Op.SQL_EQ,
@@ -26,12 +27,6 @@ _COMPARED = {
     Op.PY_GE: Op.SQL_GE,
 }
 _COLUMNS = {Scope.ROW, Scope.KEY}
-_OPPOSITE = {
-    Op.SQL_LT: Op.SQL_GE,
-    Op.SQL_GE: Op.SQL_LT,
-    Op.SQL_GT: Op.SQL_LE,
-    Op.SQL_LE: Op.SQL_GT,
-}
 _INTEGERS = {
     Op.INT_ADD: Op.SQL_INT_ADD,
     Op.INT_SUB: Op.SQL_INT_SUB,
@@ -235,8 +230,8 @@ def negated(sql: Term) -> Term:
         case App(Op.SQL_IS_NULL | Op.SQL_IS_NAN, _):
             return app(Op.SQL_NOT, sql)
         case App(op, (a, b)) if not any(isinstance(v.sort, Option) for v in variables(sql)):
-            if op in _OPPOSITE and strip(a.sort) != FLOAT:
-                return app(_OPPOSITE[op], a, b)
+            if op in OPPOSITE and strip(a.sort) != FLOAT:
+                return app(OPPOSITE[op], a, b)
             return app(Op.SQL_NOT, sql)
     return app(Op.SQL_NOT, app(Op.SQL_EQ_NULLSAFE, sql, TRUE))
 

@@ -16,49 +16,49 @@ from presieve.ir.pushdown import Kind
 from presieve.ir.terms import SQL_TRUE, App, Op, Term
 from presieve.synthesis import clock
 from presieve.synthesis.engine import synthesize
-from presieve.synthesis.events import Relaxed, Searched, Tell, Weaker, untold
+from presieve.synthesis.events import Recorder, Relaxed, Searched, Weaker, discard
 from presieve.synthesis.forms import zeros
 from presieve.synthesis.forms.computed_columns import derive
 from presieve.synthesis.forms.singles import is_single, search_single
-from presieve.synthesis.outcome import Outcome
 from presieve.synthesis.prefilter.simplify import simpler
+from presieve.synthesis.result import SearchResult
 from presieve.synthesis.sampling.correlated import CORRELATED
 
 _RANK: dict[Kind, int] = {"none": 0, "partial": 1, "split": 2, "exact": 3, "empty": 3}
 
 
 def candidates(
-    problem: Problem, optional: Collection[str], budget: float, tell: Tell = untold
-) -> Iterator[Outcome]:
+    problem: Problem, optional: Collection[str], budget: float, record: Recorder = discard
+) -> Iterator[SearchResult]:
     """What is found, the best first: over computed columns where the steps compute any and that
     pays, and over the columns as they are. Ask for the next one where one is not acceptable.
     """
     if _asks(problem.where):
         problem = _without_codes(problem, [COMPUTED])
     if not zeros.has_open(problem):
-        for found in _candidates(problem, optional, budget, tell):
-            yield _earned(simpler(found))
+        for found in _candidates(problem, optional, budget, record):
+            yield _without_trivial(simpler(found))
         return
-    for found in _candidates(zeros.settled(problem), optional, budget, tell):
+    for found in _candidates(zeros.settled(problem), optional, budget, record):
         for claim in zeros.claims(found, problem):
-            yield _earned(simpler(claim))
+            yield _without_trivial(simpler(claim))
 
 
-def _earned(found: Outcome) -> Outcome:
+def _without_trivial(result: SearchResult) -> SearchResult:
     """What drops no row saves nothing but a filter, which is no reason to assume anything. Nor is
     it assumed that nothing is missing where the filter asks for that, and nothing else is found.
     """
-    if not _is_hollow(found):
-        return found
-    open_ = [a for a in found.problem.assumptions if a.code not in _GIVEN]
+    if not _is_trivial(result):
+        return result
+    open_ = [a for a in result.problem.assumptions if a.code not in _GIVEN]
     reason = "no row can go, and that the filter is not needed rests on this"
-    if found.pushdown is not None and found.pushdown.kind == "empty":
-        open_ = [a for a in open_ if a.code == "no-null"] if _asks(found.problem.where) else []
+    if result.pushdown is not None and result.pushdown.kind == "empty":
+        open_ = [a for a in open_ if a.code == "no-null"] if _asks(result.problem.where) else []
         reason = "the filter asks for NULL, and that there is none rests on this"
     if not open_:
-        return found
-    told = Declined("assumption", f"{reason}: {open_[0].text}")
-    return replace(found, pushdown=None, declined=(*found.declined, told))
+        return result
+    declined = Declined("assumption", f"{reason}: {open_[0].text}")
+    return replace(result, pushdown=None, declined=(*result.declined, declined))
 
 
 def _asks(where: Term) -> bool:
@@ -85,54 +85,54 @@ _GIVEN = ("declared", CORRELATED)
 
 
 def _candidates(
-    problem: Problem, optional: Collection[str], budget: float, tell: Tell
-) -> Iterator[Outcome]:
+    problem: Problem, optional: Collection[str], budget: float, record: Recorder
+) -> Iterator[SearchResult]:
     if is_single(problem):
         yield _single(problem, optional, budget)
         return
     deadline = clock.now() + budget
     smaller = derive(problem, optional, COMPUTED)
     if smaller is None:
-        tell(Searched(problem))
-        yield synthesize_fewest(problem, optional, budget, tell)
+        record(Searched(problem))
+        yield minimize_assumptions(problem, optional, budget, record)
         return
-    tell(Searched(smaller.problem, computed=tuple((c.variable, c.sql) for c in smaller.computed)))
-    computed = smaller.restored(synthesize_fewest(smaller.problem, optional, budget, tell))
+    record(Searched(smaller.problem, computed=tuple((c.variable, c.sql) for c in smaller.computed)))
+    computed = smaller.restored(minimize_assumptions(smaller.problem, optional, budget, record))
     if computed.pushdown is not None and computed.pushdown.strength != "optimal":
-        tell(Weaker("computed"))
-    told = rank(computed) == max(_RANK.values()) or _is_best(computed, problem)
-    if told:
+        record(Weaker("computed"))
+    is_best = rank(computed) == max(_RANK.values()) or _is_best(computed, problem)
+    if is_best:
         yield computed
-    tell(Searched(problem))
+    record(Searched(problem))
     left = max(deadline - clock.now(), _LEAST)
-    plain = synthesize_fewest(problem, optional, left, tell)
+    plain = minimize_assumptions(problem, optional, left, record)
     calls = plain.solver_calls + computed.solver_calls
     both = [replace(f, solver_calls=calls) for f in (plain, computed)]
-    yield from both[:1] if told else both[::-1] if _is_better(computed, plain) else both
+    yield from both[:1] if is_best else both[::-1] if _is_better(computed, plain) else both
 
 
-def _single(problem: Problem, optional: Collection[str], budget: float) -> Outcome:
+def _single(problem: Problem, optional: Collection[str], budget: float) -> SearchResult:
     """Without the assumptions that can be done without, unless nothing is found so."""
     strict = _without_codes(problem, optional)
     found = search_single(strict, budget)
     if strict == problem or found.pushdown is not None:
         return found
     more = search_single(problem, budget)
-    return found if _is_hollow(more) else more
+    return found if _is_trivial(more) else more
 
 
 _LEAST = 0.1
 """Seconds for the columns as they are, where computed ones have used up the budget."""
 
 
-def _is_best(computed: Outcome, problem: Problem) -> bool:
+def _is_best(computed: SearchResult, problem: Problem) -> bool:
     """Whether nothing is left to find without computed columns."""
     no_more = len(computed.problem.assumptions) <= len(problem.assumptions)
     strength = computed.pushdown.strength if computed.pushdown else "universe"
     return no_more and strength == "optimal"
 
 
-def _is_better(computed: Outcome, plain: Outcome) -> bool:
+def _is_better(computed: SearchResult, plain: SearchResult) -> bool:
     """Whether computed columns pay: they give a better kind, or as good a one with no more
     assumptions where the plain pre-filter is not shown to be optimal.
     """
@@ -146,32 +146,32 @@ COMPUTED = "no-nan"
 """The code of the assumption that a computed column is a number."""
 
 
-def rank(found: Outcome) -> int:
+def rank(result: SearchResult) -> int:
     """How much of the filter's work goes below: nothing, part of it, or all."""
-    return _RANK[found.pushdown.kind] if found.pushdown else 0
+    return _RANK[result.pushdown.kind] if result.pushdown else 0
 
 
-def synthesize_fewest(
-    problem: Problem, optional: Collection[str], budget: float, tell: Tell = untold
-) -> Outcome:
+def minimize_assumptions(
+    problem: Problem, optional: Collection[str], budget: float, record: Recorder = discard
+) -> SearchResult:
     """As :func:`synthesize`, then again without assumptions of the ``optional`` codes.
 
     First without all of them, then without one after the other.
     """
     deadline = clock.now() + budget
-    best = synthesize(problem, budget, tell=tell)
+    best = synthesize(problem, budget, record=record)
     loose = [a for a in problem.assumptions if a.code in optional]
-    if loose and (best.pushdown is None or _is_hollow(best)):
+    if loose and (best.pushdown is None or _is_trivial(best)):
         bare, left = _without_codes(problem, optional), max(deadline - clock.now(), _LEAST)
-        tell(Searched(bare, tuple(loose)))
-        found = synthesize(bare, left, tell=tell)
+        record(Searched(bare, tuple(loose)))
+        found = synthesize(bare, left, record=record)
         return replace(found, solver_calls=best.solver_calls + found.solver_calls)
     attempts = [loose, *([a] for a in loose)] if len(loose) > 1 else [loose] if loose else []
     for dropped in attempts:
         left = deadline - clock.now()
         if best.pushdown is None or left <= 0:
             return best
-        better = _without(best, dropped, left, tell)
+        better = _without(best, dropped, left, record)
         if better is not None:
             best = better
             if dropped is loose:
@@ -179,26 +179,28 @@ def synthesize_fewest(
     return best
 
 
-def _is_hollow(found: Outcome) -> bool:
+def _is_trivial(result: SearchResult) -> bool:
     """Whether all rows stay, or none: an assumption that is made for that answers what the filter
     asks, such as whether a result is NULL.
     """
-    if found.pushdown is None:
+    if result.pushdown is None:
         return False
-    return found.pushdown.kind == "empty" or found.pushdown.prefilter == SQL_TRUE
+    return result.pushdown.kind == "empty" or result.pushdown.prefilter == SQL_TRUE
 
 
-def _without(best: Outcome, dropped: list[Assumption], budget: float, tell: Tell) -> Outcome | None:
+def _without(
+    best: SearchResult, dropped: list[Assumption], budget: float, record: Recorder
+) -> SearchResult | None:
     """The same pushdown without these assumptions, or None where it would be weaker."""
     kept = tuple(a for a in best.problem.assumptions if a not in dropped)
     relaxed = replace(best.problem, assumptions=kept)
-    tell(Searched(relaxed, tuple(dropped)))
-    found = synthesize(relaxed, budget, best, tell)
+    record(Searched(relaxed, tuple(dropped)))
+    found = synthesize(relaxed, budget, best, record)
     assert best.pushdown is not None
     calls = best.solver_calls + found.solver_calls
     same = found.needs & best.cells <= best.needs
     if found.pushdown is None or not same or rank(found) < rank(best):
-        tell(Relaxed(tuple(dropped), "weaker" if same else "rows"))
+        record(Relaxed(tuple(dropped), "weaker" if same else "rows"))
         return None
-    tell(Relaxed(tuple(dropped), "taken"))
+    record(Relaxed(tuple(dropped), "taken"))
     return replace(found, solver_calls=calls, seconds=best.seconds + found.seconds)

@@ -15,9 +15,9 @@ from presieve.smt.runs import EncEnv, Run, Runs
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unknown, Unsat
 from presieve.smt.text import s_and, s_implies, s_not, s_or
 from presieve.synthesis import clock
-from presieve.synthesis.events import Obligation, Round, Tell, untold
+from presieve.synthesis.events import Obligation, Recorder, Round, discard
 from presieve.synthesis.invariant.mining import Clause, clause_term
-from presieve.synthesis.residual.weakening import Choice, Part, every
+from presieve.synthesis.residual.weakening import Choice, FilterPart, every
 
 STEP, FINAL, RESIDUAL, CRASH, ERASED = "!step", "!final", "!residual", "!crash", "!erased"
 LOST, KEPT, CALM = "!lost", "!kept", "!calm"
@@ -36,7 +36,7 @@ class Setup:
     clauses: Sequence[Clause]
     where: Term
     residual: Term
-    parts: Part | None = None
+    parts: FilterPart | None = None
 
 
 class Prover:
@@ -45,12 +45,12 @@ class Prover:
     """
 
     def __init__(
-        self, setup: Setup, solver: Solver, effort: Callable[[], Effort], tell: Tell = untold
+        self, setup: Setup, solver: Solver, effort: Callable[[], Effort], record: Recorder = discard
     ) -> None:
         self._setup = setup
         self._solver = solver
         self._effort = effort
-        self._tell = tell
+        self._record = record
         self.active = list(range(len(setup.clauses)))
         self.reached: list[Sequence[bool]] = []
         self._facts: set[int] = set()
@@ -109,7 +109,7 @@ class Prover:
         agrees = encoder.name(runs.result_agrees(s, t, accepted, passed))
         encoder.fact(s_implies(RESIDUAL, s_and([matters, s_not(agrees)])))
 
-    def _write_part(self, part: Part, out: EncEnv) -> str:
+    def _write_part(self, part: FilterPart, out: EncEnv) -> str:
         """That what is chosen for a part of the filter is true; a switch for each choice."""
         runs = self._setup.runs
         encoder = runs.encoder
@@ -162,10 +162,10 @@ class Prover:
                 return False
             leaves = range(len(self._setup.leaves))
             self.reached.append(self._solver.booleans([f"b{i}" for i in leaves]))
-            if self._tell is not untold:
+            if self._record is not discard:
                 with clock.free():
                     passes = self._solver.booleans([KEPT])[0]
-                    self._tell_round(kept, "sync" if passes else "stutter")
+                    self._record_round(kept, "sync" if passes else "stutter")
             self._believe(kept)
 
     def _one_by_one(self) -> bool:
@@ -175,14 +175,14 @@ class Prover:
             if not bad:
                 return isinstance(self._ask([CRASH]), Unsat)
             kept = [j for j in self.active if j not in bad]
-            if self._tell is not untold:
-                self._tell_round(kept, "alone")
+            if self._record is not discard:
+                self._record_round(kept, "alone")
             self._believe(kept)
 
-    def _tell_round(self, kept: Sequence[int], by: Obligation) -> None:
+    def _record_round(self, kept: Sequence[int], by: Obligation) -> None:
         left = set(kept)
         killed = self.terms([j for j in self.active if j not in left])
-        self._tell(Round(len(self.active), killed, by))
+        self._record(Round(len(self.active), killed, by))
 
     def terms(self, clauses: Sequence[int]) -> tuple[Term, ...]:
         """Clauses as terms."""

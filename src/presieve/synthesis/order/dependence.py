@@ -18,10 +18,10 @@ from presieve.smt.solver import Effort
 from presieve.smt.z3_solver import Z3Solver
 from presieve.synthesis import clock
 from presieve.synthesis.order.commute import Relation, only_live, steps_commute
-from presieve.synthesis.order.permute import CAUSES, Exchange, Orders, clearer
+from presieve.synthesis.order.permute import CAUSES, Exchange, Orders, clearest
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import explore
-from presieve.synthesis.witness.bmc import exchanged_table
+from presieve.synthesis.witness.bmc import TableQuery, exchanged_table
 
 _QUICK = 60
 _WALKS = 120
@@ -33,13 +33,9 @@ class Independent:
     """Proved: every order of every table yields the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class Undecided:
-    """Neither a proof nor a table was found."""
-
-
-def decide(problem: Problem, budget: float) -> Exchange | Independent | Undecided:
-    """A table whose order matters, or a proof that there is none, within so many seconds.
+def decide(problem: Problem, budget: float) -> Exchange | Independent | None:
+    """A table whose order matters, or a proof that there is none, within so many seconds; None
+    where neither is found.
 
     Tables obey the problem's assumptions, and a proof rests on them.
     """
@@ -51,7 +47,7 @@ def decide(problem: Problem, budget: float) -> Exchange | Independent | Undecide
     live = only_live(problem)
     space = Space(live, chosen=_groups(live))
     if not space.is_inhabited:
-        return Undecided()
+        return None
     orders = Orders(space)
     random = Random(0)
     tables = orders.tables(random)
@@ -59,19 +55,21 @@ def decide(problem: Problem, budget: float) -> Exchange | Independent | Undecide
     if found is None and steps_commute(space.problem, Z3Solver(), effort()):
         return Independent()
     if found is None or found.cause != CAUSES[0]:
-        found = clearer(found, orders.search(random, tables, deadline))
+        found = clearest(found, orders.search(random, tables, deadline))
     if found is not None:
         return found
     accepted = explore(space, Random(0), deadline).accepted
     found = orders.search(random, accepted, deadline)
     if found is not None or clock.now() > deadline:
-        return found or Undecided()
+        return found
     walks = [
-        t for t in (*islice(orders.tables(Random(2)), _WALKS), *accepted) if orders.are_lawful(*t)
+        t
+        for t in (*islice(orders.tables(Random(2)), _WALKS), *accepted)
+        if orders.all_admissible(*t)
     ]
     if Relation(space, walks, Z3Solver, effort()).proves():
         return Independent()
-    return _model_checked(orders, effort()) or Undecided()
+    return _model_checked(orders, effort())
 
 
 def _groups(problem: Problem) -> tuple[Term, ...]:
@@ -83,7 +81,7 @@ def _groups(problem: Problem) -> tuple[Term, ...]:
 def _model_checked(orders: Orders, effort: Effort) -> Exchange | None:
     """A short table from the solver, if it holds when it is run."""
     for rows in _LENGTHS:
-        table = exchanged_table(orders.space, rows, Z3Solver(), effort)
+        table = exchanged_table(TableQuery(orders.space, rows, Z3Solver(), effort))
         found = table and orders.exchange(*table)
         if found:
             return found

@@ -102,7 +102,7 @@ class Orders:
             if row and random.random() < _TIES:
                 i = random.randrange(len(row))
                 earlier = random.choice(rows)
-                row = self._lawful((*earlier[:i], row[i], *earlier[i + 1 :]), row)
+                row = self._admissible((*earlier[:i], row[i], *earlier[i + 1 :]), row)
             rows.append(row)
         return tuple(rows)
 
@@ -111,7 +111,7 @@ class Orders:
         for i, column in enumerate(self.space.problem.fold.columns):
             if strip(column.sort) == FLOAT and random.random() < self._odds:
                 value = random.choice(self._doubles)
-                row = self._lawful((*row[:i], value, *row[i + 1 :]), row)
+                row = self._admissible((*row[:i], value, *row[i + 1 :]), row)
         return row
 
     def _with_doubles(self, row: State, value: float) -> State:
@@ -119,12 +119,12 @@ class Orders:
         pairs = zip(row, columns, strict=True)
         return tuple(value if strip(c.sort) == FLOAT else v for v, c in pairs)
 
-    def _lawful(self, row: State, otherwise: State) -> State:
-        return row if self.space.is_lawful(row, self.space.keys[0]) else otherwise
+    def _admissible(self, row: State, otherwise: State) -> State:
+        return row if self.space.is_admissible(row, self.space.keys[0]) else otherwise
 
-    def are_lawful(self, table: Table, key: State) -> bool:
+    def all_admissible(self, table: Table, key: State) -> bool:
         """Whether all rows obey the assumptions."""
-        return all(self.space.is_lawful(row, key) for row in table)
+        return all(self.space.is_admissible(row, key) for row in table)
 
     @property
     def _odds(self) -> float:
@@ -158,18 +158,18 @@ class Orders:
         """The difference that tells most among those that some orders of the tables show."""
         best: Exchange | None = None
         for table, key in tables:
-            for order in _orders(table, random) if self.are_lawful(table, key) else ():
+            for order in _orders(table, random) if self.all_admissible(table, key) else ():
                 found = self._between(table, order, key)
-                best = clearer(best, found)
+                best = clearest(best, found)
             if clock.now() > deadline or (best and best.cause == CAUSES[0]):
                 break
-        return best and self._plain(self._shrunk(best))
+        return best and self._simplified(self._shrunk(best))
 
     def exchange(self, table: Table, key: State) -> Exchange | None:
         """Two neighbours of the table whose exchange makes a difference."""
-        for i in range(len(table) - 1 if self.are_lawful(table, key) else 0):
+        for i in range(len(table) - 1 if self.all_admissible(table, key) else 0):
             if self.differs(table, key, i):
-                return self._plain(self._shrunk(self._judged(table, key, i)))
+                return self._simplified(self._shrunk(self._judged(table, key, i)))
         return None
 
     def differs(self, table: Table, key: State, i: int) -> bool:
@@ -197,61 +197,63 @@ class Orders:
         ends = [s and machine.finish(s, key) for s in states]
         if RAISED in [machine.outcome(t, key) for t in (table, other)]:
             return "error"
-        if _alike(ends[0], ends[1], _equal):
+        if _same_but_floats(ends[0], ends[1], _equal):
             return "zero"
         pairs = (states, ends) if self.arithmetic else ()
-        if any(_alike(a, b, _close) for a, b in pairs):
+        if any(_same_but_floats(a, b, _close) for a, b in pairs):
             return "rounding"
         return "nan" if _has_nan((*table, *states)) else "value"
 
-    # --- plainer tables -----------------------------------------------------------------------
+    # --- simpler tables -----------------------------------------------------------------------
 
-    def _shrunk(self, found: Exchange) -> Exchange:
-        """Without the rows that it does not take, in the plainest group that does."""
-        i = len(found.table) - 1
+    def _shrunk(self, exchange: Exchange) -> Exchange:
+        """Without the rows that it does not take, in the simplest group that does."""
+        i = len(exchange.table) - 1
         while i >= 0:
-            if i not in (found.index, found.index + 1):
-                less = (*found.table[:i], *found.table[i + 1 :])
-                found = self._better(found, less, found.key, found.index - (i < found.index))
+            if i not in (exchange.index, exchange.index + 1):
+                less = (*exchange.table[:i], *exchange.table[i + 1 :])
+                exchange = self._better(
+                    exchange, less, exchange.key, exchange.index - (i < exchange.index)
+                )
             i -= 1
         for key in self.space.keys:
-            if self._better(found, found.table, key, found.index) is not found:
-                return replace(found, key=key)
-        return found
+            if self._better(exchange, exchange.table, key, exchange.index) is not exchange:
+                return replace(exchange, key=key)
+        return exchange
 
-    def _plain(self, found: Exchange) -> Exchange:
-        """With plain values wherever they show the same, or tell more."""
+    def _simplified(self, exchange: Exchange) -> Exchange:
+        """With simple values wherever they show the same, or tell more."""
         columns = self.space.problem.fold.columns
-        for i in range(min(len(found.table), _SHORT)):
+        for i in range(min(len(exchange.table), _SHORT)):
             for j, column in enumerate(columns):
                 regions = self.space.rows[j]
-                alike = regions.regions[regions.locate(found.table[i][j])].samples
-                for value in (*_plain_values(column.sort, found.cause), *alike):
-                    if same(found.table[i][j], value):
+                samples = regions.regions[regions.locate(exchange.table[i][j])].samples
+                for value in (*_simple_values(column.sort, exchange.cause), *samples):
+                    if same(exchange.table[i][j], value):
                         break
-                    row = (*found.table[i][:j], value, *found.table[i][j + 1 :])
-                    table = (*found.table[:i], row, *found.table[i + 1 :])
-                    better = self._better(found, table, found.key, found.index)
-                    if better is not found:
-                        found = better
+                    row = (*exchange.table[i][:j], value, *exchange.table[i][j + 1 :])
+                    table = (*exchange.table[:i], row, *exchange.table[i + 1 :])
+                    better = self._better(exchange, table, exchange.key, exchange.index)
+                    if better is not exchange:
+                        exchange = better
                         break
-        return found
+        return exchange
 
-    def _better(self, found: Exchange, table: Table, key: State, index: int) -> Exchange:
+    def _better(self, exchange: Exchange, table: Table, key: State, index: int) -> Exchange:
         """The other table where it is lawful and shows no less, or the one that was found."""
-        if not self.are_lawful(table, key) or not self.differs(table, key, index):
-            return found
+        if not self.all_admissible(table, key) or not self.differs(table, key, index):
+            return exchange
         other = self._judged(table, key, index)
-        return other if _rank(other) <= _rank(found) else found
+        return other if _rank(other) <= _rank(exchange) else exchange
 
 
-def clearer(a: Exchange | None, b: Exchange | None) -> Exchange | None:
+def clearest(a: Exchange | None, b: Exchange | None) -> Exchange | None:
     """The one that tells a reader more; the first where they tell as much."""
     return b if a is None or (b is not None and _rank(b) < _rank(a)) else a
 
 
-def _rank(found: Exchange) -> int:
-    return CAUSES.index(found.cause)
+def _rank(exchange: Exchange) -> int:
+    return CAUSES.index(exchange.cause)
 
 
 def _nodes(fold: Fold) -> Iterator[object]:
@@ -291,10 +293,12 @@ def _has_nan(value: Value) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _alike(a: Value, b: Value, floats: Callable[[float, float], bool]) -> bool:
+def _same_but_floats(a: Value, b: Value, floats: Callable[[float, float], bool]) -> bool:
     """The same but for floats that are alike."""
     if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(_alike(x, y, floats) for x, y in zip(a, b, strict=True))
+        return len(a) == len(b) and all(
+            _same_but_floats(x, y, floats) for x, y in zip(a, b, strict=True)
+        )
     if isinstance(a, float) and isinstance(b, float):
         return same(a, b) or floats(a, b)
     return same(a, b)
@@ -308,7 +312,7 @@ def _close(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-9)
 
 
-def _plain_values(sort: object, cause: Cause) -> tuple[Value, ...]:
+def _simple_values(sort: object, cause: Cause) -> tuple[Value, ...]:
     base = strip(sort)  # type: ignore[arg-type]
     if base == FLOAT:
         return _TENTHS if cause == "rounding" else (1.0, 2.0, 3.0)

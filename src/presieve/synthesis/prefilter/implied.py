@@ -25,6 +25,7 @@ from presieve.ir.terms import (
 from presieve.ir.walk import variables
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operators import Undefined
+from presieve.semantics.thresholds import MIRRORED
 
 _PYTHON = {
     Op.PY_EQ: Op.SQL_EQ,
@@ -34,18 +35,11 @@ _PYTHON = {
     Op.PY_GE: Op.SQL_GE,
 }
 _SPARK = frozenset((*_PYTHON.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
-_OPPOSITE = {
+OPPOSITE = {
     Op.SQL_LT: Op.SQL_GE,
     Op.SQL_GE: Op.SQL_LT,
     Op.SQL_GT: Op.SQL_LE,
     Op.SQL_LE: Op.SQL_GT,
-}
-_MIRRORED = {
-    Op.SQL_EQ: Op.SQL_EQ,
-    Op.SQL_LT: Op.SQL_GT,
-    Op.SQL_GT: Op.SQL_LT,
-    Op.SQL_LE: Op.SQL_GE,
-    Op.SQL_GE: Op.SQL_LE,
 }
 _ARITHMETIC = {
     Op.INT_ADD: Op.SQL_INT_ADD,
@@ -147,7 +141,7 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     left, right = operands
     spark = _PYTHON.get(op, op)
     if isinstance(left, Lit):
-        left, right, spark = right, left, _MIRRORED[spark]
+        left, right, spark = right, left, MIRRORED[spark]
     whole = _solved(spark, left, right, wanted)
     if whole is not None:
         return whole
@@ -155,8 +149,8 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
         return _python_floats(spark, left, right, wanted)
     if wanted:
         return app(spark, left, right)
-    if spark in _OPPOSITE:
-        return app(_OPPOSITE[spark], left, right)
+    if spark in OPPOSITE:
+        return app(OPPOSITE[spark], left, right)
     return app(Op.SQL_NOT, app(spark, left, right))
 
 
@@ -167,8 +161,8 @@ def _python_floats(spark: Op, left: Term, right: Term, wanted: bool) -> Term:
     if wanted:
         number = [] if spark in (Op.SQL_LT, Op.SQL_LE, Op.SQL_EQ) and right not in maybe else nan
         return _all([app(spark, left, right), *(app(Op.SQL_NOT, n) for n in number)])
-    if spark in _OPPOSITE:
-        return _any([app(_OPPOSITE[spark], left, right), *nan])
+    if spark in OPPOSITE:
+        return _any([app(OPPOSITE[spark], left, right), *nan])
     return _any([app(Op.SQL_NOT, app(spark, left, right)), *nan])
 
 
@@ -182,7 +176,7 @@ def _solved(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
         return None
     v, a, b = line
     if not wanted and op is not Op.SQL_EQ:
-        op = _OPPOSITE[op]
+        op = OPPOSITE[op]
         wanted = True
     rest = bound - b
     if op is Op.SQL_EQ:
@@ -191,7 +185,7 @@ def _solved(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
         same = app(op, v, lit(INT, rest // a))
         return same if wanted else app(Op.SQL_NOT, same)
     if a < 0:
-        a, rest, op = -a, -rest, _MIRRORED[op]
+        a, rest, op = -a, -rest, MIRRORED[op]
     floor, ceiling = rest // a, -(-rest // a)
     limit = floor if op in (Op.SQL_GT, Op.SQL_LE) else ceiling
     return app(op, v, lit(INT, limit))
@@ -229,12 +223,12 @@ def _choice(term: Term) -> tuple[Term, Term, Term] | None:
                 found = _choice(arg)
                 if found is not None:
                     test, *branches = found
-                    then, other = (_again(op, (*args[:i], b, *args[i + 1 :])) for b in branches)
+                    then, other = (_rebuilt(op, (*args[:i], b, *args[i + 1 :])) for b in branches)
                     return test, then, other
     return None
 
 
-def _again(op: Op, args: tuple[Term, ...]) -> Term:
+def _rebuilt(op: Op, args: tuple[Term, ...]) -> Term:
     match op, args:
         case Op.GET, (App(Op.SOME, (inner,)),):
             return inner
@@ -313,8 +307,8 @@ def _opposites(terms: list[Term]) -> set[Term]:
         match term:
             case App(Op.SQL_NOT, (inner,)):
                 found.add(inner)
-            case App(op, args) if op in _OPPOSITE:
-                found |= {app(_OPPOSITE[op], *args), app(Op.SQL_NOT, term)}
+            case App(op, args) if op in OPPOSITE:
+                found |= {app(OPPOSITE[op], *args), app(Op.SQL_NOT, term)}
             case App(op, _) if op is not Op.SQL_OR:
                 found.add(app(Op.SQL_NOT, term))
         found |= {app(Op.SQL_IS_NULL, v) for v in _not_null(term)}

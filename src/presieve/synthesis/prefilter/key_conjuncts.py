@@ -20,14 +20,14 @@ def split(problem: Problem) -> tuple[list[Term], Problem]:
 
     Without groups there are none: no group can disappear.
     """
-    shown = _shown_keys(problem)
-    clauses = [substitute(c, shown) for c in sql_conjuncts(problem.where)]
+    key_outputs = _key_outputs(problem)
+    clauses = [substitute(c, key_outputs) for c in sql_conjuncts(problem.where)]
     keys_only = [c for c in clauses if problem.mode is Mode.GROUPED and _over_keys(c)]
     rest = sql_conjunction(c for c in clauses if c not in keys_only)
     return keys_only, replace(problem, where=rest)
 
 
-def _shown_keys(problem: Problem) -> dict[Var, Term]:
+def _key_outputs(problem: Problem) -> dict[Var, Term]:
     """Output columns that merely show a grouping column, as that column."""
     return {
         output_var(o.name, o.sort): o.term

@@ -17,25 +17,25 @@ from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Solver, Unsat
 from presieve.smt.text import s_not
 from presieve.smt.z3_solver import Z3Solver
-from presieve.synthesis.outcome import Outcome
+from presieve.synthesis.result import SearchResult
 
 _EFFORT = Effort(seconds=0.5)
 _MOST = 60
 """Parts of a pre-filter that are looked at, at most."""
 
 
-def simpler(found: Outcome) -> Outcome:
+def simpler(result: SearchResult) -> SearchResult:
     """The same with a pre-filter that is as good under the assumptions of the problem."""
-    pushdown, problem = found.pushdown, found.problem
+    pushdown, problem = result.pushdown, result.problem
     if pushdown is None or pushdown.prefilter in (SQL_TRUE, SQL_FALSE):
-        return found
+        return result
     known = {v for a in problem.assumptions for v in variables(a.term)}
     if known.isdisjoint(variables(pushdown.prefilter)):
-        return found
-    left = _Rows(problem).fewest(pushdown.prefilter)
+        return result
+    left = _Rows(problem).minimal(pushdown.prefilter)
     if left in (SQL_TRUE, pushdown.prefilter):
-        return found
-    return replace(found, pushdown=replace(pushdown, prefilter=left))
+        return result
+    return replace(result, pushdown=replace(pushdown, prefilter=left))
 
 
 class _Rows:
@@ -45,7 +45,7 @@ class _Rows:
         self.problem = problem
         self.solver: Solver = Z3Solver(quick=True)
 
-    def fewest(self, prefilter: Term) -> Term:
+    def minimal(self, prefilter: Term) -> Term:
         """Without conjuncts that are true anyway, and alternatives that never are. A conjunct that
         follows from others stays: it may be the one that a scan can use.
         """

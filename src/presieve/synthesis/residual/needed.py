@@ -15,10 +15,10 @@ from typing import TypeAlias
 from presieve.ir.fold import Problem
 from presieve.ir.ops import app, sql_conjunction
 from presieve.ir.pushdown import Kind, ResidualWitness, residual_conjuncts
-from presieve.ir.terms import Op, Scope, Term
+from presieve.ir.terms import Op, Term
 from presieve.semantics.compile import State, predicates
-from presieve.synthesis.events import Group, Stays, untold
-from presieve.synthesis.invariant.candidate import Evidence, keeps
+from presieve.synthesis.events import Group, Stays, discard
+from presieve.synthesis.invariant.candidate import Evidence, keeps, post_names
 from presieve.synthesis.sampling.passing import passing, shrunk
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Need, Table, thresholds
@@ -42,13 +42,9 @@ class Conjuncts:
     """The conjuncts of a residual on groups of one space, whose filter is ``where``."""
 
     def __init__(self, space: Space, prefilter: Term, parts: Sequence[Term], where: Term) -> None:
-        fold = space.problem.fold
-        names = [
-            (Scope.OUT, [o.name for o in fold.outputs]),
-            (Scope.KEY, [c.name for c in fold.keys]),
-        ]
         terms = [app(Op.SQL_IS_TRUE, t) for t in (where, *parts)]
-        self._test = predicates(terms, names)
+        self.prefilter, self.parts = prefilter, parts
+        self._test = predicates(terms, post_names(space))
         self._space, self._kept = space, keeps(space, prefilter)
 
     def alone(self, outputs: State, key: State) -> int | None:
@@ -65,7 +61,7 @@ class Conjuncts:
             number = self.alone(outputs, key)
             if number is None or number in found or number not in wanted:
                 continue
-            if not all(self._space.is_lawful(row, key) for row in rows):
+            if not all(self._space.is_admissible(row, key) for row in rows):
                 continue
             found[number] = self._smallest(number, rows, key), key
             if len(found) == len(wanted):
@@ -93,19 +89,19 @@ def residual_witnesses(
     """
     parts = residual_conjuncts(kind, residual)
     found = groups(space, seen, prefilter, parts) if parts else {}
-    for number, part in enumerate(parts) if seen.tell is not untold else ():
+    for number, part in enumerate(parts) if seen.record is not discard else ():
         rows, key = found.get(number, ((), ()))
         group = Group(space.problem, key, rows) if number in found else None
-        seen.tell(Stays(part, prefilter, _without(parts, number), group))
+        seen.record(Stays(part, prefilter, _without(parts, number), group))
     return as_literals(space.problem, found)
 
 
-def as_literals(problem: Problem, found: Groups) -> tuple[ResidualWitness, ...]:
+def as_literals(problem: Problem, groups: Groups) -> tuple[ResidualWitness, ...]:
     """These groups, in the order of the conjuncts."""
     columns, keys = ([c.sort for c in x] for x in (problem.fold.columns, problem.fold.keys))
     return tuple(
         ResidualWitness(number, literals(key, keys), tuple(literals(r, columns) for r in rows))
-        for number, (rows, key) in sorted(found.items())
+        for number, (rows, key) in sorted(groups.items())
     )
 
 
@@ -114,22 +110,23 @@ def _without(parts: Sequence[Term], number: int) -> Term:
 
 
 def groups(space: Space, seen: Evidence, prefilter: Term, parts: Sequence[Term]) -> Groups:
-    """A group for each conjunct, as far as they are found: by the tables of the search, raised to
-    the problem where they are of a lowered one, by random ones, or by the solver.
+    """A group for each conjunct, as far as they are found: by the tables of the search, lifted to
+    the problem where they are of a scaled one, by random ones, or by the solver.
     """
     asked = Conjuncts(space, prefilter, parts, space.problem.where)
     wanted = set(range(len(parts)))
     found = asked.groups(seen.tables, wanted)
-    if seen.lowering and wanted > set(found):
-        found |= _raised(space, asked, seen, prefilter, parts, wanted - set(found))
+    if seen.scaling and wanted > set(found):
+        found |= _lifted(space, seen, asked, wanted - set(found))
     if wanted > set(found):
         found |= asked.groups(random_tables(space), wanted - set(found))
     if wanted > set(found):
         found |= asked.groups(repeated_rows(space), wanted - set(found))
-    for number in sorted(wanted - set(found)) if not seen.lowering else ():
+    for number in sorted(wanted - set(found)) if not seen.scaling else ():
         rest = _without(parts, number)
         for rows in _ROWS:
-            table = bmc.wrong_table(space, prefilter, rest, rows, seen.solver(), seen.effort())
+            query = bmc.TableQuery(space, rows, seen.solver(), seen.effort())
+            table = bmc.wrong_table(query, prefilter, rest)
             more = asked.groups([table], {number}) if table else {}
             if more:
                 found |= more
@@ -137,22 +134,15 @@ def groups(space: Space, seen: Evidence, prefilter: Term, parts: Sequence[Term])
     return found
 
 
-def _raised(
-    space: Space,
-    asked: Conjuncts,
-    seen: Evidence,
-    prefilter: Term,
-    parts: Sequence[Term],
-    wanted: set[int],
-) -> Groups:
-    """Groups of the lowered problem, their rows repeated until they show it of the original one."""
-    how, lowered = seen.lowering, seen.space
-    assert how is not None
-    few = [how.term(c) for c in parts]
-    near = Conjuncts(lowered, prefilter, few, how.term(space.problem.where))
+def _lifted(space: Space, seen: Evidence, asked: Conjuncts, wanted: set[int]) -> Groups:
+    """Groups of the scaled problem, their rows repeated until they show it of the original one."""
+    scaling, scaled = seen.scaling, seen.space
+    assert scaling is not None
+    parts = [scaling.term(c) for c in asked.parts]
+    there = Conjuncts(scaled, asked.prefilter, parts, scaling.term(space.problem.where))
     found: Groups = {}
-    for number, (rows, key) in near.groups(seen.tables, wanted).items():
-        for longer in how.longer(space, lowered, Need(rows, key, 0)) if rows else ():
+    for number, (rows, key) in there.groups(seen.tables, wanted).items():
+        for longer in scaling.repetitions(space, scaled, Need(rows, key, 0)) if rows else ():
             if asked.shows(number, longer.table, key):
                 found[number] = longer.table, key
                 break

@@ -40,7 +40,7 @@ _NULL_IN_NULL_OUT = {Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE}
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FilterPart:
     """A part of a filter: ``parts`` joined by ``op`` (AND or OR), or a leaf, of which ``op`` is
     None. ``standins`` may be put in its place, cheapest first. ``number`` counts in pre-order.
     """
@@ -49,7 +49,7 @@ class Part:
     term: Term
     standins: tuple[Term, ...]
     op: Op | None = None
-    parts: tuple[Part, ...] = ()
+    parts: tuple[FilterPart, ...] = ()
 
     @property
     def itself(self) -> int:
@@ -96,7 +96,7 @@ Choice = tuple[int | None, ...]
 
 def parts_of(
     where: Term, start: Mapping[Var, Value], reads: Reads | None = None, *, never: bool = False
-) -> Part:
+) -> FilterPart:
     """A filter as the conjunction of its parts; ``start`` are the outputs before any row, ``reads``
     what they are computed from.
 
@@ -113,31 +113,31 @@ def parts_of(
 
 def _conjunction(
     clauses: Sequence[Term], number: int, numbers: Iterator[int], standins: _Standins
-) -> Part:
+) -> FilterPart:
     parts = tuple(_part(c, numbers, standins) for c in clauses)
-    return Part(number, sql_conjunction(clauses), (), Op.SQL_AND, parts)
+    return FilterPart(number, sql_conjunction(clauses), (), Op.SQL_AND, parts)
 
 
-def _part(term: Term, numbers: Iterator[int], standins: _Standins) -> Part:
+def _part(term: Term, numbers: Iterator[int], standins: _Standins) -> FilterPart:
     number = next(numbers)
     match term:
         case App(Op.SQL_AND | Op.SQL_OR as op, args):
             parts = tuple(_part(a, numbers, standins) for a in args)
-            return Part(number, term, standins(term), op, parts)
-    return Part(number, term, standins(term))
+            return FilterPart(number, term, standins(term), op, parts)
+    return FilterPart(number, term, standins(term))
 
 
 _Standins: TypeAlias = Callable[[Term], tuple[Term, ...]]
 
 
-def every(part: Part) -> Iterator[Part]:
+def every(part: FilterPart) -> Iterator[FilterPart]:
     """The part and all below it, by number."""
     yield part
     for below in part.parts:
         yield from every(below)
 
 
-def assemble(part: Part, chosen: Choice) -> Term:
+def assemble(part: FilterPart, chosen: Choice) -> Term:
     """The residual that a choice stands for."""
     choice = chosen[part.number]
     if choice is None:
@@ -159,7 +159,7 @@ Judgement = Literal["refuted", "unproved", "taken"]
 class Trial:
     """A part of which something weaker was tried: the choice for it, and for all parts."""
 
-    part: Part
+    part: FilterPart
     choice: int | None
     whole: Choice
     judged: Judgement
@@ -171,7 +171,10 @@ class Trial:
 
 
 def choose(
-    whole: Part, start: Choice, fits: Callable[[Choice], bool], proves: Callable[[Choice], bool]
+    whole: FilterPart,
+    start: Choice,
+    fits: Callable[[Choice], bool],
+    proves: Callable[[Choice], bool],
 ) -> tuple[Choice, list[Trial]]:
     """The cheapest choice that can be proved, part after part, the whole before what is in it; and
     what was tried for it.
@@ -194,7 +197,7 @@ def choose(
 
 
 def _descend(
-    part: Part, chosen: Choice, judge: Callable[[Choice], Judgement], trials: list[Trial]
+    part: FilterPart, chosen: Choice, judge: Callable[[Choice], Judgement], trials: list[Trial]
 ) -> Choice:
     """The choice with the parts of one part replaced, where a replacement is taken."""
     for below in part.parts:

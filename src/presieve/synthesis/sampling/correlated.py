@@ -48,8 +48,8 @@ def facts(
     for (i, j), (a, b) in product(pairs, product((True, False), repeat=2)):
         names = [f"test{n}" if wanted else f"(not test{n})" for n, wanted in ((i, a), (j, b))]
         if isinstance(solver.check(names, _EFFORT), Unsat):
-            said = ((meant[i][0], a), (meant[j][0], b))
-            both = [t if wanted else negate(t) for t, wanted in said]
+            literals = ((meant[i][0], a), (meant[j][0], b))
+            both = [t if wanted else negate(t) for t, wanted in literals]
             found.append(negate(conjunction(both)))
     return tuple(assumed(CORRELATED, t) for t in found)
 

@@ -72,7 +72,7 @@ class Space:
         fine = tuple(
             partition(fold.column(c.name), c.type, self.classes, self.problem) for c in fold.columns
         )
-        if _size([*(fine[i] for i in self.shown), *self._mixed_keys]) <= MAX_CELLS:
+        if _size([*(fine[i] for i in self.visible), *self._mixed_keys]) <= MAX_CELLS:
             return fine
         return tuple(coarser(p, self.classes, self.problem, self.extra) for p in fine)
 
@@ -94,7 +94,7 @@ class Space:
         return tuple(i for i, p in enumerate(self.key_columns) if p.variable in found)
 
     @cached_property
-    def shown(self) -> tuple[int, ...]:
+    def visible(self) -> tuple[int, ...]:
         """The numbers of the input columns that Spark has: a pre-filter may speak of them."""
         return tuple(i for i, c in enumerate(self.problem.fold.columns) if not c.hidden)
 
@@ -103,7 +103,7 @@ class Space:
         """What cells are products of: the input columns that Spark has, then the mixed grouping
         columns.
         """
-        return (*(self.rows[i] for i in self.shown), *self._mixed_keys)
+        return (*(self.rows[i] for i in self.visible), *self._mixed_keys)
 
     @cached_property
     def _mixed_keys(self) -> tuple[Partition, ...]:
@@ -123,13 +123,13 @@ class Space:
     def absent(self) -> frozenset[Cell]:
         """Cells that no row is in, since what is assumed relates columns."""
         fold = self.problem.fold
-        facts = [a.term for a in self.problem.assumptions if _tells_regions(a.term)]
+        facts = [a.term for a in self.problem.assumptions if _separates_regions(a.term)]
         facts = [t for t in facts if fold.hidden.isdisjoint(variables(t))]
         if not facts:
             return frozenset()
-        names = (Scope.ROW, [fold.columns[i].name for i in self.shown])
+        names = (Scope.ROW, [fold.columns[i].name for i in self.visible])
         test = predicates(facts, [names])
-        regions = [self.rows[i].regions for i in self.shown]
+        regions = [self.rows[i].regions for i in self.visible]
         firsts = [[r.samples[0] if r.samples else None for r in column] for column in regions]
         found = []
         for cell in self.cells:
@@ -148,7 +148,7 @@ class Space:
     def keys(self) -> list[State]:
         """Group keys to try: a few values of every grouping column, as far as assumptions go."""
         values = [
-            _plainest_first(s for r in p.regions if r.possible for s in r.samples[:1])
+            _simplest_first(s for r in p.regions if r.possible for s in r.samples[:1])
             for p in self.key_columns
         ]
         every = list(islice(product(*values), _KEYS_SEEN))
@@ -167,7 +167,7 @@ class Space:
         keys = (Scope.KEY, [c.name for c in fold.keys])
         return predicates([a.term for a in self.problem.assumptions], [columns, keys])
 
-    def is_lawful(self, row: State, key: State) -> bool:
+    def is_admissible(self, row: State, key: State) -> bool:
         """Whether a row obeys the assumptions."""
         return all(self._facts(row, key))
 
@@ -178,33 +178,33 @@ class Space:
     @cached_property
     def _places(self) -> list[dict[Value, int]]:
         """For every column that is shown the region of each of its samples."""
-        shown = (self.rows[n] for n in self.shown)
-        return [{v: i for i, r in enumerate(p.regions) for v in r.samples} for p in shown]
+        visible = (self.rows[n] for n in self.visible)
+        return [{v: i for i, r in enumerate(p.regions) for v in r.samples} for p in visible]
 
     def cell_of(self, row: State, key: State) -> Cell:
         """The cell that a row of a group is in."""
-        shown = [row[i] for i in self.shown] if len(self.shown) < len(self.rows) else row
+        visible = [row[i] for i in self.visible] if len(self.visible) < len(self.rows) else row
         try:
-            here = tuple([places[v] for places, v in zip(self._places, shown, strict=True)])
+            here = tuple([places[v] for places, v in zip(self._places, visible, strict=True)])
         except KeyError:  # a value of somebody else's, or another NaN
-            here = tuple(p.locate(v) for p, v in zip(self.partitions, shown, strict=False))
-        return here + self.own(key) if self.mixed else here
+            here = tuple(p.locate(v) for p, v in zip(self.partitions, visible, strict=False))
+        return here + self.key_cell(key) if self.mixed else here
 
-    def own(self, key: State) -> Cell:
+    def key_cell(self, key: State) -> Cell:
         """The part of its rows' cells that a group decides."""
         return tuple(self.key_columns[i].locate(key[i]) for i in self.mixed)
 
     def cells_of(self, key: State) -> list[Cell]:
         """The cells that rows of one group can be in."""
-        own = self.own(key)
-        return [c for c in self.cells if c[len(self.shown) :] == own] if own else self.cells
+        own = self.key_cell(key)
+        return [c for c in self.cells if c[len(self.visible) :] == own] if own else self.cells
 
     def rows_in(self, cell: Cell, random: Random, count: int) -> list[State]:
         """Some rows of a cell: first samples of every region first, then random combinations.
 
         None where none of those obeys the assumptions. A cell has all values of hidden columns.
         """
-        own = dict(zip(self.shown, cell, strict=False))
+        own = dict(zip(self.visible, cell, strict=False))
         choices = [
             [p.regions[own[i]]] if i in own else self._choices[i] for i, p in enumerate(self.rows)
         ]
@@ -215,7 +215,7 @@ class Space:
         rows = list(dict.fromkeys(rows))
         if not self.problem.assumptions:
             return rows
-        return [r for r in rows if self.is_lawful(r, self.keys[0])]
+        return [r for r in rows if self.is_admissible(r, self.keys[0])]
 
     @cached_property
     def _pools(self) -> dict[Cell, list[State]]:
@@ -236,7 +236,7 @@ class Space:
         """A row of a random cell."""
         for _ in range(_TRIES):
             row = _pick([_one(c, random) for c in self._choices], random)
-            if not self.problem.assumptions or self.is_lawful(row, self.keys[0]):
+            if not self.problem.assumptions or self.is_admissible(row, self.keys[0]):
                 break
         return row
 
@@ -252,7 +252,7 @@ def _size(partitions: Sequence[Partition]) -> int:
 _OF_REGIONS = frozenset({Op.AND, Op.OR, Op.NOT, Op.IS_NONE, Op.IS_NAN, Op.GET})
 
 
-def _tells_regions(fact: Term) -> bool:
+def _separates_regions(fact: Term) -> bool:
     """Whether a fact about several columns is true of all rows of a cell or of none."""
     inside = (t.op for t in subterms(fact) if isinstance(t, App))
     found = variables(fact)
@@ -263,7 +263,7 @@ def _tells_regions(fact: Term) -> bool:
     )
 
 
-def _plainest_first(values: Iterable[Value]) -> list[Value]:
+def _simplest_first(values: Iterable[Value]) -> list[Value]:
     """NULL and the empty string last: a key that is shown to somebody should look like one."""
     return sorted(values, key=lambda v: (v is None, v == ""))
 

@@ -227,7 +227,7 @@ def _places(
             state = machine.run(table[:at], key)
             if state is not None:
                 place = _Place(table, key, at, state, table[at:], end, outcome)
-                found.setdefault(space.own(key), []).append(place)
+                found.setdefault(space.key_cell(key), []).append(place)
     for places in found.values():
         random.shuffle(places)
         yield places

@@ -22,7 +22,7 @@ WALKS = 300
 LENGTH = 14
 """Rows of a walk."""
 
-FEW = 8
+MAX_ROWS = 8
 """Rows of a table to learn invariants from, at most."""
 
 _CELLS = (1, 6)
@@ -80,7 +80,7 @@ def parted_tables(
 
     for key, rows in walks(space, random, dropped(space, kept)):
         apart = 0
-        for i, (state, twin, empty) in enumerate(_both(space.machine, rows[:FEW], key, keeps)):
+        for i, (state, twin, empty) in enumerate(_both(space.machine, rows[:MAX_ROWS], key, keeps)):
             if twin is None:
                 break
             if not empty and state != twin:

@@ -9,10 +9,10 @@ from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Finding, Need, Table, difference, note_insertions
 
 
-def blame(
+def generalize(
     space: Space, finding: Finding, wrong: tuple[Table, State], random: Random, deadline: float
 ) -> bool:
-    """Blame a dropped row of a wrong table: leave dropped rows out one by one until the result
+    """From a wrong table to a needed cell: leave dropped rows out one by one until the result
     changes. True if that taught a new needed cell, or that the candidate makes tables raise:
     then every cell stays that is known to keep a table from it.
     """

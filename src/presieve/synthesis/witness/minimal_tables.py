@@ -1,4 +1,4 @@
-"""Untrusted. A table made small for a person: fewer rows, and plainer values.
+"""Untrusted. A table made small for a person: fewer rows, and simpler values.
 
 What a table must still show is asked of the caller, so that nothing here has to be right.
 """
@@ -29,8 +29,8 @@ from presieve.semantics.values import Value, date_of, days_of, microseconds_of, 
 from presieve.synthesis.sampling.tables import Table
 
 MAX_TRIALS = 3000
-"""Tables that are run for one to become plainer; those of a few hundred columns stay as they are
-from there on.
+"""Tables that are run for one to get simpler values; those of a few hundred columns stay as they
+are from there on.
 """
 
 _NUMBERS = (0, 1, 2, 3, -1, 5, 10, -10, 100, -100, 1000)
@@ -39,7 +39,7 @@ _DAY = 86_400_000_000
 _UNITS = (_DAY, 3_600_000_000, 60_000_000, 1_000_000)
 
 
-def fewest(table: Table, still: Callable[[Table], bool]) -> Table:
+def minimize_rows(table: Table, still: Callable[[Table], bool]) -> Table:
     """Delta debugging down to single rows: no row can go."""
     size = max(1, len(table) // 2)
     while True:
@@ -55,12 +55,14 @@ def fewest(table: Table, still: Callable[[Table], bool]) -> Table:
         size = max(1, size // 2)
 
 
-def plainer(columns: Sequence[Column], table: Table, still: Callable[[Table], bool]) -> Table:
-    """The same table with the plainest values that still do, one cell after the other."""
+def simplify_values(
+    columns: Sequence[Column], table: Table, still: Callable[[Table], bool]
+) -> Table:
+    """The same table with the simplest values that still do, one cell after the other."""
     left = MAX_TRIALS
     for i, row in enumerate(table):
         for j, column in enumerate(columns):
-            for value in plainer_values(row[j], column):
+            for value in simpler_values(row[j], column):
                 if left == 0:
                     return table
                 left -= 1
@@ -72,15 +74,15 @@ def plainer(columns: Sequence[Column], table: Table, still: Callable[[Table], bo
     return table
 
 
-def plainer_values(value: Value, column: Column) -> list[Value]:
-    """Values of the column that are plainer than this one, the plainest first: NULL and NaN are
+def simpler_values(value: Value, column: Column) -> list[Value]:
+    """Values of the column that are simpler than this one, the simplest first: NULL and NaN are
     the last resort, small numbers and short texts the first.
     """
     base = strip(column.sort)
     found: list[Value] = []
     for candidate in (*_usual(base), *_rounder(value, base)):
         if value is not None and same(candidate, value):
-            break  # what follows is less plain
+            break  # what follows is less simple
         if _fits(candidate, column) and not any(same(candidate, f) for f in found):
             found.append(candidate)
     return found

@@ -14,8 +14,8 @@ from itertools import combinations, islice
 from presieve.ir.pushdown import Witness
 from presieve.ir.terms import Scope, Term
 from presieve.semantics.compile import State
-from presieve.smt.decode import decode
-from presieve.smt.runs import EncEnv, Runs
+from presieve.smt.decode import decode_columns
+from presieve.smt.runs import Runs
 from presieve.smt.solver import Effort, Sat, Solver, Unsat
 from presieve.synthesis.sampling.space import Space
 from presieve.synthesis.sampling.tables import Need, Table, difference
@@ -29,7 +29,7 @@ _TRIED = 600
 """Tables that one row is put into, at most."""
 
 
-def shown_for_all(
+def covering_tables(
     space: Space,
     prefilter: Term,
     needs: Iterable[Need],
@@ -53,7 +53,7 @@ def shown_for_all(
         if not isinstance(answer, Sat):
             return None
         row, key = asked.row()
-        others = (_telling(space, short, r, key) for r in _near(row))
+        others = (_table_needing(space, short, r, key) for r in _neighbours(row))
         known = {_place(n) for n in asked.chosen}
         another = next((n for n in others if n and _place(n) not in known), None)
         if another is None:
@@ -66,7 +66,7 @@ def _place(need: Need) -> tuple[Table, Table]:
     return need.table[: need.index], need.table[need.index + 1 :]
 
 
-def _near(row: State) -> Iterator[State]:
+def _neighbours(row: State) -> Iterator[State]:
     """The row, and rows beside it: a model's real numbers are rounded to doubles."""
     yield row
     if any(isinstance(v, float) for v in row):
@@ -113,16 +113,9 @@ class _Question:
     def row(self) -> tuple[State, State]:
         """Row and key of the solver's model."""
         fold, points = self._space.problem.fold, self._runs.encoder.points
-
-        def values(env: EncEnv, scope: Scope, columns: Sequence[object]) -> State:
-            return tuple(
-                decode(env[scope, c.name], c.sort, self._solver, points)  # type: ignore[attr-defined]
-                for c in columns
-            )
-
         return (
-            values(self._row, Scope.ROW, fold.columns),
-            values(self._runs.keys, Scope.KEY, fold.keys),
+            decode_columns(self._row, Scope.ROW, fold.columns, self._solver, points),
+            decode_columns(self._runs.keys, Scope.KEY, fold.keys, self._solver, points),
         )
 
 
@@ -132,22 +125,24 @@ def _cover(space: Space, needs: Sequence[Need]) -> list[Need]:
     left = list(needs)
     while left and len(chosen) < _MAX_TABLES:
         chosen.append(left[0])
-        left = [n for n in left[1:] if not _tells(space, left[0], n.table[n.index], n.key)]
+        left = [
+            n for n in left[1:] if not _makes_difference(space, left[0], n.table[n.index], n.key)
+        ]
     return chosen
 
 
-def _tells(space: Space, need: Need, row: State, key: State) -> bool:
+def _makes_difference(space: Space, need: Need, row: State, key: State) -> bool:
     """Whether the row makes a difference where another one does."""
     before, after = _place(need)
     table = (*before, row, *after)
-    lawful = all(space.is_lawful(r, key) for r in table)
+    lawful = all(space.is_admissible(r, key) for r in table)
     return lawful and difference(space, table, key, len(before)) == "result"
 
 
-def _telling(space: Space, needs: Sequence[Need], row: State, key: State) -> Need | None:
+def _table_needing(space: Space, needs: Sequence[Need], row: State, key: State) -> Need | None:
     """A table in which this very row tells."""
     for place in islice(_places(needs), _TRIED):
-        if _tells(space, place, row, key):
+        if _makes_difference(space, place, row, key):
             table = (*place.table[: place.index], row, *place.table[place.index + 1 :])
             return Need(table, key, place.index)
     return None
@@ -171,7 +166,7 @@ def _places(needs: Sequence[Need]) -> Iterator[Need]:
                         yield Need(rest, need.key, at)
 
 
-def written(space: Space, needs: Iterable[Need]) -> Iterator[Witness]:
+def as_witnesses(space: Space, needs: Iterable[Need]) -> Iterator[Witness]:
     """These tables as literals, each with the region of its row."""
     fold = space.problem.fold
     for need in needs:

@@ -30,7 +30,7 @@ from presieve.lift.values.symbolic import (
     describe,
 )
 from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
-from presieve.semantics.types import SchemaColumn, shown_type, sort_of
+from presieve.semantics.types import SchemaColumn, display_type, sort_of
 from presieve.semantics.values import INT_RANGES
 
 _TYPES: dict[Sort, str] = {
@@ -133,7 +133,7 @@ def arrow_value(m: Machine, flow: Flow, value: Value, column: SchemaColumn, *, c
     """
     base = sort_of(column.type)
     if base is None or base not in _TYPES or not column.nullable:
-        raise DeclineSignal("return-type", f"the function returns {shown_type(column.type)}")
+        raise DeclineSignal("return-type", f"the function returns {display_type(column.type)}")
     if isinstance(value, NoneV):
         if not cast:
             m.fail(flow, TRUE)

@@ -1,4 +1,4 @@
-"""Untrusted. What was heard of the DataFrames that a job, or a cell of a notebook, ran."""
+"""Untrusted. The reports on all DataFrames that a job, or a cell of a notebook, ran."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import TypeAlias
 
 from presieve.errors import Span
 from presieve.report import words
@@ -15,14 +16,14 @@ from presieve.report.model import BoundaryReport, ReportData
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class CollectedReport:
     """One DataFrame that was looked at, and the line of the job that ran it, where it is known."""
 
     data: ReportData
     at: Span | None
 
 
-class Heard:
+class ReportCollector:
     """All of them, in order. Jobs may have threads."""
 
     def __init__(self, called: Callable[[str], str | None]) -> None:
@@ -31,15 +32,15 @@ class Heard:
         """
         self._called = called
         self._lock = threading.Lock()
-        self.looks: list[Look] = []
+        self.collected: list[CollectedReport] = []
         self.skipped: list[tuple[str, Span | None]] = []
         """What was not executed: calls as text, and their lines."""
 
-    def look(self, _: object, data: ReportData) -> None:
+    def collect(self, _: object, data: ReportData) -> None:
         """A DataFrame was looked at."""
         at = self._line()
         with self._lock:
-            self.looks.append(Look(data, at))
+            self.collected.append(CollectedReport(data, at))
 
     def skip(self, what: str) -> None:
         """Something was not executed."""
@@ -69,12 +70,12 @@ class Heard:
             yield "no filter stands above a Python function or an aggregate in what the job ran"
 
     def _boundaries(self) -> Iterator[tuple[BoundaryReport, bool]]:
-        for look in self.looks:
-            for boundary in look.data.boundaries:
-                yield boundary, look.data.changed and boundary.kind != "none"
+        for report in self.collected:
+            for boundary in report.data.boundaries:
+                yield boundary, report.data.changed and boundary.kind != "none"
 
 
-def inside(folder: Path) -> Callable[[str], str | None]:
+def in_folder(folder: Path) -> Callable[[str], str | None]:
     """Files of a job's own folder, by their paths below it."""
 
     def called(file: str) -> str | None:
@@ -86,27 +87,31 @@ def inside(folder: Path) -> Callable[[str], str | None]:
     return called
 
 
-def distinct(looks: Sequence[Look]) -> list[tuple[Look, list[str]]]:
+Placed: TypeAlias = list[tuple[CollectedReport, list[str]]]
+"""Reports, each with the lines that run its DataFrame."""
+
+
+def distinct(collected: Sequence[CollectedReport]) -> Placed:
     """DataFrames with the same boundaries once, with the lines that run them."""
-    found: dict[tuple[tuple[str, ...], ...], tuple[Look, list[str]]] = {}
-    for look in looks:
-        if not look.data.boundaries:
+    found: dict[tuple[tuple[str, ...], ...], tuple[CollectedReport, list[str]]] = {}
+    for report in collected:
+        if not report.data.boundaries:
             continue
         key = tuple(
             (b.operator, b.function, b.kind, b.where, b.prefilter, b.residual)
-            for b in look.data.boundaries
+            for b in report.data.boundaries
         )
-        _, places = found.setdefault(key, (look, []))
-        if look.at is not None and str(look.at) not in places:
-            places.append(str(look.at))
+        _, places = found.setdefault(key, (report, []))
+        if report.at is not None and str(report.at) not in places:
+            places.append(str(report.at))
     return list(found.values())
 
 
-def others(looks: Sequence[Look]) -> str:
+def without_boundary(collected: Sequence[CollectedReport]) -> str:
     """A sentence about the DataFrames that have no boundary, empty where all have one."""
-    rest = sum(not look.data.boundaries for look in looks)
-    if looks and not rest:
+    rest = sum(not report.data.boundaries for report in collected)
+    if collected and not rest:
         return ""
-    other = "other " if rest < len(looks) else ""
+    other = "other " if rest < len(collected) else ""
     ran = f"{rest} {other}DataFrame{'s' if rest != 1 else ''} ran"
     return f"{ran}, in which no filter meets a function or an aggregate."

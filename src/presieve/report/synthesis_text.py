@@ -12,7 +12,7 @@ from presieve.report.source import listing
 from presieve.report.text import field_text
 
 
-class Found(Protocol):
+class SynthesisFields(Protocol):
     """What is told of a :class:`presieve.driver.synthesize.Synthesis`."""
 
     @property
@@ -37,47 +37,47 @@ class Found(Protocol):
     def solver_calls(self) -> int: ...
 
 
-def fields(found: Found) -> Iterator[tuple[str, str]]:
+def fields(synthesis: SynthesisFields) -> Iterator[tuple[str, str]]:
     """What was found and what it rests on, in reading order."""
-    yield "kind", f"{found.kind}. {words.KINDS[found.kind]}"
-    if found.kind != "none":
-        yield "pre-filter", found.prefilter
-        yield "residual", found.residual
-        yield "invariant", found.invariant
-        yield "strength", words.strength(found.strength)
-    if found.kind in words.WITH_RESIDUAL:
-        yield "conjuncts", words.RESIDUAL_STRENGTHS[found.residual_strength]
-    for assumption in found.assumptions:
+    yield "kind", f"{synthesis.kind}. {words.KINDS[synthesis.kind]}"
+    if synthesis.kind != "none":
+        yield "pre-filter", synthesis.prefilter
+        yield "residual", synthesis.residual
+        yield "invariant", synthesis.invariant
+        yield "strength", words.strength(synthesis.strength)
+    if synthesis.kind in words.WITH_RESIDUAL:
+        yield "conjuncts", words.RESIDUAL_STRENGTHS[synthesis.residual_strength]
+    for assumption in synthesis.assumptions:
         yield "assuming", f"{assumption['text']} [{assumption['code']}]"
 
 
-def declined(found: Found) -> Iterator[tuple[str, tuple[str, ...]]]:
+def declined(synthesis: SynthesisFields) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each reason that something could not be handled, and the lines around its place, if it has
     one: a mark in front of the line, a caret below the column.
     """
-    for one in found.declined:
+    for one in synthesis.declined:
         why = _declined(one)
         around = listing.of_place(why)
-        yield str(why), () if around is None else tuple(around.shown())
+        yield str(why), () if around is None else tuple(around.marked_lines())
 
 
-def effort(found: Found) -> str:
+def effort(synthesis: SynthesisFields) -> str:
     """Time and solver calls."""
-    return f"{found.seconds:.3f} s, {found.solver_calls} solver calls"
+    return f"{synthesis.seconds:.3f} s, {synthesis.solver_calls} solver calls"
 
 
-def render(found: Found) -> str:
+def render(synthesis: SynthesisFields) -> str:
     """All of it, without the order of rows, which takes a search of its own."""
-    lines = [field_text(label, text) for label, text in fields(found)]
-    for why, around in declined(found):
+    lines = [field_text(label, text) for label, text in fields(synthesis)]
+    for why, around in declined(synthesis):
         lines += [field_text("declined", why), *(f"    {line}" for line in around)]
-    if found.declined:
-        lines.append(field_text("more", words.why(str(d["code"]) for d in found.declined)))
-    return "\n".join([*lines, field_text("effort", effort(found))])
+    if synthesis.declined:
+        lines.append(field_text("more", words.why(str(d["code"]) for d in synthesis.declined)))
+    return "\n".join([*lines, field_text("effort", effort(synthesis))])
 
 
-def _declined(told: dict[str, object]) -> Declined:
+def _declined(data: dict[str, object]) -> Declined:
     """From the public shape."""
-    file, line, column = told.get("file"), told.get("line"), told.get("column")
+    file, line, column = data.get("file"), data.get("line"), data.get("column")
     span = Span(str(file), int(str(line)), int(str(column or 0))) if line else None
-    return Declined(str(told["code"]), str(told["reason"]), span if file else None)
+    return Declined(str(data["code"]), str(data["reason"]), span if file else None)

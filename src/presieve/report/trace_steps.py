@@ -10,7 +10,7 @@ from presieve.ir.pushdown import Pushdown, ResidualStrength, residual_strength
 from presieve.ir.terms import SQL_TRUE, Scope, Term
 from presieve.report import words
 from presieve.report.rows import value_text
-from presieve.report.trace import Exhibit, Run, Step, Trace
+from presieve.report.trace import Exhibit, Step, TableRun, Trace
 from presieve.semantics.compile import State
 from presieve.semantics.infix import words as infix
 from presieve.semantics.interpret import Raised, holds, keep, key_env, run_fold
@@ -22,7 +22,7 @@ from presieve.synthesis.events import Event, Group, Needed
 
 TIMEZONE = "UTC"
 
-FOUND_BY: dict[events.By, str] = {
+REFUTED_BY: dict[events.By, str] = {
     "samples": "one of the tables run so far",
     "walks": "a random walk",
     "solver": "the solver",
@@ -47,8 +47,8 @@ WEAKER: dict[events.Reason, str] = {
 
 def trace(events: Iterable[Event]) -> Trace:
     """What happened, as steps with numbers."""
-    teller = _Teller()
-    return Trace(tuple(step for event in events for step in teller.steps(event)))
+    steps = _Steps()
+    return Trace(tuple(step for event in events for step in steps.steps(event)))
 
 
 def _explored(event: events.Explored) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
@@ -58,7 +58,7 @@ def _explored(event: events.Explored) -> tuple[str, tuple[str, ...], tuple[Exhib
     return text, (), tuple(map(_needed, needed))
 
 
-class _Teller:
+class _Steps:
     """Tells events one after the other; remembers the numbers."""
 
     def __init__(self) -> None:
@@ -89,24 +89,24 @@ class _Teller:
             case events.Keys(conjuncts):
                 text = "over grouping columns alone, so they go below as they are"
                 return text, tuple(map(sql, conjuncts)), ()
-            case events.Lowered(problem):
-                return self._lowered(problem)
+            case events.CountsScaled(problem):
+                return self._counts_scaled(problem)
             case events.Explored():
                 return _explored(event)
             case events.Proposed(prefilter):
                 self.candidate += 1
                 return f"{self.name} {sql(prefilter)}", (), ()
             case events.Refuted(prefilter, group, by):
-                text = f"{self.name} changes the result of a table, found by {FOUND_BY[by]}"
+                text = f"{self.name} changes the result of a table, found by {REFUTED_BY[by]}"
                 return text, (), (_refutation(prefilter, group),)
             case events.PutBack(needed):
                 text = f"{count(len(needed), 'region')} of rows must stay"
                 return text, (), tuple(map(_needed, needed))
             case events.Mined():
                 return self._mined(event)
-            case events.Round(asked, killed, by):
+            case events.Round(clauses, killed, by):
                 self.round += 1
-                text = f"{self.round}: of {asked} clauses {len(killed)} fall {KILLED_BY[by]}"
+                text = f"{self.round}: of {clauses} clauses {len(killed)} fall {KILLED_BY[by]}"
                 return text, _some(killed), ()
             case events.Settled(clauses, final):
                 return self._settled(len(clauses), final), (), ()
@@ -117,7 +117,7 @@ class _Teller:
             case events.Minimised(clauses, invariant):
                 text = f"of {clauses} clauses the proof rests on {len(invariant)}"
                 return text, tuple(map(infix, invariant)), ()
-            case events.Boxes(number):
+            case events.BoxesTried(number):
                 text = f"{self.name} resists: what it drops are {number} boxes, tried one by one"
                 return text, (), ()
             case events.Weaker(reason):
@@ -127,11 +127,11 @@ class _Teller:
             case events.Relaxed(without, outcome):
                 return _relaxed(without, outcome), (), ()
             case events.Checked(_, pushdown, refused):
-                told = f"refused ({refused})" if refused else "accepted"
-                return f"{told}: {pushdown.kind}", _predicates(pushdown), ()
+                verdict = f"refused ({refused})" if refused else "accepted"
+                return f"{verdict}: {pushdown.kind}", _predicates(pushdown), ()
         assert_never(event)
 
-    def _lowered(self, problem: Problem) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
+    def _counts_scaled(self, problem: Problem) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
         if problem == self.problem:
             return "tables are of the problem itself again", (), ()
         text = "the filter counts far, so that tables are of a problem that counts less far"
@@ -141,7 +141,7 @@ class _Teller:
         self.round = 0
         text = f"for {self.name}: {event.clauses} clauses over {count(event.leaves, 'leaf')} hold "
         text += f"on all {event.pairs} pairs of states of {count(event.tables, 'table')}"
-        return text + ("" if event.asked else ", too many to ask the solver"), (), ()
+        return text + ("" if event.attempted else ", too many to ask the solver"), (), ()
 
     def _settled(self, clauses: int, final: bool | None) -> str:
         if final is None:
@@ -156,10 +156,12 @@ _NAMES = {
     "searched": "search",
     "proposed": "pre-filter",
     "putback": "put back",
+    "countsscaled": "lowered",
     "mined": "invariant",
     "settled": "proof",
     "tried": "residual",
     "stays": "conjunct",
+    "boxestried": "boxes",
     "weaker": "because",
     "ended": "found",
     "checked": "checker",
@@ -183,8 +185,8 @@ def _tried(event: events.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ..
     text = f"{instead} for {sql(event.part)}: {event.judged}"
     if event.group is None:
         return text, (), ()
-    shown = ran("rows that pass", event.group, event.group.rows, event.residual)
-    exhibit = Exhibit(f"the filter rejects what residual {sql(event.residual)} keeps", (shown,))
+    run = ran("rows that pass", event.group, event.group.rows, event.residual)
+    exhibit = Exhibit(f"the filter rejects what residual {sql(event.residual)} keeps", (run,))
     return text, (), (exhibit,)
 
 
@@ -192,9 +194,9 @@ def _stays(event: events.Stays) -> tuple[str, tuple[str, ...], tuple[Exhibit, ..
     text = f"{sql(event.conjunct)} stays"
     if event.group is None:
         return f"{text}; no group was found that shows that it is needed", (), ()
-    shown = ran("rows that pass", event.group, event.group.rows, event.rest)
+    run = ran("rows that pass", event.group, event.group.rows, event.rest)
     why = f"the filter rejects what would be kept without it{_where(event.group)}"
-    return text, (), (Exhibit(why, (shown,)),)
+    return text, (), (Exhibit(why, (run,)),)
 
 
 def _ended(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
@@ -202,12 +204,12 @@ def _ended(pushdown: Pushdown | None) -> tuple[str, tuple[str, ...], tuple[Exhib
         return f"none. {words.KINDS['none']}", (), ()
     strength = words.strength(pushdown.strength)
     text = f"{pushdown.kind}. {words.KINDS[pushdown.kind]}"
-    told = words.RESIDUAL_STRENGTHS[_residual_strength(pushdown)]
-    return text, (*_predicates(pushdown), f"strength {strength}", f"in the residual {told}"), ()
+    residual = words.RESIDUAL_STRENGTHS[_residual_strength(pushdown)]
+    return text, (*_predicates(pushdown), f"strength {strength}", f"in the residual {residual}"), ()
 
 
-def _residual_strength(found: Pushdown) -> ResidualStrength:
-    return residual_strength(found.kind, found.residual, found.residual_witnesses)
+def _residual_strength(pushdown: Pushdown) -> ResidualStrength:
+    return residual_strength(pushdown.kind, pushdown.residual, pushdown.residual_witnesses)
 
 
 def _predicates(pushdown: Pushdown) -> tuple[str, ...]:
@@ -252,28 +254,28 @@ def _where(group: Group) -> str:
         f"{c.name} {value_text(to_python(v, c.sort))}"
         for c, v in zip(group.problem.fold.keys, group.key, strict=True)
     )
-    told = ", ".join(keys)
-    return f" (in the group {told})" if told else ""
+    text = ", ".join(keys)
+    return f" (in the group {text})" if text else ""
 
 
-def ran(label: str, group: Group, rows: tuple[State, ...], post: Term | None = None) -> Run:
+def ran(label: str, group: Group, rows: tuple[State, ...], post: Term | None = None) -> TableRun:
     """What the problem's fold, and then the filter (or ``post``), makes of rows."""
     problem, fold = group.problem, group.problem.fold
-    shown = [
+    table = [
         {c.name: to_python(v, c.sort) for c, v in zip(fold.columns, row, strict=True)}
         for row in rows
     ]
     if not rows and problem.mode is Mode.GROUPED:
-        return Run(label, shown, None, "no group")
+        return TableRun(label, table, None, "no group")
     values = [{c.name: v for c, v in zip(fold.columns, row, strict=True)} for row in rows]
     keys = {c.name: v for c, v in zip(fold.keys, group.key, strict=True)}
     outputs = run_fold(fold, values, keys)
     if isinstance(outputs, Raised):
-        return Run(label, shown, None, "raises")
+        return TableRun(label, table, None, "raises")
     named = list(zip(fold.outputs, outputs, strict=True))
     env = {**key_env(keys), **{(Scope.OUT, o.name): v for o, v in named}}
     result = "kept" if holds(problem.where if post is None else post, env) else "filtered out"
-    return Run(label, shown, {o.name: to_python(v, o.sort) for o, v in named}, result)
+    return TableRun(label, table, {o.name: to_python(v, o.sort) for o, v in named}, result)
 
 
 # --- words ----------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Untrusted. The outcome of a search."""
+"""Untrusted. What a search gives."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from presieve.universe.boxes import Cell
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome of a search. ``pushdown`` is None where nothing can be pushed.
+class SearchResult:
+    """What a search gives. ``pushdown`` is None where nothing can be pushed.
 
     ``cells`` are the regions that rows can be in, ``needs`` those that must stay as
-    far as runs have shown, ``shown`` the runs that show it.
+    far as runs have shown, ``witnesses`` the runs that show it.
     """
 
     problem: Problem
@@ -27,4 +27,4 @@ class Outcome:
     seconds: float
     cells: frozenset[Cell] = frozenset()
     needs: frozenset[Cell] = frozenset()
-    shown: Mapping[Cell, Need] = field(default_factory=dict)
+    witnesses: Mapping[Cell, Need] = field(default_factory=dict)

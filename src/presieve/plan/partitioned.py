@@ -5,10 +5,10 @@ from __future__ import annotations
 from presieve.errors import Declined
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, variables
-from presieve.plan.algebra import NO_PATH, Classes, attribute_id, attribute_var
+from presieve.plan.algebra import NO_PATH, Partitioned, attribute_id, attribute_var
 
 
-def through_classes(below: Classes, conjunct: Term) -> Term | Declined:
+def through_partitioned(below: Partitioned, conjunct: Term) -> Term | Declined:
     """The same of the columns below, where it reads columns alone in which a class is equal.
 
     Lemma: where ``R`` falls into classes by its values in some columns, ``w R = concat [w C | C]``,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from presieve.ir.terms import Term
-from presieve.plan.algebra import Reorder
+from presieve.plan.algebra import Reordered
 
 
-def through_reorder(_below: Reorder, conjunct: Term) -> Term:
+def through_reordered(_below: Reordered, conjunct: Term) -> Term:
     """Unchanged.
 
     Lemma: where ``s`` sorts or distributes rows by what each of them holds, ``filter c (s R)`` and

@@ -1,0 +1,131 @@
+"""Untrusted. Candidate after candidate, each weaker by a cell that turned out to be needed.
+
+Counterexample-guided: samples, random walks and bounded model checking refute a candidate; what
+they find is generalized to a cell of rows that the next one keeps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from presieve.ir.ops import sql_conjunction
+from presieve.ir.pushdown import Strength
+from presieve.ir.terms import SQL_TRUE, Term
+from presieve.synthesis import events
+from presieve.synthesis.invariant.candidate import Attempt, Open, Proof, Wrong, attempt, refute
+from presieve.synthesis.sampling.space import MAX_CELLS
+from presieve.synthesis.sampling.tables import accepts_all
+from presieve.synthesis.search import Search
+from presieve.synthesis.witness import bmc
+from presieve.universe.boxes import cover, excluding
+
+_ROUNDS = 12
+_LENGTHS = range(1, 5)
+MOST = 0.6
+"""Of the time that is left, what a stage may take that others come after."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """A proven candidate, and how strong it is as far as is known."""
+
+    proof: Proof
+    strength: Strength
+
+
+def refine(search: Search) -> Proven | None:
+    """The first candidate that is proved, else what is proved of the last one's boxes."""
+    tracer, budget = search.tracer, search.budget
+    tracer.explored(search.space, search.finding)
+    for _ in range(_ROUNDS):
+        if search.scaling:
+            search.sweep()
+        if search.is_weaker():
+            tracer.put_back(search.space, search.finding)
+            return None
+        prefilter = search.candidate()
+        if prefilter == SQL_TRUE and not accepts_all(search.space):
+            tracer.put_back(search.space, search.finding, "nothing")
+            return None
+        tracer.proposed(search.space, search.finding, prefilter)
+        result = _tried(search, prefilter)
+        if isinstance(result, Proof):
+            if search.finding.witnessed:
+                return Proven(result, "regions")
+            tracer.record(events.Weaker("guards"))
+            return Proven(result, "universe")
+        if not result or budget.is_used_up:
+            break
+    tracer.put_back(search.space, search.finding, "time" if budget.is_used_up else "resists")
+    return None if search.stronger else _of_boxes(search)
+
+
+def _tried(search: Search, prefilter: Term) -> Proof | bool:
+    """A proof of the candidate, or whether something was learned against it."""
+    tried = Attempt(search.gather(), prefilter)
+    result = tried.begin()
+    if isinstance(result, Open):
+        if search.sweep(prefilter) or _model_check(search, prefilter):
+            return True
+        result = tried.go_on()
+    if isinstance(result, Wrong):
+        search.tracer.refuted(search.space, prefilter, result, "samples")
+        learned = search.learn(result)
+        search.sweep()
+        return learned
+    return result if isinstance(result, Proof) else False
+
+
+def _model_check(search: Search, prefilter: Term) -> bool:
+    """Learn from a table that the solver finds against a candidate. True if there was one."""
+    space, budget, where = search.space, search.budget, search.space.problem.where
+    for rows in _LENGTHS:
+        if budget.is_used_up:
+            return False
+        query = bmc.TableQuery(space, rows, budget.solver(), budget.effort())
+        found = bmc.wrong_table(query, prefilter, where)
+        wrong = refute(space, prefilter, where, [found] if found else [])
+        if wrong is not None:
+            search.tracer.refuted(space, prefilter, wrong, "solver")
+            return search.learn(wrong)
+    return False
+
+
+def _of_boxes(search: Search) -> Proven | None:
+    """The candidate resists: exclude single boxes of dropped cells, and join what is proved."""
+    search.budget.begin(MOST)
+    evidence, kept, partitions = search.gather(), search.finding.kept, search.space.partitions
+    boxes = cover(partitions, [c for c in search.space.cells if c not in kept], kept)
+    proofs: list[Proof] = []
+    search.tracer.record(events.BoxesTried(len(boxes)))
+    for box in boxes if len(boxes) > 1 else []:
+        if search.budget.is_used_up:
+            break
+        part = excluding(partitions, box)
+        search.tracer.record(events.Proposed(part))
+        result = attempt(evidence, part)
+        if isinstance(result, Proof):
+            proofs.append(result)
+    if len(proofs) > 1:
+        search.budget.begin(MOST)
+        every = sql_conjunction(p.prefilter for p in proofs)
+        search.tracer.record(events.Proposed(every))
+        joined = attempt(evidence, every)
+        if isinstance(joined, Proof):
+            return Proven(joined, "universe")
+    return Proven(proofs[0], "universe") if proofs else None
+
+
+def keep_all(search: Search) -> Proven | None:
+    """The proof that every row may be kept, for conjuncts over keys to go below with."""
+    search.budget.begin()
+    search.tracer.record(events.Proposed(SQL_TRUE))
+    result = attempt(search.gather(), SQL_TRUE)
+    if not isinstance(result, Proof):
+        return None
+    needed = (
+        search.space.size <= MAX_CELLS
+        and search.finding.witnessed
+        and search.candidate() == SQL_TRUE
+    )
+    return Proven(result, "regions" if needed else "universe")

@@ -1,0 +1,166 @@
+"""Untrusted. What one search knows: its tables, which rows they need, and the next candidate.
+
+Samples may be of a scaled problem (``forms/count_scaling.py``); what is proved is the original one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import islice
+from random import Random
+
+from presieve.ir.pushdown import Strength
+from presieve.ir.terms import Term
+from presieve.semantics.compile import State
+from presieve.synthesis import events
+from presieve.synthesis.budget import Budget
+from presieve.synthesis.forms.count_scaling import CountScaling, scale_counts
+from presieve.synthesis.invariant.candidate import Evidence, Wrong
+from presieve.synthesis.result import SearchResult
+from presieve.synthesis.sampling import walks
+from presieve.synthesis.sampling.climb import climbed
+from presieve.synthesis.sampling.space import Space
+from presieve.synthesis.sampling.tables import Finding, Table, explore
+from presieve.synthesis.tracer import Tracer
+from presieve.synthesis.witness import bmc
+from presieve.synthesis.witness.generalize import generalize
+from presieve.synthesis.witness.lifting import lift_witnesses
+from presieve.universe.boxes import predicate
+
+_SEEDS = range(1, 7)
+"""Rows of a first accepted table that the solver is asked for."""
+_RANDOM_WALKS = 75
+_SWEEPS = 4
+_WALKED = 30
+"""Tables to begin with that walks of a scaled problem find."""
+
+
+@dataclass
+class Search:
+    """The search of one problem, whose space is ``original``; what its stages share.
+
+    ``stronger`` is what was found under more assumptions. ``space`` is the one that tables are of.
+    """
+
+    original: Space
+    budget: Budget
+    stronger: SearchResult | None
+    tracer: Tracer
+    space: Space = field(init=False)
+    scaling: CountScaling | None = None
+    finding: Finding = field(default_factory=Finding)
+    evidence: Evidence = field(init=False)
+    _random: Random = field(default_factory=lambda: Random(0))
+    _walking: Random = field(default_factory=lambda: Random(5))
+
+    def __post_init__(self) -> None:
+        self.space = self.original
+
+    # --- the problem that tables are of -------------------------------------------------------
+
+    def scale(self, *, sums: bool = False) -> bool:
+        """Take samples of the scaled problem from now on, if there is one."""
+        self.scaling = scale_counts(self.original.problem, self.original.classes, sums=sums)
+        if self.scaling:
+            self.space = Space(self.scaling.problem, chosen=self.original.chosen)
+            self.tracer.counts_scaled(self.scaling.problem)
+        return self.scaling is not None
+
+    def unscale(self) -> None:
+        """Back to the original problem, of which nothing is known yet."""
+        self.space, self.scaling, self.finding = self.original, None, Finding()
+        self.tracer.counts_scaled(self.original.problem)
+
+    def lift(self, strength: Strength) -> Strength:
+        """Make witnesses of the original problem of those of the scaled one, as far as it goes."""
+        assert self.scaling is not None
+        if strength != "regions":
+            return strength
+        lifted = lift_witnesses(self.scaling, self.original, self.space, self.finding)
+        if lifted is None:
+            self.tracer.record(events.Weaker("raised"))
+            return "universe"
+        self.finding.needs = lifted
+        return strength
+
+    # --- tables -------------------------------------------------------------------------------
+
+    def explore(self) -> None:
+        """Accepted tables and needed cells, by running; a first one by the solver or climbing."""
+        walked = walks.accepted_tables(self.space, Random(4)) if self.scaling else ()
+        self._explore(list(islice(walked, _WALKED)))
+        if self.finding.accepted:
+            return
+        for rows in _SEEDS:
+            if self.budget.is_used_up:
+                return
+            query = bmc.TableQuery(self.space, rows, self.budget.solver(), self.budget.effort())
+            seed = bmc.accepted_table(query)
+            if seed and isinstance(self.space.machine.outcome(*seed), tuple):
+                self._explore([seed])
+                return
+        near = list(climbed(self.space, Random(7)))
+        if near:
+            self._explore(near)
+
+    def _explore(self, seeds: list[tuple[Table, State]]) -> None:
+        known = self.stronger.witnesses if self.stronger and not self.scaling else {}
+        self.finding = explore(self.space, self._random, self.budget.until, seeds, known)
+
+    def sweep(self, refuted: Term | None = None) -> bool:
+        """Learn from random walks until they have nothing more to tell. True if they had.
+
+        What is found first speaks against the candidate ``refuted``, if one is given.
+        """
+        before = len(self.finding.kept)
+        for _ in range(_SWEEPS):
+            known = len(self.finding.kept)
+            for table, key in walks.wrong_tables(
+                self.space, self._walking, lambda: self.finding.kept
+            ):
+                if self.budget.is_used_up:
+                    break
+                wrong = Wrong(table, key)
+                if refuted is not None:
+                    self.tracer.refuted(self.space, refuted, wrong, "walks")
+                    refuted = None
+                self.learn(wrong)
+            if len(self.finding.kept) == known:
+                break
+        return len(self.finding.kept) > before
+
+    def learn(self, wrong: Wrong) -> bool:
+        """See :func:`generalize`."""
+        group = wrong.table, wrong.key
+        return generalize(self.space, self.finding, group, self._random, self.budget.deadline)
+
+    def gather(self) -> Evidence:
+        """Tables to learn invariants from: accepted ones, their witnesses, random ones, and those
+        that are not the same to both runs.
+        """
+        space = self.space
+        tables: dict[tuple[Table, State], None] = dict.fromkeys(self.finding.accepted)
+        tables |= dict.fromkeys((n.table, n.key) for n in self.finding.kept.values())
+        random = Random(2)
+        for i in range(_RANDOM_WALKS):
+            table = space.random_table(random, 1 + i % 7)
+            tables.setdefault((table, random.choice(space.keys)))
+        parted = walks.parted_tables(space, random, self.finding.kept)
+        tables |= dict.fromkeys(islice(parted, _RANDOM_WALKS))
+        solver, effort = self.budget.solver, self.budget.effort
+        self.evidence = Evidence(
+            space, list(tables), solver, effort, self.original, self.scaling, self.tracer.record
+        )
+        return self.evidence
+
+    # --- candidates ---------------------------------------------------------------------------
+
+    def candidate(self) -> Term:
+        """The strongest pre-filter that nothing seen so far speaks against."""
+        return predicate(self.space.partitions, self.finding.kept, self.space.absent)
+
+    def is_weaker(self) -> bool:
+        """Whether a row must stay that could be dropped under more assumptions."""
+        if self.stronger is None:
+            return False
+        return not self.finding.kept.keys() & self.stronger.cells <= self.stronger.needs
