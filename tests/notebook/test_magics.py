@@ -78,7 +78,7 @@ def test_a_cell_runs_enabled_and_shows_what_was_pushed(cells: Shell, spark: Spar
 def test_a_cell_that_is_only_explained(cells: Shell) -> None:
     shown = cells.run("%%presieve --explain\nresult = best.filter('m > 4').collect()")
     assert "pre-filter    v > 4" in shown
-    assert "The plan is left as it is." in shown
+    assert "The plan is unchanged." in shown
 
 
 @pytest.mark.classic("the active session of another thread")

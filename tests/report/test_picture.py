@@ -270,16 +270,16 @@ def test_the_answer_is_one_sentence_for_each_function() -> None:
         return ["".join(text for text, _ in sentence) for sentence in words.answer(data)]
 
     assert told(SIMPLE) == [
-        "Only rows with score >= 90.0D still come to top_two, about 3.4% of them. This holds if"
+        "Only rows with score >= 90.0D still reach top_two, about 3.4% of them. This holds if"
         " column score holds no NaN."
     ]
     assert told(DECLINED) == [
-        "Nothing is moved below bad: time.time() is not known (jobs/teams.py:40:9)."
+        "Nothing is pushed below bad: time.time() is not known (jobs/teams.py:40:9)."
     ]
-    assert told(EMPTY) == ["The filter above top_two can never hold."]
-    assert told(replace(SIMPLE, boundaries=(SPLIT,) * 5))[-1] == "2 more are told below."
+    assert told(EMPTY) == ["The filter above top_two is never true."]
+    assert told(replace(SIMPLE, boundaries=(SPLIT,) * 5))[-1] == "2 more below."
     sure = replace(SPLIT, assumptions=(), estimated_selectivity=0.0)
     assert told(replace(SIMPLE, boundaries=(sure,))) == [
-        "Only rows with score >= 90.0D still come to top_two, almost none of them. This is proven"
+        "Only rows with score >= 90.0D still reach top_two, almost none of them. This is proven"
         " and assumes nothing."
     ]

@@ -66,7 +66,7 @@ class Heard:
         for line, times in met.items():
             yield line if times == 1 else f"{line} ({times} times)"
         if not met:
-            yield "no filter stands above a Python function or an aggregate in what the job ran"
+            yield "the job ran no filter above a Python function or an aggregate"
 
     def _boundaries(self) -> Iterator[tuple[BoundaryReport, bool]]:
         for look in self.looks:
@@ -109,4 +109,4 @@ def others(looks: Sequence[Look]) -> str:
         return ""
     other = "other " if rest < len(looks) else ""
     ran = f"{rest} {other}DataFrame{'s' if rest != 1 else ''} ran"
-    return f"{ran}, in which no filter meets a function or an aggregate."
+    return f"{ran} without a filter above a function or an aggregate."

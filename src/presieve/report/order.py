@@ -90,11 +90,11 @@ DEPENDENT: Mapping[str, str] = {
     "value": "the result depends on the order of rows",
     "error": "whether the function raises depends on the order of rows",
     "rounding": "the result depends on the order of rows through the rounding of doubles",
-    "nan": "the result depends on the order of rows where there are NaNs",
+    "nan": "the result depends on the order of rows if there are NaNs",
     "zero": "the sign of a zero in the result depends on the order of rows",
 }
 INDEPENDENT = "the result does not depend on the order of rows (proved)"
-UNKNOWN = "whether the result depends on the order of rows is not known"
+UNKNOWN = "it is not known whether the result depends on the order of rows"
 
 
 def dependent(witness: Permuted) -> Order:

@@ -8,11 +8,11 @@ from typing import Any, Literal, TypeAlias
 Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays"]
 
 TOLD: dict[Fate, str] = {
-    "below": "moved below, nothing of it is checked above",
-    "implied": "says no more than the rest of the filter, so nothing of it is checked above",
-    "weakened": "weakened, all that is checked above is",
-    "replaced": "replaced, above stands",
-    "stays": "stays above as it is",
+    "below": "pushed; nothing remains above",
+    "implied": "implied by the rest of the filter; nothing remains above",
+    "weakened": "weakened; what remains above is",
+    "replaced": "replaced; what remains above is",
+    "stays": "stays above, unchanged",
 }
 """What each word means, for people."""
 
@@ -54,7 +54,7 @@ class Reach:
     why: str = ""
 
     def __str__(self) -> str:
-        return f"{self.text}: {self.why or 'given to the scan'}"
+        return f"{self.text}: {self.why or 'pushed to the scan'}"
 
     def to_json(self) -> dict[str, Any]:
         """In JSON's types."""

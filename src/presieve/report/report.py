@@ -66,7 +66,7 @@ class Report:
         Raises what the job raises; :class:`UsageError` on a report whose DataFrame is not at hand.
         """
         if self._runs is None:
-            raise UsageError("only a report of presieve.explain can be measured")
+            raise UsageError("only a report from presieve.explain can be measured")
         measured = self._runs()
         self.data = replace(self.data, measured=measured)
         return measured
@@ -82,7 +82,7 @@ class Report:
         self.data = self.data.traced(index)
         found = self.boundaries[index].trace
         if found is None:
-            raise UsageError("nothing was searched there: see what was declined")
+            raise UsageError("there was no search for this boundary: see why it was declined")
         return found
 
     def __str__(self) -> str:

@@ -20,10 +20,10 @@ Side: TypeAlias = Literal["before", "after"]
 
 TAGS: dict[Role, str] = {
     "written": "filter as written",
-    "residual": "what stays of it",
+    "residual": "residual",
     "function": "function",
     "prefilter": "pre-filter",
-    "stays": "filter, stays",
+    "stays": "filter, unchanged",
     "scan": "scan",
 }
 """The roles as people call them, from the result down."""
