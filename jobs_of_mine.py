@@ -1,3 +1,4 @@
+
 import os
 
 LIMIT = float(os.environ.get("LIMIT", "90"))

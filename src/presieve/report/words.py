@@ -9,7 +9,7 @@ from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.model import BoundaryReport, Measured, ReportData
 
 KINDS = {
-    "exact": "The pre-filter replaces the filter; nothing is left to check above the function.",
+    "exact": "The pre-filter replaces the filter; nothing is left to check above.",
     "split": "Rows are filtered below the function; a weaker filter remains above it.",
     "partial": "Rows are filtered below the function; the whole filter remains above it.",
     "empty": "The filter is never true, so the result is empty.",
