@@ -61,7 +61,7 @@ def group_fold(
         raise UsageError(f"{type(made).__name__} needs methods zero() and reduce(acc, row)")
     declared = returns if returns is not None else getattr(made, "outputType", None)
     if declared is None:
-        raise UsageError(f"{type(made).__name__} has no outputType: give returns, such as 'double'")
+        raise UsageError(f"{type(made).__name__} has no outputType: pass returns, such as 'double'")
 
     def columns(*names: str, **named: Column | str) -> Column:
         return _column(made, declared, names, named, streamed)
@@ -139,7 +139,7 @@ def _filters(fold: KeyedFold, where: str, options: Options, unread: str | None) 
     logger.info("fold_by_key, %s: %s", name, below)
     prefilter = fold.below(below.prefilter)
     if prefilter is None:
-        logger.info("fold_by_key, %s: left alone: what is read is not known", name)
+        logger.info("fold_by_key, %s: left alone: the columns that it reads are not known", name)
         return "true", where
     return prefilter, below.residual
 
@@ -155,7 +155,7 @@ def _column(
     from pyspark.sql.types import DataType
 
     if not all(isinstance(n, str) for n in names):
-        raise UsageError("columns that are not names are given by keyword: best(score=F.col('s'))")
+        raise UsageError("pass columns that are not names by keyword: best(score=F.col('s'))")
     fields = (*names, *named)
     if not fields or len(set(fields)) != len(fields):
         raise UsageError(f"a fold needs columns, each once: {', '.join(fields) or 'none is given'}")

@@ -28,7 +28,7 @@ GIVEN: dict[str, Any] = {
         ({"returns": 3}, "returns is a text such as"),
         ({"keys": 3}, "keys is a text such as 'team', or a list of them, not 3"),
         ({"keys": [3]}, "keys is a text such as"),
-        ({"keys": "G"}, "key 'G' is no column of the schema: g, x; did you mean g?"),
+        ({"keys": "G"}, "key 'G' is not a column of the schema: g, x; did you mean g?"),
         ({"mode": 3}, "mode is 'grouped', 'global' or 'row', not 3"),
         ({"policy": ["strict"]}, "policy is 'default', 'assume' or 'strict', not ['strict']"),
         ({"budget": "10"}, "budget is a positive number of seconds, not '10'"),

@@ -192,11 +192,11 @@ def _session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
     if against is not None:
         return against
     if gateway.is_streaming(plan):
-        return Declined("streaming", "a stream is left alone; optimize its batches in foreachBatch")
+        return Declined("streaming", "streams are left alone; optimize the batches in foreachBatch")
     for key, expected in _CONFS.items():
         value = gateway.conf(key, expected).lower()
         if value != expected:
-            return Declined("conf", f"{key} is {value}, and proofs are about {expected}: unset it")
+            return Declined("conf", f"{key} is {value}, but proofs require {expected}: unset it")
     return None
 
 
@@ -345,7 +345,7 @@ def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame | Decl
         plan = rewrite_plan(gateway, opened.plan, edits, opened.timezone)
         df = gateway.dataframe(plan)
         if not gateway.same_output(opened.plan, gateway.analyzed(df)):
-            return Declined("plan-shape", "the rewritten plan has other columns")
+            return Declined("plan-shape", "the rewritten plan has different columns")
         return df
     except DeclineSignal as signal:
         return signal.declined

@@ -100,7 +100,7 @@ def _list(all_: list[Listed], *, json: bool) -> None:
         print(f"{group}\n")
         output.fields((one.code, one.title) for one in all_ if one.group == group)
         print()
-    print("`presieve why CODE` tells more of one of them.")
+    print("`presieve why CODE` explains one of them.")
 
 
 def _show(text: str) -> None:

@@ -260,7 +260,7 @@ def _answering(df: DataFrame) -> DataFrame:
         _complain(f"left alone: {error}")
         return df
     except Exception as error:  # no bug of ours may stop a job that runs without us
-        logger.warning("left alone, as looking at it failed; please report it", exc_info=error)
+        logger.warning("left alone because optimizing it failed; please report it", exc_info=error)
         return df
 
 

@@ -131,7 +131,7 @@ def _since(verdict: Verdict, claim: Claim, started: float) -> Verdict:
 
 def _declined(declined: Declined) -> Verdict:
     told = [declined.to_json()]
-    remedy = f"{REWRITE}; `presieve why {declined.code}` tells more"
+    remedy = f"{REWRITE}; `presieve why {declined.code}` explains it"
     return Verdict("unknown", reason=str(declined), declined=told, remedy=remedy)
 
 

@@ -353,7 +353,7 @@ def synthesize(
         proof, strength = search.run()
         if proof is None and search.candidate() != SQL_TRUE:
             why = "time ran out; raise budget=" if search.out_of_time else "no invariant was found"
-            declined = (Declined("no-proof", f"a pre-filter is likely right, but {why}"),)
+            declined = (Declined("no-proof", f"a pre-filter is likely correct, but {why}"),)
     if proof is None and keys_only:
         proof, strength = search.keep_all()
     pushdown = None

@@ -99,10 +99,10 @@ def native_call(tree: Tree) -> NativeCall:
     total = _total(str(function["class"]), inside, condition)
     name = _NAMES.get(str(function["class"]), "")
     if not name:
-        why = f"no filter is moved through the aggregate function {shown}"
+        why = f"filters are not pushed through the aggregate function {shown}"
         return NativeCall("", (), [], total, shown, why)
     if whole["isDistinct"] and name not in _REPEATABLE:
-        why = f"no filter is moved through {name}(DISTINCT ...)"
+        why = f"filters are not pushed through {name}(DISTINCT ...)"
         return NativeCall("", (), [], total, name, why)
     return NativeCall(name, inside, condition, total, name)
 
@@ -223,4 +223,4 @@ def _overflow(evaluation: str) -> Overflow:
             return Overflow.RAISES
         case "LEGACY":
             return Overflow.WRAPS
-    raise DeclineSignal("native-aggregate", "no filter is moved through try_sum")
+    raise DeclineSignal("native-aggregate", "filters are not pushed through try_sum")

@@ -90,7 +90,7 @@ def recall(store: Store, asked: Asked) -> Solution | None:
         found = _solution(asked, data, started)
         return found and replace(found, known=dict(asked.known))
     except _Unfit as problem:
-        logger.warning("an entry of the cache is dropped, %s: %s", store.path(asked.name), problem)
+        logger.warning("dropping a cache entry, %s: %s", store.path(asked.name), problem)
         store.drop(asked.name)
         return None
 
