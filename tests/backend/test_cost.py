@@ -174,7 +174,7 @@ def test_a_self_join_of_which_one_side_is_filtered(spark: SparkSession, path: Pa
     joined = left.join(right.selectExpr("team AS t", "m AS top"), F.expr("team = t"))
     changed, said, _ = told(joined)
     assert not changed
-    assert any("which Spark does once as long as both are alike" in s for s in said)
+    assert any("which Spark does once as long as both are the same" in s for s in said)
     changed, _, _ = told(joined, "always")
     assert changed
 

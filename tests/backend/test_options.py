@@ -92,7 +92,7 @@ def test_facts_of_many_columns(
         assert fast is not counted
         assert presieve.optimize(counted, declare=()) is counted
     same_rows(counted, fast)
-    assert "is about no filter here" not in caplog.text, "they are about the whole session"
+    assert "applies to no filter here" not in caplog.text, "they are about the whole session"
 
 
 def test_pure_functions_by_name(

@@ -341,7 +341,7 @@ def test_a_mapping_says_what_is_returned() -> None:
         assert asked({unannotated: kind}).prefilter == "y"
     unknown: list[Any] = [list, str | int, "list", None]
     for kind in unknown:
-        with pytest.raises(UsageError, match="it is not known what unannotated returns"):
+        with pytest.raises(UsageError, match="unannotated has no known result type"):
             asked({unannotated: kind})
     with pytest.raises(UsageError, match=r"write pure=.unannotated: str"):
         asked([unannotated])

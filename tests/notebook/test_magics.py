@@ -69,7 +69,7 @@ def test_a_cell_runs_enabled_and_shows_what_was_pushed(cells: Shell, spark: Spar
     number = cells.shell.execution_count - 1
     assert f"In[{number}]:2, In[{number}]:3: 1 place" in shown
     assert "measured" in shown
-    assert "1 other DataFrame ran, in which no filter meets" in shown
+    assert "1 other DataFrame ran without a filter above" in shown
     assert "3\n" in shown  # the cell's own value
     assert setting_of(spark) is before
 

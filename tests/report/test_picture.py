@@ -98,7 +98,7 @@ def test_what_is_moved_is_marked_and_signed() -> None:
         ("Relation", "scan"),
     ]
     assert tags(after) == [
-        ("Filter", "what stays of it"),
+        ("Filter", "residual"),
         ("top_two", "function"),
         ("Project", ""),
         ("Filter", "pre-filter"),
@@ -180,7 +180,7 @@ def test_of_a_large_plan_what_has_no_part_is_folded() -> None:
         assert tags(picture) == [
             ("20 operators", ""),
             ("Join", ""),
-            ("Filter", "what stays of it" if filtered else "filter as written"),
+            ("Filter", "residual" if filtered else "filter as written"),
             ("top_two", "function"),
             ("Project", ""),
             *filtered,
@@ -281,5 +281,5 @@ def test_the_answer_is_one_sentence_for_each_function() -> None:
     sure = replace(SPLIT, assumptions=(), estimated_selectivity=0.0)
     assert told(replace(SIMPLE, boundaries=(sure,))) == [
         "Only rows with score >= 90.0D still reach top_two, almost none of them. This is proven"
-        " and assumes nothing."
+        " without assumptions."
     ]

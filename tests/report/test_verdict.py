@@ -124,7 +124,7 @@ def run(label: str, m: object, result: str) -> Run:
 def test_what_goes_wrong_is_said(written: Run, pushed: Run, blame: Blame, told: str) -> None:
     text = refuted(written, pushed, blame)
     assert told in text
-    assert "presieve proves no pre-filter for this filter" in text
+    assert "presieve finds no pre-filter for this filter" in text
 
 
 def test_rows_too_wide_for_a_table_are_told_line_by_line() -> None:

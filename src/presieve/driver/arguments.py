@@ -38,7 +38,7 @@ def check_texts(name: str, value: object, example: str) -> None:
     if isinstance(value, str):
         return
     if not isinstance(value, Collection) or not all(isinstance(v, str) for v in value):
-        raise UsageError(f"{name} is a string like {example!r}, or a list of them, not {value!r}")
+        raise UsageError(f"{name} is a string such as {example!r} or a list of them, not {value!r}")
 
 
 def check_dataframe(value: object, verb: str) -> None:
