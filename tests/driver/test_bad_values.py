@@ -40,7 +40,7 @@ GIVEN: dict[str, Any] = {
         ({"declare": "y > 1"}, "declare 'y > 1': there is no column y; the columns are: "),
         ({"declare": "x >"}, "declare 'x >': a column or a literal is expected"),
         ({"pure": 3}, "pure is a list of functions, not 3"),
-        ({"pure": [3]}, "pure: 3 is no function"),
+        ({"pure": [3]}, "pure: 3 is not a function"),
     ],
 )
 @pytest.mark.parametrize("function", [presieve.synthesize, presieve.verify])

@@ -121,7 +121,7 @@ def test_lists_and_numbers_are_read_as_such() -> None:
         ({"declare": 3}, "here declare: declare is a string such as 'NOT isnan(score)' or a list"),
         ({"declare": [3]}, "here declare: declare is a string such as"),
         ({"pure": 3}, "here pure: pure is a list of functions, not 3"),
-        ({"pure": [3]}, "here pure: pure: 3 is no function"),
+        ({"pure": [3]}, "here pure: pure: 3 is not a function"),
     ],
 )
 def test_values_that_are_none(written: dict[str, object], text: str) -> None:

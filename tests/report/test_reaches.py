@@ -88,7 +88,7 @@ def test_a_renamed_column_is_known_by_its_name_in_the_file() -> None:
 @pytest.mark.parametrize(
     ("text", "leaves", "names", "why"),
     [
-        ("isnan(x) OR x > 3", FILES, {}, "no scan filter for isnan(); an OR is pushed to a scan as"),
+        ("isnan(x) OR x > 3", FILES, {}, "no scan filter for isnan(); an OR is pushed to a scan"),
         ("x * x > 3", FILES, {}, "it computes with a column"),
         ("n > m", FILES, {}, "it compares two columns"),
         ("x > 3", FILES, {NAMES["x"]: ""}, "column x is computed below the function"),
