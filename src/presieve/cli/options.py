@@ -21,7 +21,7 @@ class Mode(StrEnum):
 Turns: TypeAlias = Annotated[int, typer.Option(min=1, help="Measured turns; medians are told.")]
 Data: TypeAlias = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="Where the tables are kept; a cache folder without it."),
+    typer.Option(metavar="DIR", help="The folder for the tables. Default: a cache folder."),
 ]
 Ledger: TypeAlias = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Add a line to this file.")
@@ -45,13 +45,13 @@ Where: TypeAlias = Annotated[
 ]
 Returns: TypeAlias = Annotated[
     str | None,
-    typer.Option(metavar="DDL", help="Output columns, where the function does not carry them."),
+    typer.Option(metavar="DDL", help="Output columns, if the function does not declare them."),
 ]
 Keys: TypeAlias = Annotated[
-    str, typer.Option(metavar="A,B", help="The grouping columns, with commas between.")
+    str, typer.Option(metavar="A,B", help="The grouping columns, separated by commas.")
 ]
 ModeOption: TypeAlias = Annotated[
-    Mode, typer.Option("--mode", help="Whether the fold of no rows is nothing (GROUP BY) or a row.")
+    Mode, typer.Option("--mode", help="GROUP BY, or one group of all rows.")
 ]
 
 
@@ -70,10 +70,10 @@ Budget: TypeAlias = Annotated[str | None, _shown("budget")]
 Declare: TypeAlias = Annotated[list[str] | None, _shown("declare")]
 Pure: TypeAlias = Annotated[list[str] | None, _shown("pure")]
 Save: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="CERT.json", help="Write the certificate of a proof there.")
+    Path | None, typer.Option(metavar="CERT.json", help="Write the certificate of the proof.")
 ]
 Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="One JSON object on standard output, the rest elsewhere.")
+    bool, typer.Option("--json", help="Print one JSON object to standard output.")
 ]
 
 

@@ -40,9 +40,9 @@ def command(
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Tell what a decline code means, with an example and what to change. Without CODE, list all.
+    """Explain a decline code, with an example and what to change. Without CODE, list all codes.
 
-    A code stands in square brackets in reports and logs; the brackets may stay.
+    Reports and logs show codes in square brackets. You may include the brackets.
     """
     if code is None:
         _list(list(listed()), json=json)
