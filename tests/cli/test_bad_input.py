@@ -132,7 +132,7 @@ CASES: list[tuple[list[str], str]] = [
     ([*FOUND, "--pure", "f"], "there is no 'f' in it"),
     ([*FOUND, "--pure", "no_such_module:f"], "no_such_module: there is no such module"),
     ([*FOUND, "--pure", ".:f"], ".: not the name of a module; write MODULE:FUNCTION"),
-    ([*FOUND, "--pure", "math:pi"], "is no function"),
+    ([*FOUND, "--pure", "math:pi"], "is not a function"),
     ([*FOUND, "--save", "$/nowhere/c.json"], "there is no folder $/nowhere; make it, or name"),
     ([*FOUND, "--save", "$"], "$: that is a folder; name a file in it"),
     ([*FOUND, "--save", "/proc/c.json"], "/proc/c.json: it cannot be written: No such file"),

@@ -87,7 +87,7 @@ def run(label: str, m: object, result: str) -> Run:
             run("as written", 1, "kept"),
             Run("as pushed", [], None, "no group"),
             "prefilter",
-            "dropped, no row is left, and a result row is missing.",
+            "dropped rows, no row is left, and a result row is missing.",
         ),
         (
             run("as written", 1, "kept"),
