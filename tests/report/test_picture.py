@@ -133,7 +133,7 @@ def test_a_filter_that_is_gone_leaves_a_place() -> None:
 def test_one_picture_where_the_plan_stays() -> None:
     found = drawn(DECLINED)
     (only,) = found.sides
-    assert tags(only) == [("Filter", "filter, unchanged"), ("bad", "function"), ("Relation", "scan")]
+    assert tags(only) == [("Filter", "filter, kept"), ("bad", "function"), ("Relation", "scan")]
     assert found.roles == ("function", "stays", "scan")
 
 

@@ -23,7 +23,7 @@ TAGS: dict[Role, str] = {
     "residual": "residual",
     "function": "function",
     "prefilter": "pre-filter",
-    "stays": "filter, unchanged",
+    "stays": "filter, kept",
     "scan": "scan",
 }
 """The roles as people call them, from the result down."""
