@@ -189,7 +189,7 @@ def _unwrap(obj: object, form: Form | None) -> object:
         reason = f"{_UDFS.get(kind, f'UDFs of evaluation type {kind}')} are not read"
         raise DeclineSignal("unsupported-form", f"{reason}: write a function of one value or group")
     if getattr(obj, "deterministic", True) is not True:
-        raise DeclineSignal("impure-random", "the UDF is declared to be non-deterministic: is it?")
+        raise DeclineSignal("impure-random", "the UDF is declared nondeterministic: is it?")
     return function
 
 
@@ -219,7 +219,7 @@ def _lift(
         fold, text = lift_class(obj, columns, returns)
         return Lifted(fold, tuple(columns.assumptions.values()), text, _calls(columns))
     if not isinstance(obj, FunctionType):
-        raise DeclineSignal("not-a-function", f"{_shown(obj)} is no function written with def")
+        raise DeclineSignal("not-a-function", f"{_shown(obj)} is not a function written with def")
     source = function_source(obj)
     if isinstance(form, RowFunction):
         return _lift_row(obj, source, form, request, zone, tracked)

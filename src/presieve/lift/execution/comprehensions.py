@@ -93,7 +93,7 @@ class _Rounds:
                 continue
             self.count += 1
             if self.count > MOST:
-                raise self.m.decline("too-large", f"more than {MOST} rounds", g.iter)
+                raise self.m.decline("too-large", f"more than {MOST} iterations", g.iter)
             self.settle(here, g.iter)
             yield self._path(env, passed), passed
 
@@ -101,7 +101,7 @@ class _Rounds:
         """After something that is evaluated in a round: what a loop goes over must not change."""
         settled_branch(self.flow, here)
         if any(self.flow.heap[n] != v for n, v in self.watched.items()):
-            reason = "a call changes an object while a comprehension goes over it"
+            reason = "a call changes an object while a comprehension iterates over it"
             raise self.m.decline("mutation", reason, node)
 
     def _path(self, env: dict[str, Value], given: Term) -> Flow:
@@ -143,7 +143,7 @@ def comprehension(
 def _text(m: Machine, value: Value, node: ast.AST) -> str:
     if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == STRING:
         return str(literal_value(value.term))
-    raise m.decline("unsupported-expression", "a dict with other keys than texts", node)
+    raise m.decline("unsupported-expression", "a dict with keys that are not strings", node)
 
 
 def reduction(
@@ -157,7 +157,7 @@ def reduction(
     default = next((k.value for k in node.keywords if k.arg == "default"), None)
     others = any(k.arg != "default" or name not in EXTREMES for k in node.keywords)
     if len(node.args) != 1 or others:
-        raise m.decline("unknown-call", f"{name} with other arguments than one", node)
+        raise m.decline("unknown-call", f"{name} without exactly one argument", node)
     elt: ast.expr
     if isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
         what = node.args[0]
@@ -213,7 +213,7 @@ def _extreme(
         rounds.settle(here, node)
     if best is None:
         if default is None:
-            raise m.decline("always-raises", "the least or greatest of nothing", node)
+            raise m.decline("always-raises", "min or max of nothing", node)
         return default
     if default is None:
         m.fail(rounds.flow, negate(found))
@@ -224,6 +224,6 @@ def _extreme(
 def _more(m: Machine, flow: Flow, given: Term, total: Value, value: Value, node: ast.AST) -> Value:
     """The sum so far and one more, where the round counts."""
     if number(m, flow, value, node).base != INT:
-        reason = "sum() of floats rounds in another way than adding them up one by one"
+        reason = "sum() of floats rounds differently from adding them one by one"
         raise m.decline("unsupported-operation", reason, node)
     return merge(given, binary(m, flow, ast.Add(), total, value, node), total)

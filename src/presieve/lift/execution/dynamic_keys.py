@@ -35,7 +35,7 @@ class OpenKeySignal(PresieveError):
     """A dict meets a key that is no constant, nor known to be one on this path."""
 
     def __init__(self, key: Scalar, node: ast.AST) -> None:
-        super().__init__("a key that is no constant")
+        super().__init__("a key that is not constant")
         self.key, self.node = key, node
 
 
@@ -48,7 +48,7 @@ def name_of(m: Machine, key: Value, node: ast.AST) -> str | None:
         return found if isinstance(found, str) else None
     term = _plain(key.term)
     if term in m.keys and m.keys[term] is None:
-        reason = "keys of a dict that are no constants, and that depend on each other"
+        reason = "keys of a dict that are not constant, and that depend on each other"
         raise m.decline("mutation", reason, node)
     return m.keys.get(term)
 
@@ -80,7 +80,7 @@ def split(
 
     m.columns.splits += len(names) + 1
     if m.columns.splits > _MOST_SPLITS:
-        reason = "a dict gets keys that are no constants in too many places"
+        reason = "a dict gets keys that are not constant in too many places"
         raise m.decline("too-large", reason, signal.node)
 
     def run(here: Flow, name: str) -> None:
@@ -119,7 +119,7 @@ def _forget(m: Machine, flow: Flow, node: ast.AST) -> None:
             assert isinstance(found, MapV)
             at = found.names.index(OTHER)
             if holds_objects(found.items[at]):
-                reason = "lists or dicts under keys that are no constants: keep tuples instead"
+                reason = "lists or dicts under keys that are not constant: keep tuples instead"
                 raise m.decline("mutation", reason, node)
             value, there = _unknown(found.items[at])
             items = (*found.items[:at], value, *found.items[at + 1 :])

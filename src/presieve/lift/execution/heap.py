@@ -177,7 +177,7 @@ def whole_number(m: Machine, key: Value, node: ast.AST) -> int:
     """The constant position that a key is."""
     number = _constant(key)
     if type(number) is not int:
-        reason = "an item is taken at a position that is no constant"
+        reason = "an item is read at a position that is not constant"
         raise m.decline("unsupported-expression", reason, node)
     return number
 
@@ -205,7 +205,7 @@ def asked(m: Machine, key: Value, node: ast.AST) -> Exception:
     """What to raise where a dict meets a key that may be any text."""
     if isinstance(key, Scalar) and key.base == STRING:
         return OpenKeySignal(key, node)
-    reason = "a dict gets a key that is no constant text: ask first whether it is one of a few"
+    reason = "a dict gets a key that is not constant: ask first whether it is one of a few"
     return m.decline("mutation", reason, node)
 
 

@@ -57,7 +57,7 @@ def elements(m: Machine, node: ast.expr, flow: Flow) -> tuple[list[Value], Watch
     watched: Watched = {}
     found = _elements(m, node, flow, watched)
     if len(found) > MOST:
-        raise m.decline("too-large", f"a loop of {len(found)} rounds", node)
+        raise m.decline("too-large", f"a loop of {len(found)} iterations", node)
     return found, watched
 
 
@@ -124,7 +124,7 @@ def _check_unchanged(
         elif last and isinstance(old, ListV):
             same = True
         if not same:
-            raise m.decline("mutation", f"{describe(old)} changes while a loop goes over it", node)
+            raise m.decline("mutation", f"{describe(old)} changes in a loop over it", node)
 
 
 def _known(m: Machine, name: str) -> Known:
@@ -146,7 +146,7 @@ def _made(
         if not 1 <= len(ends) <= 3 or (len(ends) == 3 and ends[2] == 0):
             raise m.decline("always-raises", "this use of range", node)
         if any(abs(end) > sys.maxsize for end in ends) or len(range(*ends)) > MOST:
-            raise m.decline("too-large", f"a loop of more than {MOST} rounds", node)
+            raise m.decline("too-large", f"a loop of more than {MOST} iterations", node)
         return [Scalar(int_lit(i), LITERAL) for i in range(*ends)]
     parts = [_elements(m, a, flow, watched) for a in args]
     if any(isinstance(x, PerhapsV) for part in parts for x in part):
@@ -162,7 +162,7 @@ def _made(
 def _whole(m: Machine, value: Value, node: ast.AST) -> int:
     if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == INT:
         return int(value.term.value or 0)
-    raise m.decline("nested-loop", "the number of rounds depends on the row", node)
+    raise m.decline("nested-loop", "the number of iterations depends on the row", node)
 
 
 # --- statements ---------------------------------------------------------------------------------

@@ -98,7 +98,7 @@ def _order(
     if "reverse" in named:
         value = m.evaluate(named["reverse"], flow)
         if not (isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == BOOL):
-            raise m.decline("unsupported-expression", "reverse= is no constant", node)
+            raise m.decline("unsupported-expression", "reverse= is not constant", node)
         down = bool(literal_value(value.term))
     return (">" if down else "<", text), key
 
@@ -128,7 +128,7 @@ def _count(m: Machine, value: Value, node: ast.AST) -> int:
         found = int(value.term.value or 0)
         if abs(found) <= sys.maxsize:
             return found
-    raise m.decline("unsupported-expression", "a number of items that is no constant", node)
+    raise m.decline("unsupported-expression", "a number of items that is not constant", node)
 
 
 # --- methods ------------------------------------------------------------------------------------

@@ -197,7 +197,7 @@ def store(m: Machine, flow: Flow, owner: Value, name: str, value: Value, node: a
     of_class = class_attribute(tag.cls, name, None)
     plain = not isinstance(constant(of_class, name, m.columns.zone), Known)
     if not plain and not isinstance(of_class, MemberDescriptorType):
-        raise m.decline("mutation", f"{name} is no plain field of {tag.cls.__name__}", node)
+        raise m.decline("mutation", f"{name} is not a plain field of {tag.cls.__name__}", node)
     if name in tag.names:
         at = 1 + tag.names.index(name)
         changed = (*record.items[:at], value, *record.items[at + 1 :])
@@ -251,7 +251,7 @@ def helper(
     """``dataclasses.replace``, ``asdict`` or ``astuple``."""
     record = record_of(m, flow, args[0]) if len(args) == 1 else None
     if record is None or kind_of(_tag(record).cls) != "dataclass":
-        raise m.decline("unknown-call", f"{function.name} of what is no dataclass", node)
+        raise m.decline("unknown-call", f"{function.name} of what is not a dataclass", node)
     tag = _tag(record)
     if is_function(function, "dataclasses.replace"):
         changed = _replaced(m, record, named, node)

@@ -28,7 +28,7 @@ def method(call: Call, owner: Value) -> Value | None:
     plain = [_constant(v) for v in (owner, *args)]
     if name in _COMPUTED and None not in plain:
         if name == "zfill" and any(isinstance(n, int) and n > _LONGEST for n in plain):
-            raise m.decline("too-large", f"a text of more than {_LONGEST} characters", node)
+            raise m.decline("too-large", f"a string of more than {_LONGEST} characters", node)
         try:
             found = getattr(plain[0], name)(*plain[1:])
         except (TypeError, ValueError) as e:

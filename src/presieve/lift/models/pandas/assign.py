@@ -45,7 +45,7 @@ def write(m: Machine, flow: Flow, owner: ast.expr, key: Value, value: Value, nod
         return
     name = _name(key)
     if not isinstance(name, str):
-        raise m.decline("mutation", "a column is written by its name, a constant text", node)
+        raise m.decline("mutation", "a column is written by its name, a constant string", node)
     flow.env[at.id] = _put(table, name, _column(m, table, value, node))
 
 

@@ -37,7 +37,7 @@ def chosen(
     if base not in _CHOSEN or (base == BOOL and other is None):
         raise m.decline("unsupported-operation", "where() and mask() of such a column", node)
     if base == INT and not isinstance(rest, Option) and other is None and not v.narrow:
-        raise m.decline("unsupported-operation", "integers beside NaN are rounded: fill them", node)
+        raise m.decline("unsupported-operation", "integers next to NaN are rounded: fillna", node)
     if base == INT:
         small(m, v)
     a, b = (v.term, rest) if keep else (rest, v.term)
@@ -124,7 +124,7 @@ def bounded(m: Machine, op: Op, a: Value, b: Value, node: ast.AST) -> VectorV:
     x, y = vector(m, a), vector(m, b)
     of = x if x is not None else y
     if of is None or strip(of.term.sort) != FLOAT:
-        raise m.decline("unsupported-operation", "the greater of other columns than doubles", node)
+        raise m.decline("unsupported-operation", "the greater of columns other than doubles", node)
     sides = [as_double(v.term) if v is not None else None for v in (x, y)]
     if x is not None and y is not None and x.rows != y.rows:
         raise m.decline("unsupported-operation", "columns of different rows are combined", node)
@@ -145,7 +145,7 @@ def bounded(m: Machine, op: Op, a: Value, b: Value, node: ast.AST) -> VectorV:
     assert left is not None
     assert right is not None
     if left.sort != FLOAT or right.sort != FLOAT:
-        raise m.decline("unsupported-operation", "the greater of other columns than doubles", node)
+        raise m.decline("unsupported-operation", "the greater of columns other than doubles", node)
     one_zero(m, left, right)
     first = or_(app(Op.IS_NAN, left), app(op, left, right))
     term = ite(first, left, right)

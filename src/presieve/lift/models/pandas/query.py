@@ -28,7 +28,7 @@ def mask(m: Machine, flow: Flow, frame: PartV, text: Value, node: ast.AST) -> Ve
     """Which rows the text selects. Declines what is not followed."""
     wanted = series.constant_of(text)
     if not isinstance(wanted, str) or "\n" in wanted:
-        raise m.decline("unsupported-expression", "query() takes a constant text of a line", node)
+        raise m.decline("unsupported-expression", "query() takes a constant one-line string", node)
     try:
         parsed = ast.parse(_plain(wanted), mode="eval").body
     except (SyntaxError, tokenize.TokenError):
@@ -127,7 +127,7 @@ class _Query:
         opened = None if value is None else self.flow.opened(value)
         if isinstance(opened, Scalar | ListV | TupleV):
             return opened
-        reason = f"@{name} is no variable of the function that holds a constant"
+        reason = f"@{name} is not a variable of the function that holds a constant"
         raise self.m.decline("unsupported-expression", reason, self.node)
 
     def _unknown(self, node: ast.expr) -> Exception:

@@ -39,7 +39,7 @@ _EXACT = 2**53
 def reduced(m: Machine, flow: Flow, v: VectorV, name: str, node: ast.AST) -> Value | None:
     """``column.name()``; None where there is no such reduction here."""
     if v.array and not _same_on_array(v, name):
-        reason = f".{name}() of what NumPy makes does not skip NaN: put it into pd.Series(...)"
+        reason = f".{name}() of a NumPy result does not skip NaN: put it into pd.Series(...)"
         raise m.decline("unsupported-operation", reason, node)
     match name:
         case "count":

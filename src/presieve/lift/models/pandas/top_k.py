@@ -110,7 +110,7 @@ def _top(
     if type(most) is not int or not 1 <= most <= MOST:
         raise m.decline("too-large", f"a constant number of rows from 1 to {MOST} is kept", node)
     if strip(by.key.term.sort) == BOOL:
-        raise m.decline("unsupported-operation", "sorting by truth values", node)
+        raise m.decline("unsupported-operation", "sorting by booleans", node)
     return TopV(of, by, most, among)
 
 
@@ -276,7 +276,7 @@ def _total_of_doubles(
     """``sum()``, or with ``count`` ``mean()``: what is missing comes last, and adds zeros."""
     _in_order(m, top, 2, node)
     if top.most > _ONE_BY_ONE:
-        reason = f"the sum of more than {_ONE_BY_ONE} doubles rounds in an order of its own"
+        reason = f"the sum of more than {_ONE_BY_ONE} doubles rounds in an unspecified order"
         raise m.decline("not-a-fold", reason, node)
     sequence: Term = app(Op.SEQ_EMPTY)
     for present, value in zip(places.present(), places.values, strict=True):

@@ -240,7 +240,7 @@ def _comparison(op: Op, *, negated: bool = False) -> Model:
         a = array_of(m, args[0], node)
         other = _other(m, a, args[1], node)
         if strip(a.term.sort) == BOOL and op is not Op.PY_EQ:
-            raise m.decline("unsupported-operation", "the order of truth values", node)
+            raise m.decline("unsupported-operation", "the order of booleans", node)
         found = app(op, get(a.term), get(other))
         term = _either_null(a.term, other, negate(found) if negated else found)
         return ArrayV(term, a.rows, "boolean")

@@ -43,7 +43,7 @@ def _extreme(op: Op) -> Model:
         a = array_of(m, args[0], node)
         base = strip(a.term.sort)
         if base == BOOL:
-            raise m.decline("unsupported-operation", "min and max of truth values", node)
+            raise m.decline("unsupported-operation", "min and max of booleans", node)
         element, rows = get(a.term), _there(a)
         number = rows if base != FLOAT else and_(rows, negate(app(Op.IS_NAN, element)))
         what = "max()" if op is Op.PY_GT else "min()"
