@@ -19,7 +19,16 @@ Blame: TypeAlias = Literal["prefilter", "residual-accepts", "residual-rejects"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What was to be shown, as it was written. ``residual`` is None where the filter stays."""
+    """What was to be proved, as it was written.
+
+    Attributes:
+        function: The name of the fold.
+        where: The filter, in Spark SQL.
+        prefilter: The filter on input rows.
+        residual: What replaces the filter; None if it stays.
+        mode: ``"grouped"``, ``"global"`` or ``"row"``.
+        span: The place of the function.
+    """
 
     function: str
     where: str
