@@ -1,6 +1,6 @@
 """Trusted. The two runs of a problem as solver terms: original and pre-filtered, side by side.
 
-The obligations of a pushdown (SEMANTICS of the lifted fold: the state carries a flag "has a row")
+The obligations of a pushdown (docs/theory.md: the state carries a flag "has a row")
 are built from these pieces, by the checker and by the search alike.
 """
 
@@ -176,7 +176,7 @@ class Runs:
         return run.nonempty if self.problem.mode is Mode.GROUPED else TRUE
 
     def result_agrees(self, run: Run, twin: Run, accepted: str, accepted_twin: str) -> str:
-        """The obligation at the end of a group (SEMANTICS 1, Final), given that :meth:`matters`.
+        """The obligation at the end of a group (Final), given that :meth:`matters`.
 
         ``accepted``: the filter keeps the original's output; ``accepted_twin``: the residual keeps
         the twin's (which must have one: :meth:`passes`).
