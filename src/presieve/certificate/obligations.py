@@ -1,6 +1,6 @@
 """Trusted. The proof obligations of a pushdown, as self-contained SMT-LIB scripts.
 
-The four conditions on the lifted fold (docs/theory.md; Pusharoo, section 4, with the flag "has a row"
+The four conditions on the lifted fold (Pusharoo, section 4, with the flag "has a row"
 and with errors added). Each script is the negation of a condition: unsatisfiable means proved.
 
     Init     I(false, init, false, init)
