@@ -283,3 +283,7 @@ def test_the_answer_is_one_sentence_for_each_function() -> None:
         "Only rows with score >= 90.0D still reach top_two, almost none of them. This is proven"
         " without assumptions."
     ]
+    erasing = replace(sure, assumptions=({"code": "may-erase-error", "text": "it may"},))
+    assert told(replace(SIMPLE, boundaries=(erasing,)))[0].endswith(
+        "This is proven without assumptions. An error on a dropped row may disappear."
+    )

@@ -152,8 +152,8 @@ def test_of_a_column_without_null_a_filter_below_will_do() -> None:
 
 
 def test_what_cannot_be_declared_says_what_else_can_be_done() -> None:
-    assert coded("may-erase-error", "an error may be gone").declare == ""
-    assert 'policy="strict"' in str(coded("may-erase-error", "an error may be gone"))
+    assert coded("may-erase-error", "an error may disappear").declare == ""
+    assert 'policy="strict"' in str(coded("may-erase-error", "an error may disappear"))
     assert "pure=" in str(coded("pure", "f is pure"))
     assert str(coded("unheard-of", "something")) == ""
 

@@ -68,7 +68,7 @@ class Solution:
         return tuple(listed) if self.verified is not None else ()
 
 
-ERASED_TEXT = "an error that the job raises today on rows that are now dropped may be gone"
+ERASED_TEXT = "an error that a dropped row raises today may disappear"
 
 
 def solve(

@@ -88,6 +88,8 @@ def answer(data: ReportData) -> list[Sentence]:
 
 
 _TOLD = 3
+_ERASES = "may-erase-error"
+"""No condition on data: what a pushdown may do."""
 
 
 def _answer(b: BoundaryReport, changed: bool) -> Sentence:
@@ -97,8 +99,10 @@ def _answer(b: BoundaryReport, changed: bool) -> Sentence:
         return (("The filter above ", False), (b.function, True), (" is never true.", False))
     share = b.estimated_selectivity
     kept = f", {about(share)}" if share is not None else ""
-    rests = "; ".join(a["text"] for a in b.assumptions)
+    rests = "; ".join(a["text"] for a in b.assumptions if a["code"] != _ERASES)
     proof = f" This holds if {rests}." if rests else " This is proven without assumptions."
+    if any(a["code"] == _ERASES for a in b.assumptions):
+        proof += " An error on a dropped row may disappear."
     return (
         ("Only rows with ", False),
         (b.prefilter, True),

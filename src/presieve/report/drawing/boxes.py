@@ -124,7 +124,7 @@ class Boxes:
         scan = self._marks.scans.get(pair)
         if scan is not None and side == "after" and scan.pushed_to_scan:
             parts = [(f, "+") for f in scan.pushed_to_scan]
-            yield Line("filters that it is handed:", kind="fact")
+            yield Line("pushed filters:", kind="fact")
             yield from _cut(parts, room, 6)
         size = self._sizes.get(pair)
         if size is not None:
