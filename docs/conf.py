@@ -26,7 +26,8 @@ include_patterns = [
 ]
 exclude_patterns = [".venv", ".git", "build", "dist", "src", "tests", "benchmarks", "scripts"]
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "contents", "commands"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "contents", "commands"]
+napoleon_use_ivar = True
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 class PresieveError(Exception):
-    """Root of every exception raised by the package."""
+    """The base class of every exception that presieve raises."""
 
 
 class UsageError(PresieveError):

@@ -31,31 +31,35 @@ logger = logging.getLogger("presieve")
 def group_fold(
     aggregator: object, returns: str | DataType | None = None, *, streamed: bool = False
 ) -> Callable[..., Column]:
-    """An :class:`presieve.Aggregator`, or anything of its shape, as an aggregate function.
+    """Make an aggregate function of a class with ``zero``, ``reduce`` and ``finish``.
 
-    >>> best = group_fold(Best, "double")  # doctest: +SKIP
-    >>> df.groupBy("team").agg(best("score").alias("best"))  # doctest: +SKIP
+    The result takes column names, and other columns by keyword: ``best("score")``,
+    ``best(score=F.col("points"))``. The rows of a group come in Spark's order, with None for NULL
+    and local times for timestamps. A worker holds a group's columns in memory, as Arrow arrays.
 
-    ``aggregator`` is a class that needs no arguments, or an instance. ``returns`` is the type of
-    what ``finish`` gives, as DDL or a ``DataType``; for a struct that is a tuple or a dict.
-    Without it, the aggregator's own ``outputType`` counts.
+    Args:
+        aggregator: A class without arguments, or an instance; see :class:`presieve.Aggregator`.
+        returns: The type of ``finish``'s result, as DDL or ``DataType``; for a struct, ``finish``
+            returns a tuple or a dict. The default is the aggregator's ``outputType``.
+        streamed: Hold only one batch of rows in memory. Spark 4.3 then fails if the same ``agg``
+            has another function.
 
-    What comes back takes names of columns, and other columns by keyword, under which the row then
-    has them: ``best("score")``, ``best(score=F.col("points"))``. The rows of a group come in the
-    order in which Spark has them, with None for NULL and local times for timestamps.
+    Returns:
+        A function from columns to a column for ``agg``.
 
-    A group's columns are held in memory by a worker, as Arrow arrays. ``streamed``: only a batch of
-    them; but Spark 4.3 then fails where there is another function in the same ``agg``.
+    Raises:
+        presieve.PresieveError: The aggregator lacks ``zero`` or ``reduce``, or no type is given.
 
-    Raises :class:`presieve.PresieveError` for an aggregator without ``zero`` or ``reduce``, and
-    where no type is given.
+    Example:
+        >>> best = group_fold(Best, "double")
+        >>> df.groupBy("team").agg(best("score").alias("best"))
     """
     made = aggregator() if isinstance(aggregator, type) else aggregator
     if not is_row_class(made):
         raise UsageError(f"{type(made).__name__} needs methods zero() and reduce(acc, row)")
     declared = returns if returns is not None else getattr(made, "outputType", None)
     if declared is None:
-        raise UsageError(f"{type(made).__name__} has no outputType: give returns, such as 'double'")
+        raise UsageError(f"{type(made).__name__} has no outputType: pass returns, such as 'double'")
 
     def columns(*names: str, **named: Column | str) -> Column:
         return _column(made, declared, names, named, streamed)
@@ -76,30 +80,30 @@ def fold_by_key(
     budget: float = UNSET,
     policy: Policy = UNSET,
 ) -> DataFrame:
-    """``aggregateByKey`` and a filter on its result, of which what is proved goes below it.
+    """Fold by key on an RDD, as ``RDD.aggregateByKey`` does, and filter the result.
 
-    >>> fold_by_key(  # doctest: +SKIP
-    ...     df, Best, key="team", where="best > 90", returns="best double"
-    ... )
+    What is proved of the filter goes below the fold. Filters on other columns than keys do so only
+    if ``merge`` is proved to agree with ``reduce``. Results go to the logger ``presieve``.
 
-    gives the columns of ``key`` and ``returns`` (DDL), as does
+    Args:
+        df: A classic DataFrame; ``rdd.toDF(schema)`` makes one of an RDD of rows.
+        aggregator: A class without arguments, or an instance, that also has ``merge``.
+        key: The key columns.
+        where: The filter on keys and output columns, in Spark SQL.
+        returns: The output columns as DDL.
+        partitions: The number of partitions of the shuffle.
+        budget: Seconds of search.
+        policy: As in :func:`presieve.optimize`.
 
-    >>> rows = df.rdd.map(lambda row: (row.team, row))  # doctest: +SKIP
-    >>> merged = rows.aggregateByKey(Best().zero(), Best().reduce, Best().merge)  # doctest: +SKIP
-    >>> merged.mapValues(Best().finish)  # and then filter(where)  # doctest: +SKIP
+    Returns:
+        A DataFrame with the columns of ``key`` and ``returns``.
 
-    ``aggregator`` is a class that needs no arguments, or an instance, with ``zero``, ``reduce``,
-    ``merge`` and perhaps ``finish``, which gives a value, or a tuple or dict of several. A filter
-    on other columns than keys goes below only if ``merge`` is proved to agree with ``reduce``. What
-    is done, what it rests on and what was declined go to the logger ``presieve``. ``partitions``
-    are those of the shuffle. ``budget``, seconds of search, and ``policy`` are as in ``optimize``.
+    Raises:
+        presieve.PresieveError: The DataFrame is not a classic one, the aggregator lacks a method,
+            or a column does not exist or is not unique.
 
-    What was ``combineByKey(create, add, merge)`` is ``reduce`` with ``create(row)`` where the state
-    is None; of ``foldByKey(zero, op)`` both ``reduce`` (on a column) and ``merge`` are ``op``. An
-    RDD of rows is a DataFrame by ``rdd.toDF(schema)``.
-
-    Raises :class:`presieve.PresieveError` for what is no classic DataFrame (Spark Connect has no
-    RDDs), an aggregator without these methods, and names that are not there or not unique.
+    Example:
+        >>> fold_by_key(df, Best, key="team", where="best > 90", returns="best double")
     """
     mine = given(budget=budget, policy=policy)
     made = aggregator() if isinstance(aggregator, type) else aggregator
@@ -131,7 +135,7 @@ def _filters(fold: KeyedFold, where: str, options: Options, unread: str | None) 
     logger.info("fold_by_key, %s: %s", name, pushdown)
     prefilter = fold.scan_prefilter(pushdown.prefilter)
     if prefilter is None:
-        logger.info("fold_by_key, %s: left alone: what is read is not known", name)
+        logger.info("fold_by_key, %s: left alone: the columns that it reads are not known", name)
         return "true", where
     return prefilter, pushdown.residual
 
@@ -148,7 +152,7 @@ def _column(
     from pyspark.util import PythonEvalType
 
     if not all(isinstance(n, str) for n in names):
-        raise UsageError("columns that are not names are given by keyword: best(score=F.col('s'))")
+        raise UsageError("pass columns that are not names by keyword: best(score=F.col('s'))")
     fields = (*names, *named)
     if not fields or len(set(fields)) != len(fields):
         raise UsageError(f"a fold needs columns, each once: {', '.join(fields) or 'none is given'}")

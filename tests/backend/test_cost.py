@@ -162,7 +162,7 @@ def test_a_function_that_is_not_needed_any_more(table: DataFrame) -> None:
     positive = F.udf(lambda v: v is not None and v >= 0, "boolean")
     changed, said, _ = told(table.filter(positive("v")).select("team"))
     assert changed
-    assert said[0].endswith("and the function is not called for the filter any more")
+    assert said[0].endswith("and the filter no longer calls the function")
 
 
 def test_a_self_join_of_which_one_side_is_filtered(spark: SparkSession, path: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_self_join_of_which_one_side_is_filtered(spark: SparkSession, path: Pa
     joined = left.join(right.selectExpr("team AS t", "m AS top"), F.expr("team = t"))
     changed, said, _ = told(joined)
     assert not changed
-    assert any("which Spark does once as long as both are alike" in s for s in said)
+    assert any("which Spark does once as long as both are the same" in s for s in said)
     changed, _, _ = told(joined, "always")
     assert changed
 

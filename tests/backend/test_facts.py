@@ -79,7 +79,7 @@ def test_a_declared_fact(
     df = agg(data, "count_high", "bigint", "v").filter("m >= 1")
     assert optimize(df, policy="strict") is df
     assert optimize(df, policy="strict", declare="somewhere_else IS NOT NULL") is df
-    unmet = "declare 'somewhere_else IS NOT NULL' is about no filter here: there is no column"
+    unmet = "declare 'somewhere_else IS NOT NULL' applies to no filter here: there is no column"
     assert unmet in caplog.text
     caplog.clear()
     fast = optimize(df, policy="strict", declare=["somewhere_else > 1", "v IS NOT NULL"])

@@ -243,11 +243,11 @@ def test_what_goes_below_is_logged(scores: DataFrame, caplog: pytest.LogCaptureF
     fold_by_key(
         scores, Highest, key="team", where="best > 90", returns="best double", policy="assume"
     )
-    assert "below goes score > 90.0D, above stays true, if column score holds no NaN" in caplog.text
+    assert "pre-filter score > 90.0D; residual true, if column score holds no NaN" in caplog.text
     fold_by_key(
         scores, FirstOfMerged, key="team", where="best > 90", returns="best double", policy="assume"
     )
-    assert "below goes nothing: [merge] it is not proved that merge(a, b)" in caplog.text
+    assert "no pre-filter: [merge] it is not proved that merge(a, b)" in caplog.text
 
 
 @CLASSIC

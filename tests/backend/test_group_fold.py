@@ -170,7 +170,7 @@ def test_mistakes_are_told(tables: Tables) -> None:
 
     with pytest.raises(UsageError, match=r"needs methods zero\(\) and reduce"):
         group_fold(object(), "double")
-    with pytest.raises(UsageError, match="give returns"):
+    with pytest.raises(UsageError, match="pass returns"):
         group_fold(Best)
     with pytest.raises(UsageError, match="each once"):
         group_fold(Best, "double")("score", score="v")

@@ -222,7 +222,7 @@ def test_why_filters_stay_above_means_is_told_where_somebody_listens(
         with caplog.at_level(logging.INFO, logger="presieve"):
             assert optimize(df) is df
         (record,) = caplog.records
-        assert "no filter is moved through the aggregate function avg" in record.getMessage()
+        assert "filters are not pushed through the aggregate function avg" in record.getMessage()
         (told,) = explain(df).boundaries
         assert told.declined[0].reason in record.getMessage()
 

@@ -78,8 +78,8 @@ def test_a_sum_is_not_that_of_the_large_values(tables: Tables) -> None:
 
 
 REFUSED = [
-    ("aggregate(collect_set(v), 0L, (acc, x) -> greatest(acc, x))", "collect_list gives"),
-    ("aggregate(collect_list(DISTINCT v), 0L, (a, x) -> greatest(a, x))", "without repetitions"),
+    ("aggregate(collect_set(v), 0L, (acc, x) -> greatest(acc, x))", "collect_list returns"),
+    ("aggregate(collect_list(DISTINCT v), 0L, (a, x) -> greatest(a, x))", "without duplicates"),
     ("aggregate(collect_list(v), max(v), (acc, x) -> greatest(acc, x))", "another aggregate"),
     ("aggregate(collect_list(v), 0L, (acc, x) -> try_add(acc, x))", "overflow"),
     ("aggregate(collect_list(v), 0L, (acc, x) -> acc + length(team))", "Length"),

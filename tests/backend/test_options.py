@@ -92,7 +92,7 @@ def test_facts_of_many_columns(
         assert fast is not counted
         assert presieve.optimize(counted, declare=()) is counted
     same_rows(counted, fast)
-    assert "is about no filter here" not in caplog.text, "they are about the whole session"
+    assert "applies to no filter here" not in caplog.text, "they are about the whole session"
 
 
 def test_pure_functions_by_name(
@@ -194,9 +194,9 @@ def test_folds_by_key(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> 
     caplog.set_level(logging.INFO, logger="presieve")
     with conf(spark, policy="strict"):
         run(rows, Highest, **options)
-        assert "below goes nothing" in caplog.messages[-1]
+        assert "no pre-filter" in caplog.messages[-1]
         run(rows, Highest, policy="assume", **options)
-        assert "below goes score > 90" in caplog.messages[-1].replace("(", "")
+        assert "pre-filter score > 90" in caplog.messages[-1].replace("(", "")
     with conf(spark, policy="lax"), pytest.raises(UsageError, match=r"spark\.presieve\.policy"):
         run(rows, Highest, **options)
 

@@ -61,7 +61,7 @@ def test_why_a_filter_does_not_reach_the_scan(spark: SparkSession, scores: DataF
     computed = scores.selectExpr("team", "score * bonus AS score")
     (found,) = explain(top_two(computed), cost="always").boundaries
     assert [(r.reached, r.why) for r in found.reaches] == [
-        (False, "column score is computed below the function and not read from a file")
+        (False, "column score is computed below the function, not read from a file")
     ]
     renamed = scores.selectExpr("team", "bonus AS score")
     (found,) = explain(top_two(renamed), cost="always").boundaries

@@ -45,7 +45,7 @@ def test_the_command_line_prints_the_table(
     assert main(["verify", target, *args]) == 1
     out = capsys.readouterr().out
     assert "Refuted" in out
-    titles = ("A table of", "What the function gives", "as written", "as pushed")
+    titles = ("A table of", "What the function returns", "as written", "as pushed")
     parts = [out.index(title) for title in titles]
     assert parts == sorted(parts)
     first = answer.schema.split()[0]

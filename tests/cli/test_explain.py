@@ -99,7 +99,7 @@ def test_as_text_and_what_stops_the_job(tmp_path: Path) -> None:
 def test_streams_are_not_started(tmp_path: Path) -> None:
     done = explain(tmp_path, "stream")
     assert done.returncode == 2
-    assert "the job starts a stream, which explain does not" in done.stderr.splitlines()[-1]
+    assert "the job starts a stream, which explain does not run" in done.stderr.splitlines()[-1]
 
 
 def test_options_among_the_jobs_arguments() -> None:

@@ -137,7 +137,7 @@ BAD = [
     ("[tool.presieve]\npolcy = 'x'", "; did you mean policy?"),
     ("[tool.presieve]\npolicy = 'lax'", "$ [tool.presieve]: policy is 'default', 'assume' or"),
     ("[tool.presieve]\nbudget = true", "$ [tool.presieve]: budget is a positive number of"),
-    ("[tool.presieve]\ndeclare = 1", "$ [tool.presieve]: declare is a text such as"),
+    ("[tool.presieve]\ndeclare = 1", "$ [tool.presieve]: declare is a string such as"),
 ]
 
 

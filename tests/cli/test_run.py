@@ -139,7 +139,7 @@ def test_without_boundaries_there_is_one_line(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (0, "done\n")
     (line,) = done.stderr.splitlines()
-    assert line.startswith("presieve: no filter stands above")
+    assert line.startswith("presieve: the job ran no filter above")
 
 
 @pytest.mark.parametrize("command", ["run", "explain"])

@@ -39,7 +39,7 @@ def test_all_codes(capsys: pytest.CaptureFixture[str]) -> None:
     out = capsys.readouterr().out
     for page in PAGES.glob("*.md"):
         assert page.stem == why.INDEX or f"\n{page.stem} " in out
-    assert "SQL: what a filter says" in out
+    assert "SQL: the filter" in out
 
 
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,17 +15,16 @@ from tests.corpus.runner import Entry, Filter, agrees, found_mark, solved
 ROOT = Path(__file__).parent.parent.parent
 DOCUMENT = ROOT / "docs" / "corpus.md"
 HEAD = """\
-# Real functions
+# Functions from public projects
 
-User-defined aggregations of public projects, each written anew in the form in which a user of
-PySpark writes it (`tests/corpus`), with filters on their outputs. Every fold is compared with the
-user's own code, and every pre-filter by running that code with and without it, on random tables
-with NULL and NaN. This table is written by `python -m tests.corpus.document`; a test compares it
-with what is found.
+User-defined aggregations from public projects, rewritten as a PySpark user would write them
+(`tests/corpus`), with filters on their outputs. Tests compare every lifted fold with the user's
+code, and run that code with and without every pre-filter, on random tables with NULL and NaN.
+`python -m tests.corpus.document` generates this table, and a test keeps it up to date.
 
-*Expected* is what was thought before: ★ there is a pre-filter that depends on the filter's
-constants, ☆ only rows that change no state can be left out, ○ there is none, REAL the filter is
-the original project's. Where *found* differs, a note below says who is right.
+*Expected* is what a person predicted: ★ there is a pre-filter that depends on the filter's
+constants, ☆ only rows that do not change the state can be dropped, ○ there is none, REAL the filter
+comes from the original project. If *found* differs, a note below explains which one is correct.
 
 | function | filter | kind | pre-filter | expected | found | seconds |
 |---|---|---|---|---|---|---|

@@ -411,7 +411,7 @@ ENTRIES = [
         {},
         lift="hard",
         declined="nested-loop",
-        because="the number of rounds depends on the row",
+        because="the number of iterations depends on the row",
     ),
     Entry(
         "P06",

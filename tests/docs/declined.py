@@ -25,7 +25,7 @@ RAISED_BY = {"Declined": 0, "DeclineSignal": 0}
 """What is made with a code, and the position of the code among the arguments."""
 
 GROUPS: dict[str, set[str]] = {
-    "Plans: what stands around the function": {
+    "Plans: the operators around the function": {
         "aggregate-expression",
         "ambiguous-name",
         "argument-expression",
@@ -54,7 +54,7 @@ GROUPS: dict[str, set[str]] = {
         "unread-raises",
         "view",
     },
-    "SQL: what a filter says": {
+    "SQL: the filter": {
         "ambiguous-column",
         "catalyst",
         "inexpressible",
@@ -72,7 +72,7 @@ GROUPS: dict[str, set[str]] = {
         "may-erase-error",
         "timezone",
     },
-    "Search: what was not found, not proved, or does not pay": {
+    "Search: no result, no proof, or no gain": {
         "check",
         "cost",
         "filter-size",
@@ -85,14 +85,14 @@ GROUPS: dict[str, set[str]] = {
 }
 """The codes under the headings of the index; all others are of Python code and its types."""
 
-PYTHON = "Python: the function, and the types of its columns"
+PYTHON = "Python: the function and the types of its columns"
 
 HEAD = """\
-# Why something was left alone
+# Why nothing was pushed
 
-What presieve cannot prove it leaves as it is, and says why: a code in square brackets, a sentence,
-and the line where there is one. Each code has a page with what it means, an example, and what to
-change. In a terminal, `presieve why CODE` shows the page.
+presieve leaves alone what it cannot prove, and says why: a code in square brackets, a sentence, and
+the line if there is one. Each code has a page that explains it, with an example and what to change.
+In a terminal, `presieve why CODE` shows the page.
 """
 
 

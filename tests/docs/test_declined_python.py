@@ -36,7 +36,10 @@ def test_most_pages_show_the_place() -> None:
 
 
 @pytest.mark.parametrize("found", EXAMPLES, ids=_code)
-def test_the_line_of_the_example_is_told(found: Page, tmp_path: Path) -> None:
+def test_the_line_of_the_example_is_told(
+    found: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some pages write files
     block = found.blocks[0]
     marked = [n for n, x in enumerate(block.text.splitlines(), block.line) if x.endswith(HERE)]
     names = run(found, tmp_path)

@@ -118,10 +118,10 @@ def test_lists_and_numbers_are_read_as_such() -> None:
         ({"policy": "lax"}, "here policy: policy is 'default', 'assume' or 'strict', not 'lax'"),
         ({"policy": ["strict"]}, "here policy: policy is 'default', 'assume' or 'strict', not ['"),
         ({"cost": 3}, "here cost: cost is 'auto', 'always' or 'never', not 3"),
-        ({"declare": 3}, "here declare: declare is a text such as 'NOT isnan(score)', or a list"),
-        ({"declare": [3]}, "here declare: declare is a text such as"),
+        ({"declare": 3}, "here declare: declare is a string such as 'NOT isnan(score)' or a list"),
+        ({"declare": [3]}, "here declare: declare is a string such as"),
         ({"pure": 3}, "here pure: pure is a list of functions, not 3"),
-        ({"pure": [3]}, "here pure: pure: 3 is no function"),
+        ({"pure": [3]}, "here pure: pure: 3 is not a function"),
     ],
 )
 def test_values_that_are_none(written: dict[str, object], text: str) -> None:
@@ -159,7 +159,7 @@ def test_pure_functions_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
         (f"{pure_ones.__name__}:hlaf", "there is no 'hlaf' in it; did you mean half?"),
         ("nothing_of_this_name", "there is no 'nothing_of_this_name' in it"),
         ("math:pi", "pure: 3.14"),
-        (f"{pure_ones.__name__}:silent", "it is not known what silent returns; annotate it"),
+        (f"{pure_ones.__name__}:silent", "silent has no known result type; annotate it"),
     ],
 )
 def test_names_of_no_pure_function(name: str, text: str) -> None:

@@ -202,7 +202,7 @@ def assert_dropped(store: Store, asked: Query, caplog: pytest.LogCaptureFixture)
     with caplog.at_level(logging.WARNING, logger="presieve"):
         assert recall(store, asked) is None
     assert len(caplog.records) == 1
-    assert "an entry of the cache is dropped" in caplog.text
+    assert "dropping a cache entry" in caplog.text
     assert not store.path(asked.name).exists()
 
 
@@ -530,7 +530,7 @@ def test_a_process_remembers_and_looks_into_the_cache_once(
     assert answered(asked) is found
     monkeypatch.setattr(solving, "_MEMORY", Memory())
     assert said(answered(asked)) == said(found)
-    assert "an entry of the cache is dropped" in caplog.text
+    assert "dropping a cache entry" in caplog.text
     assert recall(Store(tmp_path), asked) is not None, "written anew"
 
 

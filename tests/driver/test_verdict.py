@@ -98,4 +98,4 @@ def test_what_is_not_known_says_what_to_do() -> None:
         declare=["x > 5", "x < 3"],
     )
     assert contradiction.status == "unknown"
-    assert "contradicts" in contradiction.remedy
+    assert "contradict" in contradiction.remedy

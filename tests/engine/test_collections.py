@@ -388,4 +388,4 @@ def test_the_size_of_a_set_of_anything_is_declined_with_advice() -> None:
     assert found.kind == "none"
     (declined,) = found.declined
     assert declined["code"] == "unsupported-operation"
-    assert "add a value only where it is one of a few" in str(declined["reason"])
+    assert "add a value only if it is one of a few" in str(declined["reason"])

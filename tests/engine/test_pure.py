@@ -312,7 +312,7 @@ def test_the_same_call_gives_the_same() -> None:
 def test_an_undeclared_call_says_how_to_declare_it() -> None:
     (declined,) = errors(pure=()).declined
     assert declined["code"] == "unsupported-expression"
-    assert "if it is a function of its arguments alone, declare it with pure=[normalize]" in str(
+    assert "if it depends on its arguments only, declare it with pure=[normalize]" in str(
         declined["reason"]
     )
 
@@ -341,7 +341,7 @@ def test_a_mapping_says_what_is_returned() -> None:
         assert asked({unannotated: kind}).prefilter == "y"
     unknown: list[Any] = [list, str | int, "list", None]
     for kind in unknown:
-        with pytest.raises(UsageError, match="it is not known what unannotated returns"):
+        with pytest.raises(UsageError, match="unannotated has no known result type"):
             asked({unannotated: kind})
     with pytest.raises(UsageError, match=r"write pure=.unannotated: str"):
         asked([unannotated])

@@ -235,7 +235,7 @@ REFUSED = [
     (Posted, "unknown-call", "nothing is known of Post"),
     (WithHook, "unknown-call", "nothing is known of Hooked"),
     (WithComputed, "unknown-call", "nothing is known of Computed"),
-    (WithSetter, "mutation", "no plain field"),
+    (WithSetter, "mutation", "not a plain field"),
     (WithTruth, "unknown-call", "nothing is known of Truth"),
     (WithOdd, "unknown-call", "nothing is known of Odd"),
     (WithChild, "unknown-call", "nothing is known of Child"),

@@ -112,7 +112,7 @@ def doubled(score: pd.Series) -> pd.Series:
     ("fold", "code", "parts"),
     [
         (Formatted, "unsupported-expression", ["(f-string) is not read", "in a column below"]),
-        (Imports, "unsupported-statement", ["import inside of the function"]),
+        (Imports, "unsupported-statement", ["import inside the function"]),
         (Opens, "unsupported-statement", ["a with block"]),
         (Remainder, "unsupported-operation", ["% is unsupported on floats", "column below"]),
         (Mistyped, "unknown-column", ["no column scor: is score meant?"]),
@@ -126,7 +126,7 @@ def doubled(score: pd.Series) -> pd.Series:
         (
             functools.partial(limited, limit=5.0),
             "not-a-function",
-            ["functools.partial is no function", "def"],
+            ["functools.partial is not a function", "def"],
         ),
         (pandas_udf(doubled, DoubleType()), "unsupported-form", ["scalar pandas UDFs"]),
     ],

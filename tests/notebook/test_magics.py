@@ -69,7 +69,7 @@ def test_a_cell_runs_enabled_and_shows_what_was_pushed(cells: Shell, spark: Spar
     number = cells.shell.execution_count - 1
     assert f"In[{number}]:2, In[{number}]:3: 1 place" in shown
     assert "measured" in shown
-    assert "1 other DataFrame ran, in which no filter meets" in shown
+    assert "1 other DataFrame ran without a filter above" in shown
     assert "3\n" in shown  # the cell's own value
     assert setting_of(spark) is before
 
@@ -78,7 +78,7 @@ def test_a_cell_runs_enabled_and_shows_what_was_pushed(cells: Shell, spark: Spar
 def test_a_cell_that_is_only_explained(cells: Shell) -> None:
     shown = cells.run("%%presieve --explain\nresult = best.filter('m > 4').collect()")
     assert "pre-filter    v > 4" in shown
-    assert "The plan is left as it is." in shown
+    assert "The plan is unchanged." in shown
 
 
 @pytest.mark.classic("the active session of another thread")

@@ -18,7 +18,7 @@ import presieve
         ("%presieve", "%presieve what? on, off, status, or a DataFrame"),
         ("%presieve frame", "%presieve frame: name 'frame' is not defined"),
         ("%presieve explain frame", "%presieve frame: name 'frame' is not defined"),
-        ("%presieve df --cost always", "options stand first"),
+        ("%presieve df --cost always", "put options first"),
         ("%presieve [1, 2]", "%presieve [1, 2]: that is a list, not a DataFrame of Spark"),
         ("%presieve 'a", "No closing quotation"),
         ("%presieve on now", "%presieve on takes no now"),
@@ -26,7 +26,7 @@ import presieve
         ("%presieve --budget soon status", "argument --budget: invalid float value: 'soon'"),
         ("%%presieve --explain --cost always\n1", "--explain pushes nowhere: leave out --cost"),
         ("%%presieve --budget 0\n1", "budget is a positive number of seconds, not 0.0"),
-        ("%%presieve df\n1", "%%presieve takes options alone, not df"),
+        ("%%presieve df\n1", "%%presieve takes only options, not df"),
     ],
 )
 def test_mistakes(shell: Shell, cell: str, line: str) -> None:

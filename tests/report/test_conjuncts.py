@@ -109,7 +109,7 @@ def test_very_many_conjuncts_are_told_without_the_solver(monkeypatch: pytest.Mon
 
 def test_words_name_what_stands_above() -> None:
     one = ConjunctFate("b >= 90", "weakened", ("b IS NOT NULL",))
-    assert str(one) == "b >= 90: weakened, all that is checked above is b IS NOT NULL"
+    assert str(one) == "b >= 90: weakened; what remains above is b IS NOT NULL"
     assert one.to_json() == {"text": "b >= 90", "fate": "weakened", "above": ["b IS NOT NULL"]}
 
 

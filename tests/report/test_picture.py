@@ -98,7 +98,7 @@ def test_what_is_moved_is_marked_and_signed() -> None:
         ("Relation", "scan"),
     ]
     assert tags(after) == [
-        ("Filter", "what stays of it"),
+        ("Filter", "residual"),
         ("top_two", "function"),
         ("Project", ""),
         ("Filter", "pre-filter"),
@@ -133,7 +133,7 @@ def test_a_filter_that_is_gone_leaves_a_place() -> None:
 def test_one_picture_where_the_plan_stays() -> None:
     found = drawn(DECLINED)
     (only,) = found.sides
-    assert tags(only) == [("Filter", "filter, stays"), ("bad", "function"), ("Relation", "scan")]
+    assert tags(only) == [("Filter", "filter, kept"), ("bad", "function"), ("Relation", "scan")]
     assert found.roles == ("function", "stays", "scan")
 
 
@@ -180,7 +180,7 @@ def test_of_a_large_plan_what_has_no_part_is_folded() -> None:
         assert tags(picture) == [
             ("20 operators", ""),
             ("Join", ""),
-            ("Filter", "what stays of it" if filtered else "filter as written"),
+            ("Filter", "residual" if filtered else "filter as written"),
             ("top_two", "function"),
             ("Project", ""),
             *filtered,
@@ -270,16 +270,20 @@ def test_the_answer_is_one_sentence_for_each_function() -> None:
         return ["".join(text for text, _ in sentence) for sentence in words.answer(data)]
 
     assert told(SIMPLE) == [
-        "Only rows with score >= 90.0D still come to top_two, about 3.4% of them. This holds if"
+        "Only rows with score >= 90.0D still reach top_two, about 3.4% of them. This holds if"
         " column score holds no NaN."
     ]
     assert told(DECLINED) == [
-        "Nothing is moved below bad: time.time() is not known (jobs/teams.py:40:9)."
+        "Nothing is pushed below bad: time.time() is not known (jobs/teams.py:40:9)."
     ]
-    assert told(EMPTY) == ["The filter above top_two can never hold."]
-    assert told(replace(SIMPLE, boundaries=(SPLIT,) * 5))[-1] == "2 more are told below."
+    assert told(EMPTY) == ["The filter above top_two is never true."]
+    assert told(replace(SIMPLE, boundaries=(SPLIT,) * 5))[-1] == "2 more below."
     sure = replace(SPLIT, assumptions=(), estimated_selectivity=0.0)
     assert told(replace(SIMPLE, boundaries=(sure,))) == [
-        "Only rows with score >= 90.0D still come to top_two, almost none of them. This is proven"
-        " and assumes nothing."
+        "Only rows with score >= 90.0D still reach top_two, almost none of them. This is proven"
+        " without assumptions."
     ]
+    erasing = replace(sure, assumptions=({"code": "may-erase-error", "text": "it may"},))
+    assert told(replace(SIMPLE, boundaries=(erasing,)))[0].endswith(
+        "This is proven without assumptions. An error on a dropped row may disappear."
+    )

@@ -88,7 +88,7 @@ def test_a_renamed_column_is_known_by_its_name_in_the_file() -> None:
 @pytest.mark.parametrize(
     ("text", "leaves", "names", "why"),
     [
-        ("isnan(x) OR x > 3", FILES, {}, "no scan filter for isnan(); an OR is given to a scan as"),
+        ("isnan(x) OR x > 3", FILES, {}, "no scan filter for isnan(); an OR is pushed to a scan"),
         ("x * x > 3", FILES, {}, "it computes with a column"),
         ("n > m", FILES, {}, "it compares two columns"),
         ("x > 3", FILES, {NAMES["x"]: ""}, "column x is computed below the function"),
@@ -145,15 +145,15 @@ def test_of_a_column_without_null_a_filter_below_will_do() -> None:
     (assumption,) = [a for a in found.certificate.problem.assumptions if a.code == "no-null"]
     told = remedy(assumption)
     assert told.declare == "ts IS NOT NULL"
-    assert "put a filter ts IS NOT NULL below the function" in told.advice
+    assert "add a filter ts IS NOT NULL below the function" in told.advice
     again = synthesize(line.function, line.where, declare=told.declare, **asked)  # type: ignore[arg-type]
     assert again.kind == found.kind
     assert "no-null" not in [a["code"] for a in again.assumptions]
 
 
 def test_what_cannot_be_declared_says_what_else_can_be_done() -> None:
-    assert coded("may-erase-error", "an error may be gone").declare == ""
-    assert 'policy="strict"' in str(coded("may-erase-error", "an error may be gone"))
+    assert coded("may-erase-error", "an error may disappear").declare == ""
+    assert 'policy="strict"' in str(coded("may-erase-error", "an error may disappear"))
     assert "pure=" in str(coded("pure", "f is pure"))
     assert str(coded("unheard-of", "something")) == ""
 

@@ -57,11 +57,11 @@ def test_text_of_a_split() -> None:
         "  filter        first >= 90.0D AND second >= 90.0D\n"
         "  pre-filter    score >= 90.0D\n"
         "  residual      second IS NOT NULL\n"
-        "  kind          split. Rows are filtered below, and a weaker filter is left above.\n"
-        "  strength      optimal: every row that it keeps matters in some table, so no right one"
-        " keeps fewer\n"
-        "                rows\n"
-        "  conjuncts     every conjunct is needed, as a table shows for each\n"
+        "  kind          split. Rows are filtered below the function; a weaker filter remains above"
+        " it.\n"
+        "  strength      optimal: every row that it keeps matters in some table; no correct"
+        " one keeps fewer\n"
+        "  conjuncts     every conjunct is needed, with a table for each\n"
         "  invariant     second = second' or second < 90\n"
         "  scan filters  IsNotNull(score), GreaterThanOrEqual(score,90.0)\n"
         "  rows kept     about 3.4%\n"
@@ -77,7 +77,7 @@ def test_text_of_a_split() -> None:
         "\n"
         "Aggregate count_errors\n"
         "  filter        errors <= 5\n"
-        "  kind          none. Nothing was moved.\n"
+        "  kind          none. Nothing was pushed.\n"
         "  row order     the result does not depend on the order of rows (proved), if column score"
         " holds no\n"
         "                NaN\n"
@@ -95,7 +95,7 @@ def test_reasons_lead_to_their_pages() -> None:
 
 def test_text_of_a_plan_with_nothing_to_do() -> None:
     assert str(Report(NOTHING)) == (
-        "No filter meets a Python UDF in this plan; it is left as it is."
+        "No filter stands above a Python UDF in this plan. The plan is unchanged."
     )
 
 

@@ -51,7 +51,7 @@ def test_a_trace_is_shown_everywhere_once_it_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    ("index", "why"), [(0, "nothing was searched"), (2, "has 2 boundaries"), (-1, "counted from 0")]
+    ("index", "why"), [(0, "was no search"), (2, "has 2 boundaries"), (-1, "counted from 0")]
 )
 def test_where_there_is_none(index: int, why: str) -> None:
     with pytest.raises(UsageError, match=why):
@@ -59,7 +59,7 @@ def test_where_there_is_none(index: int, why: str) -> None:
 
 
 def test_a_report_that_was_not_made_by_a_search_has_none() -> None:
-    with pytest.raises(UsageError, match="nothing was searched"):
+    with pytest.raises(UsageError, match="was no search"):
         Report(MIXED).trace()
 
 

@@ -45,21 +45,21 @@ def test_text_of_a_refutation() -> None:
         "  function      top_two (t.py:12)\n"
         "  filter        first >= 90 AND second >= 90\n"
         "  pre-filter    score > 91\n"
-        "  residual      the filter, as it is\n"
+        "  residual      the filter, unchanged\n"
         "\n"
         "  A table of 2 rows:\n"
         "    team   score  pre-filter\n"
         "    '<b>'  100.0  keeps\n"
         "    '<b>'  91.0   drops\n"
         "\n"
-        "  What the function gives, and what is left (* differs):\n"
+        "  What the function returns, and what remains (* differs):\n"
         "                first  second  then\n"
         "    as written  100.0  91.0    the filter keeps it\n"
         "    as pushed   100.0  NULL *  the filter rejects it *\n"
         "\n"
-        "  Without the rows that are dropped, second differs, and a row of the result is missing.\n"
+        "  Without the dropped rows, second differs, and a result row is missing.\n"
         "\n"
-        "  This would do (proved; the strongest that presieve finds):\n"
+        "  This pushdown is proved (the strongest that presieve finds):\n"
         "  pre-filter    score >= 90.0D\n"
         "  residual      second IS NOT NULL\n"
         "  assuming      column score holds no NaN [no-nan]"
@@ -89,19 +89,19 @@ def run(label: str, m: object, result: str) -> TableRun:
             run("as written", 1, "kept"),
             TableRun("as pushed", [], None, "no group"),
             "prefilter",
-            "dropped, no row is left, and a row of the result is missing.",
+            "dropped rows, no row is left, and a result row is missing.",
         ),
         (
             run("as written", 1, "kept"),
             TableRun("as pushed", [], None, "raises"),
             "prefilter",
-            "the function raises, which it does not as written.",
+            "the function raises an error, which it does not as written.",
         ),
         (
             run("as written", 2, "filtered out"),
             run("as pushed", 1, "kept"),
             "prefilter",
-            "m and n differ, and the result has a row too many.",
+            "m and n differ, and the result has an extra row.",
         ),
         (
             run("as written", 2, "kept"),
@@ -113,13 +113,13 @@ def run(label: str, m: object, result: str) -> TableRun:
             run("as written", 2, "filtered out"),
             run("as pushed", 2, "kept"),
             "residual-accepts",
-            "The filter rejects what the function gives here; the residual keeps it.",
+            "The filter rejects this output of the function; the residual keeps it.",
         ),
         (
             run("as written", 2, "kept"),
             run("as pushed", 2, "filtered out"),
             "residual-rejects",
-            "The filter keeps what the function gives here; the residual rejects it.",
+            "The filter keeps this output of the function; the residual rejects it.",
         ),
     ],
 )
@@ -128,7 +128,7 @@ def test_what_goes_wrong_is_said(
 ) -> None:
     text = refuted(written, pushed, blame)
     assert told in text
-    assert "presieve proves no pre-filter for this filter" in text
+    assert "presieve finds no pre-filter for this filter" in text
 
 
 def test_rows_too_wide_for_a_table_are_told_line_by_line() -> None:

@@ -67,7 +67,7 @@ def classes(
     if boundary.kind == "Project":
         return None
     if boundary.beside is not None:
-        raise DeclineSignal("assumption", "of two inputs, both would have to be split alike")
+        raise DeclineSignal("assumption", "both inputs would have to be split in the same way")
     if gateway.conf(ADAPTIVE, "true").lower() != "true":
         reason = f"{ADAPTIVE} is false, and a guarded plan would read all rows twice"
         raise DeclineSignal("assumption", reason)
@@ -76,10 +76,10 @@ def classes(
         if any(n["class"] == PYTHON_UDF for tree in trees(node) for n in tree):
             what = "a Python function"
         if what and (node.kind not in _ROWWISE or what == "a Python function"):
-            reason = f"{what} below the function may give other rows when it is computed again"
+            reason = f"{what} below the function may return other rows when it is computed again"
             raise DeclineSignal("assumption", reason)
     if not gateway.repeatable(gateway.node(plan, boundary.input_path)):
-        reason = "what is below the function may give other rows when it is read again"
+        reason = "the input of the function may return different rows when it is read again"
         raise DeclineSignal("assumption", reason)
     return tuple(_columns(boundary))
 

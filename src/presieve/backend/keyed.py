@@ -138,7 +138,7 @@ def _mappers(aggregator: Any, keys: tuple[str, ...], outputs: StructType) -> tup
         found = state if finish is None else finish(state)
         if isinstance(found, dict):
             if set(found) != set(names):
-                raise ValueError(f"the fold gives {list(found)}, {names} is declared")
+                raise ValueError(f"the fold returns {list(found)}, but {names} is declared")
             found = [found[n] for n in names]
         elif len(names) == 1:
             found = [found]

@@ -45,10 +45,10 @@ def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) ->
     kind = _name(node)
     calls = f"{kind}, which calls {', '.join(names)}"
     if not is_boundary(node):
-        return Declined("operator", f"filters are not moved through {calls}")
+        return Declined("operator", f"filters are not pushed through {calls}")
     over = [by_path[node.path[:n]] for n in reversed(range(len(node.path)))]
     stop = next((n for n in over if n.kind not in ALWAYS_PASSED), over[0])
-    return Declined("operator", f"no filter comes past {_name(stop)} down to {calls}")
+    return Declined("operator", f"no filter is pushed past {_name(stop)} to {calls}")
 
 
 def _name(node: Node) -> str:

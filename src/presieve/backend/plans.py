@@ -212,11 +212,11 @@ def _session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
     if against is not None:
         return against
     if gateway.is_streaming(plan):
-        return Declined("streaming", "a stream is left alone; optimize its batches in foreachBatch")
+        return Declined("streaming", "streams are left alone; optimize the batches in foreachBatch")
     for key, expected in _CONFS.items():
         value = gateway.conf(key, expected).lower()
         if value != expected:
-            return Declined("conf", f"{key} is {value}, and proofs are about {expected}: unset it")
+            return Declined("conf", f"{key} is {value}, but proofs require {expected}: unset it")
     return None
 
 
@@ -340,7 +340,7 @@ def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame:
     gateway = opened.gateway
     df = gateway.dataframe(rewrite_plan(gateway, opened.plan, edits, opened.timezone))
     if not gateway.same_output(opened.plan, gateway.analyzed(df)):
-        raise DeclineSignal("plan-shape", "the rewritten plan has other columns")
+        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
     return df
 
 

@@ -132,7 +132,7 @@ def guarded_edit(
         return found  # it is there already, and the rows are the same without a guard
     broken = predicate(breaking, input_vars(site.names), timezone)
     if site.sources().aside((*_read(found.prefilter), *_read(broken))):
-        raise DeclineSignal("source", "a source that may not apply filters as they say is read")
+        raise DeclineSignal("source", "a source may evaluate filters differently")
     return replace(found, guard=Guard(broken, by))
 
 
@@ -317,7 +317,7 @@ class _Builder:
         self._check_uncached(breaking)
         made = self.gateway.split(kept, breaking, rows, guard.by)
         if not self.gateway.same_output(rows, made):
-            raise DeclineSignal("plan-shape", "the guarded input has other columns")
+            raise DeclineSignal("plan-shape", "the guarded input has different columns")
         return made
 
     def _check_uncached(self, made: Handle) -> None:
@@ -350,10 +350,10 @@ def checked_filter(gateway: Gateway, made_of: Predicate, child: Handle, timezone
     made = gateway.filter_sql(sql, child)
     tree = gateway.condition_tree(made)
     if tree is None:
-        raise DeclineSignal("read-back", "Spark made something else of a filter")
+        raise DeclineSignal("read-back", "Spark changed a filter")
     parts = [c.tree for c in split_conjuncts(tree)]
     if made_of.aside and len(parts) > 1:
-        raise DeclineSignal("read-back", "Spark took a filter apart")
+        raise DeclineSignal("read-back", "Spark split a filter")
     terms = [expression(t, made_of.attributes, timezone) for t in parts]
     for term in terms:
         if isinstance(term, Declined):

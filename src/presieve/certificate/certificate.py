@@ -117,12 +117,12 @@ def parse(data: object) -> Certificate:
     if data["presieve"] not in (_BEFORE, FORMAT):
         raise PresieveError(
             f"a certificate of format {str(data['presieve'])[:20]!r}, and this presieve reads"
-            f" formats {_BEFORE} and {FORMAT}; take the presieve that wrote it, or search again"
+            f" formats {_BEFORE} and {FORMAT}; use the presieve that wrote it, or search again"
         )
     try:
         return _parse(data)
     except KeyError as problem:
-        raise PresieveError(f"not a whole certificate: it has no {problem}") from problem
+        raise PresieveError(f"not a complete certificate: it has no {problem}") from problem
     except (TypeError, AttributeError, ValueError, OverflowError) as problem:
         raise PresieveError(f"not a certificate: {problem!r}") from problem
     except RecursionError:
@@ -181,7 +181,7 @@ def load(path: str | Path) -> Certificate:
     except OSError as problem:
         raise UsageError(f"{path}: {problem.strerror or problem}") from problem
     except (ValueError, RecursionError) as problem:  # of bytes, of JSON, of a number's length
-        raise UsageError(f"{path}: not JSON, so no certificate ({problem})") from problem
+        raise UsageError(f"{path}: not JSON, so not a certificate ({problem})") from problem
     try:
         return parse(data)
     except PresieveError as problem:

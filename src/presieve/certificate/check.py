@@ -89,7 +89,7 @@ def check(
     )
     like = make_solver(solver)
     if not isinstance(_ask(obligations.premises(claim), like, effort), Sat):
-        return Rejected("premises", "no row satisfies the assumptions, so the proof says nothing")
+        return Rejected("premises", "no row satisfies the assumptions, so the proof is vacuous")
     seconds: dict[str, float] = {}
     for name, build in obligations.OBLIGATIONS.items():
         started = time.perf_counter()

@@ -59,7 +59,7 @@ def check_residual_witnesses(certificate: Certificate) -> None:
     groups = _Groups(certificate.problem)
     for w in certificate.residual_witnesses:
         if not 0 <= w.conjunct < len(conjuncts):
-            raise PresieveError(f"a witness speaks of conjunct {w.conjunct}, which is none")
+            raise PresieveError(f"a witness refers to conjunct {w.conjunct}, which does not exist")
         rest = sql_conjunction(c for j, c in enumerate(conjuncts) if j != w.conjunct)
         if not groups.of(w.key).refutes(w, certificate.prefilter, rest):
             raise PresieveError(f"a witness does not show that conjunct {w.conjunct} is needed")
@@ -164,11 +164,11 @@ class _Evaluated:
 
 def _values(terms: Literals, columns: Sequence[Column]) -> dict[str, Value]:
     if len(terms) != len(columns):
-        raise PresieveError("a witness has another number of columns")
+        raise PresieveError("a witness has the wrong number of columns")
     found: dict[str, Value] = {}
     for column, term in zip(columns, terms, strict=True):
         if not isinstance(term, Lit) or term.sort != column.sort:
-            raise PresieveError("a witness holds something else than values")
+            raise PresieveError("a witness contains something other than values")
         found[column.name] = literal_value(term)
     return found
 

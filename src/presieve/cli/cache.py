@@ -12,12 +12,12 @@ from presieve.driver.cache.disk import BYTES, CACHE, COUNT, default_store
 
 
 def command(
-    clear: Annotated[bool, typer.Option("--clear", help="Forget them all.")] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Empty the cache.")] = False,
     json: opt.Json = False,
 ) -> None:
-    """What is kept of earlier searches, so that a job's next run need not search again.
+    """Show the cache of search results, which saves later runs the search.
 
-    The environment variable PRESIEVE_CACHE names another directory, or is off.
+    The environment variable PRESIEVE_CACHE selects another directory, or is off.
     """
     store = default_store()
     removed = store.clear() if store is not None and clear else 0

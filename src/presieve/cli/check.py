@@ -25,12 +25,12 @@ class SolverOption(StrEnum):
 
 def command(
     certificate: Annotated[Path, typer.Argument(metavar="CERT.json", show_default=False)],
-    solver: Annotated[SolverOption, typer.Option(help="Who decides.")] = SolverOption.Z3,
+    solver: Annotated[SolverOption, typer.Option(help="The solver to use.")] = SolverOption.Z3,
     json: opt.Json = False,
 ) -> None:
     """Rebuild a certificate's proof obligations and decide each of them again.
 
-    Nothing of the search that found it takes part. Exits with 0 where it holds, with 1 where not.
+    It uses nothing from the search. Exits with 0 if the certificate holds, with 1 if not.
     """
     from presieve.certificate.certificate import load
     from presieve.certificate.check import Verified, check
@@ -69,9 +69,9 @@ def _verified(result: Verified) -> dict[str, object]:
 
 
 NOT_CHECKED = (
-    "that the function which it names means what the problem says",
+    "that the problem states what the function means",
     "that the assumptions hold on the data",
-    "how the predicates get into a plan",
+    "how the predicates are put into a plan",
 )
 """What a certificate says nothing of, or cannot prove."""
 

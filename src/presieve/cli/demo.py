@@ -20,17 +20,18 @@ def command(
     rows: Annotated[int, typer.Option(min=MIN_ROWS, help="Rows of each table.")] = 3_000_000,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Where the tables are kept; a cache folder without it."),
+        typer.Option(metavar="DIR", help="The folder for the tables. Default: a cache folder."),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The report; in the data folder without it.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The HTML report; in the data folder by default."),
     ] = None,
-    runs: Annotated[int, typer.Option(min=1, help="Measured runs of each.")] = 3,
+    runs: Annotated[int, typer.Option(min=1, help="Measured runs of each pipeline.")] = 3,
     json: opt.Json = False,
 ) -> None:
-    """Run three pipelines with stateful Python UDFs on generated data, before and after.
+    """Run three pipelines with stateful Python UDFs on generated data, as written and as optimized.
 
-    Exits with 1 where a result differs or nothing could be pushed.
+    Exits with 1 if a result differs or nothing could be pushed.
     """
     for package in ("pyspark", "pandas", "pyarrow"):
         if importlib.util.find_spec(package) is None:

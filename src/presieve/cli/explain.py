@@ -30,7 +30,7 @@ def command(
     job: JobName,
     args: JobArgs = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A page with every boundary.")
+        Path | None, typer.Option(metavar="FILE", help="Write a page with every boundary.")
     ] = None,
     json: opt.Json = False,
     policy: opt.Policy = None,
@@ -38,15 +38,13 @@ def command(
     cost: opt.Cost = None,
     declare: opt.Declare = None,
     pure: opt.Pure = None,
-    trace: Annotated[
-        bool, typer.Option("--trace", help="Tell of each boundary what the search did.")
-    ] = False,
+    trace: Annotated[bool, typer.Option("--trace", help="Show the steps of each search.")] = False,
 ) -> None:
-    """Run a PySpark job for what it plans, and report every boundary.
+    """Run a PySpark job without its writes, and report every boundary.
 
-    What the job reads it gets: count(), collect() and the like run. What it writes is told and not
-    written, and what it prints goes to standard error. --json and --html may also stand among the
-    job's arguments, unlike --trace; what follows -- is the job's alone.
+    Reads such as count() and collect() run. Writes are reported and skipped, and what the job
+    prints goes to standard error. --json and --html may also come after JOB.py; --trace may not.
+    Arguments after -- belong to the job.
     """
     given = opt.given(policy=policy, budget=budget, cost=cost, declare=declare, pure=pure)
     own, late_json, late_html = _split(args or ())

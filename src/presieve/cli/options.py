@@ -34,14 +34,14 @@ Where: TypeAlias = Annotated[
 ]
 Returns: TypeAlias = Annotated[
     str | None,
-    typer.Option(metavar="DDL", help="Output columns, where the function does not carry them."),
+    typer.Option(metavar="DDL", help="Output columns, if the function does not declare them."),
 ]
 Keys: TypeAlias = Annotated[
-    str, typer.Option(metavar="A,B", help="The grouping columns, with commas between.")
+    str, typer.Option(metavar="A,B", help="The grouping columns, separated by commas.")
 ]
 ModeOption: TypeAlias = Annotated[
     ModeChoice,
-    typer.Option("--mode", help="Whether the fold of no rows is nothing (GROUP BY) or a row."),
+    typer.Option("--mode", help="GROUP BY, or one group of all rows."),
 ]
 
 
@@ -60,10 +60,10 @@ Budget: TypeAlias = Annotated[str | None, _option("budget")]
 Declare: TypeAlias = Annotated[list[str] | None, _option("declare")]
 Pure: TypeAlias = Annotated[list[str] | None, _option("pure")]
 Save: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="CERT.json", help="Write the certificate of a proof there.")
+    Path | None, typer.Option(metavar="CERT.json", help="Write the certificate of the proof.")
 ]
 Json: TypeAlias = Annotated[
-    bool, typer.Option("--json", help="One JSON object on standard output, the rest elsewhere.")
+    bool, typer.Option("--json", help="Print one JSON object to standard output.")
 ]
 
 

@@ -18,7 +18,7 @@ CONTEXT = {"allow_interspersed_args": False}
 
 JobName = Annotated[str, typer.Argument(metavar="JOB.py", show_default=False)]
 JobArgs = Annotated[
-    list[str] | None, typer.Argument(metavar="[ARGS]...", help="The job's own.", show_default=False)
+    list[str] | None, typer.Argument(metavar="[ARGS]...", help="Its arguments.", show_default=False)
 ]
 
 
@@ -32,10 +32,10 @@ def command(
     declare: opt.Declare = None,
     pure: opt.Pure = None,
 ) -> None:
-    """Run a PySpark job unchanged, its DataFrames optimized.
+    """Run a PySpark job unchanged, with its DataFrames optimized.
 
-    Standard output, exit code and traceback are the job's own. At the end there is a line for each
-    boundary on standard error. Options of presieve stand before JOB.py.
+    The job keeps its standard output, exit code and traceback. At the end, one line per boundary
+    goes to standard error. Options for presieve come before JOB.py.
     """
     given = opt.given(policy=policy, budget=budget, cost=cost, declare=declare, pure=pure)
     found = jobs.read(job)

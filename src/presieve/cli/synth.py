@@ -33,13 +33,13 @@ def command(
     pure: opt.Pure = None,
     json: opt.Json = False,
     trace: Annotated[
-        bool, typer.Option("--trace", help="Tell first, in order, what the search did.")
+        bool, typer.Option("--trace", help="Show the steps of the search first.")
     ] = False,
     save: opt.Save = None,
 ) -> None:
-    """Find a pre-filter below a fold, as strong as can be proved, and the residual above it.
+    """Find the strongest pre-filter of a fold that can be proved, and its residual.
 
-    Exits with 0 where something can be pushed and with 1 where nothing can.
+    Exits with 0 if something can be pushed and with 1 if nothing can.
     """
     from presieve.driver.synthesize import synthesize
 

@@ -26,10 +26,10 @@ Prefilter: TypeAlias = Annotated[
 ]
 Residual: TypeAlias = Annotated[
     str | None,
-    typer.Option(metavar="SQL", help="What replaces --where above; without it --where stays."),
+    typer.Option(metavar="SQL", help="What replaces --where above the fold; default: --where."),
 ]
 Html: TypeAlias = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Write the answer there as a page, too.")
+    Path | None, typer.Option(metavar="FILE", help="Also write the answer as a page.")
 ]
 
 
@@ -52,7 +52,7 @@ def command(
 ) -> None:
     """Prove a pushdown, or show a table on which it changes the result.
 
-    Exits with 0 where it is proved, 1 where it is refuted and 2 where neither could be shown.
+    Exits with 0 if it is proved, 1 if it is refuted, and 2 if neither.
     """
     from presieve.driver.verify import verify
 
@@ -103,7 +103,7 @@ def _show(verdict: Verdict, save: Path | None) -> None:
         output.grid(tell.result_grid(found))
         output.line(tell.why(found))
     if verdict.certificate is not None:
-        kept = f"certificate in {save}" if save else "--save CERT.json keeps the certificate"
+        kept = f"certificate in {save}" if save else "--save CERT.json saves the certificate"
         output.line(f"{kept}; `presieve check` checks it again", "dim")
     repair = verdict.repair
     if repair is not None:

@@ -40,9 +40,9 @@ def command(
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Tell what a decline code means, with an example and what to change. Without CODE, list all.
+    """Explain a decline code, with an example and what to change. Without CODE, list all codes.
 
-    A code stands in square brackets in reports and logs; the brackets may stay.
+    Reports and logs show codes in square brackets. You may include the brackets.
     """
     if code is None:
         _list(list(listed()), json=json)
@@ -100,7 +100,7 @@ def _list(all_: list[Listed], *, json: bool) -> None:
         print(f"{group}\n")
         output.fields((one.code, one.title) for one in all_ if one.group == group)
         print()
-    print("`presieve why CODE` tells more of one of them.")
+    print("`presieve why CODE` explains one of them.")
 
 
 def _show(text: str) -> None:

@@ -48,7 +48,7 @@ def decide(candidates: Sequence[Candidate], copies: int = 1) -> Decision:
     each kind anew.
     """
     if all(c.spares for c in candidates):
-        return Decision(True, "and the function is not called for the filter any more")
+        return Decision(True, "and the filter no longer calls the function")
     kinds = len({c.prefilter for c in candidates}) + (copies > len(candidates))
     if any(c.least is None for c in candidates):
         return _unknown(candidates, kinds)
@@ -59,8 +59,8 @@ def decide(candidates: Sequence[Candidate], copies: int = 1) -> Decision:
 
 _DEAR = "and checking costs more than it saves"
 _TWICE = (
-    "and the same rows are read for another place of the plan, which Spark does once as long as"
-    " both are alike"
+    "and another part of the plan reads the same rows, which Spark does once as long as both are"
+    " the same"
 )
 
 

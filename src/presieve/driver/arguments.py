@@ -28,9 +28,9 @@ def check_choice(name: str, value: object, known: Sequence[str]) -> None:
 def check_text(name: str, value: object, example: str) -> None:
     """A text with something in it."""
     if not isinstance(value, str):
-        raise UsageError(f"{name} is a text such as {example!r}, not {value!r}")
+        raise UsageError(f"{name} is a string such as {example!r}, not {value!r}")
     if not value.strip():
-        raise UsageError(f"{name} is empty; write a text such as {example!r}")
+        raise UsageError(f"{name} is empty; write a string such as {example!r}")
 
 
 def check_texts(name: str, value: object, example: str) -> None:
@@ -38,7 +38,7 @@ def check_texts(name: str, value: object, example: str) -> None:
     if isinstance(value, str):
         return
     if not isinstance(value, Collection) or not all(isinstance(v, str) for v in value):
-        raise UsageError(f"{name} is a text such as {example!r}, or a list of them, not {value!r}")
+        raise UsageError(f"{name} is a string such as {example!r} or a list of them, not {value!r}")
 
 
 def check_dataframe(value: object, verb: str) -> None:

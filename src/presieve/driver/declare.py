@@ -85,7 +85,7 @@ def about_nothing(
         terms = [parse_predicate(text, names, timezone) for names in places]
         away = [t for t in terms if isinstance(t, Declined) and t.code == "unknown-column"]
         if places and len(away) == len(places):
-            yield f"declare {text!r} is about no filter here: {away[0].reason}"
+            yield f"declare {text!r} applies to no filter here: {away[0].reason}"
 
 
 def with_declared(

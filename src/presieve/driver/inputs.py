@@ -125,7 +125,7 @@ def _key_names(keys: str | Sequence[str], columns: Sequence[SchemaColumn]) -> tu
         if name not in known:
             columns_ = ", ".join(known)
             raise UsageError(
-                f"key {name!r} is no column of the schema: {columns_}{meant(name, known)}"
+                f"key {name!r} is not a column of the schema: {columns_}{meant(name, known)}"
             )
     return names
 
@@ -138,7 +138,7 @@ def _returns(fold: object, returns: str | None) -> tuple[SchemaColumn, ...]:
     declared = getattr(fold, "returnType", None)
     if declared is None:
         raise UsageError(
-            f"{name} does not say what it returns; give returns=, a DDL such as 'best double'"
+            f"{name} has unknown output columns; pass returns= with DDL such as 'best double'"
         )
     text = declared if isinstance(declared, str) else declared.simpleString()
     return parse_returns(text, name)

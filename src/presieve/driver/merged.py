@@ -49,11 +49,11 @@ class KeyedPushdown:
     def __str__(self) -> str:
         """One line for people."""
         if self.declined is not None:
-            below = "nothing" if self.prefilter == "true" else self.prefilter
-            return f"below goes {below}: {self.declined}"
+            below = "no pre-filter" if self.prefilter == "true" else f"pre-filter {self.prefilter}"
+            return f"{below}: {self.declined}"
         said = "; ".join(a["text"] for a in self.assumptions)
         rest = f", if {said}" if said else ""
-        return f"below goes {self.prefilter}, above stays {self.residual}{rest}"
+        return f"pre-filter {self.prefilter}; residual {self.residual}{rest}"
 
 
 def keyed_pushdown(
@@ -191,12 +191,12 @@ def _zoned() -> Declined:
 
 
 def _nothing() -> Declined:
-    return Declined("nothing", "no filter on rows was found that is not true of all of them")
+    return Declined("nothing", "no pre-filter was found that drops any row")
 
 
 def _disagrees() -> Declined:
     reason = (
-        "it is not proved that merge(a, b) gives what reduce gives for the rows of both: "
+        "it is not proved that merge(a, b) agrees with reduce on the rows of both: "
         "states of partitions that lose rows may be merged to something else"
     )
     return Declined("merge", reason)

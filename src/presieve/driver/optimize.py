@@ -45,16 +45,28 @@ def optimize(
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> DataFrame:
-    """An equivalent DataFrame with proven pre-filters below UDFs and aggregates.
+    """Return an equivalent DataFrame with proven pre-filters below its UDFs and aggregates.
 
-    ``budget`` is seconds of search for the whole DataFrame. ``cost="auto"`` pushes where it pays,
-    as far as footers and a few rows of local Parquet files tell (``driver/gate.py``), ``"always"``
-    wherever it is proven, ``"never"`` only explains. ``declare`` are conditions that hold on every
-    row that a function reads, such as ``"NOT isnan(score)"``, ``pure`` functions that the plan's
-    functions call and that need not be read (:func:`presieve.synthesize`). What is not given is
-    what the session's configuration says, as ``spark.presieve.policy`` and the like.
-    What cannot be improved comes back as the very same object, and the reasons go to the logger
-    ``presieve``.
+    A DataFrame that cannot be improved is returned as it is, the very same object, and the reasons
+    go to the logger ``presieve``. Options that are not given come from the session's configuration
+    (``spark.presieve.policy`` and so on).
+
+    Args:
+        df: A DataFrame of a classic session or of Spark Connect.
+        budget: Seconds of search for the whole DataFrame.
+        policy: What a proof may rest on: ``"default"``, ``"assume"`` or ``"strict"``.
+        cost: Push where it pays (``"auto"``), wherever it is proven (``"always"``) or nowhere
+            (``"never"``).
+        declare: Conditions in Spark SQL on one column, true for every row that a function reads.
+        pure: Functions that are not read: no side effects, no errors, equal results for equal
+            arguments. A list of annotated functions, or ``{function: type}``.
+
+    Raises:
+        PresieveError: ``df`` is not a DataFrame of Spark, or an option is invalid.
+
+    Example:
+        >>> best = scores.groupBy("team").agg({"score": "max"}).toDF("team", "best")
+        >>> fast = presieve.optimize(best.filter("best > 90"), declare="NOT isnan(score)")
     """
     check_dataframe(df, "optimize")
     mine = given(budget=budget, policy=policy, cost=cost, declare=declare, pure=pure)
@@ -74,7 +86,25 @@ def explain(
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> Report:
-    """What :func:`optimize` with the same options does to the DataFrame."""
+    """Report what :func:`optimize` does to a DataFrame, without running it.
+
+    Args:
+        df: A DataFrame of a classic session or of Spark Connect.
+        budget: Seconds of search for the whole DataFrame.
+        policy: As in :func:`optimize`.
+        cost: As in :func:`optimize`.
+        declare: As in :func:`optimize`.
+        pure: As in :func:`optimize`.
+
+    Raises:
+        PresieveError: ``df`` is not a DataFrame of Spark, or an option is invalid.
+
+    Example:
+        >>> report = presieve.explain(best.filter("best > 90"))
+        >>> report.boundaries[0].kind
+        'exact'
+        >>> report.save("report.html")
+    """
     from presieve.report.report import Report
 
     check_dataframe(df, "explain")

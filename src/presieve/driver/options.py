@@ -72,7 +72,7 @@ def _names(text: str) -> object:
 
 
 OPTIONS: Mapping[str, Option] = {
-    "budget": Option(10.0, _number, check_budget, "SECONDS", "Time for the search."),
+    "budget": Option(10.0, _number, check_budget, "SECONDS", "Time limit of the search."),
     "policy": Option(
         "default",
         str.strip,
@@ -92,15 +92,15 @@ OPTIONS: Mapping[str, Option] = {
         conditions,
         partial(check_texts, "declare", example=EXAMPLE),
         "SQL",
-        'A condition that holds on every row read: "NOT isnan(score)". May be repeated.',
+        'A condition true for every row that is read: "NOT isnan(score)". Repeatable.',
     ),
     "pure": Option(
         (),
         _names,
         check_pure,
         "F,MODULE:G",
-        "Functions of that file, or of a module, that need not be read: each changes nothing, "
-        "never raises, and gives the same for the same arguments, as annotated.",
+        "Functions of that file, or of a module, that are not read: no side effects, no errors, "
+        "equal results of the annotated type for equal arguments.",
     ),
 }
 

@@ -54,11 +54,11 @@ def check_pure(functions: object) -> None:
 def _read(function: object, returns: object) -> Pure:
     name = getattr(function, "__name__", None)
     if not callable(function) or not isinstance(name, str):
-        raise UsageError(f"pure: {function!r} is no function")
+        raise UsageError(f"pure: {function!r} is not a function")
     kind, optional = _result(returns)
     if kind not in _RESULTS:
         raise UsageError(
-            f"pure: it is not known what {name} returns; annotate it with str, int, float, bool or "
+            f"pure: {name} has no known result type; annotate it with str, int, float, bool or "
             f"one of them | None, or write pure={{{name}: str}}"
         )
     sort, type_, text = _RESULTS[kind]

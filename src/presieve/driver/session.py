@@ -52,19 +52,42 @@ def enable(
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> None:
-    """Every action and write on this session's DataFrames goes through :func:`optimize`.
+    """Run every action and write on this session's DataFrames through :func:`optimize`.
 
-    The options are those of :func:`optimize`, ``budget`` for each DataFrame; enabled again, the
-    last ones count. Those that are not given may be set in the session's configuration, at any
-    time. ``df.explain()`` shows the plan that would run. What is cached or registered as a view
-    stays the plan as it was written. :class:`UsageError` where ``spark`` is no session.
+    ``df.explain()`` then shows the plan that would run. Cached data and registered views keep the
+    plan as it was written. If the session is enabled again, the last options count. Options that
+    are not given come from the session's configuration and may change at any time.
+
+    Args:
+        spark: A classic session or one of Spark Connect.
+        budget: Seconds of search for each DataFrame.
+        policy: As in :func:`optimize`.
+        cost: As in :func:`optimize`.
+        declare: As in :func:`optimize`.
+        pure: As in :func:`optimize`.
+
+    Raises:
+        PresieveError: ``spark`` is not a session, or an option is invalid.
+
+    Example:
+        >>> presieve.enable(spark, policy="strict")
     """
     mine = given(budget=budget, policy=policy, cost=cost, declare=declare, pure=pure)
     _set(spark, _fit(spark, Setting(mine)))
 
 
 def disable(spark: SparkSession) -> None:
-    """The session's DataFrames run as they were written again. Does nothing where they do."""
+    """Undo :func:`enable`: the session's DataFrames run as they were written again.
+
+    Args:
+        spark: A session. If it is not enabled, nothing happens.
+
+    Raises:
+        PresieveError: ``spark`` is not a session.
+
+    Example:
+        >>> presieve.disable(spark)
+    """
     _set(spark, None)
 
 
@@ -79,9 +102,24 @@ def enabled(
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> Iterator[None]:
-    """:func:`enable` for the length of a ``with`` block; then it is as before, also after an error.
+    """Enable the session for a ``with`` block, then restore what was before, also on an error.
 
-    It is the session that is enabled, for all threads.
+    The session is enabled for all threads.
+
+    Args:
+        spark: A classic session or one of Spark Connect.
+        budget: Seconds of search for each DataFrame.
+        policy: As in :func:`optimize`.
+        cost: As in :func:`optimize`.
+        declare: As in :func:`optimize`.
+        pure: As in :func:`optimize`.
+
+    Raises:
+        PresieveError: ``spark`` is not a session, or an option is invalid.
+
+    Example:
+        >>> with presieve.enabled(spark):
+        ...     best.filter("best > 90").show()
     """
     mine = given(budget=budget, policy=policy, cost=cost, declare=declare, pure=pure)
     with enabled_as(spark, Setting(mine)):
@@ -222,7 +260,7 @@ def _answering(df: DataFrame) -> DataFrame:
         _complain(f"left alone: {error}")
         return df
     except Exception as error:  # no bug of ours may stop a job that runs without us
-        logger.warning("left alone, as looking at it failed; please report it", exc_info=error)
+        logger.warning("left alone because optimizing it failed; please report it", exc_info=error)
         return df
 
 

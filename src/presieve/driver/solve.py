@@ -68,7 +68,7 @@ class Solution:
         return tuple(listed) if self.verified is not None else ()
 
 
-ERASED_TEXT = "an error that the job raises today on rows that are now dropped may be gone"
+ERASED_TEXT = "an error that a dropped row raises today may disappear"
 
 
 def solve(
@@ -207,8 +207,8 @@ def not_of_all(solution: Solution, others: Sequence[Problem], budget: float) -> 
 
 UNREAD = Declined(
     "unread-raises",
-    "a function may raise of which the filter need not read anything, so that nobody knows whether"
-    " it is called; compute it in a step of its own",
+    "a function that the filter does not read may raise, and it is not known whether it is called;"
+    " compute it in a separate step",
 )
 
 

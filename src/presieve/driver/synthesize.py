@@ -30,15 +30,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Synthesis:
-    """What was found. ``prefilter`` and ``residual`` are Spark SQL (``"true"``: nothing to check).
+    """The answer of :func:`presieve.synthesize`. Print it, or show it in a notebook.
 
-    ``kind``: exact (residual is true), split (residual weaker than ``where``), partial (residual is
-    ``where``), empty (``where`` can never hold), none (nothing to push). ``strength``: optimal (no
-    right pre-filter whatever keeps fewer rows, since each single row that is kept changes the
-    result of a table in the certificate), regions (of every region of rows that is kept, as the
-    search tells rows apart, a table needs one) or universe (strongest among the candidates tried).
-    ``declined`` says what could not be handled. ``seconds`` is wall clock, without what
-    :attr:`order` takes.
+    Attributes:
+        kind: ``"exact"`` (the residual is true), ``"split"`` (it is weaker than the filter),
+            ``"partial"`` (it is the filter), ``"empty"`` (the filter is never true) or ``"none"``.
+        prefilter: The filter on input rows, in Spark SQL; ``"true"`` keeps all.
+        residual: What replaces the filter, in Spark SQL; ``"true"`` if nothing is left to check.
+        invariant: What relates the run over all rows to the run over those that pass.
+        strength: ``"optimal"`` (no correct pre-filter keeps fewer rows), ``"regions"`` (some row of
+            each region that the search distinguishes is needed) or ``"universe"`` (the strongest of
+            the candidates tried).
+        certificate: The proof; ``certificate.save(path)`` writes it. None if nothing is proved.
+        assumptions: What the proof rests on, each with ``code`` and ``text``.
+        declined: What could not be handled, each with ``code``, ``reason`` and a place.
+        seconds: Wall-clock time, without :attr:`order`.
+        solver_calls: Questions to the solver.
     """
 
     kind: Kind
@@ -56,20 +63,20 @@ class Synthesis:
 
     @property
     def optimal(self) -> bool:
-        """Whether it is shown that no right pre-filter keeps fewer rows."""
+        """Whether no correct pre-filter keeps fewer rows, as the certificate shows."""
         return self.strength == "optimal"
 
     @property
     def residual_strength(self) -> ResidualStrength:
-        """``"needed"``: for each conjunct of the residual the certificate has a table on which the
-        pushdown would be wrong without it; ``"unshown"``: not for all of them.
+        """``"needed"`` if the certificate has, for each conjunct of the residual, a table on which
+        the pushdown would be wrong without it; otherwise ``"unshown"``.
         """
         return self.certificate.residual_strength if self.certificate else "unshown"
 
     @property
     def trace(self) -> Trace | None:
-        """What the search did, in order, where ``trace=True`` asked for that: ``print`` it. The
-        same input gives the same trace.
+        """The steps of the search, if ``trace=True`` was given; print it. The same input gives the
+        same trace.
         """
         from presieve.report.trace_steps import trace
 
@@ -77,8 +84,8 @@ class Synthesis:
 
     @property
     def order(self) -> Order:
-        """Whether the result depends on the order of rows inside a group, under the assumptions of
-        the proof. Decided when it is first asked for, in two seconds at most.
+        """Whether the result depends on the order of rows within a group, under the assumptions of
+        the proof. Computed on first access, in at most two seconds.
         """
         return self._question.answer() if self._question else unknown("see what was declined")
 
@@ -93,9 +100,7 @@ class Synthesis:
         return synthesis_fragment(self)
 
     def to_json(self) -> dict[str, Any]:
-        """Everything in JSON's types; the certificate as its own JSON, or None. ``trace`` is only
-        there where it was asked for.
-        """
+        """Everything as JSON types, the certificate included; ``trace`` only if it was recorded."""
         trace = self.trace
         traced = {"trace": trace.to_json()} if trace else {}
         return {
@@ -130,26 +135,43 @@ def synthesize(
     pure: PureFunctions = (),
     trace: bool = False,
 ) -> Synthesis:
-    """Find and prove a filter on input rows, as strong as can be shown, and one on the output, as
-    weak as can be shown, that stays.
+    """Find a pre-filter for a fold and a filter on its output, with a proof. Needs no Spark.
 
-    ``schema`` and ``returns`` are Spark DDL, ``where`` Spark SQL over keys and output columns.
-    ``budget`` is in seconds that the search computes. ``declare`` are conditions that hold on every
-    row, such as ``"NOT isnan(score)"``: they discharge assumptions. ``pure`` are functions that
-    need not be read: each changes nothing, never raises, and gives the same for the same arguments,
-    of the type that it is annotated with (or ``{function: type}``). With ``trace`` the search is
-    told in :attr:`Synthesis.trace`. Raises :class:`UsageError` for input that is none; what cannot
-    be handled comes back as kind ``none`` with the reasons in ``declined``.
+    The problem is that of "Optimal Predicate Pushdown Synthesis" (PLDI 2026).
+
+    Args:
+        fold: A function of a group or of a row, or a class or instance with ``zero``, ``reduce``.
+        where: The filter on keys and output columns, in Spark SQL.
+        schema: The input columns as DDL, such as ``"team string, score double NOT NULL"``.
+        returns: The output columns as DDL; may be left out if the function declares them.
+        keys: The grouping columns.
+        mode: ``"grouped"``, ``"global"`` (one group of all rows) or ``"row"``.
+        budget: Seconds of search, in processor time.
+        policy: What a proof may rest on: ``"default"``, ``"assume"`` or ``"strict"``.
+        declare: Conditions in Spark SQL on one column, true for every row.
+        pure: Functions that are not read, as in :func:`optimize`.
+        trace: Record the steps of the search in :attr:`Synthesis.trace`.
+
+    Returns:
+        The answer. What cannot be handled has the kind ``"none"``, with reasons in ``declined``.
+
+    Raises:
+        PresieveError: An argument is invalid.
+
+    Example:
+        >>> types = {"schema": "score bigint NOT NULL", "returns": "best bigint"}
+        >>> presieve.synthesize(Best, "best > 90", **types).prefilter
+        'score > 90'
     """
     started = time.perf_counter()
-    Options(budget, policy, declare=declare, pure=pure)
+    options = Options(budget, policy, declare=declare, pure=pure)
     inputs = read_inputs(fold, schema, returns, keys, mode, pure=read_pure(pure))
     if isinstance(inputs, Declined):
         return _nothing(where, inputs, started)
     term = read_filter("where", where, inputs.output_names())
     if isinstance(term, Declined):
         return _nothing(where, term, started)
-    facts = read_declared(declare, inputs.input_names(), TIMEZONE)
+    facts = read_declared(options.declare, inputs.input_names(), TIMEZONE)
     bare = inputs.problem(term, [fact for _, fact in facts])
     problem, known = with_declared(bare, facts)
     event_log: EventLog | None = [] if trace else log.listening()

@@ -35,18 +35,18 @@ from presieve.smt.solver import Effort
 
 __all__ = ["Asked", "Counterexample", "Verdict", "verify"]
 
-REWRITE = "write that otherwise, or leave the filter above the function"
+REWRITE = "rewrite that, or leave the filter above the function"
 LONGER = (
-    "a larger budget may settle it; until then use a pushdown that presieve proves, or leave the"
+    "a larger budget may decide it; until then use a pushdown that presieve proves, or leave the"
     " filter above the function"
 )
 DECLARE = (
-    'declare what holds on every row (declare="NOT isnan(x)"), or take policy="assume", which'
+    'declare what holds for every row (declare="NOT isnan(x)"), or use policy="assume", which'
     " lists what it assumes"
 )
-ERASING = 'take policy="default", which lists that, or write a function that does not raise'
-CONTRADICTION = "see whether what is declared contradicts itself, or the schema"
-RESULTS = "annotate the function that is declared pure with a narrower type, or let it be read"
+ERASING = 'use policy="default", which lists that, or write a function that does not raise'
+CONTRADICTION = "check whether the declarations contradict each other or the schema"
+RESULTS = "annotate the function that is declared pure with a narrower type, or do not declare it"
 
 
 def verify(
@@ -64,30 +64,57 @@ def verify(
     declare: Declared = (),
     pure: PureFunctions = (),
 ) -> Verdict:
-    """Check a pushdown that somebody wrote by hand; ``residual=None``: the original filter stays.
+    """Prove a hand-written pushdown, or refute it by a small table. Needs no Spark.
 
-    Arguments as :func:`presieve.synthesize`; ``prefilter`` is Spark SQL over keys and inputs.
-    ``declare`` and ``pure`` as there: a table against a pushdown is one on which the pure functions
-    were run. Raises :class:`UsageError` for input that is none.
+    The obligations follow section 4 of "Optimal Predicate Pushdown Synthesis" (PLDI 2026).
+
+    Args:
+        fold: As in :func:`presieve.synthesize`.
+        where: The filter on keys and output columns, in Spark SQL.
+        schema: The input columns as DDL.
+        prefilter: The filter on keys and input columns to check, in Spark SQL.
+        residual: What replaces ``where`` above; without it ``where`` stays.
+        returns: The output columns as DDL.
+        keys: The grouping columns.
+        mode: ``"grouped"``, ``"global"`` or ``"row"``.
+        budget: Seconds of search.
+        policy: What a proof may rest on: ``"default"``, ``"assume"`` or ``"strict"``.
+        declare: Conditions in Spark SQL on one column, true for every row.
+        pure: Functions that are not read. They are run for a table that refutes the pushdown.
+
+    Raises:
+        PresieveError: An argument is invalid.
+
+    Example:
+        >>> types = {"schema": "score bigint NOT NULL", "returns": "best bigint"}
+        >>> presieve.verify(Best, "best > 90", prefilter="score > 91", **types).status
+        'refuted'
     """
     started = time.perf_counter()
-    Options(budget, policy, declare=declare, pure=pure)
+    options = Options(budget, policy, declare=declare, pure=pure)
     inputs = read_inputs(fold, schema, returns, keys, mode, pure=read_pure(pure))
     if isinstance(inputs, Declined):
         name = getattr(fold, "__name__", type(fold).__name__)
         claim = ClaimedPushdown(name, where, prefilter, residual, mode, inputs.span)
         return _since(_declined(inputs), claim, started)
     claim = ClaimedPushdown(inputs.fold.name, where, prefilter, residual, mode, inputs.fold.span)
-    post = read_filter("where", where, inputs.output_names())
-    pre = read_filter("prefilter", prefilter, inputs.input_names())
-    rest = post if residual is None else read_filter("residual", residual, inputs.output_names())
+    return _verified(inputs, claim, options, started)
+
+
+def _verified(inputs: Inputs, claim: ClaimedPushdown, options: Options, started: float) -> Verdict:
+    post = read_filter("where", claim.where, inputs.output_names())
+    pre = read_filter("prefilter", claim.prefilter, inputs.input_names())
+    rest = post
+    if claim.residual is not None:
+        rest = read_filter("residual", claim.residual, inputs.output_names())
     for term in (post, pre, rest):
         if isinstance(term, Declined):
             return _since(_declined(term), claim, started)
     assert not isinstance(post, Declined)
     assert not isinstance(pre, Declined)
     assert not isinstance(rest, Declined)
-    facts = read_declared(declare, inputs.input_names(), TIMEZONE)
+    budget, policy = options.budget, options.policy
+    facts = read_declared(options.declare, inputs.input_names(), TIMEZONE)
     bare = inputs.problem(post, [pre, *(fact for _, fact in facts)])
     problem, known = with_declared(bare, facts)
     asked = Asked(inputs, problem, known, pre, rest, budget, policy)
@@ -95,7 +122,9 @@ def verify(
         verdict = _since(asked.verdict(), claim, started)
     if verdict.status == "proved":
         return verdict
-    return replace(verdict, _find_repair=RepairSearch(inputs, where, post, facts, policy, budget))
+    return replace(
+        verdict, _find_repair=RepairSearch(inputs, claim.where, post, facts, policy, budget)
+    )
 
 
 def _since(verdict: Verdict, claim: ClaimedPushdown, started: float) -> Verdict:
@@ -104,7 +133,7 @@ def _since(verdict: Verdict, claim: ClaimedPushdown, started: float) -> Verdict:
 
 def _declined(declined: Declined) -> Verdict:
     reasons = [declined.to_json()]
-    remedy = f"{REWRITE}; `presieve why {declined.code}` tells more"
+    remedy = f"{REWRITE}; `presieve why {declined.code}` explains it"
     return Verdict("unknown", reason=str(declined), declined=reasons, remedy=remedy)
 
 

@@ -190,7 +190,7 @@ def _unwrap(obj: object, form: Form | None) -> object:
         reason = f"{name or f'UDFs of evaluation type {kind}'} are not read"
         raise DeclineSignal("unsupported-form", f"{reason}: write a function of one value or group")
     if getattr(obj, "deterministic", True) is not True:
-        raise DeclineSignal("impure-random", "the UDF is declared to be non-deterministic: is it?")
+        raise DeclineSignal("impure-random", "the UDF is declared nondeterministic: is it?")
     return function
 
 
@@ -270,7 +270,9 @@ _ENTRIES: dict[type[Form], Callable[[Attempt], Lifted]] = {
 
 def _function(obj: object) -> FunctionType:
     if not isinstance(obj, FunctionType):
-        raise DeclineSignal("not-a-function", f"{_described(obj)} is no function written with def")
+        raise DeclineSignal(
+            "not-a-function", f"{_described(obj)} is not a function written with def"
+        )
     return obj
 
 

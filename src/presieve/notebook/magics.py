@@ -39,10 +39,10 @@ class PresieveMagics(Magics):
     @argument(
         "--cost",
         choices=COSTS,
-        help="push where it pays (auto), wherever it is proven, or nowhere",
+        help="push where it pays (auto), wherever proven (always), or nowhere",
     )
     @argument("--budget", type=float, help="seconds of search for a DataFrame")
-    @argument("--explain", action="store_true", help="run the cell as written; only tell")
+    @argument("--explain", action="store_true", help="run the cell as written; only report")
     @argument("--measure", action="store_true", help="run each DataFrame once more, both ways")
     @argument("what", nargs=REMAINDER, help="on, off, status, or [explain] and a DataFrame")
     @no_var_expand
@@ -61,7 +61,7 @@ class PresieveMagics(Magics):
             if cell is None:
                 self._line(asked)
             elif asked.what:
-                raise UsageError(f"%%presieve takes options alone, not {' '.join(asked.what)}")
+                raise UsageError(f"%%presieve takes only options, not {' '.join(asked.what)}")
             else:
                 self._cell(asked, cell)
 
@@ -106,7 +106,7 @@ class PresieveMagics(Magics):
         except NameError as error:
             raise UsageError(f"%presieve {code}: {error}") from error
         except SyntaxError as error:
-            raise UsageError(f"%presieve {code}: {error.msg}; options stand first") from error
+            raise UsageError(f"%presieve {code}: {error.msg}; put options first") from error
         _needs_pyspark()
         from presieve.backend.session.active import is_frame
 

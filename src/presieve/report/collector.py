@@ -67,7 +67,7 @@ class ReportCollector:
         for line, times in met.items():
             yield line if times == 1 else f"{line} ({times} times)"
         if not met:
-            yield "no filter stands above a Python function or an aggregate in what the job ran"
+            yield "the job ran no filter above a Python function or an aggregate"
 
     def _boundaries(self) -> Iterator[tuple[BoundaryReport, bool]]:
         for report in self.collected:
@@ -114,4 +114,4 @@ def without_boundary(collected: Sequence[CollectedReport]) -> str:
         return ""
     other = "other " if rest < len(collected) else ""
     ran = f"{rest} {other}DataFrame{'s' if rest != 1 else ''} ran"
-    return f"{ran}, in which no filter meets a function or an aggregate."
+    return f"{ran} without a filter above a function or an aggregate."

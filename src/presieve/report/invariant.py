@@ -25,8 +25,8 @@ KEPT = "over the rows that pass"
 _RUNS = {Scope.ACC: f" {ALL}", Scope.TWIN: f" {KEPT}"}
 
 HEADING = (
-    "After any rows, of the run over all rows and the run over those that pass the pre-filter (no"
-    " comparison holds of a value that is not set):"
+    "After any rows, this relates the run over all rows to the run over those that pass the"
+    " pre-filter (comparisons with a value that is not set are false):"
 )
 """What is to be read before the sentences."""
 

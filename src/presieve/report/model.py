@@ -21,21 +21,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BoundaryReport:
-    """One place where a filter meets a UDF or an aggregate.
+    """One place where a filter stands above a UDF or an aggregate.
 
-    ``where``, ``prefilter`` and ``residual`` are Spark SQL; ``seconds`` is the whole time spent on
-    this boundary; ``pushed_to_scan`` are the filters that reach the file scan below it, as Spark
-    prints them; ``estimated_selectivity`` is a fraction of rows, None where unknown.
-    ``assumptions`` are what the proof rests on unproven; ``discharged`` is what it rests on and is
-    known, with how it is known under ``by``. ``residual_strength`` says whether a table shows of
-    each conjunct of the residual that it is needed; empty where nothing is pushed. ``order`` says
-    whether the result depends on the order of rows; None where the function was not read, or
-    nobody asked. ``decision`` says whether pushing pays, and why; empty where nothing was proved.
-    ``listings`` are the functions, or what stands around the places that are in the way.
-    ``conjuncts`` says what became of each conjunct of the filter; ``sentences`` are the invariant
-    in words. ``reaches`` says of each conjunct of the pre-filter whether the scan is given it, and
-    ``remedies`` what can be done about each of the assumptions. ``trace`` is the search
-    told in order, where somebody has asked for it.
+    Attributes:
+        operator: Spark's operator.
+        function: The function or the aggregate.
+        kind: ``"exact"``, ``"split"``, ``"partial"``, ``"empty"`` or ``"none"``.
+        where: The filter as written, in Spark SQL.
+        prefilter: The filter below the function; ``"true"`` keeps all rows.
+        residual: What replaces the filter above the function.
+        invariant: What relates the run over all rows to the run over those that pass.
+        strength: ``"optimal"``, ``"regions"`` or ``"universe"``; empty if nothing is proved.
+        residual_strength: Whether every conjunct of the residual is ``"needed"``, as tables show.
+        assumptions: What the proof rests on without evidence.
+        declined: Why nothing was pushed, with code, reason and place.
+        seconds: The whole time for this boundary.
+        solver_calls: Questions to the solver.
+        pushed_to_scan: The filters that reach the file scan, as Spark prints them.
+        estimated_selectivity: The share of rows that the pre-filter keeps; None if unknown.
+        source: The function's source, if it is read.
+        span: Its place.
+        discharged: What the proof rests on with evidence, which is in ``by``.
+        order: Whether the result depends on the order of rows; None if that was not decided.
+        decision: Whether the pushdown pays, and why.
+        listings: The functions, or the code around the places that were declined.
+        conjuncts: The outcome of each conjunct of the filter.
+        sentences: The invariant in words.
+        reaches: For each conjunct of the pre-filter, whether it reaches the scan.
+        remedies: What to do about each assumption.
+        trace: The steps of the search, if ``report.trace`` was called.
     """
 
     operator: str
@@ -68,7 +82,12 @@ class BoundaryReport:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One run of the DataFrame as it is written, and one of what ``optimize`` makes of it."""
+    """One run of the DataFrame as written and one as optimized.
+
+    Attributes:
+        written: ``seconds``, ``rows`` of the result, and ``scanned``, the rows out of all scans.
+        optimized: The same.
+    """
 
     written: Measurement
     optimized: Measurement

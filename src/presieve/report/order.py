@@ -22,13 +22,15 @@ Status = Literal["dependent", "independent", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Permuted:
-    """One group in two orders that give two results when they are run.
+    """One group in two orders that give different results when they are run.
 
-    ``rows`` is the table, ``permuted`` the same with two neighbours exchanged; ``result`` and
-    ``permuted_result`` are what is left of each behind the filter: a list of no or one output row,
-    or ``"raises"``. ``cause`` is by what they differ: "value" (another value, or a group more or
-    less), "error" (one order raises), "rounding" (of doubles), "nan" (a NaN is read or computed),
-    or "zero" (in nothing but the sign of a zero).
+    Attributes:
+        rows: The table.
+        permuted: The same table with two neighbours exchanged.
+        result: The result after the filter: a list of at most one output row, or ``"raises"``.
+        permuted_result: The result of the other order.
+        cause: How they differ: ``"value"``, ``"error"`` (one order raises), ``"rounding"`` (of
+            doubles), ``"nan"`` (a NaN is read or computed) or ``"zero"`` (the sign of a zero).
     """
 
     rows: list[dict[str, object]]
@@ -50,15 +52,16 @@ class Permuted:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Whether what a pipeline yields depends on the order of rows inside a group.
+    """Whether the result of a pipeline depends on the order of rows within a group.
 
-    What is compared is what somebody sees for one group behind the filter: whether there is an
-    output row, or an error instead, and if there is one, all its columns that are read further up,
-    bit by bit (so -0.0 differs from 0.0, and NaN is one value). Differences that the filter hides
-    do not count.
+    Results are compared after the filter: whether there is an output row or an error, and all
+    columns that are read later, bit by bit. So -0.0 differs from 0.0, and all NaNs are equal.
 
-    ``dependent`` comes with a ``witness`` that was run; ``independent`` is proved by a solver for
-    all tables that obey ``assumptions`` (``{"code", "text"}``); ``unknown`` is neither.
+    Attributes:
+        status: ``"dependent"``, ``"independent"`` (proved) or ``"unknown"``.
+        text: The answer as a sentence.
+        witness: A table in two orders, if the result depends on it.
+        assumptions: What the proof rests on, each with ``code`` and ``text``.
     """
 
     status: Status
@@ -90,11 +93,11 @@ DEPENDENT: Mapping[str, str] = {
     "value": "the result depends on the order of rows",
     "error": "whether the function raises depends on the order of rows",
     "rounding": "the result depends on the order of rows through the rounding of doubles",
-    "nan": "the result depends on the order of rows where there are NaNs",
+    "nan": "the result depends on the order of rows if there are NaNs",
     "zero": "the sign of a zero in the result depends on the order of rows",
 }
 INDEPENDENT = "the result does not depend on the order of rows (proved)"
-UNKNOWN = "whether the result depends on the order of rows is not known"
+UNKNOWN = "it is not known whether the result depends on the order of rows"
 
 
 def dependent(witness: Permuted) -> Order:

@@ -8,23 +8,25 @@ from typing import Any, Literal, TypeAlias
 Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays"]
 
 FATES: dict[Fate, str] = {
-    "below": "moved below, nothing of it is checked above",
-    "implied": "says no more than the rest of the filter, so nothing of it is checked above",
-    "weakened": "weakened, all that is checked above is",
-    "replaced": "replaced, above stands",
-    "stays": "stays above as it is",
+    "below": "pushed; nothing remains above",
+    "implied": "implied by the rest of the filter; nothing remains above",
+    "weakened": "weakened; what remains above is",
+    "replaced": "replaced; what remains above is",
+    "stays": "stays above, unchanged",
 }
 """What each word means, for people."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConjunctFate:
-    """A conjunct of the filter and what became of it.
+    """A conjunct of the filter and its outcome.
 
-    ``below``: nothing of it is checked above; ``implied``: neither, since the others say it;
-    ``weakened``: of the residual's conjuncts that the filter does not have, ``above`` are those
-    that follow from it; ``replaced``: it is not in the residual, which has ``above`` instead of all
-    conjuncts that are replaced; ``stays``: it is in the residual.
+    Attributes:
+        text: The conjunct, in Spark SQL.
+        fate: ``"below"`` (nothing of it is checked above), ``"implied"`` (the other conjuncts imply
+            it), ``"weakened"`` (it implies ``above``), ``"replaced"`` (``above`` stands for all
+            replaced conjuncts) or ``"stays"`` (the residual has it).
+        above: The new conjuncts of the residual, in Spark SQL.
     """
 
     text: str
@@ -37,7 +39,7 @@ class ConjunctFate:
 
     @property
     def description(self) -> str:
-        """What became of it."""
+        """The outcome in words."""
         return FATES[self.fate]
 
     def to_json(self) -> dict[str, Any]:
@@ -47,14 +49,20 @@ class ConjunctFate:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """A conjunct of the pre-filter: whether the scan is given it, and if not, why."""
+    """A conjunct of the pre-filter.
+
+    Attributes:
+        text: The conjunct, in Spark SQL.
+        reached: Whether Spark pushes it to the scan.
+        why: Why not.
+    """
 
     text: str
     reached: bool
     why: str = ""
 
     def __str__(self) -> str:
-        return f"{self.text}: {self.why or 'given to the scan'}"
+        return f"{self.text}: {self.why or 'pushed to the scan'}"
 
     def to_json(self) -> dict[str, Any]:
         """In JSON's types."""
@@ -63,8 +71,12 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """Of the assumption ``text``: ``declare`` is what to pass to ``optimize`` where the caller
-    knows that it holds, empty where it cannot be said so; ``advice`` is what else can be done.
+    """What to do about an assumption.
+
+    Attributes:
+        text: The assumption.
+        declare: What to pass as ``declare=`` if it is known to hold; may be empty.
+        advice: What else to do; may be empty.
     """
 
     text: str

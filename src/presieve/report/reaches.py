@@ -1,7 +1,7 @@
 """Untrusted. Which conjuncts of a pre-filter the scans below are given, and why others are not.
 
 What Spark prints of its plan is compared with how it would print the conjunct. Where that does not
-tell, nothing more is said than that Spark did not take it.
+tell, nothing more is said than that Spark did not push it.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def reaches(prefilter: Term, scans: Scans, names: Mapping[Var, str]) -> tuple[Re
 
 # --- reasons --------------------------------------------------------------------------------------
 
-FALLBACK = "Spark did not take it"
-_SIMPLE = "and scans are only asked to compare a column with a constant"
+FALLBACK = "Spark did not push it"
+_SIMPLE = "and scans only compare a column with a constant"
 _ARITHMETIC = frozenset(
     (
         *(Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL, Op.SQL_FLOAT_DIV),
@@ -68,7 +68,7 @@ def _why(conjunct: Term, scans: Scans, names: Mapping[Var, str]) -> str:
     found = next(_reasons(conjunct, scans, names), FALLBACK)
     if found != FALLBACK and isinstance(conjunct, App) and conjunct.op is Op.SQL_OR:
         if not found.startswith(_ROWS):
-            found += "; an OR is given to a scan as a whole or not at all"
+            found += "; an OR is pushed to a scan as a whole or not at all"
     return found
 
 
@@ -80,7 +80,7 @@ def _reasons(conjunct: Term, scans: Scans, names: Mapping[Var, str]) -> Iterator
     yield from _leaf_reasons(scans.leaves)
     computed = [v.name for v in variables(conjunct) if names.get(v) == ""]
     if computed:
-        yield f"column {computed[0]} is computed below the function and not read from a file"
+        yield f"column {computed[0]} is computed below the function, not read from a file"
     nodes = [n for n in subterms(conjunct) if isinstance(n, App)]
     if any(n.op is Op.SQL_IS_NAN for n in nodes):
         yield "Spark has no scan filter for isnan()"
@@ -102,10 +102,10 @@ def _leaf_reasons(leaves: tuple[str, ...]) -> Iterator[str]:
 
 _LEAVES = {
     "InMemoryTableScan|Scan In-memory": (
-        "the rows come from the cache; what is cached is filtered as it is read"
+        "the rows come from the cache; cached rows are filtered as they are read"
     ),
     "LocalTableScan|Scan ExistingRDD|Range|Scan OneRowRelation": "the rows do not come from files",
-    "Scan JDBC": "the rows come over JDBC; what the database is asked is not known here",
+    "Scan JDBC": "the rows come over JDBC; the query to the database is not known here",
     "BatchScan": "the rows come from a connector whose filters are not known here",
 }
 

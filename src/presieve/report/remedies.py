@@ -9,13 +9,13 @@ from presieve.report.parts import Remedy
 from presieve.sql.names import quote
 
 _ADVICE = {
-    PURE: "you have said so by pure=",
-    "may-erase-error": 'policy="strict" leaves alone whatever may do so',
-    "key-form": "nothing, unless you tell equal keys apart",
-    "zero-sign": "declare= a condition that excludes zeros, unless you do not tell them apart",
-    "open-zero": "declare= a condition that excludes zeros, unless you do not tell them apart",
+    PURE: "you declared it with pure=",
+    "may-erase-error": 'policy="strict" refuses such pushdowns',
+    "key-form": "no action is needed, unless you distinguish equal keys",
+    "zero-sign": "declare= a condition that excludes zeros, if you distinguish their signs",
+    "open-zero": "declare= a condition that excludes zeros, if you distinguish their signs",
 }
-_STRICT = 'policy="strict" moves nothing that rests on it'
+_STRICT = 'policy="strict" pushes nothing that rests on it'
 
 
 def remedy(assumption: Assumption) -> Remedy:
@@ -24,7 +24,7 @@ def remedy(assumption: Assumption) -> Remedy:
     declare = (_sql(assumption.term) if len(read) == 1 else None) or ""
     advice = _ADVICE.get(assumption.code, "" if declare else _STRICT)
     if declare and _is_not_null(assumption.term):
-        advice = f"or put a filter {declare} below the function"
+        advice = f"or add a filter {declare} below the function"
     return Remedy(assumption.text, declare, advice)
 
 

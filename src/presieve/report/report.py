@@ -38,19 +38,19 @@ def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
 class Report:
     """What :func:`presieve.optimize` does to a DataFrame, and why it leaves the rest alone.
 
-    ``print(report)`` is text, a notebook shows it as HTML.
+    Print it, show it in a notebook, or :meth:`save` it as a page.
     """
 
     __slots__ = ("_runs", "data")
 
     def __init__(self, data: ReportData, runs: Callable[[], Measured] | None = None) -> None:
-        """``runs`` runs both DataFrames, where they are at hand."""
+        """``runs`` runs both DataFrames, if they are available."""
         self.data = data
         self._runs = runs
 
     @property
     def boundaries(self) -> tuple[BoundaryReport, ...]:
-        """One entry for each place where a filter meets a UDF or an aggregate."""
+        """One entry for each place where a filter stands above a UDF or an aggregate."""
         return self.data.boundaries
 
     @property
@@ -59,30 +59,38 @@ class Report:
         return self.data.changed
 
     def measure(self) -> Measured:
-        """Run the DataFrame as it is written and as it is optimized, once each in this order, and
-        show from now on how long that took and how many rows came out of the scans, by Spark's own
-        metrics. Where that differs from run to run, measure again.
+        """Run the DataFrame as written and as optimized, once each, in this order.
 
-        Raises what the job raises; :class:`UsageError` on a report whose DataFrame is not at hand.
+        The report then shows both run times, and the rows that come out of the scans by Spark's
+        metrics. Times vary from run to run; measure again to compare.
+
+        Raises:
+            PresieveError: The report has no DataFrame to run.
+            Exception: Whatever the job raises.
         """
         if self._runs is None:
-            raise UsageError("only a report of presieve.explain can be measured")
+            raise UsageError("only a report from presieve.explain can be measured")
         measured = self._runs()
         self.data = replace(self.data, measured=measured)
         return measured
 
     def trace(self, index: int = 0) -> Trace:
-        """What the search for one boundary does, in order: ``print`` it. It is searched once more
-        for this, with the budget that there was, and shown from now on.
+        """Repeat the search for one boundary and return its steps; print them.
 
-        :class:`UsageError` where there is no such boundary, or nothing was searched for it.
+        The report shows the trace from then on.
+
+        Args:
+            index: Which boundary, counted from 0.
+
+        Raises:
+            PresieveError: There is no such boundary, or there was no search for it.
         """
         if not 0 <= index < len(self.boundaries):
             raise UsageError(f"the report has {len(self.boundaries)} boundaries, counted from 0")
         self.data = self.data.traced(index)
         found = self.boundaries[index].trace
         if found is None:
-            raise UsageError("nothing was searched there: see what was declined")
+            raise UsageError("there was no search for this boundary: see why it was declined")
         return found
 
     def __str__(self) -> str:
@@ -95,7 +103,7 @@ class Report:
         return html.fragment(self.data)
 
     def to_json(self) -> dict[str, Any]:
-        """The report in JSON's types."""
+        """The report as JSON types."""
         return {
             "changed": self.changed,
             "seconds": self.data.seconds,
@@ -107,9 +115,14 @@ class Report:
         }
 
     def save(self, path: str | Path) -> None:
-        """Write a page (``.html``) or the data (``.json``); :class:`UsageError` for other suffixes.
+        """Write a page or the data.
 
-        Errors of the file system pass through as ``OSError``.
+        Args:
+            path: A file that ends in ``.html`` or ``.json``.
+
+        Raises:
+            PresieveError: The file has another suffix.
+            OSError: The file cannot be written.
         """
         page = partial(html.page, "presieve report", [html.Section(self.data)])
         html.save(path, "report", page, self.to_json)

@@ -93,7 +93,7 @@ TraceLine: TypeAlias = tuple[int, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What a search did, in order. The same input gives the same trace; it tells no times."""
+    """The steps of a search, in order; print it. The same input gives the same trace."""
 
     steps: Sequence[Step]
 
@@ -102,7 +102,7 @@ class Trace:
         return [s.to_json() for s in self.steps]
 
     def lines(self) -> Iterator[TraceLine]:
-        """All there is to show, not wrapped yet."""
+        """Depth, label and text of every line, before wrapping."""
         for step in self.steps:
             yield step.depth, f"{step.id} {step.event}", step.text
             for detail in step.details:

@@ -30,15 +30,15 @@ REFUTED_BY: dict[events.By, str] = {
 KILLED_BY: dict[events.Obligation, str] = {
     "sync": "by a row that passes (Sync)",
     "stutter": "by a row that is dropped (Stutter)",
-    "alone": "since, asked one by one, they stay open",
+    "alone": "because they stay undecided, asked one by one",
 }
 WEAKER: dict[events.Reason, str] = {
-    "guards": "some regions stay only because tables would raise without their rows",
+    "guards": "some regions stay only because a table would raise an error without their rows",
     "resists": "a stronger pre-filter was neither proved nor refuted",
-    "raised": "a table for fewer rows could not be made one for as many as the filter counts",
-    "keys": "a table that needs a region is of a group whose key the filter rejects",
-    "hidden": "it is not known which values a function that is declared pure gives",
-    "computed": "regions of computed columns have no tables of the columns themselves",
+    "raised": "a table with smaller counts could not be scaled to the counts in the filter",
+    "keys": "a table that needs a region belongs to a group whose key the filter rejects",
+    "hidden": "the values of a function that is declared pure are not known",
+    "computed": "regions of computed columns have no tables over the input columns",
     "regions": "there are too many regions of rows",
     "nothing": "every region of rows is needed",
     "time": "the budget is used up",
@@ -53,7 +53,7 @@ def trace(events: Iterable[Event]) -> Trace:
 
 def _explored(event: events.Explored) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     needed = event.needed
-    text = f"{count(event.accepted, 'table')} that the filter accepts, with others around them; "
+    text = f"{count(event.accepted, 'table')} that the filter accepts, and others close to them; "
     text += f"{count(event.regions, 'region')} of rows, {len(needed)} of them needed"
     return text, (), tuple(map(_needed, needed))
 
@@ -87,7 +87,7 @@ class _Steps:
                 self.problem = problem
                 return _searched(problem, without, computed)
             case events.Keys(conjuncts):
-                text = "over grouping columns alone, so they go below as they are"
+                text = "over grouping columns alone, so they are pushed as they are"
                 return text, tuple(map(sql, conjuncts)), ()
             case events.CountsScaled(problem):
                 return self._counts_scaled(problem)
@@ -118,7 +118,7 @@ class _Steps:
                 text = f"of {clauses} clauses the proof rests on {len(invariant)}"
                 return text, tuple(map(infix, invariant)), ()
             case events.BoxesTried(number):
-                text = f"{self.name} resists: what it drops are {number} boxes, tried one by one"
+                text = f"{self.name} is undecided; it drops {number} boxes, tried one by one"
                 return text, (), ()
             case events.Weaker(reason):
                 return WEAKER[reason], (), ()
@@ -133,8 +133,8 @@ class _Steps:
 
     def _counts_scaled(self, problem: Problem) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
         if problem == self.problem:
-            return "tables are of the problem itself again", (), ()
-        text = "the filter counts far, so that tables are of a problem that counts less far"
+            return "tables are of the original problem again", (), ()
+        text = "the filter has large counts, so tables are of a problem with smaller ones"
         return text, (f"filter {sql(problem.where)}",), ()
 
     def _mined(self, event: events.Mined) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
@@ -193,7 +193,7 @@ def _tried(event: events.Tried) -> tuple[str, tuple[str, ...], tuple[Exhibit, ..
 def _stays(event: events.Stays) -> tuple[str, tuple[str, ...], tuple[Exhibit, ...]]:
     text = f"{sql(event.conjunct)} stays"
     if event.group is None:
-        return f"{text}; no group was found that shows that it is needed", (), ()
+        return f"{text}; no group shows that it is needed", (), ()
     run = ran("rows that pass", event.group, event.group.rows, event.rest)
     why = f"the filter rejects what would be kept without it{_where(event.group)}"
     return text, (), (Exhibit(why, (run,)),)
@@ -218,9 +218,9 @@ def _predicates(pushdown: Pushdown) -> tuple[str, ...]:
 
 def _relaxed(without: tuple[Assumption, ...], outcome: str) -> str:
     outcomes = {
-        "rows": "rows that obey it would have to stay, so that it is kept",
-        "weaker": "the answer would be weaker, so that it is kept",
-        "taken": "the answer is no weaker, so that it is dropped",
+        "rows": "rows that satisfy it would have to stay, so it is kept",
+        "weaker": "the answer would be weaker, so it is kept",
+        "taken": "the answer is no weaker, so it is dropped",
     }
     return f"without assuming that {' or '.join(a.text for a in without)}: {outcomes[outcome]}"
 

@@ -11,11 +11,18 @@ from presieve.report.verdict_model import VerdictData
 
 @dataclass(frozen=True, slots=True)
 class Verdict(VerdictData):
-    """What became of a pushdown. ``print(verdict)`` is text, a notebook shows it as HTML.
+    """The answer of :func:`presieve.verify`. Print it, or show it in a notebook.
 
-    ``status``: proved (with ``certificate``), refuted (with ``counterexample``) or unknown (with
-    ``reason``, and in ``remedy`` what can be done about it). ``assumptions`` are what a proof rests
-    on. ``seconds`` is wall clock, without what :attr:`repair` takes.
+    Attributes:
+        status: ``"proved"``, ``"refuted"`` or ``"unknown"``.
+        certificate: The proof, if there is one; ``certificate.save(path)`` writes it.
+        counterexample: The table on which the result changes, if the pushdown is refuted.
+        reason: Why the status is unknown.
+        remedy: What to do about that.
+        assumptions: What the proof rests on, each with ``code`` and ``text``.
+        declined: What could not be read, each with ``code``, ``reason`` and a place.
+        seconds: Wall-clock time, without :attr:`repair`.
+        claim: What was to be proved.
     """
 
     def __str__(self) -> str:
@@ -29,9 +36,14 @@ class Verdict(VerdictData):
         return html.verdict_fragment(self)
 
     def save(self, path: str | Path) -> None:
-        """Write a page (``.html``) or the data (``.json``); :class:`UsageError` for other suffixes.
+        """Write a page or the data.
 
-        Errors of the file system pass through as ``OSError``.
+        Args:
+            path: A file that ends in ``.html`` or ``.json``.
+
+        Raises:
+            PresieveError: The file has another suffix.
+            OSError: The file cannot be written.
         """
         from presieve.report import html
 

@@ -19,7 +19,16 @@ Blame: TypeAlias = Literal["prefilter", "residual-accepts", "residual-rejects"]
 
 @dataclass(frozen=True, slots=True)
 class ClaimedPushdown:
-    """What was to be shown, as it was written. ``residual`` is None where the filter stays."""
+    """What was to be proved, as it was written.
+
+    Attributes:
+        function: The name of the fold.
+        where: The filter, in Spark SQL.
+        prefilter: The filter on input rows.
+        residual: What replaces the filter; None if it stays.
+        mode: ``"grouped"``, ``"global"`` or ``"row"``.
+        span: The place of the function.
+    """
 
     function: str
     where: str
@@ -43,16 +52,19 @@ class ClaimedPushdown:
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """One group on which the two pipelines differ when they are run.
+    """One group on which the pipeline as written and the pushdown give different results.
 
-    ``rows`` is the input table, a dict a row over all columns of the schema; ``kept`` says of each
-    row whether the pre-filter keeps it, and ``columns`` which columns play a part. ``original`` and
-    ``optimized`` are the results: a list of no or one output row, or the string ``"raises"``.
-    ``written`` and ``pushed`` are the two runs with what the function gives before the filter.
-
-    ``blame`` is the part that is wrong: "prefilter" drops rows that matter, so that no residual
-    could be right; "residual-accepts" or "residual-rejects": the residual judges outputs otherwise
-    than the filter, and is wrong even where no row is dropped.
+    Attributes:
+        rows: The input table: a dict for each row, with all columns of the schema.
+        original: The result as written: a list of at most one output row, or ``"raises"``.
+        optimized: The result of the pushdown, likewise.
+        kept: For each row, whether the pre-filter keeps it.
+        written: The run as written, with the function's output before the filter.
+        pushed: The run of the pushdown, likewise.
+        blame: The part that is wrong. ``"prefilter"``: it drops rows that matter, so no residual
+            can be correct. ``"residual-accepts"`` or ``"residual-rejects"``: the residual differs
+            from the filter on an output, even if no row is dropped.
+        columns: The columns that play a part.
     """
 
     rows: list[dict[str, object]]
@@ -66,14 +78,14 @@ class Counterexample:
 
     @property
     def differs(self) -> list[str]:
-        """The output columns in which the runs differ, filtered out or not."""
+        """The output columns in which the two runs differ, before the filter."""
         one, other = self.written.outputs, self.pushed.outputs
         if one is None or other is None:
             return []
         return [n for n in one if not same(one[n], other[n])]  # type: ignore[arg-type]
 
     def to_json(self) -> dict[str, object]:
-        """In JSON's types, dates, timestamps and bytes as text; NaN and infinities as strings."""
+        """As JSON types; dates, timestamps, bytes, NaN and infinities as strings."""
         return {
             "rows": plain(self.rows),
             "original": plain(self.original),
@@ -86,7 +98,14 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """A pushdown of the same filter that is proved: the strongest that the search found."""
+    """A proven pushdown of the same filter: the strongest that the search found.
+
+    Attributes:
+        kind: As in :func:`presieve.synthesize`.
+        prefilter: The filter on input rows, in Spark SQL.
+        residual: What replaces the filter, in Spark SQL.
+        assumptions: What the proof rests on, each with ``code`` and ``text``.
+    """
 
     kind: str
     prefilter: str
@@ -125,13 +144,13 @@ class VerdictData:
 
     @property
     def repair(self) -> Repair | None:
-        """Where the pushdown was not proved: one that is, if :func:`presieve.synthesize` finds any
-        within three seconds. Looked for when it is first asked for.
+        """If the pushdown was not proved: one that is, if :func:`presieve.synthesize` finds one
+        within three seconds. Computed on first access.
         """
         return self._find_repair() if self._find_repair is not None else None
 
     def to_json(self) -> dict[str, Any]:
-        """Everything in JSON's types."""
+        """Everything as JSON types."""
         return {
             "status": self.status,
             "reason": self.reason,

@@ -17,9 +17,9 @@ BLAMED = {
     "residual-accepts": "the residual accepts too much",
     "residual-rejects": "the residual rejects too much",
 }
-AS_IT_IS = "the filter, as it is"
-KEPT = "verdict.certificate.save(FILE) keeps the proof, and `presieve check FILE` checks it again"
-NO_REPAIR = "presieve proves no pre-filter for this filter; leave it above the function"
+AS_IT_IS = "the filter, unchanged"
+KEPT = "verdict.certificate.save(FILE) saves the proof, and `presieve check FILE` checks it again"
+NO_REPAIR = "presieve finds no pre-filter for this filter; leave it above the function"
 
 
 def headline(verdict: VerdictData) -> str:
@@ -53,7 +53,7 @@ def proved(verdict: VerdictData) -> Iterator[tuple[str, str]]:
     for a in verdict.assumptions:
         yield "assuming", f"{a['text']} [{a['code']}]"
     if not verdict.assumptions:
-        yield "assuming", "nothing but what the schema says"
+        yield "assuming", "nothing beyond the schema"
 
 
 def not_known(verdict: VerdictData) -> Iterator[tuple[str, str]]:
@@ -74,8 +74,8 @@ def repair_fields(repair: Repair) -> Iterator[tuple[str, str]]:
 def repair_title(repair: Repair) -> str:
     """What is said of it."""
     if repair.kind == "empty":
-        return "This would do (proved): the filter can never hold, so the result is empty"
-    return "This would do (proved; the strongest that presieve finds)"
+        return "This is proved: the filter is never true, so the result is empty"
+    return "This pushdown is proved (the strongest that presieve finds)"
 
 
 def input_grid(example: Counterexample) -> Grid:
@@ -99,7 +99,7 @@ def result_grid(example: Counterexample) -> Grid:
     verb = "residual" if example.blame != "prefilter" else "filter"
     runs = ((example.written, "filter"), (example.pushed, verb))
     body = tuple(_result_row(example, run, judge, names) for run, judge in runs)
-    return Grid("What the function gives, and what is left", ("", *names, "then"), body)
+    return Grid("What the function returns, and what remains", ("", *names, "then"), body)
 
 
 def _result_row(
@@ -113,7 +113,7 @@ def _result_row(
     endings = {
         "kept": f"the {judge} keeps it",
         "filtered out": f"the {judge} rejects it",
-        "no group": "no row is left, so nothing comes out",
+        "no group": "no row is left, so there is no output",
         "raises": "the function raises",
     }
     ends_otherwise = run is example.pushed and run.result != example.written.result
@@ -124,26 +124,26 @@ def why(example: Counterexample) -> str:
     """What goes wrong, in a sentence."""
     match example.blame:
         case "residual-accepts":
-            return "The filter rejects what the function gives here; the residual keeps it."
+            return "The filter rejects this output of the function; the residual keeps it."
         case "residual-rejects":
-            return "The filter keeps what the function gives here; the residual rejects it."
+            return "The filter keeps this output of the function; the residual rejects it."
         case "prefilter":
-            return f"Without the rows that are dropped, {_lost(example)}."
+            return f"Without the dropped rows, {_lost(example)}."
     assert_never(example.blame)
 
 
 def _lost(example: Counterexample) -> str:
     match example.pushed.result:
         case "no group":
-            return "no row is left, and a row of the result is missing"
+            return "no row is left, and a result row is missing"
         case "raises":
-            return "the function raises, which it does not as written"
+            return "the function raises an error, which it does not as written"
     changed = f"{_listed(example.differs)} differ{'s' if len(example.differs) == 1 else ''}"
     if example.written.result != "kept":
-        return f"{changed}, and the result has a row too many"
+        return f"{changed}, and the result has an extra row"
     if example.pushed.result == "kept":
         return f"{changed} in the result"
-    return f"{changed}, and a row of the result is missing"
+    return f"{changed}, and a result row is missing"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -9,25 +9,25 @@ from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.model import BoundaryReport, Measured, ReportData
 
 KINDS = {
-    "exact": "The pre-filter does all of the filter's work; nothing is left to check above.",
-    "split": "Rows are filtered below, and a weaker filter is left above.",
-    "partial": "Rows are filtered below, and the filter stays as it is above.",
-    "empty": "The filter can never hold, so the result is empty.",
-    "none": "Nothing was moved.",
+    "exact": "The pre-filter replaces the filter; nothing is left to check above.",
+    "split": "Rows are filtered below the function; a weaker filter remains above it.",
+    "partial": "Rows are filtered below the function; the whole filter remains above it.",
+    "empty": "The filter is never true, so the result is empty.",
+    "none": "Nothing was pushed.",
 }
 """What each kind of pushdown means."""
 
 STRENGTHS: dict[Strength, str] = {
-    "optimal": "every row that it keeps matters in some table, so no right one keeps fewer rows",
-    "regions": "every region of rows that the search tells apart is needed by some table; within a"
-    " region fewer rows might do",
-    "universe": "the strongest of the candidates that were tried; a stronger one may exist",
+    "optimal": "every row that it keeps matters in some table; no correct one keeps fewer",
+    "regions": "every region of rows that the search distinguishes is needed by some table;"
+    " within a region, fewer rows might do",
+    "universe": "the strongest of the candidates tried; a stronger one may exist",
 }
 """What is shown of a pre-filter."""
 
 RESIDUAL_STRENGTHS: dict[ResidualStrength, str] = {
-    "needed": "every conjunct is needed, as a table shows for each",
-    "unshown": "not every conjunct is shown to be needed",
+    "needed": "every conjunct is needed, with a table for each",
+    "unshown": "not every conjunct is known to be needed",
 }
 """What is known of the conjuncts that a residual consists of."""
 WITH_RESIDUAL = ("split", "partial")
@@ -43,24 +43,24 @@ def summary(data: ReportData) -> str:
     """One sentence about the whole plan."""
     found = len(data.boundaries)
     if found == 0:
-        return "No filter meets a Python UDF in this plan; it is left as it is."
+        return "No filter stands above a Python UDF in this plan. The plan is unchanged."
     moved = sum(b.kind != "none" for b in data.boundaries)
     places = "place" if found == 1 else "places"
-    state = "The plan is rewritten." if data.changed else "The plan is left as it is."
+    state = "The plan is rewritten." if data.changed else "The plan is unchanged."
     return f"{found} {places} where a filter meets a UDF, {moved} with a proven pre-filter. {state}"
 
 
 ROLES = {
-    "written": "what moves has a minus",
-    "residual": "the filter that takes its place",
-    "function": "Python or an aggregate, which Spark does not look into",
-    "prefilter": "proven; what is new has a plus",
-    "stays": "nothing is moved from it",
+    "written": "conditions that move have a minus",
+    "residual": "what replaces the filter",
+    "function": "Python or an aggregate; opaque to Spark",
+    "prefilter": "proven; new conditions have a plus",
+    "stays": "nothing is pushed from it",
     "scan": "where the rows come from",
 }
 """What the operators are that have a part in a picture of a plan."""
 
-SIDES = {"before": "The plan as written", "after": "As presieve rewrites it"}
+SIDES = {"before": "The plan as written", "after": "The plan as rewritten"}
 
 
 def ran(data: ReportData) -> dict[str, str]:
@@ -78,31 +78,35 @@ MarkedText: TypeAlias = tuple[tuple[str, bool], ...]
 
 
 def answer(data: ReportData) -> list[MarkedText]:
-    """For each function in a sentence: which rows still come to it, and what that rests on; or why
+    """For each function in a sentence: which rows still reach it, and what that rests on; or why
     nothing was moved. Of many functions, the first few.
     """
     texts = [_answer(b, data.changed) for b in data.boundaries[:_MAX_ANSWERS]]
     if len(data.boundaries) > _MAX_ANSWERS:
-        texts.append(((f"{len(data.boundaries) - _MAX_ANSWERS} more are told below.", False),))
+        texts.append(((f"{len(data.boundaries) - _MAX_ANSWERS} more below.", False),))
     return texts
 
 
 _MAX_ANSWERS = 3
+_ERASES = "may-erase-error"
+"""No condition on data: what a pushdown may do."""
 
 
 def _answer(b: BoundaryReport, changed: bool) -> MarkedText:
     if b.kind == "none" or not changed:
         return _unmoved(b)
     if b.kind == "empty":
-        return (("The filter above ", False), (b.function, True), (" can never hold.", False))
+        return (("The filter above ", False), (b.function, True), (" is never true.", False))
     share = b.estimated_selectivity
     kept = f", {about(share)}" if share is not None else ""
-    rests = "; ".join(a["text"] for a in b.assumptions)
-    proof = f" This holds if {rests}." if rests else " This is proven and assumes nothing."
+    rests = "; ".join(a["text"] for a in b.assumptions if a["code"] != _ERASES)
+    proof = f" This holds if {rests}." if rests else " This is proven without assumptions."
+    if any(a["code"] == _ERASES for a in b.assumptions):
+        proof += " An error on a dropped row may disappear."
     return (
         ("Only rows with ", False),
         (b.prefilter, True),
-        (" still come to ", False),
+        (" still reach ", False),
         (b.function, True),
         (f"{kept}.{proof}", False),
     )
@@ -115,14 +119,14 @@ def about(share: float) -> str:
 
 def _unmoved(b: BoundaryReport) -> MarkedText:
     if b.kind != "none":
-        why = "what is proved stands there already"
+        why = "the proven pre-filter is there already"
     elif b.declined:
         first = b.declined[0]
         place = f" ({first.span})" if first.span else ""
         why = f"{first.reason.rstrip('.')}{place}"
     else:
-        why = "every row can matter to the filter above it"
-    return (("Nothing is moved below ", False), (b.function, True), (f": {why}.", False))
+        why = "every row may affect the filter above it"
+    return (("Nothing is pushed below ", False), (b.function, True), (f": {why}.", False))
 
 
 def line(boundary: BoundaryReport, changed: bool) -> str:
@@ -139,7 +143,7 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
         )
     reasons = "; ".join(str(d) for d in boundary.declined) or "no row can be dropped below it"
     if boundary.kind != "none":
-        reasons = "what is proved of it stands there already"
+        reasons = "the proven pre-filter is there already"
     return f"{name} left as it is: {reasons}"
 
 

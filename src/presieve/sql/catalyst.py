@@ -99,7 +99,7 @@ def _attribute(node: ExprNode, context: Context) -> Typed:
     term = context.attributes.get(number)
     name = node.fields.get("name")
     if term is None:
-        raise DeclineSignal("unknown-column", f"{name} is no known column here")
+        raise DeclineSignal("unknown-column", f"{name} is not a known column here")
     if sort_of(type_) != strip(term.sort):
         raise shape(f"{name} is known as another type than {type_}")
     return Typed(term, type_)
@@ -116,7 +116,7 @@ def _literal(node: ExprNode, context: Context) -> Typed:
     try:
         return Typed(_constant(type_, value, context.timezone), type_)
     except (ValueError, ArithmeticError):
-        raise shape(f"{value!r} is no {type_}") from None
+        raise shape(f"{value!r} is not a {type_}") from None
 
 
 def _constant(type_: str, text: str, timezone: str) -> Operand:
@@ -144,7 +144,7 @@ def _constant(type_: str, text: str, timezone: str) -> Operand:
             return Constant("timestamp", parse_timestamp(text, timezone))
         case "timestamp_ntz":
             return Constant("timestamp_ntz", int(text))  # the one type that is not shown as text
-    raise shape(f"{text!r} is no {type_}")
+    raise shape(f"{text!r} is not a {type_}")
 
 
 # --- operators ------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def _arithmetic(op: Op) -> Rule:
         if left.type == right.type == "double":
             return Typed(arithmetic(op, left.operand, right.operand, context.timezone), "double")
         if op is Op.SQL_FLOAT_DIV:
-            raise DeclineSignal("sql-unsupported", "only doubles are divided")
+            raise DeclineSignal("sql-unsupported", "only division of doubles is supported")
         if not isinstance(left.operand, AsDecimal) and not isinstance(right.operand, AsDecimal):
             raise DeclineSignal(
                 "sql-unsupported",
@@ -297,7 +297,7 @@ def _aside(node: ExprNode, context: Context) -> Typed:
     one = array.name == PACKAGE + "CreateArray" and len(array.children) == 1
     true = value.name == PACKAGE + "Literal" and value.fields.get("value") == "true"
     if not one or not true or value.fields.get("dataType") != "boolean":
-        raise DeclineSignal("sql-unsupported", "ArrayContains is only supported of a truth value")
+        raise DeclineSignal("sql-unsupported", "ArrayContains is only supported for a boolean")
     return _convert(array.children[0], context)
 
 

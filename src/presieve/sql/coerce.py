@@ -140,7 +140,7 @@ def settle(constant: Constant) -> Lit:
     if sort is None:
         raise DeclineSignal(
             "sql-types",
-            f"{describe(constant)} meets no column of a known type",
+            f"{describe(constant)} is not compared with a column of a known type",
         )
     if sort == INT and isinstance(constant.value, int):
         low, high = INT_RANGES["bigint"]
@@ -237,7 +237,7 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
     kinds = {o.kind for o in operands if isinstance(o, Constant) and o.kind != "void"}
     if len(sorts) > 1 or (sorts != {FLOAT} and len(kinds) > 1 and not _join(sorts, kinds)):
         raise DeclineSignal(
-            "sql-types", "an IN list mixes types; write all of it in the type of the column"
+            "sql-types", "an IN list mixes types; write all literals in the type of the column"
         )
     if kinds == {"string"} and sorts & {DATE, TIMESTAMP, TIMESTAMP_NTZ, BINARY}:
         reason = "an IN list compares dates or binaries with strings; write DATE '...', X'...'"
@@ -296,7 +296,7 @@ def _doubles(a: Operand, b: Operand) -> tuple[Term, Term] | None:
 def _quotient(a: Operand, b: Operand) -> App:
     """``a / b`` of a double or an integer and a constant, which Spark casts to doubles."""
     if not isinstance(b, Constant) or isinstance(a, Constant | CaseValue | AsDecimal | AsInstant):
-        raise DeclineSignal("sql-unsupported", "only doubles and integers are divided, by numbers")
+        raise DeclineSignal("sql-unsupported", "only doubles and integers divided by numbers")
     if strip(a.sort) == INT and b.kind in ("int", "double"):
         a = as_double(a)
     if strip(a.sort) != FLOAT or b.kind not in ("int", "double", "decimal"):
@@ -313,14 +313,14 @@ def as_double(operand: Operand) -> Term:
         return operand
     if isinstance(operand, Var) and strip(operand.sort) == INT:
         return app(Op.SQL_INT_TO_FLOAT, operand)
-    raise DeclineSignal("sql-unsupported", "CAST to double is supported on literals and integers")
+    raise DeclineSignal("sql-unsupported", "CAST to double is supported for literals and integers")
 
 
 def negative(operand: Operand) -> App:
     """``-operand`` of a double: the product with -1, bit for bit. Raises :class:`DeclineSignal`."""
     if isinstance(operand, Var | App | Lit) and strip(operand.sort) == FLOAT:
         return app(Op.SQL_FLOAT_MUL, operand, lit(FLOAT, -1.0))
-    raise DeclineSignal("sql-unsupported", "a sign is supported on numbers and doubles only")
+    raise DeclineSignal("sql-unsupported", "a sign is supported for numbers and doubles only")
 
 
 def truth(operand: Operand) -> Term:

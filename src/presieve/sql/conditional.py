@@ -93,7 +93,7 @@ FUNCTIONS: dict[str, tuple[int, int, Callable[[Sequence[Operand], str], Operand]
 
 def _few(value: Value) -> Operand:
     if branches(value) > MAX_BRANCHES or extent(value) > MAX_EXTENT:
-        raise DeclineSignal("sql-unsupported", "a CASE is too large")
+        raise DeclineSignal("sql-unsupported", "the CASE is too large")
     return value
 
 

@@ -37,20 +37,18 @@ def number(text: str, *, negative: bool) -> Constant:
     """
     match = _NUMBER.fullmatch(text)
     if not match:
-        raise DeclineSignal("sql-syntax", f"{text!r} is no number")
+        raise DeclineSignal("sql-syntax", f"{text!r} is not a number")
     digits, exponent, suffix = match[1], match[2] or "", (match[3] or "").upper()
     sign = "-" if negative else ""
     whole = digits.isdigit() and not exponent
     if suffix == "F":
-        raise DeclineSignal(
-            "sql-unsupported", f"{text} is a float of 32 bits; write a double: 1.0D"
-        )
+        raise DeclineSignal("sql-unsupported", f"{text} is a 32-bit float; write a double: 1.0D")
     if suffix == "D" or (exponent and not suffix):
         return Constant("double", _double(sign + digits + exponent, text))
     if suffix in _SUFFIXES:
         low, high = INT_RANGES[_SUFFIXES[suffix]]
         if not whole or not low <= int(sign + digits) <= high:
-            raise DeclineSignal("sql-literal", f"{sign}{text} is no {_SUFFIXES[suffix]}")
+            raise DeclineSignal("sql-literal", f"{sign}{text} is not a {_SUFFIXES[suffix]}")
         return Constant("int", int(sign + digits))
     if len(digits.replace(".", "").lstrip("0")) > MAX_DIGITS or exponent:
         raise DeclineSignal("sql-literal", f"{text} has too many digits")
@@ -95,7 +93,7 @@ def _unhex(operand: Operand) -> Operand:
     match operand:
         case Constant("string", str() as text):
             return _binary(text)
-    raise DeclineSignal("sql-unsupported", "unhex(...) is supported on literals only")
+    raise DeclineSignal("sql-unsupported", "unhex(...) is supported for literals only")
 
 
 def _unsupported(what: str) -> Callable[[str, str], Constant]:
@@ -127,7 +125,7 @@ def _integer_argument(operand: Operand, type_: str) -> int:
 
 def _double_function(operand: Operand) -> Operand:
     if not isinstance(operand, Constant):
-        raise DeclineSignal("sql-unsupported", "double(...) is supported on literals only")
+        raise DeclineSignal("sql-unsupported", "double(...) is supported for literals only")
     return cast(operand, "double", "UTC")
 
 
@@ -220,7 +218,7 @@ def _cast_decimal(constant: Constant, value: int | Decimal, type_: str) -> Const
     precision, scale = digits
     units = units_of(value, scale)
     if units is None or not limits[0] <= units <= limits[1]:
-        raise DeclineSignal("sql-unsupported", f"{describe(constant)} is no {type_}")
+        raise DeclineSignal("sql-unsupported", f"{describe(constant)} is not a {type_}")
     return Constant("decimal", decimal_of(units, scale), precision - scale)
 
 

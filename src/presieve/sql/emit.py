@@ -293,7 +293,7 @@ def literal(term: Lit) -> str:
 def _bounded(value: int, type_: str) -> int:
     low, high = INT_RANGES[type_]
     if not low <= value <= high:
-        raise InexpressibleError(f"{value} is no {type_}")
+        raise InexpressibleError(f"{value} is not a {type_}")
     return value
 
 

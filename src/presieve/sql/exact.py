@@ -53,7 +53,7 @@ def widened(operand: Operand, type_: str, width: str = "bigint") -> AsDecimal:
             return AsDecimal(operand, digits[0])
     raise DeclineSignal(
         "sql-unsupported",
-        f"CAST to {type_} is supported on literals, and of integers to decimal(20,0)",
+        f"CAST to {type_} is supported for literals, and of integers to decimal(20,0)",
     )
 
 
@@ -81,7 +81,7 @@ def whole(operand: Operand) -> Term:
         case Constant():
             return lit(INT, _whole_number(operand))
     raise DeclineSignal(
-        "sql-types", "an integer cast to a decimal meets something else; cast that too"
+        "sql-types", "an integer cast to a decimal is compared with another type; cast that, too"
     )
 
 

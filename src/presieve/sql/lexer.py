@@ -86,7 +86,7 @@ def located(signal: DeclineSignal, text: str, position: int) -> DeclineSignal:
 
 def _next(text: str, position: int) -> tuple[Token, int]:
     if text.startswith(("--", "/*"), position):
-        raise DeclineSignal("sql-unsupported", "comments are not supported; take them out")
+        raise DeclineSignal("sql-unsupported", "comments are not supported; remove them")
     for kind, pattern in _TOKENS:
         if match := pattern.match(text, position):
             return Token(kind, _meaning(kind, match[0]), position), match.end()

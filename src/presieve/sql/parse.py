@@ -275,7 +275,7 @@ class _ConditionParser(TokenReader):
         self.depth -= 1
         if token.text == "-":
             return negative(value)
-        raise DeclineSignal("sql-unsupported", "a plus is supported on number literals only")
+        raise DeclineSignal("sql-unsupported", "a plus sign is supported for number literals only")
 
     def more_strings(self) -> str:
         """Strings side by side are one string."""
@@ -364,7 +364,7 @@ class _ConditionParser(TokenReader):
         start = self.here
         result = self.truth(self.condition(), start)
         if not (self.take_operator(")") and self.take_operator(",") and self.take_word("TRUE")):
-            raise self.unsupported("array_contains is only supported for one truth value", at)
+            raise self.unsupported("array_contains is only supported for one boolean", at)
         self.expect(")")
         return result
 

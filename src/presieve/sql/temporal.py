@@ -108,8 +108,8 @@ def wall_of_instant(instant: int, timezone: str) -> int:
     if ahead is None:
         raise DeclineSignal(
             "timezone",
-            f"comparing a timestamp_ntz with a timestamp depends on when clocks in {timezone} "
-            "are changed; write TIMESTAMP_NTZ '...'",
+            f"comparing a timestamp_ntz with a timestamp depends on daylight saving time in "
+            f"{timezone}; write TIMESTAMP_NTZ '...'",
         )
     return instant + ahead // dt.timedelta(microseconds=1)
 

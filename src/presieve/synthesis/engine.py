@@ -99,7 +99,7 @@ def _unproved(search: Search) -> Declined | None:
         return None
     late = search.budget.is_used_up
     why = "time ran out; raise budget=" if late else "no invariant was found"
-    return Declined("no-proof", f"a pre-filter is likely right, but {why}")
+    return Declined("no-proof", f"a pre-filter is likely correct, but {why}")
 
 
 # --- what it is, and the tables that show it ----------------------------------------------------

@@ -193,7 +193,7 @@ _GROUPING_ID = "spark_grouping_id"
 def _mode(grouping: list[Tree], calls: list[Call]) -> Mode:
     native = [c.native is not None for c in calls]
     if any(native) and any(is_attribute(t) and t[0]["name"] == _GROUPING_ID for t in grouping):
-        reason = "no filter is moved through ROLLUP, CUBE or GROUPING SETS; group by one set alone"
+        reason = "filters are not pushed through ROLLUP, CUBE or GROUPING SETS; group by one set"
         raise DeclineSignal("grouping-sets", reason)
     if any(native) != all(native):
         # Spark 4.3 refuses other aggregate functions beside Python's.
@@ -225,7 +225,7 @@ def _udaf_call(tree: Tree, position: int) -> Call:
     if udaf["class"] != PYTHON_UDAF:
         raise DeclineSignal(
             "native-aggregate",
-            "a Python function inside an aggregate function that is not Python's",
+            "an aggregate function of Spark calls a Python function",
         )
     complete = aggregate["mode"].get("object") == COMPLETE and not aggregate["isDistinct"]
     if not complete or int(aggregate["num-children"]) != 1:

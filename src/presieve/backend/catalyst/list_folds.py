@@ -57,13 +57,13 @@ def list_fold(tree: Tree) -> NativeCall | None:
     numbered = [{**node, "number": i} for i, node in enumerate(tree)]
     collected, zero, merge, finish = children(numbered, 1)
     if collected[0]["class"] != AGGREGATE_EXPRESSION or collected[1]["class"] != _COLLECT_LIST:
-        why = "only a fold of the list that collect_list gives is read, not of another array"
+        why = "only folds of the list that collect_list returns are read, not of other arrays"
         return NativeCall("", (), [], False, FOLD_OF_A_LIST, why)
     whole, gathered = collected[0], collected[1]
     condition = collected[end_of(collected, 1) :]
     usual = whole["mode"].get("object") == COMPLETE and gathered.get("ignoreNulls") is True
     if not usual or whole["isDistinct"] or int(gathered["num-children"]) != 1:
-        why = "no filter is moved through the fold of a list without repetitions or with NULL"
+        why = "filters are not pushed through the fold of a list without duplicates or with NULL"
         return NativeCall("", (), [], False, FOLD_OF_A_LIST, why)
     if any(node["class"] == AGGREGATE_EXPRESSION for node in (*zero, *merge, *finish)):
         why = "a fold of a list that reads the result of another aggregate function"
@@ -96,10 +96,10 @@ def lift_list_fold(
             step = parts.applied(state, get(term))
         then = some(step.term) if isinstance(state.sort, Option) else step.term
         if then.sort != state.sort:
-            raise _unread("a fold of a list whose step gives another type than its zero")
+            raise _unread("the step of a fold of a list returns a different type from its zero")
         result = _Lambda(finish, modes, timezone, 1).applied(state)
         if sort_of(output.type) != strip(result.term.sort):
-            raise _unread(f"a fold of a list gives {display_type(output.type)}")
+            raise _unread(f"a fold of a list returns {display_type(output.type)}")
         columns = columns_read((term, counted), source)
     except DeclineSignal as signal:
         return signal.declined
@@ -213,7 +213,7 @@ class _Lambda:
             raise _unread(f"arithmetic on {type_ or 'what is not known'} in the lambda of a fold")
         mode = self.modes(int(tree[0]["number"]))
         if mode not in ("ANSI", "LEGACY"):
-            raise _unread("arithmetic that gives NULL on overflow, in the lambda of a fold")
+            raise _unread("arithmetic that returns NULL on overflow, in the lambda of a fold")
         if type_ == "double":
             exact = app(of_floats, get(a), get(b))
             return _Value(_where(both, exact), before, type_)

@@ -114,7 +114,7 @@ def above(names: Names, fold: Fold, residual: Term) -> tuple[Term, dict[int, Var
     for var in variables(residual):
         if var not in shown:
             raise DeclineSignal(
-                "residual-column", f"the residual reads {var.name!r}, which is no output column"
+                "residual-column", f"the residual reads {var.name!r}, which is not an output column"
             )
     attributes = {i: shown[v] for i, v in output_vars(names, fold).items()}
     return rewrite(residual, lambda v: shown[v]), attributes

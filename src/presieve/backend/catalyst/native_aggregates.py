@@ -99,10 +99,10 @@ def native_call(tree: Tree) -> NativeCall:
     total = _total(str(function["class"]), inside, condition)
     known = _NAMES.get(str(function["class"]), "")
     if not known:
-        why = f"no filter is moved through the aggregate function {name}"
+        why = f"filters are not pushed through the aggregate function {name}"
         return NativeCall("", (), [], total, name, why)
     if whole["isDistinct"] and known not in _REPEATABLE:
-        why = f"no filter is moved through {known}(DISTINCT ...)"
+        why = f"filters are not pushed through {known}(DISTINCT ...)"
         return NativeCall("", (), [], total, known, why)
     return NativeCall(known, inside, condition, total, known)
 
@@ -225,4 +225,4 @@ def _overflow(evaluation: str) -> Overflow:
             return Overflow.RAISES
         case "LEGACY":
             return Overflow.WRAPS
-    raise DeclineSignal("native-aggregate", "no filter is moved through try_sum")
+    raise DeclineSignal("native-aggregate", "filters are not pushed through try_sum")

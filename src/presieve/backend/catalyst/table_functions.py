@@ -62,7 +62,7 @@ def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     name = str(function["name"])
     if function["udfDeterministic"] is not True:
         raise DeclineSignal(
-            "nondeterministic-udf", f"{name} is not declared so; call asDeterministic() on it"
+            "nondeterministic-udf", f"{name} is not deterministic; call asDeterministic() on it"
         )
     if function["evalType"] not in TABLE_FUNCTIONS:
         raise DeclineSignal("eval-type", f"{name} is not a table function of rows that uses Arrow")
@@ -80,7 +80,7 @@ def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     distinct(inputs, "of the table")
     by_id = {a.id: a for a in inputs}
     if any(by_id[k].type not in _KEYS for k in keys):
-        raise DeclineSignal("key-type", f"{name} is called by a key whose equality may differ")
+        raise DeclineSignal("key-type", f"{name} has a key whose equal values may differ")
     outputs = gateway.attributes(plan)
     if any(a.type not in _VALUES or not a.nullable for a in outputs):
         raise DeclineSignal("return-type", f"a column of {name} is of another type, or NOT NULL")
@@ -198,7 +198,7 @@ def _keys(node: Node, inputs: tuple[Attribute, ...], struct: int) -> tuple[int, 
     if [expr_id(t[0]) if is_attribute(t) else None for t in first] != ids or not rest:
         raise _shape()
     if not all(t[0]["class"] == ALIAS and is_attribute(t[1:]) for t in rest):
-        reason = "PARTITION BY something else than plain columns of the table"
+        reason = "PARTITION BY must be on plain columns of the table"
         raise DeclineSignal("grouping-expression", reason)
     made = [expr_id(t[0]) for t in rest]
     keys = tuple(expr_id(t[1]) for t in rest)
@@ -207,7 +207,7 @@ def _keys(node: Node, inputs: tuple[Attribute, ...], struct: int) -> tuple[int, 
     if [expr_id(t[0]) if is_attribute(t) else None for t in by] != made:
         raise _shape()
     if not all(len(t) == 2 and is_attribute(t[1:]) for t in order):
-        raise DeclineSignal("plan-shape", "ORDER BY something else than plain columns of the table")
+        raise DeclineSignal("plan-shape", "ORDER BY must be on plain columns of the table")
     if [expr_id(t[1]) for t in order[: len(made)]] != made or sort.fields["global"] is not False:
         raise _shape()
     (pack,) = packed.fields["projectList"]

@@ -53,13 +53,13 @@ def _read_groups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     (project,) = node.children
     grouping: list[Tree] = node.fields["groupingAttributes"]
     if project.kind != PROJECT or not all(is_attribute(t) for t in grouping):
-        raise DeclineSignal("plan-shape", "applyInPandas without the projection PySpark adds")
+        raise DeclineSignal("plan-shape", "PySpark's projection below applyInPandas is missing")
     inputs = gateway.attributes(gateway.node(plan, (0, 0)))
     ids = [a.id for a in inputs]
     columns: list[Tree] = project.fields["projectList"]
     frame = [expr_id(t[0]) if is_attribute(t) else None for t in columns[len(grouping) :]]
     if frame != ids or len(set(ids)) != len(ids):
-        raise DeclineSignal("plan-shape", "the columns of the group's DataFrame are not its input")
+        raise DeclineSignal("plan-shape", "the group's DataFrame differs from its input")
     outputs = gateway.attributes(plan)
     call = _table_call(node, ids, outputs)
     keys = tuple(expr_id(t[0]) for t in grouping)
@@ -81,7 +81,7 @@ def _read_map(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     inputs = gateway.attributes(gateway.node(plan, (0,)))
     ids = [a.id for a in inputs]
     if len(set(ids)) != len(ids):
-        raise DeclineSignal("plan-shape", "a column comes twice in the function's table")
+        raise DeclineSignal("plan-shape", "a column appears twice in the function's table")
     outputs = gateway.attributes(plan)
     return Boundary(
         kind=simple_kind(node),
@@ -102,7 +102,7 @@ def _table_call(node: Node, ids: list[int], outputs: tuple[Attribute, ...]) -> C
     kinds = [n for n, t in EVALUATION_TYPES.items() if t.operator == operator]
     kind = check_function(function, kinds)
     if list(plain(function, arguments)) != ids:
-        raise DeclineSignal("plan-shape", "the function's arguments are not the input's columns")
+        raise DeclineSignal("plan-shape", "the function's arguments are not its input")
     return Call(
         str(function["name"]),
         tuple(ids),
@@ -142,12 +142,12 @@ def _read_cogroups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
 def _side(gateway: Gateway, node: Node, plan: Handle, number: int, count: int) -> Side:
     project = node.children[number]
     if project.kind != PROJECT:
-        raise DeclineSignal("plan-shape", "cogroup without the projections PySpark adds")
+        raise DeclineSignal("plan-shape", "PySpark's projections below cogroup are missing")
     inputs = gateway.attributes(gateway.node(plan, (number, 0)))
     columns: list[Tree] = project.fields["projectList"]
     ids = [expr_id(t[0]) if is_attribute(t) else None for t in columns]
     if ids[count:] != [a.id for a in inputs] or not set(ids[:count]) <= set(ids[count:]):
-        reason = "cogroup by something else than plain columns of its inputs"
+        reason = "cogroup must be on plain columns of its inputs"
         raise DeclineSignal("grouping-expression", reason)
     keys = tuple(i for i in ids[:count] if i is not None)
     return Side((*project.path, 0), inputs, keys)

@@ -131,7 +131,7 @@ def _native(name: str, arguments: Sequence[Expression], distinct: bool, scope: S
     else:
         children = [_argument(a, scope) for a in arguments]
     if any(not _fits(kind, child) for child in children):
-        why = Declined("native-aggregate", f"what {name} reads is cast to another type")
+        why = Declined("native-aggregate", f"the input of {name} is cast to another type")
         return unknown(why, children, deterministic=True)
     head: JsonNode = {
         "class": EXPRESSIONS + "aggregate." + kind,

@@ -51,7 +51,7 @@ def unknown(
 
 def computed(children: Sequence[Tree]) -> Tree:
     """The tree of what is made of columns, one way or other, without an error."""
-    why = Declined("column-type", "a column that is made of several is not known")
+    why = Declined("column-type", "a column made of several others is not known")
     head = _head(len(children), why=why)
     return [head, *(n for t in children for n in t)]
 
@@ -89,7 +89,7 @@ def undetermined(trees: Sequence[Tree]) -> Declined | None:
         for node in tree:
             if node.get("deterministic", True) is not True:
                 why: Declined = node["term"]
-                reason = f"what may not be deterministic is not moved: {why.reason}"
+                reason = f"expressions that may not be deterministic are not moved: {why.reason}"
                 return Declined("nondeterministic", reason, why.span)
     return None
 

@@ -35,7 +35,7 @@ def not_together(expressions: Sequence[Expression]) -> Declined | None:
     """Columns that are taken out must all be windows, or one must be a generator."""
     taken = [e for e in expressions if is_taken_out(e)]
     if len(taken) > 1 and any(_is_generator(e) for e in taken):
-        return Declined("operator", "a generator beside another one, or beside a window")
+        return Declined("operator", "a generator next to a window or another generator")
     return None
 
 

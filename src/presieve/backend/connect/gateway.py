@@ -138,10 +138,10 @@ class ConnectGateway:
         for key, expected in SETTINGS.items():
             value = confs.get(key, expected)
             if value.lower() != expected:
-                return Declined("conf", f"{key} is {value}; Spark Connect is read for {expected}")
+                return Declined("conf", f"{key} is {value}; on Spark Connect it must be {expected}")
         odd = sorted(k for k in confs if k.startswith(LEGACY) and not k.startswith(ALLOWED))
         if odd:
-            return Declined("conf", f"{odd[0]} is set; Spark Connect is read without it")
+            return Declined("conf", f"{odd[0]} is set; on Spark Connect it must be unset")
         return None
 
     def is_streaming(self, plan: Operator) -> bool:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SETS = Declined(
     "grouping-sets",
-    "no filter is moved through ROLLUP, CUBE or GROUPING SETS; group by one set alone",
+    "filters are not pushed through ROLLUP, CUBE or GROUPING SETS; group by one set",
 )
 
 
@@ -41,7 +41,7 @@ def aggregate(resolver: Resolver, relation: Relation, children: list[Operator]) 
     body = relation.aggregate
     if body.group_type != body.GROUP_TYPE_GROUPBY:
         pivot = body.group_type == body.GROUP_TYPE_PIVOT
-        why = Declined("operator", "no filter is moved through PIVOT") if pivot else _SETS
+        why = Declined("operator", "filters are not pushed through PIVOT") if pivot else _SETS
         return resolver.opaque(relation, children, why, kind=AGGREGATE)
     (child,) = children
     grouping = list(body.grouping_expressions)
@@ -63,7 +63,7 @@ def aggregated(
     schema = resolver.schema(relation)
     count = len(keys) + len(aggregates)
     if len(schema.fields) != count:
-        raise DeclineSignal("plan-shape", "an aggregate has other columns than it says")
+        raise DeclineSignal("plan-shape", "the columns of an aggregate differ from its schema")
     trees: list[Tree] = []
     output: list[Field] = []
     by_id = {f.id: f for f in child.output}
@@ -104,7 +104,7 @@ def _keys(
         plain, name = unaliased(expression)
         if plain.WhichOneof("expr_type") in ("literal", "unresolved_star"):
             return Declined(
-                "grouping-expression", "grouping is by a number or by *; name the columns"
+                "grouping-expression", "grouping is by position or by *; name the columns"
             )
         why = not_rowwise([plain])
         if why is not None:

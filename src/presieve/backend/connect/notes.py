@@ -21,7 +21,7 @@ def notes(relation: Relation) -> tuple[Declined, ...]:
             found += filtering(here)
         if kind == _TABLE_FUNCTION and filtered:
             name = here.common_inline_user_defined_table_function.function_name
-            reason = f"filters are not moved through the table function {name} on Spark Connect"
+            reason = f"filters are not pushed through the table function {name} on Spark Connect"
             found.append(Declined("operator", reason))
         stack += [(part, filtered or kind == "filter") for _, part in inputs(here)]
     return tuple(dict.fromkeys(found))

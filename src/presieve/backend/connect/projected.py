@@ -77,7 +77,7 @@ def _declines(expressions: Sequence[Expression]) -> Declined | None:
 def _starred(expression: Expression, child: Operator) -> tuple[Field, ...]:
     star = expression.unresolved_star
     if star.HasField("plan_id") and int(star.plan_id) != child.plan_id:
-        raise DeclineSignal("sql-unsupported", "the columns of a relation further below")
+        raise DeclineSignal("sql-unsupported", "the star of a relation further below")
     if not star.HasField("unparsed_target"):
         return child.output
     (*qualifier, last) = parts_of(str(star.unparsed_target))
@@ -89,7 +89,7 @@ def _starred(expression: Expression, child: Operator) -> tuple[Field, ...]:
         if found and not structs and not hidden:
             return found
         if found or hidden or len(structs) != 1 or not inside(structs[0]):
-            raise DeclineSignal("unknown-column", f"what {star.unparsed_target} is is not known")
+            raise DeclineSignal("unknown-column", f"{star.unparsed_target} is not known")
         return tuple(inside(structs[0]).values())
     return child.output
 
@@ -249,5 +249,5 @@ def _made(
 
 def _counted(schema: Schema, count: int) -> Sequence[dict[str, object]]:
     if len(schema.fields) != count:
-        raise DeclineSignal("plan-shape", "a projection has other columns than it says")
+        raise DeclineSignal("plan-shape", "the columns of a projection differ from its schema")
     return [dict(f) for f in schema.fields]

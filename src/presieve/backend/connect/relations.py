@@ -129,7 +129,7 @@ class Resolver:
         """Why nothing is known of a leaf."""
         if kind == "read":
             if body.is_streaming:
-                reason = "a stream is left alone; optimize its batches in foreachBatch"
+                reason = "streams are left alone; optimize the batches in foreachBatch"
                 return Declined("streaming", reason)
             table = str(body.named_table.unparsed_identifier)
             if body.HasField("data_source") or self.server.is_stored(table):

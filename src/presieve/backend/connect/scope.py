@@ -121,13 +121,13 @@ def parts_of(name: str) -> tuple[str, ...]:
     while True:
         match = _PART.match(name, at)
         if match is None:
-            raise DeclineSignal("sql-syntax", f"{name!r} is no name of a column")
+            raise DeclineSignal("sql-syntax", f"{name!r} is not a column name")
         found.append(match[1].replace("``", "`") if match[1] is not None else match[2])
         at = match.end()
         if at == len(name):
             return tuple(found)
         if name[at] != ".":
-            raise DeclineSignal("sql-syntax", f"{name!r} is no name of a column")
+            raise DeclineSignal("sql-syntax", f"{name!r} is not a column name")
         at += 1
 
 

@@ -153,7 +153,7 @@ def _reason(source: Source) -> str:
     name = source.names[-1].rpartition(".")[2]
     return (
         f"the data source ({name}) is not known to apply filters as Spark does, and might be handed"
-        " others; store what it gives first"
+        " others; store its rows first"
     )
 
 

@@ -44,7 +44,7 @@ def load(gateway: Gateway, handle: Handle, call: Call) -> object:
     """The Python function."""
     found = command(gateway, handle, call)
     if not isinstance(found, tuple) or len(found) != 2 or not callable(found[0]):
-        raise DeclineSignal("no-function", f"the command of {call.name} holds no plain function")
+        raise DeclineSignal("no-function", f"the command of {call.name} is not a plain function")
     return found[0]
 
 
@@ -93,7 +93,7 @@ def takes_key(function: object, boundary: Boundary, call: Call) -> bool:
     try:
         count = len(inspect.getfullargspec(function).args)
     except TypeError:
-        raise DeclineSignal("no-source", f"{call.name} is no Python function") from None
+        raise DeclineSignal("no-source", f"{call.name} is not a Python function") from None
     if count != (2 if boundary.beside is None else 3):
         return False
     if not boundary.all_keys_plain:

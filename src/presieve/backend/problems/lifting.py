@@ -60,8 +60,8 @@ class LiftedBoundary:
 
 TWO_GROUPS = Declined(
     "operator",
-    "of what a function of two groups gives, only filters on columns that hold the key in every "
-    "row are moved",
+    "for a function of two groups, only filters on columns that hold the key in every row are "
+    "pushed",
 )
 
 

@@ -107,7 +107,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     if not site.deterministic:
         reason = (
             "something below the filter is not deterministic, such as rand() or a function without "
-            "asDeterministic(); store what it gives first"
+            "asDeterministic(); store its rows first"
         )
         raise DeclineSignal("nondeterministic", reason)
     found = _problem(gateway, site, plan, setting)
@@ -219,7 +219,7 @@ def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
     types = {a.name: a.type for a in names.outputs}
     for output in fold.outputs:
         if types[output.name] != output.type:
-            raise DeclineSignal("return-type", f"column {output.name!r} is no {output.type}")
+            raise DeclineSignal("return-type", f"column {output.name!r} is not {output.type}")
     return output_vars(names, fold)
 
 
@@ -243,7 +243,7 @@ def _conjuncts(
     if not moved:
         raise DeclineSignal.of(why or (stuck[0] if stuck else KEYS_ONLY))
     if sum(size(term) for _, term in moved) > MAX_WHERE:
-        reason = f"the filter has more than {MAX_WHERE} operators; say the same with fewer"
+        reason = f"the filter has more than {MAX_WHERE} operators; write it with fewer"
         raise DeclineSignal("filter-size", reason)
     return tuple(moved), tuple(stuck), tuple(beside)
 
@@ -252,7 +252,7 @@ MAX_WHERE = 500
 """Operators, columns and constants of a filter beyond which the search would take too long."""
 
 KEYS_ONLY = Declined(
-    "keys-only", "the filter reads grouping columns alone, and Spark itself moves it below"
+    "keys-only", "the filter reads grouping columns only, and Spark itself pushes it"
 )
 
 
@@ -277,7 +277,7 @@ def _over_outputs(
             return unknown[attribute_id(var)]
         target = inside.get(attribute_id(var))
         if target is None or strip(target.sort) != strip(var.sort):
-            return Declined("column-type", "a filter reads a column that proofs cannot speak of")
+            return Declined("column-type", "a filter reads a column that proofs cannot model")
     return with_thresholds(rewrite(term, lambda v: inside[attribute_id(v)]))
 
 

@@ -144,7 +144,7 @@ def _reading(before: Any, written: dict[str, Any]) -> Any:
 
 def _refuse(module: str, name: str) -> None:
     def call(*_: Any, **__: Any) -> None:
-        raise UsageError("the job starts a stream, which explain does not")
+        raise UsageError("the job starts a stream, which explain does not run")
 
     owner = _owner(module, name)
     for method in ("start", "toTable"):

@@ -28,7 +28,7 @@ def guarding(*errors: type[Exception]) -> Callable[[Callable[P, T]], Callable[P,
             except caught as error:
                 text = str(error).strip().splitlines()
                 raise GatewayError(
-                    f"Spark did not do what is needed ({call.__name__}): {text[0] if text else ''}"
+                    f"Spark did not do as expected ({call.__name__}): {text[0] if text else ''}"
                 ) from error
 
         return wrapper

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """``seconds`` on the clock, planning among them; ``rows`` of the result; ``scanned`` are the
-    rows that came out of all scans together. A scan that skips row groups, or pages of them, gives
-    fewer rows than there are.
+    """One run of a DataFrame.
+
+    Attributes:
+        seconds: Wall-clock time, including planning.
+        rows: Rows of the result.
+        scanned: Rows out of all scans. Skipped row groups and pages contribute none.
     """
 
     seconds: float

@@ -93,7 +93,7 @@ def recall(store: Store, query: Query) -> Solution | None:
         seconds = time.perf_counter() - started
         return replace(solution, known=dict(query.known), seconds=seconds)
     except _Unfit as problem:
-        logger.warning("an entry of the cache is dropped, %s: %s", store.path(query.name), problem)
+        logger.warning("dropping a cache entry, %s: %s", store.path(query.name), problem)
         store.drop(query.name)
         return None
 

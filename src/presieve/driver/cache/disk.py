@@ -82,7 +82,7 @@ class Store:
                 file.write(data)
             part.replace(self.path(name))
         except OSError as problem:
-            logger.info("nothing is kept in the cache: %s", problem)
+            logger.info("nothing is stored in the cache: %s", problem)
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
             return

@@ -70,7 +70,7 @@ def _parameters(
     env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
     for p in parameters(function):
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
-            raise m.decline("unknown-columns", "a parameter with * or **", m.source.node)
+            raise m.decline("unknown-columns", "parameters with * or **", m.source.node)
         if p.name in inputs:
             env[p.name] = inputs[p.name]
         elif p.default is not p.empty:

@@ -75,7 +75,7 @@ def runner(
             return stored(result, types[0][1])
         if isinstance(result, dict):
             if set(result) != {name for name, _ in types}:
-                raise ValueError(f"the fold gives {list(result)}, {types} is declared")
+                raise ValueError(f"the fold returns {list(result)}, but {types} is declared")
             return {name: stored(result[name], type_) for name, type_ in types}
         if result is None:
             return None
@@ -109,7 +109,7 @@ def check_methods(aggregator: object) -> None:
     kind = type(aggregator)
     hidden = attribute(kind, "__getattr__", missing) is not missing
     if hidden or attribute(kind, "__getattribute__") is not object.__getattribute__:
-        raise DeclineSignal("not-a-function", f"{kind.__name__} finds its attributes by itself")
+        raise DeclineSignal("not-a-function", f"{kind.__name__} computes its attributes")
 
 
 # --- the names of columns and those of a row's values ------------------------------------------
@@ -118,7 +118,7 @@ def check_methods(aggregator: object) -> None:
 def of_rows(fold: GroupFold, columns: tuple[str, ...], request: Request) -> Request:
     """What lifting the aggregator is asked: its rows hold the arguments, under its names."""
     if len(fold.names) != len(columns) or len(set(columns)) != len(columns):
-        raise DeclineSignal("unknown-columns", "a fold gets a column twice, or too few")
+        raise DeclineSignal("unknown-columns", "a fold gets a column twice, or too few columns")
     declared = {c.name: c for c in request.schema}
     named = dict(zip(fold.names, columns, strict=True))
     return replace(

@@ -53,7 +53,7 @@ def lift_merge(obj: object, request: Request, fold: Fold) -> Merge | Declined:
     try:
         return _lifted(instance(obj), request, fold)
     except UntrackedSignal:
-        return Declined("unsupported-operation", "merge(a, b) of sets that tell constants apart")
+        return Declined("unsupported-operation", "merge(a, b) of sets that distinguish constants")
     except DeclineSignal as signal:
         return signal.declined
     except RecursionError:
@@ -75,16 +75,16 @@ def _lifted(obj: object, request: Request, fold: Fold) -> Merge:
     m = method.machine
     here = {f.name: f for f in loop.fields}
     if any(here.get(f.name) != f for f in fold.fields):
-        raise m.decline("mixed-types", "the states of merge are not those of reduce", m.source.node)
+        raise m.decline("mixed-types", "merge returns other states than reduce", m.source.node)
     state = loop.after["acc"]
     shape = shape_of(state)
     names = [f.name for f in loop.fields]
     if len(leaves(shape, "acc")) != len(names):
-        raise m.decline("mutation", "merge of dicts with keys that are no constants", m.source.node)
+        raise m.decline("mutation", "merge of dicts with keys that are not constant", m.source.node)
     other = symbol(shape, [_OTHER + n for n in names])
     value = merge_values(m, method.run((state, other), Stage.LOOP))
     if not _holds(shape, value, names):
-        reason = "merge(a, b) gives states of other types than reduce(acc, row)"
+        reason = "merge(a, b) returns states of other types than reduce(acc, row)"
         raise m.decline("mixed-types", reason, m.source.node)
     terms = {n: _twin(t) for n, t in zip(names, flatten(value, shape), strict=True)}
     merged, raises = tuple(terms[f.name] for f in fold.fields), _twin(m.raised())

@@ -65,14 +65,14 @@ def aggregate_fold(call: Aggregate, columns: tuple[Column, ...], output: SchemaC
     """
     count, maker = FUNCTIONS[call.function]
     if count is not None and len(call.arguments) != count:
-        raise DeclineSignal("native-aggregate", f"{call.function} with other arguments than usual")
+        raise DeclineSignal("native-aggregate", f"{call.function} with these arguments")
     counted = is_true(call.condition)
     masked = tuple(ite(counted, some(a), none_lit(strip(a.sort))) for a in call.arguments)
     made = maker(masked, call.overflow)
     if sort_of(output.type) != strip(made.result.sort):
         raise DeclineSignal(
             "native-aggregate",
-            f"{call.function} gives {display_type(output.type)} of this argument",
+            f"{call.function} returns {display_type(output.type)} here",
         )
     result = Output(output.name, made.result.sort, output.type, made.result)
     return Fold(call.function, columns, (), made.fields, (result,), step_raises=made.raises)
@@ -156,7 +156,7 @@ def _count(arguments: tuple[Term, ...], _: Overflow) -> _Made:
 def _count_if(arguments: tuple[Term, ...], _: Overflow) -> _Made:
     (condition,) = arguments
     if strip(condition.sort) != BOOL:
-        raise DeclineSignal("native-aggregate", "count_if of something that is no condition")
+        raise DeclineSignal("native-aggregate", "count_if of something that is not a condition")
     return _counting(is_true(condition))
 
 
@@ -196,7 +196,7 @@ def _boolean(name: str, better: _Order) -> _Maker:
 
     def make(arguments: tuple[Term, ...], overflow: Overflow) -> _Made:
         if strip(arguments[0].sort) != BOOL:
-            raise DeclineSignal("native-aggregate", f"{name} of something that is no condition")
+            raise DeclineSignal("native-aggregate", f"{name} of something that is not a condition")
         return extremum(arguments, overflow)
 
     return make

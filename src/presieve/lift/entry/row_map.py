@@ -191,12 +191,12 @@ def _cells(
     names = tuple(c.name for c in request.returns)
     table = series.part(result)
     if table is None and not isinstance(result, BatchV):
-        reason = f"{describe(result)} is given, and the table's own rows are expected"
+        reason = f"{describe(result)} is returned, but the table's own rows are expected"
         raise m.decline("return-shape", reason, place)
     found = table.columns if table is not None else _columns_of(result)
     by_place = isinstance(result, BatchV)
     if (found != names) if by_place else (sorted(found) != sorted(names)):
-        reason = f"the columns {', '.join(found)} are given, {', '.join(names)} are declared"
+        reason = f"the columns {', '.join(found)} are returned, but {', '.join(names)} are declared"
         raise m.decline("return-shape", reason, place)
     with m.at(place):
         if table is not None:
@@ -231,7 +231,7 @@ def _pandas_cell(m: Machine, table: PartV, column: SchemaColumn) -> Term | None:
     if base == INT:
         if isinstance(v.term.sort, Option):
             if v.name is None:
-                reason = f"output column {column.name} holds integers beside missing values"
+                reason = f"output column {column.name} holds integers next to missing values"
                 raise DeclineSignal("return-type", reason)
             m.columns.assume_sent(v.name)
         if not m.ranges.fits(v.term, column.type):

@@ -99,7 +99,7 @@ def _refused(cls: type, reason: str) -> DeclineSignal:
 def _checked(cls: object) -> type:
     """The class, if its objects keep attributes as plain objects do, and it has no other hooks."""
     if not isinstance(cls, type) or type(cls) is not type or cls.__mro__ != (cls, object):
-        raise DeclineSignal("not-a-function", "a table function is a class of no other base")
+        raise DeclineSignal("not-a-function", "a table function is a class without base classes")
     checked_class(cls)
     special = {n for n in vars(cls) if n.startswith("__") and n.endswith("__")}
     odd = sorted((special - _PLAIN) | (_HOOKS & set(vars(cls))))
@@ -169,11 +169,11 @@ class _Method:
         )
         wanted = 2 if name == "eval" else 1
         if not plain or len(declared) != wanted:
-            raise self._decline(f"{name} takes other parameters than {wanted}", self.node)
+            raise self._decline(f"{name} does not take the parameters {wanted}", self.node)
         self.owner, self.parameters = declared[0].name, [p.name for p in declared[1:]]
         for n in ast.walk(self.node):
             if n is not self.node and isinstance(n, _SCOPES):
-                raise self._decline(f"a function inside of {name}", n)
+                raise self._decline(f"a function inside {name}", n)
         if last:
             self.node.body = list(self._returning(self.node.body))
 
@@ -235,7 +235,7 @@ class _Renamer(ast.NodeTransformer):
                     return ast.copy_location(ast.Name(_variable(node.attr), node.ctx), node)
                 if type(attribute(self._method.cls, node.attr, self)) in _CONSTANTS:
                     return node
-                raise self._method._decline(f"self.{node.attr} is no plain attribute", node)
+                raise self._method._decline(f"self.{node.attr} is not a plain attribute", node)
         return self.generic_visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:

@@ -93,7 +93,7 @@ class _Rounds:
                 continue
             self.count += 1
             if self.count > MOST:
-                raise self.m.decline("too-large", f"more than {MOST} rounds", g.iter)
+                raise self.m.decline("too-large", f"more than {MOST} iterations", g.iter)
             self.settle(here, g.iter)
             yield self._path(env, passed), passed
 
@@ -101,7 +101,7 @@ class _Rounds:
         """After something that is evaluated in a round: what a loop goes over must not change."""
         settled_branch(self.flow, here)
         if any(self.flow.heap[n] != v for n, v in self.watched.items()):
-            reason = "a call changes an object while a comprehension goes over it"
+            reason = "a call changes an object while a comprehension iterates over it"
             raise self.m.decline("mutation", reason, node)
 
     def _path(self, env: dict[str, Value], given: Term) -> Flow:
@@ -144,7 +144,7 @@ def _text(m: Machine, value: Value, node: ast.AST) -> str:
     found = constant_of(value, STRING)
     if found is not None:
         return str(found)
-    raise m.decline("unsupported-expression", "a dict with other keys than texts", node)
+    raise m.decline("unsupported-expression", "a dict with keys that are not strings", node)
 
 
 @function(
@@ -159,7 +159,7 @@ def reduction(call: Call) -> Value | None:
     default = next((k.value for k in node.keywords if k.arg == "default"), None)
     others = any(k.arg != "default" or name not in EXTREMES for k in node.keywords)
     if len(node.args) != 1 or others:
-        raise call.decline("unknown-call", f"{name} with other arguments than one")
+        raise call.decline("unknown-call", f"{name} without exactly one argument")
     elt: ast.expr
     if isinstance(node.args[0], ast.GeneratorExp | ast.ListComp):
         what = node.args[0]
@@ -215,7 +215,7 @@ def _extreme(
         rounds.settle(here, node)
     if best is None:
         if default is None:
-            raise call.decline("always-raises", "the least or greatest of nothing")
+            raise call.decline("always-raises", "min or max of nothing")
         return default
     if default is None:
         m.fail(rounds.flow, negate(found))
@@ -227,6 +227,6 @@ def _more(call: Call, given: Term, total: Value, value: Value) -> Value:
     """The sum so far and one more, where the round counts."""
     m, flow, node = call.m, call.flow, call.node
     if number(m, flow, value, node).base != INT:
-        reason = "sum() of floats rounds in another way than adding them up one by one"
+        reason = "sum() of floats rounds differently from adding them one by one"
         raise call.decline("unsupported-operation", reason)
     return merge(given, binary(Operation(m, flow, ast.Add(), total, value, node)), total)

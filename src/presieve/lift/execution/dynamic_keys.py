@@ -1,7 +1,7 @@
 """Trusted. Dicts that get keys which are no constants, such as ``counts[row.level] += 1``.
 
 Keys that are asked for as constants are told apart: they are tracked, see ``Columns.tracked``.
-Where a dict meets a key that is no constant, what is left of the block is executed once for each
+Where a dict meets a key that is not constant, what is left of the block is executed once for each
 tracked constant, as if the key were this constant, on the path where it is; and once more on the
 path where it is none of them. There the dict has an item of the name ``OTHER``, of which nothing is
 known: it is made of variables that no fold has. A fold in which anything but such items depends on
@@ -36,7 +36,7 @@ from presieve.lift.values.symbolic import (
 
 Fork = Callable[[Machine, Term, Callable[[Flow], None], Callable[[Flow], None], Flow], None]
 
-NO_CONSTANT = "a dict gets a key that is no constant text: ask first whether it is one of a few"
+NO_CONSTANT = "a dict gets a key that is not constant: ask first whether it is one of a few"
 
 _NUMBERS = count()
 _MOST_SPLITS = 300
@@ -44,7 +44,7 @@ _MOST_SPLITS = 300
 
 
 class OpenKeySignal(DeclineSignal):
-    """A dict meets a key that is no constant, nor known to be one on this path. The statement is
+    """A dict meets a key that is not constant, nor known to be one on this path. The statement is
     executed once more for each constant; outside of statements it is declined.
     """
 
@@ -62,7 +62,7 @@ def name_of(m: Machine, key: Value, node: ast.AST) -> str | None:
         return found if isinstance(found, str) else None
     term = _plain(key.term)
     if term in m.state.keys and m.state.keys[term] is None:
-        reason = "keys of a dict that are no constants, and that depend on each other"
+        reason = "keys of a dict that are not constant, and that depend on each other"
         raise m.decline("mutation", reason, node)
     return m.state.keys.get(term)
 
@@ -94,7 +94,7 @@ def split(
 
     m.columns.splits.count += len(names) + 1
     if m.columns.splits.count > _MOST_SPLITS:
-        reason = "a dict gets keys that are no constants in too many places"
+        reason = "a dict gets keys that are not constant in too many places"
         raise m.decline("too-large", reason, signal.node)
 
     def run(here: Flow, name: str) -> None:
@@ -150,7 +150,7 @@ def _forgotten(m: Machine, value: Value, node: ast.AST) -> Value:
                 return replace(value, items=tuple(_forgotten(m, i, node) for i in items))
             at = names.index(OTHER)
             if holds_objects(items[at]):
-                reason = "lists or dicts under keys that are no constants: keep tuples instead"
+                reason = "lists or dicts under keys that are not constant: keep tuples instead"
                 raise m.decline("mutation", reason, node)
             unknown, there = _unknown(items[at])
             return replace(

@@ -193,7 +193,7 @@ def _dict(
     values: list[Value] = []
     for key, item in zip(keys, items, strict=True):
         if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
-            raise m.decline("unsupported-expression", "a dict with other keys than texts", node)
+            raise m.decline("unsupported-expression", "a dict with keys that are not strings", node)
         names.append(key.value)
         values.append(_kept(evaluate(m, item, flow)))
     if len(set(names)) != len(names):
@@ -313,7 +313,7 @@ def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.exp
     if isinstance(value, Known):
         found = member(value, name, m.columns.zone)
         if found is None:
-            raise m.decline("unknown-name", f"nothing is known of {value.name}.{name}", node)
+            raise m.decline("unknown-name", f"{value.name}.{name} is not known", node)
         return found
     found = dataframe.attribute_of(m, flow, value, name, node)
     return attribute(m, value, name, node) if found is None else found

@@ -55,7 +55,7 @@ def appended(found: GrowingV, x: Value) -> GrowingV:
     """``found.append(x)``."""
     x = checked(x)
     if found.kind == "heap":
-        raise DeclineSignal("mutation", "a heap is changed by other functions than heapq's")
+        raise DeclineSignal("mutation", "a heap is changed by functions other than heapq's")
     if found.kind == "deque":
         return replace(found, items=_shifted(found.items, x, found.most), orders=frozenset())
     return replace(found, pending=(*found.pending, x))
@@ -142,7 +142,7 @@ def nonempty(found: GrowingV) -> Term:
 def rounds(found: GrowingV, node: ast.AST) -> list[Value]:
     """What a loop over the list goes over."""
     if found.kind == "heap":
-        raise DeclineSignal("not-a-fold", "the items of a heap are in an order of its own: sort it")
+        raise DeclineSignal("not-a-fold", "the order of a heap's items is not specified: sort it")
     items = settled(found).items
     return [i if absent(i) == FALSE else PerhapsV(there(i), solid(i)) for i in items]
 
@@ -150,7 +150,7 @@ def rounds(found: GrowingV, node: ast.AST) -> list[Value]:
 def item(m: Machine, flow: Flow, found: GrowingV, at: int, node: ast.AST) -> Value:
     """``found[at]``: IndexError where there is no such item."""
     if found.kind == "heap" and at != 0:
-        raise m.decline("not-a-fold", "of a heap only the first item is known: sort it", node)
+        raise m.decline("not-a-fold", "only the first item of a heap is known: sort it", node)
     items = settled(found).items
     at = -1 if found.kind == "heap" else at  # of these the greatest is the first
     needed = at if at >= 0 else -at - 1
@@ -219,7 +219,7 @@ def popped(
 ) -> tuple[Value, GrowingV]:
     """What ``found.pop(at)`` gives and leaves, for the first and the last item."""
     if found.kind == "heap" or at not in (0, -1):
-        raise m.decline("mutation", ".pop() of another item than the first or last", node)
+        raise m.decline("mutation", ".pop() of an item other than the first or last", node)
     found = settled(found)
     value = item(m, flow, found, at, node)
     items = found.items[1:] if at == 0 else shortened(flow, found.items, found.items[1:])

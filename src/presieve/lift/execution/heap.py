@@ -193,7 +193,7 @@ def whole_number(m: Machine, key: Value, node: ast.AST) -> int:
     """The constant position that a key is."""
     number = constant_of(key)
     if type(number) is not int:
-        reason = "an item is taken at a position that is no constant"
+        reason = "an item is read at a position that is not constant"
         raise m.decline("unsupported-expression", reason, node)
     return number
 

@@ -145,7 +145,7 @@ def _input(m: Machine, pure: Pure, name: str, value: Value, node: ast.expr) -> I
         reason = f"{pure.name} is declared pure, but gets {describe(value)}"
         raise m.decline("pure-call", f"{reason}: pass single values", node)
     if any(v.scope not in (Scope.ROW, Scope.KEY) for v in variables(value.term)):
-        reason = f"{pure.name} is declared pure, but what it gets is not computed from one row"
+        reason = f"{pure.name} is declared pure, but its argument is not computed from one row"
         raise m.decline("pure-call", reason, node)
     # Where it is known not to be None it is the same value.
     inner = value.term

@@ -67,7 +67,7 @@ def run_loop(initial: Mapping[str, Value], step: Step, names: Mapping[str, str])
             break
         shapes = grown
     else:
-        raise DeclineSignal("mixed-types", "the types of the variables do not settle")
+        raise DeclineSignal("mixed-types", "the types of the variables do not converge")
     built = tuple(
         Field(name, sort, init, stepped)
         for n, shape in shapes.items()
@@ -91,7 +91,7 @@ def settled(fields: Iterable[str], *terms: Term) -> None:
     known = {*fields, SIZE_FIELD}
     for v in variables(*terms):
         if v.scope is Scope.ACC and OTHER in v.name:
-            reason = "it depends on what a dict holds under keys that are no constants"
+            reason = "it depends on what a dict holds under keys that are not constant"
             raise DeclineSignal("mutation", f"{reason}: ask for constants only")
         if v.scope is Scope.ACC and v.name not in known:
             name = v.name.partition(UNSETTLED)[0]

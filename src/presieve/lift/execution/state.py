@@ -333,7 +333,7 @@ class Machine:
             raise self.decline("maybe-unbound", "a variable may not be assigned here", node)
         if isinstance(value, Known):
             kind = type(value.target).__name__
-            reason = f"{value.name}, a {kind}, is no plain number, text or date"
+            reason = f"{value.name}, a {kind}, is not a plain number, string or date"
             raise self.decline("unsupported-constant", reason, node)
         if isinstance(value, NoneV):
             self.fail(flow, TRUE)

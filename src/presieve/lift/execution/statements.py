@@ -159,10 +159,10 @@ def _unsupported(m: Machine, node: ast.stmt) -> None:
             reason = "how often while runs is not known: loop over the rows, or over constants"
             raise m.decline("nested-loop", reason, node)
         case ast.Try():
-            reason = "which error is caught is not followed: test for what may go wrong with if"
+            reason = "which error is caught is not modelled: test for the problem with if"
             raise m.decline("unsupported-statement", f"try and except: {reason}", node)
         case ast.FunctionDef():
-            reason = f"{node.name} is defined inside: define it outside of the function"
+            reason = f"{node.name} is defined inside: define it outside the function"
             raise m.decline("unsupported-statement", reason, node)
         case _:
             raise m.decline("unsupported-statement", f"{syntax(node)} is not read", node)

@@ -57,7 +57,7 @@ def elements(m: Machine, node: ast.expr, flow: Flow) -> tuple[list[Value], Watch
     watched: Watched = {}
     found = _elements(m, node, flow, watched)
     if len(found) > MOST:
-        raise m.decline("too-large", f"a loop of {len(found)} rounds", node)
+        raise m.decline("too-large", f"a loop of {len(found)} iterations", node)
     return found, watched
 
 
@@ -138,7 +138,7 @@ def _made(m: Machine, name: str, node: ast.Call, flow: Flow, watched: Watched) -
         if not 1 <= len(ends) <= 3 or (len(ends) == 3 and ends[2] == 0):
             raise m.decline("always-raises", "this use of range", node)
         if any(abs(end) > sys.maxsize for end in ends) or len(range(*ends)) > MOST:
-            raise m.decline("too-large", f"a loop of more than {MOST} rounds", node)
+            raise m.decline("too-large", f"a loop of more than {MOST} iterations", node)
         return [Scalar(int_lit(i), LITERAL) for i in range(*ends)]
     parts = [_elements(m, a, flow, watched) for a in node.args]
     if any(isinstance(x, PerhapsV) for part in parts for x in part):
@@ -154,7 +154,7 @@ def _made(m: Machine, name: str, node: ast.Call, flow: Flow, watched: Watched) -
 def _constant_int(m: Machine, value: Value, node: ast.AST) -> int:
     if isinstance(value, Scalar) and isinstance(value.term, Lit) and value.base == INT:
         return int(value.term.value or 0)
-    raise m.decline("nested-loop", "the number of rounds depends on the row", node)
+    raise m.decline("nested-loop", "the number of iterations depends on the row", node)
 
 
 # --- statements ---------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def loop(m: Machine, node: ast.For, flow: Flow) -> None:
         here = _joined(flow, [*going, *([] if here.ended else [here])])
         changed = None if here.ended else _changed(flow, here, watched, number == len(items))
         if changed is not None:
-            reason = f"{describe(changed)} changes while a loop goes over it"
+            reason = f"{describe(changed)} changes in a loop over it"
             raise m.decline("mutation", reason, node)
     frame.exits, frame.loops = (*outer, *left), frame.loops - 1
     flow.become(_joined(flow, [*broken, *([] if here.ended else [here])]))

@@ -113,7 +113,7 @@ class Reader:
         if isinstance(found, Known):
             builtin = found.target is getattr(builtins, node.id, None)
             if not isinstance(found.target, ModuleType) and not builtin:
-                reason = f"{node.id} comes from outside of the function"
+                reason = f"{node.id} comes from outside the function"
                 raise self.decline("unknown-name", reason, node)
             return Other()
         return Other() if isinstance(found, NoneV) else Flat()

@@ -175,4 +175,4 @@ def unknown(name: str) -> tuple[str, str]:
 
 def advice(name: str) -> str:
     """What the caller may say of a function that cannot be read."""
-    return f"if it is a function of its arguments alone, declare it with pure=[{name}]"
+    return f"if it depends on its arguments only, declare it with pure=[{name}]"

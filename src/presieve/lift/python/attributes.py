@@ -29,7 +29,7 @@ def instance_constant(owner: object, name: str, zone: Zone) -> Value:
     value = constant(found, f"self.{name}", zone)
     if isinstance(value, Known) and type(value.target) not in (list, dict, set, frozenset):
         raise DeclineSignal(
-            "unsupported-constant", f"self.{name} is not a number, text, date or container of them"
+            "unsupported-constant", f"self.{name} is not a number, string, date or container"
         )
     return value
 

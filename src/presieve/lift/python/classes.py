@@ -158,7 +158,7 @@ def _check_decorators(scope: Scope, node: ast.ClassDef) -> None:
     for decorator in node.decorator_list:
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         if _known(scope, called) is not dataclasses.dataclass:
-            raise UndecidedSignal(f"the decorator {ast.unparse(decorator)} makes it anew")
+            raise UndecidedSignal(f"the decorator {ast.unparse(decorator)} replaces it")
     for keyword in node.keywords:
         if keyword.arg != "metaclass" or _known(scope, keyword.value) is not abc.ABCMeta:
             raise UndecidedSignal(f"{node.name} is made with {keyword.arg}")
@@ -180,7 +180,7 @@ def _known(scope: Scope, node: ast.expr) -> object:
 
 def _check_bases(scope: Scope, node: ast.ClassDef, cls: type) -> None:
     if type(cls) not in _METACLASSES:
-        raise UndecidedSignal(f"{cls.__name__} is made by a class of its own")
+        raise UndecidedSignal(f"{cls.__name__} is made by its own metaclass")
     known = [_known(scope, b) for b in node.bases]
     bases = [tuple if b is typing.NamedTuple else b for b in known] or [object]
     if tuple(bases) != cls.__bases__:

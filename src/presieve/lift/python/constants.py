@@ -90,7 +90,7 @@ def _members(values: set[object] | frozenset[object]) -> list[tuple[str, str]]:
 
 
 def _unknown(node: ast.expr) -> UndecidedSignal:
-    return UndecidedSignal(f"it is {ast.unparse(node)}, which is no constant expression")
+    return UndecidedSignal(f"it is {ast.unparse(node)}, which is not a constant expression")
 
 
 def _computed(node: ast.expr, look: Look) -> object:

@@ -43,7 +43,7 @@ class Scope:
                 value = self.attributes.get(name, MISSING)
                 node = value_of(statement, name)
                 if node is None:
-                    raise UndecidedSignal(f"{name} is no constant")
+                    raise UndecidedSignal(f"{name} is not a constant")
                 check_constant(self, name, node, value)
                 return value
         found = self.globals.get(name, MISSING)
@@ -67,7 +67,7 @@ def check_name(scope: Scope, name: str, value: object, *, read: bool = True) -> 
             if value is not MISSING:
                 raise UndecidedSignal(f"the source of {text.name} does not define it")
         case _ if value is MISSING:
-            raise UndecidedSignal(f"the source of {text.name} defines it, and it is not there now")
+            raise UndecidedSignal(f"the source of {text.name} defines it, and it is missing now")
         case ast.Assign() | ast.AnnAssign():
             _check_assigned(scope, name, value_of(statement, name), value)
         case ast.FunctionDef():
@@ -132,11 +132,11 @@ def check_function(
         return
     function = under(value)
     if not isinstance(function, FunctionType):
-        raise UndecidedSignal("it is no plain function now")
+        raise UndecidedSignal("it is not a plain function now")
     decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
     for decorator in decorators:
         if _last_name(decorator) not in _DECORATORS:
-            raise UndecidedSignal(f"the decorator {ast.unparse(decorator)} makes it anew")
+            raise UndecidedSignal(f"the decorator {ast.unparse(decorator)} replaces it")
     wrapped = [d for d in decorators if _last_name(d) in _DECORATORS[:2]]
     if [type(value).__name__] != ([_last_name(d) for d in wrapped] or ["function"]):
         raise UndecidedSignal("it is another kind of method now")

@@ -86,9 +86,7 @@ def written(function: FunctionType, *, generator: bool = False) -> Source:
         if isinstance(inner, ast.Global | ast.Nonlocal):  # holds wherever in the function it stands
             place = span_of(inner, code.co_filename, lines)
             what = ", ".join(inner.names)
-            raise DeclineSignal(
-                "impure-global", f"{what} is written outside of the function", place
-            )
+            raise DeclineSignal("impure-global", f"{what} is written outside the function", place)
     own = "".join(lines[code.co_firstlineno - 1 : node.end_lineno])
     return Source(node, code.co_filename, textwrap.dedent(own), tuple(lines))
 

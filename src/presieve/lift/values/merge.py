@@ -278,7 +278,7 @@ def _merge_dicts(condition: Term, a: DictV | MapV, b: DictV | MapV) -> Value:
         return DictV(a.names, _merge_items(condition, a.items, b.items))
     missing = as_map(a).missing
     if missing != as_map(b).missing:
-        raise mixed("a dict, and one that gives something for missing keys, in one variable")
+        raise mixed("a dict and a defaultdict in one variable")
     names = tuple(dict.fromkeys((*a.names, *b.names)))
     here, there = _by_name(a), _by_name(b)
     items, present = [], []
@@ -348,7 +348,7 @@ def checked(value: Value) -> Value:
         reason = "None may get into a list that grows: leave it out first (if x is not None)"
         raise DeclineSignal("mutation", reason)
     if not isinstance(value, Scalar | TupleV) or holds_objects(value):
-        reason = f"{describe(value)} gets into a list that grows: keep numbers, texts or tuples"
+        reason = f"{describe(value)} is put into a list that grows: keep numbers, strings or tuples"
         raise DeclineSignal("mutation", reason)
     return value
 

@@ -202,7 +202,7 @@ def join_shapes(a: Shape, b: Shape) -> Shape:
         case (TupleShape(x, p), TupleShape(y, q)) if len(x) == len(y):
             items = tuple(join_shapes(s, t) for s, t in zip(x, y, strict=True))
             return TupleShape(items, p or q)
-    raise mixed("a variable holds tuples of different lengths, or a tuple and a number or text")
+    raise mixed("a variable holds tuples of different lengths, or a tuple and a number or string")
 
 
 def _growing(shape: ListShape | GrowingShape) -> GrowingShape:
@@ -232,7 +232,7 @@ def _join_lists(a: GrowingShape, b: GrowingShape) -> GrowingShape:
 
 def _join_dicts(a: DictShape, b: DictShape) -> DictShape:
     if a.missing != b.missing:
-        raise mixed("a variable is now a dict, now one that gives something for missing keys")
+        raise mixed("a variable is sometimes a dict and sometimes a defaultdict")
     here = dict(zip(a.names, a.items, strict=True))
     there = dict(zip(b.names, b.items, strict=True))
     items = {**there, **here}

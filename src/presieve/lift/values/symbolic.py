@@ -351,7 +351,7 @@ def describe(value: Value) -> str:
         case ArrowColumnV() | ArrayV() | BatchV():
             return "a whole array or table"
         case CellV():
-            return "a scalar of pyarrow (.as_py() gives its value)"
+            return "a pyarrow scalar (.as_py() returns its value)"
         case _:
             kind = type(value).__name__
             return _KINDS.get(kind, "a value that cannot be used like this")

@@ -20,10 +20,10 @@ Side: TypeAlias = Literal["before", "after"]
 
 TAGS: dict[Role, str] = {
     "written": "filter as written",
-    "residual": "what stays of it",
+    "residual": "residual",
     "function": "function",
     "prefilter": "pre-filter",
-    "stays": "filter, stays",
+    "stays": "filter, kept",
     "scan": "scan",
 }
 """The roles as people call them, from the result down."""
@@ -124,7 +124,7 @@ class BoxContents:
         scan = self._marks.scans.get(pair)
         if scan is not None and side == "after" and scan.pushed_to_scan:
             parts = [(f, "+") for f in scan.pushed_to_scan]
-            yield BoxLine("filters that it is handed:", kind="fact")
+            yield BoxLine("pushed filters:", kind="fact")
             yield from _cut(parts, room, 6)
         size = self._sizes.get(pair)
         if size is not None:

@@ -81,7 +81,7 @@ def _made(m: Machine, flow: Flow, node: ast.expr) -> Value:
             if isinstance(factory, Known) and is_function(factory, f"builtins.{path}"):
                 constant = value if not isinstance(value, type) else None
                 return constant if constant is not None else _zero(m, value)
-    reason = "what a defaultdict makes for a new key is no constant, list, dict or set"
+    reason = "what a defaultdict creates for a new key is not a constant, list, dict or set"
     raise m.decline("unknown-call", reason, node)
 
 
@@ -150,7 +150,7 @@ def _object(m: Machine, flow: Flow, asked: Item, node: ast.AST) -> Value:
     if name is None:
         raise heap.asked(m, key, node)
     if name == OTHER:
-        reason = "lists or dicts under keys that are no constants: keep tuples instead"
+        reason = "lists or dicts under keys that are not constant: keep tuples instead"
         raise m.decline("mutation", reason, node)
     if name not in whole.names:
         made = heap.boxed(m, flow, contents)

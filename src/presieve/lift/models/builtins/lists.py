@@ -112,7 +112,7 @@ def _sorter(call: Call) -> Sorter:
     if "reverse" in named:
         value = constant_of(m.evaluate(named["reverse"], flow), BOOL)
         if value is None:
-            raise call.decline("unsupported-expression", "reverse= is no constant")
+            raise call.decline("unsupported-expression", "reverse= is not constant")
         down = bool(value)
     return Sorter(m, flow, (">" if down else "<", text), key, call.node)
 
@@ -140,7 +140,7 @@ def _count(m: Machine, value: Value, node: ast.AST) -> int:
     found = constant_of(value, INT)
     if found is not None and abs(int(found)) <= sys.maxsize:
         return int(found)
-    raise m.decline("unsupported-expression", "a number of items that is no constant", node)
+    raise m.decline("unsupported-expression", "a number of items that is not constant", node)
 
 
 # --- methods ------------------------------------------------------------------------------------

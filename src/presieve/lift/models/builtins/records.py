@@ -185,7 +185,7 @@ def store(m: Machine, flow: Flow, owner: Value, value: Value, node: ast.Attribut
     of_class = class_attribute(tag.cls, name, None)
     plain = not isinstance(constant(of_class, name, m.columns.zone), Known)
     if not plain and not isinstance(of_class, MemberDescriptorType):
-        raise m.decline("mutation", f"{name} is no plain field of {tag.cls.__name__}", node)
+        raise m.decline("mutation", f"{name} is not a plain field of {tag.cls.__name__}", node)
     if name in tag.names:
         at = 1 + tag.names.index(name)
         changed = (*record.items[:at], value, *record.items[at + 1 :])
@@ -231,7 +231,7 @@ def helper(call: Call) -> Value:
     m, flow, name, args, named, _ = call
     record = record_of(m, flow, args[0]) if len(args) == 1 else None
     if record is None or kind_of(_tag(record).cls) != "dataclass":
-        raise call.decline("unknown-call", f"{call.written} of what is no dataclass")
+        raise call.decline("unknown-call", f"{call.written} of what is not a dataclass")
     tag = _tag(record)
     if name == "replace":
         changed = _replaced(call, record)

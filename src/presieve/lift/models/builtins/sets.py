@@ -153,7 +153,7 @@ def discarded(m: Machine, flow: Flow, found: SetV, value: Value, node: ast.AST) 
     """The set without a value. Declines for one that may be among the others."""
     value = m.force(value, flow)
     if found.others != FALSE and not (isinstance(value, Scalar) and isinstance(value.term, Lit)):
-        raise m.decline("mutation", "a value that is no constant leaves a set", node)
+        raise m.decline("mutation", "a value that is not constant leaves a set", node)
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
         _tells(m, found, [_member(m, value.term, node)], node)
     hits = [_same(m, value, x, node) for x in found.members]
@@ -193,7 +193,7 @@ def holds(m: Machine, found: SetV, value: Value, node: ast.AST) -> Term:
     if isinstance(value, Scalar) and isinstance(value.term, Lit):
         _tells(m, found, [_member(m, value.term, node)], node)
     elif found.others != FALSE:
-        reason = "whether a value that is no constant is in a set of values that are none"
+        reason = "whether a value that is not constant is in a set of such values"
         raise m.decline("unsupported-operation", reason, node)
     pairs = zip(found.members, found.present, strict=True)
     return or_(*(and_(p, _same(m, value, x, node)) for x, p in pairs))
@@ -246,7 +246,7 @@ def size(m: Machine, found: SetV, node: ast.AST) -> Scalar:
     if found.others != FALSE:
         reason = (
             "the size of a set of values that are not all constants: "
-            "add a value only where it is one of a few"
+            "add a value only if it is one of a few"
         )
         raise m.decline("unsupported-operation", reason, node)
     total: Term = int_lit(0)

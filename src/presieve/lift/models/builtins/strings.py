@@ -36,7 +36,7 @@ def computed(call: Call, text: Scalar) -> Value | None:
     if None in plain:
         return None
     if name == "zfill" and any(isinstance(n, int) and n > _LONGEST for n in plain):
-        raise call.decline("too-large", f"a text of more than {_LONGEST} characters")
+        raise call.decline("too-large", f"a string of more than {_LONGEST} characters")
     try:
         found = getattr(plain[0], name)(*plain[1:])
     except (TypeError, ValueError) as e:

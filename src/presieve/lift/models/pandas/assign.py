@@ -47,7 +47,7 @@ def write(m: Machine, flow: Flow, node: ast.Subscript, key: Value, value: Value)
         return
     name = constant_of(key)
     if not isinstance(name, str):
-        raise m.decline("mutation", "a column is written by its name, a constant text", node)
+        raise m.decline("mutation", "a column is written by its name, a constant string", node)
     flow.env[at.id] = _put(table, name, _column(m, table, value, node))
 
 

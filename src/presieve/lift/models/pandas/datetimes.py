@@ -35,7 +35,7 @@ _LAST_YEAR = 9998
 def field_of(m: Machine, v: VectorV, name: str, node: ast.AST) -> CalendarV:
     """``column.dt.name``. Declines all fields but years and dates."""
     if strip(v.term.sort) not in (TIMESTAMP, TIMESTAMP_NTZ):
-        reason = "raises for columns that are no timestamps: dates of Spark are objects in pandas"
+        reason = "raises for columns that are not timestamps: dates of Spark are objects in pandas"
         raise m.decline("unsupported-operation", f".dt {reason}", node)
     if name not in ("year", "date"):
         reason = f".dt.{name} is not supported, only .dt.year and .dt.date against constants"

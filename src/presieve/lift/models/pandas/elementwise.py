@@ -45,7 +45,7 @@ def chosen(m: Machine, v: VectorV, choice: Choice, node: ast.AST) -> VectorV:
     if base not in _CHOSEN or (base == BOOL and nothing):
         raise m.decline("unsupported-operation", "where() and mask() of such a column", node)
     if base == INT and nothing and not v.narrow:
-        raise m.decline("unsupported-operation", "integers beside NaN are rounded: fill them", node)
+        raise m.decline("unsupported-operation", "integers next to NaN are rounded: fillna", node)
     if base == INT:
         small(m, v)
     a, b = (v.term, rest) if choice.keep else (rest, v.term)
@@ -147,7 +147,7 @@ def bounded(call: Call) -> VectorV:
     return VectorV(ite(first, left, right), of.rows, None, False, of.ordered)
 
 
-_OTHER_COLUMNS = "the greater of other columns than doubles"
+_OTHER_COLUMNS = "the greater of columns other than doubles"
 
 
 def _double(call: Call, v: VectorV | None, value: Value) -> Term:

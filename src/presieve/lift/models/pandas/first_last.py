@@ -23,7 +23,7 @@ from presieve.semantics.build import and_, default, get, is_none, ite, or_, some
 def row_table(m: Machine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST) -> TableV:
     """``table.head(1)`` and ``table.tail(1)``, where a row is sure to be there."""
     if frame.rows != TRUE:
-        reason = "where no row is left, the table has none: exactly one row is supported"
+        reason = "if no row is left, the table has none: exactly one row is supported"
         raise m.decline("row-count", reason, node)
     columns = (column_of(m, frame, c) for c in frame.columns)
     items = tuple(end_of(m, flow, v, last=last, node=node) for v in columns)
@@ -50,7 +50,7 @@ def _better(m: Machine, v: VectorV, last: bool, node: ast.AST) -> tuple[Term, Te
     small(m, key)
     base = strip(key.term.sort)
     if base == BOOL:
-        raise m.decline("unsupported-operation", "sorting by truth values", node)
+        raise m.decline("unsupported-operation", "sorting by booleans", node)
     flag = m.reduction_name("seen", ("seen by", v.rows, key.term))
     seen = Var(Scope.ACC, flag, BOOL)
     field(m, flag, FALSE, or_(seen, v.rows), node)

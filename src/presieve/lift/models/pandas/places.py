@@ -52,7 +52,7 @@ def places_of(m: Machine, flow: Flow, top: TopV, node: ast.AST, *, full: bool = 
     if zeros:
         one_zero(m, top.by.key.term)
     if not top.among:
-        reason = "which of the rows that tie come first is not known: sort with kind='stable'"
+        reason = "the order of rows that tie is not known: sort with kind='stable'"
         raise m.decline("row-order", reason, node)
     return _beside_keys(m, of, top, node)
 

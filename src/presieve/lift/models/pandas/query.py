@@ -28,7 +28,7 @@ def mask(call: Call, frame: PartV) -> VectorV:
     """Which rows the text selects. Declines what is not followed."""
     wanted = constant_of(call.args[0])
     if not isinstance(wanted, str) or "\n" in wanted:
-        raise call.decline("unsupported-expression", "query() takes a constant text of a line")
+        raise call.decline("unsupported-expression", "query() takes a constant one-line string")
     try:
         parsed = ast.parse(_plain(wanted), mode="eval").body
     except (SyntaxError, tokenize.TokenError):
@@ -126,7 +126,7 @@ class _Query:
         opened = None if value is None else self.flow.opened(value)
         if isinstance(opened, Scalar | ListV | TupleV):
             return opened
-        reason = f"@{name} is no variable of the function that holds a constant"
+        reason = f"@{name} is not a variable of the function that holds a constant"
         raise self.m.decline("unsupported-expression", reason, self.node)
 
     def _unknown(self, node: ast.expr) -> Exception:

@@ -41,7 +41,7 @@ def reduced(call: Call, v: VectorV) -> Value | None:
     """``column.name()``; None where there is no such reduction here."""
     m, flow, name, _, _, node = call
     if v.array and not _same_on_array(v, name):
-        reason = f".{name}() of what NumPy makes does not skip NaN: put it into pd.Series(...)"
+        reason = f".{name}() of a NumPy result does not skip NaN: put it into pd.Series(...)"
         raise call.decline("unsupported-operation", reason)
     match name:
         case "count":

@@ -122,7 +122,7 @@ def small(m: Machine, v: VectorV, *, beside: VectorV | None = None) -> None:
     if v.name is not None:
         m.columns.assume_small(v.name, beside=mixed)
     elif mixed and not v.narrow:
-        raise DeclineSignal("unsupported-operation", "integers beside NaN are rounded")
+        raise DeclineSignal("unsupported-operation", "integers next to NaN are rounded")
 
 
 def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
@@ -176,7 +176,7 @@ def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: 
         x, y = _against(m, a, scalar_operand(m, _constant(m, a, right), node), node)
         here = negate(is_none(a.term))  # NaN is in no order and equals nothing
     if x.sort == BOOL and not isinstance(same, ast.Eq):
-        raise m.decline("unsupported-operation", "the order of truth values", node)
+        raise m.decline("unsupported-operation", "the order of booleans", node)
     found = and_(here, app(_ORDER[type(same)], x, y))
     term = negate(found) if isinstance(op, ast.NotEq) else found
     return like(term, a, b)
@@ -320,7 +320,7 @@ def clipped(
     """``column.clip(low, high)`` of doubles; NaN stays."""
     term = v.term
     if strip(term.sort) != FLOAT:
-        raise m.decline("unsupported-operation", "clip of other columns than doubles", node)
+        raise m.decline("unsupported-operation", "clip of columns that are not doubles", node)
     term = as_double(term)
     for bound, worse in ((low, Op.PY_LT), (high, Op.PY_GT)):
         if bound is None:

@@ -111,7 +111,7 @@ def _top(call: Call, of: VectorV | PartV, by: Sorting, most: object, among: bool
         reason = f"a constant number of rows from 1 to {MOST} is kept"
         raise call.decline("too-large", reason)
     if strip(by.key.term.sort) == BOOL:
-        raise call.decline("unsupported-operation", "sorting by truth values")
+        raise call.decline("unsupported-operation", "sorting by booleans")
     return TopV(of, by, most, among)
 
 
@@ -292,7 +292,7 @@ def _sum_of_doubles(call: Call, top: TopV, places: Places) -> Term:
     """What is missing comes last, and adds zeros."""
     _in_order(call.m, top, 2, call.node)
     if top.most > _ONE_BY_ONE:
-        reason = f"the sum of more than {_ONE_BY_ONE} doubles rounds in an order of its own"
+        reason = f"the sum of more than {_ONE_BY_ONE} doubles rounds in an unspecified order"
         raise call.decline("not-a-fold", reason)
     sequence: Term = app(Op.SEQ_EMPTY)
     for present, value in zip(places.present(), places.values, strict=True):

@@ -54,7 +54,7 @@ def item_of(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AS
 def at_label(m: Machine, flow: Flow, counts: FrequencyV, key: Value, node: ast.AST) -> Value:
     """``counts.loc["x"]``, which takes no truth value: that would be a mask."""
     if strip(counts.of.term.sort) == BOOL:
-        raise m.decline("unsupported-operation", "a truth value under .loc: use .get()", node)
+        raise m.decline("unsupported-operation", "a boolean under .loc: use .get()", node)
     return item_of(m, flow, counts, key, node)
 
 

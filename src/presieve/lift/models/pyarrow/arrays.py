@@ -238,7 +238,7 @@ def compare(call: Call) -> ArrayV:
     a = array_of(m, left, node)
     other = _other(m, a, right, node)
     if strip(a.term.sort) == BOOL and op is not Op.PY_EQ:
-        raise call.decline("unsupported-operation", "the order of truth values")
+        raise call.decline("unsupported-operation", "the order of booleans")
     found = app(op, get(a.term), get(other))
     term = _either_null(a.term, other, negate(found) if name == "not_equal" else found)
     return ArrayV(term, a.rows, "boolean")

@@ -45,7 +45,7 @@ def extreme(call: Call) -> CellV:
     a = array_of(m, of, node)
     base = strip(a.term.sort)
     if base == BOOL:
-        raise call.decline("unsupported-operation", "min and max of truth values")
+        raise call.decline("unsupported-operation", "min and max of booleans")
     element, rows = get(a.term), _there(a)
     number = rows if base != FLOAT else and_(rows, negate(app(Op.IS_NAN, element)))
     name = m.reduction_name(f"{name}()", (op, a.term, a.rows))
