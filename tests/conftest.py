@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.support.amount import be_thorough
 
 # How long an example takes says more of the machine than of the test.
 settings.register_profile(
@@ -28,11 +29,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--connect", action="store_true", help="run on Spark Connect instead of a classic session"
     )
+    parser.addoption(
+        "--thorough", action="store_true", help="draw four times as much in tests that draw"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """``classic`` marks what there is in classic sessions only; it gives the reason."""
     config.addinivalue_line("markers", "classic(reason): not on Spark Connect")
+    be_thorough(config.getoption("--thorough"))
 
 
 @pytest.fixture
@@ -43,8 +48,12 @@ def only_connect(connect: bool) -> None:
 
 
 # A test's queries are short: what the JVM's second compiler and parallel collector cost, they never
-# earn. Jobs in processes of their own inherit this.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# earn. Without room for all code of a run the JVM throws some away and compiles it again. Jobs in
+# processes of their own inherit this.
+os.environ.setdefault(
+    "SPARK_SUBMIT_OPTS",
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xms1g -Xmn600m",
+)
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +75,9 @@ def spark(connect: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         (builder.remote("local[2]") if connect else builder.master("local[2]"))
         .appName("presieve-tests")
         .config("spark.ui.enabled", "false")
+        .config("spark.python.daemon.module", "tests.support.spark_daemon")
         .config("spark.driver.memory", "2g")
+        .config("spark.sql.codegen.cache.maxEntries", "2000")
         .config("spark.sql.shuffle.partitions", "2")
         .config("spark.sql.session.timeZone", "UTC")
         .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
