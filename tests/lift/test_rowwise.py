@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from tests.lift import row_tables
 from tests.lift.lifting import arrays_of, assumed, request
+from tests.support.amount import amount
 
 from presieve.driver.inputs import Inputs, read_filter
 from presieve.driver.verify import Asked, Verdict
@@ -20,7 +21,7 @@ from presieve.lift.forms import Lifted, Request, RowsFunction
 from presieve.semantics.interpret import Raised, evaluate, key_env, run_fold
 from presieve.semantics.values import Value
 
-TABLES = 700
+TABLES = amount(700)
 COLUMNS = "score double, n bigint, level string, d date"
 NUMBERS = "score double, n bigint, d date"
 REQUIRED = "score double NOT NULL, n bigint NOT NULL, level string NOT NULL, d date"
@@ -142,6 +143,7 @@ def _shown(cell: object) -> str:
     return repr(cell)
 
 
+@pytest.mark.random
 @pytest.mark.parametrize(("name", "schema", "returns"), CASES)
 def test_rows_of_a_table_are_those_of_its_rows(name: str, schema: str, returns: str) -> None:
     asked_ = asked(schema, returns)
