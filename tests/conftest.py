@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,18 +72,21 @@ def spark(connect: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     # A remote "local[2]" is a server that PySpark starts for this process.
     builder = SparkSession.builder
-    session = (
-        (builder.remote("local[2]") if connect else builder.master("local[2]"))
-        .appName("presieve-tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.python.daemon.module", "tests.support.spark_daemon")
-        .config("spark.driver.memory", "2g")
-        .config("spark.sql.codegen.cache.maxEntries", "2000")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .getOrCreate()
-    )
+    builder = builder.remote("local[2]") if connect else builder.master("local[2]")
+    with pytest.MonkeyPatch.context() as patch:
+        # The JVM starts the daemon of the workers, wherever this process was started.
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
+        session = (
+            builder.appName("presieve-tests")
+            .config("spark.ui.enabled", "false")
+            .config("spark.python.daemon.module", "tests.support.spark_daemon")
+            .config("spark.driver.memory", "2g")
+            .config("spark.sql.codegen.cache.maxEntries", "2000")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.sql.session.timeZone", "UTC")
+            .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+            .getOrCreate()
+        )
     if connect:
         # Workers of a server do not stand where its client does, and find no tests.
         import tests
