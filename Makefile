@@ -21,11 +21,11 @@ demo: .venv/.ready ## three pipelines as written and as optimized, with a report
 BOTH := $(addprefix tests/backend/test_,connect.py connect_text.py pipelines.py declined.py)
 
 test: .venv/.ready ## the test suite, in two processes, and a part of it on Spark Connect
-	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile -m "not slow" $(ARGS)
+	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" $(ARGS)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory connect ARGS="$(BOTH)")
 
-slow: .venv/.ready ## the tests that `make test` leaves out, and all of `make connect`
-	@$(java) $(VENV)/python -m pytest -m slow $(ARGS)
+slow: .venv/.ready ## what `make test` leaves out, and all of `make connect`
+	@$(java) $(VENV)/python -m pytest --thorough -m "slow or random" $(ARGS)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory connect)
 
 connect: .venv/.ready ## the tests of pipelines once more, on Spark Connect (one server, one process)

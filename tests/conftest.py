@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.support.amount import be_thorough
 
 # How long an example takes says more of the machine than of the test.
 settings.register_profile(
@@ -28,11 +30,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--connect", action="store_true", help="run on Spark Connect instead of a classic session"
     )
+    parser.addoption(
+        "--thorough", action="store_true", help="draw four times as much in tests that draw"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """``classic`` marks what there is in classic sessions only; it gives the reason."""
     config.addinivalue_line("markers", "classic(reason): not on Spark Connect")
+    be_thorough(config.getoption("--thorough"))
 
 
 @pytest.fixture
@@ -43,8 +49,12 @@ def only_connect(connect: bool) -> None:
 
 
 # A test's queries are short: what the JVM's second compiler and parallel collector cost, they never
-# earn. Jobs in processes of their own inherit this.
-os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+# earn. Without room for all code of a run the JVM throws some away and compiles it again. Jobs in
+# processes of their own inherit this.
+os.environ.setdefault(
+    "SPARK_SUBMIT_OPTS",
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xms1g -Xmn600m",
+)
 
 
 @pytest.fixture(scope="session")
@@ -62,16 +72,21 @@ def spark(connect: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     # A remote "local[2]" is a server that PySpark starts for this process.
     builder = SparkSession.builder
-    session = (
-        (builder.remote("local[2]") if connect else builder.master("local[2]"))
-        .appName("presieve-tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.driver.memory", "2g")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .getOrCreate()
-    )
+    builder = builder.remote("local[2]") if connect else builder.master("local[2]")
+    with pytest.MonkeyPatch.context() as patch:
+        # The JVM starts the daemon of the workers, wherever this process was started.
+        patch.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
+        session = (
+            builder.appName("presieve-tests")
+            .config("spark.ui.enabled", "false")
+            .config("spark.python.daemon.module", "tests.support.spark_daemon")
+            .config("spark.driver.memory", "2g")
+            .config("spark.sql.codegen.cache.maxEntries", "2000")
+            .config("spark.sql.shuffle.partitions", "2")
+            .config("spark.sql.session.timeZone", "UTC")
+            .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
+            .getOrCreate()
+        )
     if connect:
         # Workers of a server do not stand where its client does, and find neither package.
         import benchmarks

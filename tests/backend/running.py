@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import redirect_stdout
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -59,7 +60,22 @@ def safe(df: DataFrame) -> DataFrame:
 
 
 def same_rows(df: DataFrame, better: DataFrame) -> None:
-    from pyspark.testing import assertDataFrameEqual
-
+    """The same schema, and the same rows in some order; zeros are equal, whatever their signs."""
     assert better.schema == df.schema
-    assertDataFrameEqual(better, df, rtol=0.0, atol=0.0)
+    assert counted(better) == counted(df)
+
+
+def counted(df: DataFrame) -> Counter[tuple[str, ...]]:
+    """The rows with their multiplicities."""
+    return Counter(tuple(map(_text, row)) for row in df.collect())
+
+
+def _text(value: object) -> str:
+    match value:
+        case float():
+            return repr(value + 0.0)  # -0.0 + 0.0 is 0.0
+        case list() | tuple():
+            return repr([_text(v) for v in value])
+        case dict():
+            return repr(sorted((_text(k), _text(v)) for k, v in value.items()))
+    return repr(value)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 ARROW = pytest.mark.parametrize("arrow", [False, True], ids=["pickled", "arrow"])
+TRANSPORT = pytest.mark.parametrize(
+    "arrow", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["pickled", "arrow"]
+)
+"""Where the functions are not told apart by how values come to them."""
 RAISED = "raised"
 AS_IT_IS: Callable[[Any], Any] = lambda df: df  # noqa: E731
 LATER: dict[str, Callable[[Any], Any]] = {
@@ -109,7 +113,7 @@ ROWWISE = [
 ]
 
 
-@ARROW
+@TRANSPORT
 @pytest.mark.parametrize("later", LATER)
 @pytest.mark.parametrize(("name", "returns", "column", "where"), ROWWISE)
 def test_a_column_that_is_filtered(
@@ -156,7 +160,7 @@ SEVERAL = [
 ]
 
 
-@ARROW
+@TRANSPORT
 @pytest.mark.parametrize(("where", "shown"), SEVERAL)
 def test_one_of_several_columns(
     days: DataFrame, where: str, shown: tuple[str, ...], arrow: bool

@@ -165,21 +165,23 @@ def test_columns_that_hold_the_key(table: DataFrame, function: Any) -> None:
 
 
 @pytest.mark.classic("workers get the environment of the driver's context")
-def test_copy_on_write_in_workers(table: DataFrame) -> None:
+@pytest.mark.parametrize(
+    ("mode", "seen"), [("1", "True"), pytest.param("warn", "warn", marks=pytest.mark.slow)]
+)
+def test_copy_on_write_in_workers(table: DataFrame, mode: str, seen: str) -> None:
     environment = table.sparkSession.sparkContext.environment
     before = environment.get("PANDAS_COPY_ON_WRITE")
-    for mode in ("1", "warn"):
-        environment["PANDAS_COPY_ON_WRITE"] = mode
-        try:
-            assert _mode(table) == {"1": "True", "warn": "warn"}[mode]
-            for function in shared_tables.MAPS:
-                # Columns that Spark makes cannot be written to with copy-on-write: pandas raises.
-                if function is not shared_tables.map_marked:
-                    safe(mapped(table, function).filter("x > 1"))
-        finally:
-            del environment["PANDAS_COPY_ON_WRITE"]
-            if before is not None:
-                environment["PANDAS_COPY_ON_WRITE"] = before
+    environment["PANDAS_COPY_ON_WRITE"] = mode
+    try:
+        assert _mode(table) == seen
+        for function in shared_tables.MAPS:
+            # Columns that Spark makes cannot be written to with copy-on-write: pandas raises.
+            if function is not shared_tables.map_marked:
+                safe(mapped(table, function).filter("x > 1"))
+    finally:
+        del environment["PANDAS_COPY_ON_WRITE"]
+        if before is not None:
+            environment["PANDAS_COPY_ON_WRITE"] = before
 
 
 def _mode(table: DataFrame) -> str:

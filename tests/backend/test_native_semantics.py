@@ -1,4 +1,4 @@
-"""Spark's own aggregates against their folds, on 10,000 groups of random rows with everything odd.
+"""Spark's own aggregates against their folds, on thousands of groups of random rows.
 
 One file and one partition, so that the rows of a group come in the order in which they were written
 (which matters to ties and to the sign of zeros).
@@ -15,6 +15,7 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.amount import amount
 
 from presieve.backend.plans import Reading, open_plan
 from presieve.driver.optimize import optimize
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.classic("an RDD is read")
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-GROUPS = 10_000
+GROUPS = amount(10_000)
 VALUES: dict[str, tuple[str, tuple[object, ...]]] = {
     "i": ("int", (None, 0, 1, -1, 3, 2**31 - 1, -(2**31))),
     "w": ("long", (None, 0, 1, -7, 2**63 - 1, -(2**63), 2**62, 2**53 + 1)),
@@ -139,10 +140,12 @@ def test_without_sorting(table: DataFrame, rows: list[dict[str, object]]) -> Non
     compare(df, HASHED, rows)
 
 
+@pytest.mark.random
 def test_with_sorting(table: DataFrame, rows: list[dict[str, object]]) -> None:
     compare(grouped(table, SORTED), SORTED, rows)
 
 
+@pytest.mark.random
 def test_sums_that_wrap(table: DataFrame, rows: list[dict[str, object]], wrapping: None) -> None:
     calls = ("sum(w)", "sum(i)", "sum(w) FILTER (WHERE b)")
     compare(grouped(table, calls), calls, rows)
@@ -197,8 +200,9 @@ HAVING = (
 LIVE = ("", ", max(i) AS o", ", min_by(i, x) AS o", ", count(x) AS o")
 
 
+@pytest.mark.random
 def test_every_group_of_every_filter(table: DataFrame) -> None:
-    """As written and as optimized, over 10,000 groups, to the last bit and sign of zero."""
+    """As written and as optimized, over all groups, to the last bit and sign of zero."""
     table.createOrReplaceTempView("groups")
     changed = 0
     for number, where in enumerate(HAVING):
@@ -248,10 +252,12 @@ def in_order(spark: SparkSession) -> Iterator[None]:
     spark.conf.unset(name)
 
 
+@pytest.mark.random
 def test_folds_of_lists(table: DataFrame, rows: list[dict[str, object]], in_order: None) -> None:
     compare(grouped(table, LISTS), LISTS, rows)
 
 
+@pytest.mark.random
 def test_folds_of_lists_that_wrap(
     table: DataFrame, rows: list[dict[str, object]], in_order: None, wrapping: None
 ) -> None:
@@ -286,7 +292,7 @@ def test_folds_of_lists_that_raise(
 
 @pytest.mark.slow
 def test_every_group_of_every_filter_on_folds_of_lists(table: DataFrame, in_order: None) -> None:
-    """As written and as optimized, over 10,000 groups."""
+    """As written and as optimized, over all groups."""
     conditions = ("l > 1", "l > 0", "l", "NOT l", "l IS NULL", "l = 1", "l < 0")
     changed = 0
     table.createOrReplaceTempView("groups")

@@ -489,7 +489,10 @@ ENTRIES = [
             "reward": [NAN, 0.0, 1.0],
             "count": [0.0, 1.0, 50.0],
         },
-        (Filter("estimate > 0.5", "○", RAISES), Filter("n >= 100", "○", RAISES)),
+        (
+            Filter("estimate > 0.5", "○", RAISES, long=True),
+            Filter("n >= 100", "○", RAISES, long=True),
+        ),
     ),
     Entry(
         "S46",
@@ -663,7 +666,7 @@ ENTRIES = [
         CDE.replace("D double NOT NULL", "D double"),
         "mean double, most double, variance double",
         {**MEASURES, "D": [None, *MEASURES["D"]]},
-        (Filter("most > 0.9", "○"), Filter("variance > 0.1", "○")),
+        (Filter("most > 0.9", "○", long=True), Filter("variance > 0.1", "○", long=True)),
     ),
     Entry(
         "P14",

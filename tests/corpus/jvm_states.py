@@ -350,7 +350,7 @@ ENTRIES = [
         "g string, x1 double, x2 double NOT NULL, y1 double NOT NULL, y2 double NOT NULL",
         "left double, right double, bottom double, top double",
         {**BOXED, "x1": BOXES["x1"]},
-        (Filter("left < 10 AND right > 20 AND bottom < 10 AND top > 20", "★"),),
+        (Filter("left < 10 AND right > 20 AND bottom < 10 AND top > 20", "★", long=True),),
     ),
     Entry(
         "S37",

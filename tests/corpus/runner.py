@@ -40,12 +40,13 @@ class Filter:
     """A filter on the output. ``mark`` is what the corpus expects: ``★`` a pre-filter that depends
     on the filter's constants, ``☆`` one that only leaves out rows which change no state, ``○``
     none, ``REAL`` that the filter is the original project's. ``note`` says who is right where what
-    is found is something else.
+    is found is something else. ``long`` says that the search takes many seconds.
     """
 
     where: str
     mark: str
     note: str = ""
+    long: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def filters_of(entries: Sequence[Entry]) -> list[Any]:
     import pytest
 
     return [
-        pytest.param(e, f, id=f"{e}-{i}")
+        pytest.param(e, f, id=f"{e}-{i}", marks=[pytest.mark.slow] * f.long)
         for e in entries
         if not e.declined
         for i, f in enumerate(e.filters)

@@ -9,6 +9,7 @@ from importlib import import_module
 from random import Random
 
 import pytest
+from tests.support.amount import amount
 from tests.synthesis.running import RAISES, Pipeline, Row, equal, pipeline
 
 from presieve.certificate import Verified, check
@@ -16,7 +17,7 @@ from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.driver.verify import verify
 from presieve.smt.solver import Effort
 
-TABLES = 1500
+TABLES = amount(1500)
 STRENGTHS = ("universe", "regions", "optimal")
 
 

@@ -218,6 +218,7 @@ def test_answer(case: Case) -> None:
     assert_answer(case)
 
 
+@pytest.mark.random
 @named
 def test_random_tables(case: Case) -> None:
     assert_same_results(case)

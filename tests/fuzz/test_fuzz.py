@@ -15,11 +15,12 @@ from tests.fuzz.pairs import FILTERS, Fuzzer
 from tests.fuzz.programs import Program
 from tests.fuzz.summary import Summary
 from tests.fuzz.trial import Failure, Trial, Verdict
+from tests.support.amount import amount
 
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
 from presieve.errors import Declined
 
-SECONDS = 35.0
+SECONDS = amount(36)
 """For each mix. However slow the machine, the first folds are always run."""
 LEAST = 10 * FILTERS
 
@@ -27,6 +28,7 @@ SHARES = {"rich": 0.2, "broad": 0.01, "alias": 0.1}
 """Of the pairs, so many must be accepted at least: a fuzzer that tries nothing finds nothing."""
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("mix", [pytest.param("rich", marks=pytest.mark.slow), "broad", "alias"])
 def test_no_pair_goes_wrong(mix: str) -> None:
     fuzzer, summary = Fuzzer(7, mix=mix), Summary(7, mix)

@@ -7,14 +7,16 @@ import time
 import pytest
 from tests.fuzz.orders import Claims
 from tests.fuzz.pairs import Fuzzer
+from tests.support.amount import amount
 
 from presieve.synthesis.order import dependence
 from presieve.synthesis.order.permute import Orders
 
-SECONDS = 15.0
+SECONDS = amount(16)
 LEAST = 25
 
 
+@pytest.mark.random
 def test_claims_about_the_order_of_rows_hold() -> None:
     fuzzer, claims = Fuzzer(11), Claims()
     started, fold = time.monotonic(), 0

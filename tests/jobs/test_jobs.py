@@ -83,11 +83,8 @@ def rows(table: Path) -> list[tuple[Any, ...]]:
     return sorted((tuple(repr(v) for v in row.values()) for row in found), key=str)
 
 
-# One of them in every run: each takes a minute, since it starts Spark twice.
-EVERY = [pytest.param(c, marks=[pytest.mark.slow] * (i > 0), id=c.job) for i, c in enumerate(CASES)]
-
-
-@pytest.mark.parametrize("case", EVERY)
+@pytest.mark.slow  # each takes half a minute, since it starts Spark twice
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.job)
 def test_a_job_writes_the_same(case: Case, tmp_path: Path) -> None:
     plain, fast = tmp_path / "plain", tmp_path / "fast"
     as_written = run([sys.executable], case, plain)

@@ -18,13 +18,14 @@ from tests.lift.lifting import (
     run_series_batches,
     run_table,
 )
+from tests.support.amount import amount
 
 from presieve.lift import ArrayFunction, Lifted, Request, SeriesFunction, TableFunction
 from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import Value, same
 
-TABLES = 600
+TABLES = amount(600)
 
 _POOLS: dict[str, list[Value]] = {
     "double": [0.0, -0.0, 1.0, 1.5, -1.5, 10.0, 1e308, float("inf"), float("-inf"), float("nan")],
@@ -114,6 +115,7 @@ def _unsigned(cells: tuple[Value, ...]) -> tuple[Value, ...]:
     return tuple(0.0 if type(c) is float and c == 0.0 else c for c in cells)
 
 
+@pytest.mark.random
 @pytest.mark.parametrize(("name", "schema", "returns"), ARRAYS)
 def test_fold_is_what_arrays_give(name: str, schema: str, returns: str) -> None:
     function: Any = getattr(arrow_folds, name)
@@ -129,6 +131,7 @@ def test_fold_is_what_arrays_give(name: str, schema: str, returns: str) -> None:
             checked += _check(found, real, interpreted(found, rows, {}), rows)
 
 
+@pytest.mark.random
 @pytest.mark.parametrize(("name", "schema", "returns", "keys"), TABLE_CASES)
 def test_fold_is_what_tables_give(name: str, schema: str, returns: str, keys: str) -> None:
     function: Any = getattr(arrow_folds, name)
@@ -200,6 +203,7 @@ BATCHES = [
 ]
 
 
+@pytest.mark.random
 @pytest.mark.parametrize(("name", "schema", "returns"), BATCHES)
 def test_a_group_in_batches_is_one_fold(name: str, schema: str, returns: str) -> None:
     """However the group is cut."""

@@ -17,13 +17,14 @@ from tests.lift.lifting import (
     run_frame,
     run_series,
 )
+from tests.support.amount import amount
 
 from presieve.lift import Lifted, Request
 from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import Value, same
 
-TABLES = 1000
+TABLES = amount(1000)
 
 _POOLS: dict[str, list[Value]] = {
     "double": [0.0, -0.0, 1.0, 1.5, -1.5, 10.0, 10.5, 1e308, float("inf"), float("-inf")],
@@ -190,14 +191,14 @@ def _unsigned(cells: tuple[Value, ...]) -> tuple[Value, ...]:
     return tuple(0.0 if type(c) is float and c == 0.0 else c for c in cells)
 
 
-@pytest.mark.parametrize("tables", [TABLES // 4, pytest.param(TABLES, marks=pytest.mark.slow)])
+@pytest.mark.random
 @pytest.mark.parametrize(("function", "schema", "returns"), CASES)
-def test_fold_is_what_pandas_gives(function: Any, schema: str, returns: str, tables: int) -> None:
+def test_fold_is_what_pandas_gives(function: Any, schema: str, returns: str) -> None:
     asked = request(schema, returns)
     found = lifted(function, asked)
     dice = random.Random(f"{function.__name__} {schema}")
     checked = 0
-    while checked < tables:
+    while checked < TABLES:
         checked += _check(function, asked, found, _table(dice, asked))
 
 

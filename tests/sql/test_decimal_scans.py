@@ -60,7 +60,15 @@ def _write_by_arrow(path: Path, precision: int, scale: int, values: list[Decimal
 
 
 @pytest.mark.parametrize("writer", ["spark", "legacy", "arrow"])
-@pytest.mark.parametrize("digits", [(7, 2), (10, 2), (38, 10)], ids=str)
+@pytest.mark.parametrize(
+    "digits",
+    [
+        pytest.param((7, 2), marks=pytest.mark.slow),
+        (10, 2),
+        pytest.param((38, 10), marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
 def test_no_decimal_is_lost(
     spark: SparkSession, tmp_path: Path, writer: str, digits: tuple[int, int]
 ) -> None:

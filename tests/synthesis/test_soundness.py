@@ -11,6 +11,7 @@ from functools import cache
 from random import Random
 
 import pytest
+from tests.support.amount import amount
 from tests.synthesis.cases import CASES, Case
 from tests.synthesis.compared import COMPARED
 from tests.synthesis.running import (
@@ -31,8 +32,8 @@ from presieve.semantics import interpret
 from presieve.semantics.compile import State, agree, compile_problem, predicates
 from presieve.semantics.values import Value
 
-TABLES = 10_000
-REFERENCE_TABLES = 300
+TABLES = amount(10_000)
+REFERENCE_TABLES = amount(300)
 named = pytest.mark.parametrize("case", CASES + COMPARED + WIDE, ids=str)
 
 
@@ -97,8 +98,9 @@ class Compiled:
         return outputs if accepts(tuple(values.values()), key) else None
 
 
+@pytest.mark.random
 @named
-def test_ten_thousand_tables(case: Case) -> None:
+def test_random_tables(case: Case) -> None:
     compiled = Compiled(case)
     results = raised = dropped = 0
     for rows in tables(case):
@@ -121,6 +123,7 @@ def test_ten_thousand_tables(case: Case) -> None:
     assert raised == 0 or erases
 
 
+@pytest.mark.random
 @named
 def test_the_reference_interpreter_says_the_same(case: Case) -> None:
     compiled = Compiled(case)
