@@ -6,7 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from types import FunctionType
+from types import FunctionType, NoneType
 
 from presieve.errors import Declined, DeclineSignal, Span
 from presieve.ir.terms import TRUE
@@ -204,8 +204,8 @@ def _lift(attempt: Attempt) -> Lifted:
     fold = group_fold_under(obj)
     if fold is not None and (form is None or isinstance(form, SeriesFunction)):
         return _group_fold(attempt, fold)
-    if form is None:
-        form = RowClass() if is_row_class(obj) else _detected(obj, request)
+    if form is None and is_row_class(obj):
+        form = RowClass()
     if isinstance(form, StateClass | RowFunction):
         request = replace(request, pure=())
     return _ENTRIES[type(form)](replace(attempt, form=form, request=request))
@@ -243,7 +243,6 @@ def _row_function(attempt: Attempt) -> Lifted:
 
 def _group_function(attempt: Attempt) -> Lifted:
     function, request = _function(attempt.obj), attempt.request
-    assert attempt.form is not None
     source = function_source(function)
     form = _with_columns(function, source, attempt.form, request)
     arrow = isinstance(form, ArrayFunction | TableFunction)
@@ -254,7 +253,7 @@ def _group_function(attempt: Attempt) -> Lifted:
     return lifted(columns, lift_function(function, source, inputs, columns, returns), source.text)
 
 
-_ENTRIES: dict[type[Form], Callable[[Attempt], Lifted]] = {
+_ENTRIES: dict[type[Form | None], Callable[[Attempt], Lifted]] = {
     RowClass: _class,
     StateClass: _class,
     RowFunction: _row_function,
@@ -263,9 +262,10 @@ _ENTRIES: dict[type[Form], Callable[[Attempt], Lifted]] = {
     FrameFunction: _group_function,
     ArrayFunction: _group_function,
     TableFunction: _group_function,
+    NoneType: _group_function,
     KeyColumns: lift_keys,
 }
-"""How each form is lifted."""
+"""How each form is lifted. None: the function says which one it is."""
 
 
 def _function(obj: object) -> FunctionType:
@@ -276,8 +276,12 @@ def _function(obj: object) -> FunctionType:
     return obj
 
 
-def _with_columns(function: FunctionType, source: Source, form: Form, request: Request) -> Form:
+def _with_columns(
+    function: FunctionType, source: Source, form: Form | None, request: Request
+) -> Form:
     """The form, found out where it does not say which columns there are."""
+    if form is None:
+        return _detect(function, source, request)
     if not isinstance(form, SeriesFunction | ArrayFunction) or form.columns:
         return form
     if form.batches:
@@ -329,11 +333,6 @@ def _inputs(
 
 
 # --- finding out the form ----------------------------------------------------------------------
-
-
-def _detected(obj: object, request: Request) -> Form:
-    function = _function(obj)
-    return _detect(function, function_source(function), request)
 
 
 def _detect(function: FunctionType, source: Source, request: Request) -> Form:
