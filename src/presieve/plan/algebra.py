@@ -108,7 +108,7 @@ class Reordered:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinSide:
+class _JoinSide:
     """A join, seen from one of its sides.
 
     ``columns`` are the attributes of the rows, ``reads`` all that the operator reads. ``on`` are
@@ -122,21 +122,21 @@ class JoinSide:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinPreserved(JoinSide):
+class JoinPreserved(_JoinSide):
     """Each row any number of times, with columns of something else beside it: a join, seen from a
     side that is never NULL because a partner is missing; a generator.
     """
 
 
 @dataclass(frozen=True, slots=True)
-class JoinNullable(JoinSide):
+class JoinNullable(_JoinSide):
     """A join, seen from a side in whose place NULLs stand where a row of the other side finds no
     partner.
     """
 
 
 @dataclass(frozen=True, slots=True)
-class JoinExistence(JoinSide):
+class JoinExistence(_JoinSide):
     """A join that shows no column of this side: a semi or anti join, seen from the right."""
 
 
