@@ -245,7 +245,7 @@ def test_a_search_shows_its_function_and_finds_the_same(
 def test_a_script_in_a_pipe_prints_nothing() -> None:
     code = (
         "from presieve.report import progress; import time; progress.AFTER = 0.0\n"
-        "with progress.shown('f', time.perf_counter(), 1.0): time.sleep(0.1)"
+        "with progress.indicator('f', time.perf_counter(), 1.0): time.sleep(0.1)"
     )
     env = {**os.environ, progress.SWITCH: "1"}
     run = [sys.executable, "-c", code]

@@ -168,6 +168,13 @@ def synthesize(
     inputs = read_inputs(fold, schema, returns, keys, mode, pure=read_pure(pure))
     if isinstance(inputs, Declined):
         return _nothing(where, inputs, started)
+    with progress.indicator(getattr(fold, "__name__", type(fold).__name__), started, budget):
+        return _searched(inputs, where, options, started, trace=trace)
+
+
+def _searched(
+    inputs: Inputs, where: str, options: Options, started: float, *, trace: bool
+) -> Synthesis:
     term = read_filter("where", where, inputs.output_names())
     if isinstance(term, Declined):
         return _nothing(where, term, started)
@@ -175,10 +182,13 @@ def synthesize(
     bare = inputs.problem(term, [fact for _, fact in facts])
     problem, known = with_declared(bare, facts)
     event_log: EventLog | None = [] if trace else log.listening()
-    with progress.indicator(getattr(fold, "__name__", type(fold).__name__), started, budget):
-        solution = solve(
-            problem, budget=budget, policy=policy, discharged=known, event_log=event_log
-        )
+    solution = solve(
+        problem,
+        budget=options.budget,
+        policy=options.policy,
+        discharged=known,
+        event_log=event_log,
+    )
     log.steps(event_log)
     question = Question(asked(solution), inputs.schema, known)
     found = synthesis_of(inputs, where, solution, started)
