@@ -20,15 +20,20 @@ demo: .venv/.ready ## three pipelines as written and as optimized, with a report
 # What differs most between the two kinds of sessions: the whole is `make connect`.
 BOTH := $(addprefix tests/backend/test_,connect.py connect_text.py pipelines.py declined.py)
 
-test: .venv/.ready ## the test suite, in two processes, and a part of it on Spark Connect
+# A JVM starts from it in half the time.
+.venv/spark.jsa: .venv/.ready scripts/spark_archive.py
+	@echo "the classes of Spark, for the tests: once, half a minute"
+	@rm -f $@; $(java) $(VENV)/python scripts/spark_archive.py $@ 2>/dev/null || touch $@
+
+test: .venv/spark.jsa ## the test suite, in two processes, and a part of it on Spark Connect
 	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" $(ARGS)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory connect ARGS="$(BOTH)")
 
-slow: .venv/.ready ## what `make test` leaves out, and all of `make connect`
+slow: .venv/spark.jsa ## what `make test` leaves out, and all of `make connect`
 	@$(java) $(VENV)/python -m pytest --thorough -m "slow or random" $(ARGS)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory connect)
 
-connect: .venv/.ready ## the tests of pipelines once more, on Spark Connect (one server, one process)
+connect: .venv/spark.jsa ## the tests of pipelines once more, on Spark Connect (one server, one process)
 	@$(java) $(VENV)/python -m pytest --connect $(or $(ARGS),tests/backend)
 
 check: .venv/.ready ## lint, format, types and layers

@@ -49,12 +49,14 @@ def only_connect(connect: bool) -> None:
 
 
 # A test's queries are short: what the JVM's second compiler and parallel collector cost, they never
-# earn. Without room for all code of a run the JVM throws some away and compiles it again. Jobs in
-# processes of their own inherit this.
-os.environ.setdefault(
-    "SPARK_SUBMIT_OPTS",
-    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xms1g -Xmn600m",
-)
+# earn. Without room for all code of a run the JVM throws some away and compiles it again. The
+# archive is that of the Makefile; a JVM that it does not fit starts without. Jobs in processes of
+# their own inherit this.
+ARCHIVE = Path(sys.prefix) / "spark.jsa"
+JVM = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xms1g -Xmn600m"
+if ARCHIVE.exists():
+    JVM += f" -XX:SharedArchiveFile={ARCHIVE} -Xshare:auto -Xlog:cds=off -Xlog:cds+dynamic=off"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", JVM)
 
 
 @pytest.fixture(scope="session")

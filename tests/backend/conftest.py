@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.backend import udfs
+from tests.support import remembered
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+orders_are_decided_once = remembered.orders_are_decided_once
 
 SCHEMA = "team string, score double, v bigint, level string"
 ROWS: list[tuple[str | None, float | None, int, str | None]] = [

@@ -26,6 +26,7 @@ from tests.smt.rules import (
     rules_of,
     written,
 )
+from tests.support.amount import amount
 
 from presieve.ir.text import read
 from presieve.smt import floats
@@ -50,13 +51,14 @@ def doubles(draw: st.DrawFn) -> float:
 
 
 pairs = st.tuples(doubles(), doubles())
-thorough = settings(max_examples=150, deadline=None, derandomize=True)
+thorough = settings(max_examples=amount(150), deadline=None, derandomize=True)
 
 
 # --- doubles --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.random
 @thorough
 @given(pairs)
 def test_rule_on_doubles(rule: Rule, pair: tuple[float, float]) -> None:
@@ -68,6 +70,7 @@ def test_rule_on_doubles(rule: Rule, pair: tuple[float, float]) -> None:
 
 
 @pytest.mark.parametrize("function", list(BINARY))
+@pytest.mark.random
 @thorough
 @given(pairs)
 def test_parts_of_the_result_on_doubles(function: str, pair: tuple[float, float]) -> None:
@@ -82,6 +85,7 @@ def test_parts_of_the_result_on_doubles(function: str, pair: tuple[float, float]
         assert on_doubles(enc.value, a, b) == real(result)
 
 
+@pytest.mark.random
 @thorough
 @given(doubles())
 def test_negation_on_doubles(a: float) -> None:
@@ -114,6 +118,7 @@ def test_sameness_on_doubles() -> None:
         assert on_doubles(floats.same(A, B), a, b) == (bits[0] == bits[1])
 
 
+@pytest.mark.random
 @thorough
 @given(st.sampled_from([0, 2**53, -(2**53), 2**63, 10**300]), st.integers(-3, 3))
 def test_integers_as_doubles(around: int, offset: int) -> None:

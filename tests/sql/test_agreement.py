@@ -21,6 +21,7 @@ from tests.sql.predicates import (
     TYPES,
     predicates,
 )
+from tests.support.amount import amount
 
 from presieve.errors import Declined
 from presieve.ir.ops import app
@@ -147,9 +148,10 @@ def collected(count: int) -> list[Term]:
     return found
 
 
+@pytest.mark.random
 def test_emitted_predicates_mean_in_spark_what_the_interpreter_says(table: DataFrame) -> None:
-    terms = {emit_checked(term, NAMES, "UTC"): term for term in collected(400)}
-    assert len(terms) > 200
+    terms = {emit_checked(term, NAMES, "UTC"): term for term in collected(amount(400))}
+    assert len(terms) > amount(200)
     check(table, terms)
 
 

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.support import remembered
 from tests.traps import udfs
 from tests.traps.checks import table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+orders_are_decided_once = remembered.orders_are_decided_once
 
 SCHEMA = "team string, score double, v bigint, level string"
 ROWS: tuple[tuple[str | None, float | None, int, str | None], ...] = (
