@@ -1,6 +1,6 @@
 """The lists of functions and methods in ``docs/understands.md`` and ``docs/operators.md``.
 
-``python -m tests.docs.understands`` writes them anew, from the tables in which models register.
+``python -m tests.docs.understands`` writes them, from the tables in which models register.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ AGGREGATE_ROW = re.compile(r"^(\| Spark's own aggregates \(HAVING\))[^|]*", re.M
 OWNERS: dict[str, tuple[type, ...]] = {
     "columns": (symbolic.SeriesV, symbolic.VectorV, symbolic.AccessV),
     "tables": (symbolic.FrameV, symbolic.PartV, symbolic.TableV),
-    "what `value_counts`, `nlargest` and `head` give": (symbolic.FrequencyV, symbolic.TopV),
+    "results of `value_counts`, `nlargest` and `head`": (symbolic.FrequencyV, symbolic.TopV),
     "arrays, tables and scalars of pyarrow": (
         *(symbolic.ArrowColumnV, symbolic.ArrayV, symbolic.BatchV, symbolic.CellV),
     ),
-    "texts": (symbolic.Scalar,),
+    "strings": (symbolic.Scalar,),
     "lists and deques": (symbolic.ListV, symbolic.GrowingV),
     "dicts": (symbolic.DictV, symbolic.MapV, symbolic.CountsV, symbolic.Known),
     "sets": (symbolic.SetV,),
@@ -51,13 +51,17 @@ def understands() -> str:
     assert calls.MODELS
     parts = [_table(title, rows) for title, rows in _sections()]
     text = "\n".join(parts) + "\n"
-    return GENERATED.sub(lambda _: text, UNDERSTANDS.read_text(encoding="utf-8"))
+    found, count = GENERATED.subn(lambda _: text, UNDERSTANDS.read_text(encoding="utf-8"))
+    assert count == 1, f"{UNDERSTANDS.name} has no place for the lists"
+    return found
 
 
 def operators() -> str:
     """What ``docs/operators.md`` says now."""
     names = ", ".join(f"`{name}`" for name in AGGREGATES)
-    return AGGREGATE_ROW.sub(rf"\1: {names} ", OPERATORS.read_text(encoding="utf-8"))
+    found, count = AGGREGATE_ROW.subn(rf"\1: {names} ", OPERATORS.read_text(encoding="utf-8"))
+    assert count == 1, f"{OPERATORS.name} has no row of Spark's own aggregates"
+    return found
 
 
 def _sections() -> Iterator[tuple[str, list[tuple[str, Entry]]]]:
@@ -81,7 +85,7 @@ def _table(title: str, rows: Iterable[tuple[str, Entry]]) -> str:
         names = named.setdefault(entry.refusal or summary(entry), [])
         if name not in names:
             names.append(name)
-    lines = [f"### {title}", "", "| name | what is understood |", "|---|---|"]
+    lines = [f"### {title}", "", "| name | supported use |", "|---|---|"]
     lines += [f"| {_names(names)} | {text} |" for text, names in known.items()]
     if refused:
         lines += ["", "Declined with a reason:", ""]

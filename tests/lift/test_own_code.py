@@ -149,7 +149,7 @@ ODD = [
     (odd_folds.EqualsNone, "unsupported-operation", "its own __eq__"),
     (odd_folds.EqualsTuple, "unsupported-operation", "its own __eq__"),
     (odd_folds.EqualsAmong, "unsupported-operation", "comparing"),
-    (odd_folds.OtherName, "unknown-call", "is not known"),
+    (odd_folds.OtherName, "unknown-call", "nothing is known of again"),
     (odd_folds.Huge, "too-large", "iterations"),
     (odd_folds.HugeText, "too-large", "a string of"),
     (outside_refused.ChangesDict, "mutation", "changed in place"),

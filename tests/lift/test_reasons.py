@@ -117,11 +117,11 @@ def doubled(score: pd.Series) -> pd.Series:
         (Remainder, "unsupported-operation", ["% is unsupported on floats", "column below"]),
         (Mistyped, "unknown-column", ["no column scor: is score meant?"]),
         (NoSuchColumn, "unknown-column", ["no column qty: there are name, score, n"]),
-        (Either, "mixed-types", ["string", "int", "start it with None"]),
+        (Either, "mixed-types", ["string", "int", "initialize it with None"]),
         (Repeats, "nested-loop", ["while", "loop over the rows"]),
         (Measures, "unsupported-operation", ["the length of a value of type string", "column"]),
         (first_high, "early-exit", ["let the loop run to its end"]),
-        (last_high, "maybe-unbound", ["last may not have a value here", "assign it before"]),
+        (last_high, "maybe-unbound", ["last may not have a value here", "assign it first"]),
         (of_arrays, "unknown-loop", [".to_numpy()", "itertuples(index=False)"]),
         (
             functools.partial(limited, limit=5.0),

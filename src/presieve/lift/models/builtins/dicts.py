@@ -50,7 +50,7 @@ _CONTAINERS = (ListV, DictV, MapV, SetV)
 
 @function("collections.defaultdict", unevaluated=True)
 def make_default_dict(call: Call) -> Value:
-    """``defaultdict(factory, {...})`` of a type, or of a lambda that gives a constant."""
+    """``defaultdict(factory, {...})`` of a type, or of a lambda that returns a constant."""
     m, flow, _, _, _, node = call
     if node.keywords or not 1 <= len(node.args) <= 2:
         reason = "defaultdict is supported with a factory, and a dict to start with"
@@ -174,14 +174,14 @@ def _object(m: Machine, flow: Flow, asked: Item, node: ast.AST) -> Value:
 
 @method(DictV | MapV, "get", arguments=range(1, 3))
 def look_up(call: Call, found: DictV | MapV) -> Value:
-    """``d.get(key, default)`` of a constant key, or of a text that is compared with the keys."""
+    """``d.get(key, default)`` of a constant key, or of a string that is compared with the keys."""
     m, _, _, (key, *rest), _, node = call
     return heap.dict_get(m, found, key, rest[0] if rest else NONE, node)
 
 
 @method(Known, "get", arguments=range(1, 3))
 def look_up_captured(call: Call, owner: Value) -> Value | None:
-    """``d.get(key, default)`` of a dict from outside of the function."""
+    """``d.get(key, default)`` of a dict from outside the function."""
     m, flow, _, (key, *rest), _, node = call
     if not captured.is_dict(owner):
         return None
@@ -205,8 +205,8 @@ def _empty_counter() -> MapV:
 
 @function("collections.Counter")
 def make_counter(call: Call) -> Value:
-    """``Counter()`` of nothing, of a list or dict that is written out, or of a column of texts,
-    integers or truth values.
+    """``Counter()`` of nothing, of a list or dict that is written out, or of a column of strings,
+    integers or booleans.
     """
     m, flow, _, args, _, node = call
     if len(args) > 1:

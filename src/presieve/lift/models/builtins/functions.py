@@ -111,7 +111,7 @@ def make_dict(_: Call) -> Value:
 
 @function("builtins.int", arguments=1)
 def make_int(call: Call) -> Value:
-    """``int`` of an integer, a truth value or a constant text. NaN raises, as in Python."""
+    """``int`` of an integer, a boolean or a constant string. NaN raises, as in Python."""
     m, flow, _, (of,), _, node = call
     forced = m.force(of, flow)
     if isinstance(forced, NullableV):
@@ -144,7 +144,7 @@ def make_bool(call: Call) -> Value:
 
 @function("builtins.str", arguments=1)
 def make_str(call: Call) -> Value:
-    """``str`` of a text or None."""
+    """``str`` of a string or None."""
     value = call.m.force(call.args[0], call.flow)
     none = string_lit("None")
     if isinstance(value, NoneV):

@@ -15,7 +15,7 @@ from presieve.semantics.build import as_int, is_none, or_
 
 @function("builtins.float", arguments=1)
 def as_double(call: Call) -> Scalar:
-    """``float`` of a number, a truth value or a constant text."""
+    """``float`` of a number, a boolean or a constant string."""
     m, flow, _, (of,), _, node = call
     value = m.scalar(flow, of, node)
     if isinstance(value.term, Lit) and value.base == STRING:
@@ -37,7 +37,7 @@ def _float_of_text(call: Call, text: str) -> Scalar:
 
 @function("math.isnan", arguments=1)
 def is_nan(call: Call) -> Scalar:
-    """``math.isnan`` of a number; of None and of texts it raises."""
+    """``math.isnan`` of a number; raises for None and strings."""
     m, flow, _, (of,), _, node = call
     found = m.force(of, flow)
     if isinstance(found, NullableV) and found.base in (INT, FLOAT):
@@ -54,7 +54,7 @@ def is_nan(call: Call) -> Scalar:
 
 @function("math.isinf", arguments=1)
 def is_infinite(call: Call) -> Scalar:
-    """``math.isinf`` of a float; of None it raises."""
+    """``math.isinf`` of a float; raises for None."""
     value = call.m.scalar(call.flow, call.args[0], call.node)
     if value.base != FLOAT:
         raise call.decline("unsupported-operation", f"isinf of {describe(value)}")
@@ -72,7 +72,7 @@ def is_finite(call: Call) -> Scalar:
 
 @function("math.fabs", arguments=1)
 def fabs(call: Call) -> Scalar:
-    """``math.fabs`` of a number, which is a float always."""
+    """``math.fabs`` of a number, always a float."""
     return absolute(call.m, call.flow, as_double(call), call.node)
 
 

@@ -227,7 +227,7 @@ def _replaced(call: Call, record: TupleV) -> TupleV:
 
 @function("dataclasses.replace", "dataclasses.asdict", "dataclasses.astuple", keywords=ANY)
 def helper(call: Call) -> Value:
-    """``dataclasses.replace``; ``asdict`` and ``astuple`` where all fields are plain values."""
+    """``dataclasses.replace``; ``asdict`` and ``astuple`` if all fields are plain values."""
     m, flow, name, args, named, _ = call
     record = record_of(m, flow, args[0]) if len(args) == 1 else None
     if record is None or kind_of(_tag(record).cls) != "dataclass":

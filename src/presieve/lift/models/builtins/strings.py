@@ -48,7 +48,7 @@ def computed(call: Call, text: Scalar) -> Value | None:
 
 @method(Scalar, "startswith", owner=_text)
 def startswith(call: Call, text: Scalar) -> Value | None:
-    """``text.startswith(prefix)`` of a text with constants, also with a tuple of them."""
+    """``text.startswith(prefix)`` of a string with constants, also with a tuple of them."""
     found = computed(call, text)
     if found is not None or len(call.args) != 1:
         return found

@@ -274,7 +274,7 @@ def sort_values(call: Call, frame: PartV) -> PartV:
 
 @table_method("tail", arguments=1)
 def tail(call: Call, frame: PartV) -> TableV | None:
-    """``table.tail(1)``, where a row is sure to be there."""
+    """``table.tail(1)``, if the table has a row."""
     if constant_of(call.args[0]) != 1:
         return None
     return first_last.row_table(call.m, call.flow, frame, last=True, node=call.node)
@@ -282,7 +282,7 @@ def tail(call: Call, frame: PartV) -> TableV | None:
 
 @table_method("query", arguments=1, fresh=True)
 def select(call: Call, frame: PartV) -> Value:
-    """``table.query("a > 1 and b == 'x'")`` of a constant text: comparisons and variables."""
+    """``table.query("a > 1 and b == 'x'")`` of a constant string: comparisons and variables."""
     mask = query.mask(call, frame)
     return _masked(call.m, call.flow, frame, mask, call.node)
 

@@ -187,7 +187,7 @@ def absolute(m: Machine, v: VectorV, node: ast.AST) -> VectorV:
 
 @method(AccessV, "str.startswith", arguments=1, keywords=("na",), fresh=True)
 def starts_with(call: Call, owner: AccessV) -> VectorV | None:
-    """``column.str.startswith(text, na=False)`` of a constant text, or of a tuple of such texts."""
+    """``column.str.startswith(text, na=False)`` of a constant string, or of a tuple of them."""
     v = vector(call.m, owner.of)
     if v is None or strip(v.term.sort) != STRING:
         return None

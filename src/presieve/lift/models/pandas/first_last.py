@@ -21,7 +21,7 @@ from presieve.semantics.build import and_, default, get, is_none, ite, or_, some
 
 
 def row_table(m: Machine, flow: Flow, frame: PartV, *, last: bool, node: ast.AST) -> TableV:
-    """``table.head(1)`` and ``table.tail(1)``, where a row is sure to be there."""
+    """``table.head(1)`` and ``table.tail(1)``, if the table has a row."""
     if frame.rows != TRUE:
         reason = "if no row is left, the table has none: exactly one row is supported"
         raise m.decline("row-count", reason, node)

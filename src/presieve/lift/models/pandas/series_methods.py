@@ -59,7 +59,7 @@ def fillna(call: Call, v: VectorV) -> VectorV | None:
 
 @column_method("isin", arguments=1, fresh=True)
 def isin(call: Call, v: VectorV) -> VectorV | None:
-    """``column.isin([...])`` of constants of the column's own type: texts, integers, dates."""
+    """``column.isin([...])`` of constants of the column's own type: strings, integers, dates."""
     match call.args:
         case (ListV(items) | TupleV(items),):
             return series.among(call.m, v, items, call.node)

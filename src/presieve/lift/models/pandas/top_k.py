@@ -64,7 +64,7 @@ ranked = partial(method, SeriesV | VectorV | FrameV | PartV, owner=_rows)
 @ranked("nlargest", "nsmallest", keywords=("n", "columns", "keep"))
 def largest(call: Call, of: VectorV | PartV) -> TopV | None:
     """``column.nlargest(k)``, ``table.nlargest(k, "c")`` and ``nsmallest``: numbers and times, with
-    a constant number of rows of at most eight. Of equal ones the first is taken.
+    a constant number of rows of at most eight. Of equal values the first is taken.
     """
     m, _, name, args, named, _ = call
     words = ("n", "columns") if isinstance(of, PartV) else ("n",)

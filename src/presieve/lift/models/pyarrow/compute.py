@@ -39,7 +39,7 @@ def _seen(m: Machine, rows: Term, node: ast.AST) -> Term:
 
 @function("pyarrow.compute.max", "pyarrow.compute.min", arguments=1)
 def extreme(call: Call) -> CellV:
-    """``max(array)`` and ``min(array)``, but of truth values."""
+    """``max(array)`` and ``min(array)``, but of booleans."""
     m, _, name, (of,), _, node = call
     op = Op.PY_GT if name == "max" else Op.PY_LT
     a = array_of(m, of, node)
