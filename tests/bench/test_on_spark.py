@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from benchmarks.suite import UNSATISFIABLE
-from tests.backend.running import same_rows
 from tests.bench import udfs
 from tests.bench.answers import ANSWERS, BENCHMARKS, Answer
 from tests.fuzz.kinds import KINDS
-from tests.lift.lifting import columns
+from tests.support.lifting import columns
+from tests.support.running import same_rows
 
 from presieve.driver.optimize import explain, optimize
 

@@ -25,7 +25,7 @@ def orders_are_decided_once() -> Iterator[None]:
     def remembered(problem: Problem, budget: float) -> Any:
         text = print_problem(problem)
         found, tried = _decided.get(text, (None, 0.0))
-        if found is None or (isinstance(found, dependence.Undecided) and budget > tried):
+        if found is None and budget > tried:
             found = decide(problem, budget)
             _decided[text] = found, budget
         return found

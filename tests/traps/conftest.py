@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.support import remembered
-from tests.traps import udfs
-from tests.traps.checks import table
+from tests.support.traps import udfs
+from tests.support.traps.checks import table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
