@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,21 +9,13 @@ import pytest
 from tests.support import remembered
 from tests.support.games import udfs
 from tests.support.games.tables import ROWS, SCHEMA, STRANGE, Tables
+from tests.support.pickling import pickled_by_value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 orders_are_decided_once = remembered.orders_are_decided_once
-
-
-@pytest.fixture(scope="session")
-def by_value() -> Iterator[None]:
-    """Workers get the functions' code, wherever they run."""
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
-    yield
-    cloudpickle.unregister_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
+by_value = pickled_by_value(udfs, scope="session", autouse=False)
 
 
 @pytest.fixture(scope="session")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.backend.catalyst import table_udfs
 from tests.support.games.tables import SCHEMA, Tables
+from tests.support.pickling import pickled_by_value
 from tests.support.running import rewritings, rewritten, safe, same_rows, untouched
 
 from presieve.driver.optimize import explain, optimize
@@ -18,13 +18,7 @@ if TYPE_CHECKING:
 BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def by_value_too() -> Iterator[None]:
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(table_udfs)  # type: ignore[no-untyped-call]
-    yield
-    cloudpickle.unregister_pickle_by_value(table_udfs)  # type: ignore[no-untyped-call]
+by_value_too = pickled_by_value(table_udfs)
 
 
 @pytest.mark.parametrize(

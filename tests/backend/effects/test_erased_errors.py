@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.backend.effects import erring_udfs
+from tests.support.pickling import pickled_by_value
 
 from presieve.driver.optimize import explain, optimize
 
@@ -33,13 +34,7 @@ LATER: dict[str, Callable[[Any], Any]] = {
 """What is done with a DataFrame once it is optimized: Spark calls what is read then."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def by_value_too() -> Iterator[None]:
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(erring_udfs)  # type: ignore[no-untyped-call]
-    yield
-    cloudpickle.unregister_pickle_by_value(erring_udfs)  # type: ignore[no-untyped-call]
+by_value_too = pickled_by_value(erring_udfs)
 
 
 @pytest.fixture(autouse=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support import arrow_udfs
 from tests.support.games.tables import Tables
+from tests.support.pickling import pickled_by_value
 from tests.support.running import rewritten, safe, same_rows, untouched
 
 import presieve
@@ -17,13 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-@pytest.fixture(scope="module", autouse=True)
-def by_value_too() -> Iterator[None]:
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(arrow_udfs)  # type: ignore[no-untyped-call]
-    yield
-    cloudpickle.unregister_pickle_by_value(arrow_udfs)  # type: ignore[no-untyped-call]
+by_value_too = pickled_by_value(arrow_udfs)
 
 
 AGG, AGG_ITER = 252, 254

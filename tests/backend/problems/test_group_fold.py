@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from random import Random
@@ -15,6 +14,7 @@ import pytest
 from tests.support import aggregators
 from tests.support.aggregators import Best, CountAtLeast, Latest, Mean
 from tests.support.games.tables import Tables
+from tests.support.pickling import pickled_by_value
 from tests.support.running import rewritten, safe, untouched
 
 import presieve
@@ -30,13 +30,7 @@ if TYPE_CHECKING:
 STREAMED = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def by_value_too() -> Iterator[None]:
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(aggregators)  # type: ignore[no-untyped-call]
-    yield
-    cloudpickle.unregister_pickle_by_value(aggregators)  # type: ignore[no-untyped-call]
+by_value_too = pickled_by_value(aggregators)
 
 
 def best_of(df: DataFrame, streamed: bool = False) -> DataFrame:

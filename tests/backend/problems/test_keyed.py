@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 
 import pytest
 from tests.backend.problems import keyed_udfs
 from tests.support.games.tables import SCHEMA, Tables
+from tests.support.pickling import pickled_by_value
 from tests.support.running import rewritten, untouched
 
 from presieve.driver.optimize import explain, optimize
@@ -33,13 +33,7 @@ OTHERS = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def by_value_too() -> Iterator[None]:
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(keyed_udfs)  # type: ignore[no-untyped-call]
-    yield
-    cloudpickle.unregister_pickle_by_value(keyed_udfs)  # type: ignore[no-untyped-call]
+by_value_too = pickled_by_value(keyed_udfs)
 
 
 @pytest.mark.parametrize("name", KEEPING)

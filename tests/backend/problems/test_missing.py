@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 from tests.backend.problems import missing_udfs as udfs
-from tests.support.running import same_rows
+from tests.support.pickling import pickled_by_value
+from tests.support.running import rewritten, safe, untouched
 
 from presieve.driver.optimize import explain, optimize
 
@@ -21,13 +22,7 @@ if TYPE_CHECKING:
 SCHEMA = "k string, d double, n bigint, i int, t timestamp"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def by_value_too() -> Iterator[None]:
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
-    yield
-    cloudpickle.unregister_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
+by_value_too = pickled_by_value(udfs)
 
 
 GROUPS: dict[str | None, list[float | None]] = {
@@ -70,14 +65,6 @@ def of_groups(table: DataFrame, column: str, function: Callable[..., Any], type_
     return grouped.applyInPandas(function, f"k string, m {type_}")
 
 
-def same(df: DataFrame) -> bool:
-    """The rows are the same, whatever is pushed. Whether something was."""
-    better = optimize(df, cost="always")
-    if better is not df:
-        same_rows(df, better)
-    return better is not df
-
-
 COLUMNS = [
     "d",
     "n",
@@ -94,7 +81,7 @@ def test_functions_that_count_what_is_missing(table: DataFrame, function: Any, c
         pytest.skip("TypeError for a moment")
     counted = of_groups(table, column, function, "bigint")
     for where in ("m > 0", "m = 0", "m IS NULL"):
-        same(counted.filter(where))
+        safe(counted.filter(where))
 
 
 @pytest.mark.parametrize("column", COLUMNS[:3])
@@ -104,14 +91,14 @@ def test_results_that_may_be_missing(table: DataFrame, function: Any, column: st
         pytest.skip("of doubles only")
     found = of_groups(table, column, function, TYPES[column])
     for where in ("m IS NULL", "m IS NOT NULL", "m > 5", "m < 5 OR m IS NULL"):
-        same(found.filter(where))
+        safe(found.filter(where))
 
 
 def test_moments_that_are_missing(table: DataFrame) -> None:
     for function in (udfs.greatest, udfs.least, udfs.when_whole, udfs.greatest_of_those_there):
         found = of_groups(table, "t", function, "timestamp")
         for where in ("m IS NULL", "m IS NOT NULL", "m > TIMESTAMP '2020-01-06'"):
-            same(found.filter(where))
+            safe(found.filter(where))
 
 
 @pytest.mark.parametrize("name", ["high_missing", "least_there"])
@@ -123,7 +110,7 @@ def test_aggregates_of_columns(table: DataFrame, name: str) -> None:
     for column in ("n", "i"):
         found = table.groupBy("k").agg(function(column).alias("m"))
         for where in ("m > 0", "m < 5", "m IS NULL"):
-            same(found.filter(where))
+            safe(found.filter(where))
 
 
 @pytest.mark.parametrize("where", ["m IS NULL", "m IS NOT NULL"])
@@ -144,18 +131,18 @@ def test_rows_of_batches(table: DataFrame) -> None:
         for name in ("missing_rows", "like_the_first"):
             rows = columns.mapInPandas(getattr(udfs, name), columns.schema)
             for where in ("v IS NULL", "v > 5", "d > 90 AND v IS NOT NULL", "w > 1"):
-                same(rows.filter(where))
+                safe(rows.filter(where))
         schema = "k string, v bigint, w int, d double, gone boolean"
         rows = columns.mapInPandas(udfs.marked_rows, schema)
-        assert same(rows.filter("gone"))
+        rewritten(rows.filter("gone"))
         high = columns.mapInPandas(udfs.high_rows, schema)
         for where in ("gone", "NOT gone", "gone IS NULL"):
-            assert not same(high.filter(where)), "NULL, where a text is sent along"
+            untouched(high.filter(where))  # NULL, where a text is sent along
         narrow = columns.select("w", "v", "d")
         high = narrow.mapInPandas(udfs.high_rows, "w int, v bigint, d double, gone boolean")
         for where in ("gone", "NOT gone", "gone IS NULL"):
-            same(high.filter(where))
-        same(rows.filter("NOT gone AND v > 5"))
+            safe(high.filter(where))
+        safe(rows.filter("NOT gone AND v > 5"))
     finally:
         spark.conf.unset(conf)
 
@@ -168,7 +155,7 @@ def test_the_first_row_of_a_batch_is_not_every_row(table: DataFrame) -> None:
         for pdf in batches:
             yield pdf[pdf["w"] == pdf["w"].iloc[0]]
 
-    assert not same(rows.mapInPandas(marked, "k string, w double").filter("w > 5"))
+    untouched(rows.mapInPandas(marked, "k string, w double").filter("w > 5"))
 
 
 ZEROS = [0.0, -0.0, *(float(-i % 7) - 6 for i in range(40)), -0.0, 0.0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from random import Random
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.backend.problems import row_udfs
 from tests.support.games.tables import Tables
+from tests.support.pickling import pickled_by_value
 from tests.support.running import plan_text, rewritten, safe, untouched
 
 from presieve.driver.optimize import explain, optimize
@@ -25,13 +25,7 @@ if TYPE_CHECKING:
 ARROW = pytest.mark.parametrize("arrow", [False, True], ids=["pickled", "arrow"])
 
 
-@pytest.fixture(scope="module", autouse=True)
-def by_value_too() -> Iterator[None]:
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(row_udfs)  # type: ignore[no-untyped-call]
-    yield
-    cloudpickle.unregister_pickle_by_value(row_udfs)  # type: ignore[no-untyped-call]
+by_value_too = pickled_by_value(row_udfs)
 
 
 def with_c(df: DataFrame, name: str, returns: str, *columns: str, arrow: bool = False) -> DataFrame:
