@@ -2,68 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.backend import udfs
 from tests.support import remembered
+from tests.support.games import udfs
+from tests.support.games.tables import ROWS, SCHEMA, STRANGE, Tables
+from tests.support.pickling import pickled_by_value
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 orders_are_decided_once = remembered.orders_are_decided_once
-
-SCHEMA = "team string, score double, v bigint, level string"
-ROWS: list[tuple[str | None, float | None, int, str | None]] = [
-    # a: two high scores
-    ("a", 95.0, 1, "error"),
-    ("a", 92.0, 20, "info"),
-    ("a", -3.0, 5, None),
-    # b: one high score, no errors
-    ("b", 91.0, 11, "info"),
-    ("b", 5.0, 10, "warn"),
-    # c: nothing high
-    ("c", 4.0, 0, "error"),
-    ("c", -0.0, 5, "error"),
-    # d: strange floats
-    ("d", math.inf, 2**40, "é"),
-    ("d", 0.0, 2**53, ""),
-    ("d", math.inf, 3, "zebra"),
-    # no key
-    (None, 99.0, 7, None),
-    (None, 98.0, 12, "info"),
-]
-STRANGE: list[tuple[str | None, float | None, int, str | None]] = [
-    ("e", math.nan, 30, "info"),
-    ("e", 93.0, 2, None),
-    ("f", None, 4, "error"),
-    ("f", 97.0, 40, "info"),
-    ("g", None, 1, None),
-]
-"""Rows with NULL and NaN in ``score``, for folds on which they have no influence."""
-
-
-@pytest.fixture(scope="session")
-def by_value() -> Iterator[None]:
-    """Workers get the functions' code, wherever they run."""
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
-    yield
-    cloudpickle.unregister_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
-
-
-@dataclass(frozen=True)
-class Tables:
-    """``plain`` has no NULL and no NaN in its numbers, ``strange`` has both, ``empty`` no rows."""
-
-    plain: DataFrame
-    strange: DataFrame
-    empty: DataFrame
+by_value = pickled_by_value(udfs, scope="session", autouse=False)
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,10 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.backend import udfs
-from tests.backend.conftest import Tables
-from tests.backend.running import untouched
-from tests.backend.test_pipelines import agg, pandas_udf
+from tests.support.games import udfs
+from tests.support.games.pipelines import agg, pandas_udf
+from tests.support.games.tables import Tables
+from tests.support.running import untouched
 
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.driver.optimize import DISABLE, ENABLED, explain, optimize

@@ -3,33 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from tests.backend import udfs
-from tests.backend.conftest import Tables
-from tests.backend.running import is_connect, plan_text, rewritten, safe, same_rows, untouched
+from tests.support.games import udfs
+from tests.support.games.pipelines import SCORE, TOP2, agg, pandas_udf
+from tests.support.games.tables import Tables
+from tests.support.running import is_connect, plan_text, rewritten, safe, same_rows, untouched
 
 from presieve.driver.optimize import explain, optimize
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-SCORE = "score >= 90.0D AND NOT isnan(score)"
-"""NaN changes nothing in ``top``, so its rows may go as well; NULL arrives as NaN."""
-TOP2 = "team string, first double, second double"
-
-
-def pandas_udf(name: str, returns: str) -> Any:
-    from pyspark.sql.pandas import functions
-
-    make: Any = functions.pandas_udf  # its overloads know neither Any nor the text of a type
-    return make(getattr(udfs, name), returns)
-
-
-def agg(df: DataFrame, name: str, returns: str, *columns: str, alias: str = "m") -> DataFrame:
-    udf = pandas_udf(name, returns)
-    return df.groupBy("team").agg(udf(*columns).alias(alias))
+    from pyspark.sql import SparkSession
 
 
 def test_exact_below_an_aggregate(tables: Tables) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.backend import udfs
-from tests.backend.conftest import Tables
-from tests.backend.running import rewritten, safe, same_rows, untouched
-from tests.backend.test_pipelines import SCORE, agg, pandas_udf
+from tests.support.games import udfs
+from tests.support.games.pipelines import SCORE, agg, pandas_udf
+from tests.support.games.tables import Tables
+from tests.support.running import rewritten, safe, same_rows, untouched
 
 from presieve.driver.optimize import explain, optimize
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.suite import Benchmark, benchmarks, load
-from tests.driver.refuting import Job
+from tests.support.refuting import Job
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 SUITE = FOLDER / "families"

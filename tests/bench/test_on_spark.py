@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from benchmarks.suite import UNSATISFIABLE
-from tests.backend.running import same_rows
 from tests.bench import udfs
 from tests.bench.answers import ANSWERS, BENCHMARKS, Answer
 from tests.fuzz.kinds import KINDS
-from tests.lift.lifting import columns
+from tests.support.lifting import columns
+from tests.support.pickling import pickled_by_value
+from tests.support.running import same_rows
 
 from presieve.driver.optimize import explain, optimize
 
@@ -37,14 +38,7 @@ ALWAYS: dict[str, tuple[Any, str, str]] = {
 """The function, a text, and a filter that always holds, where it is not the published one."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def by_value() -> Iterator[None]:
-    """Workers get the functions' code, wherever they run."""
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
-    yield
-    cloudpickle.unregister_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
+by_value = pickled_by_value(udfs)
 
 
 @pytest.fixture(autouse=True)

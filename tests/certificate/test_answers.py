@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 import pytest
-from tests.certificate.mutants import certificate_of
+from tests.support.mutants import certificate_of
 
 from presieve.certificate import Rejected, Verified, check
 from presieve.smt.solver import Answer, Effort, Sat, Unknown, Unsat

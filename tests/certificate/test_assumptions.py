@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.certificate.mutants import certificate_of
+from tests.support.mutants import certificate_of
 
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.errors import PresieveError

@@ -12,8 +12,8 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from tests.certificate import mutants
-from tests.certificate.mutants import Data, certificate_of, is_true, with_key_conjunct
+from tests.support import mutants
+from tests.support.mutants import Data, certificate_of, is_true, with_key_conjunct
 
 from presieve.certificate import Certificate, Rejected, Verified, check, load, parse
 from presieve.errors import PresieveError, UsageError
@@ -66,7 +66,7 @@ def test_certificates_check_in_a_fresh_process(tmp_path: Path) -> None:
 
 _SAVE = """
 import sys
-from tests.certificate.mutants import certificate_of
+from tests.support.mutants import certificate_of
 for name in sys.argv[1:]:
     print(repr(certificate_of(name).to_json()))
 """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.certificate.mutants import is_true
-from tests.synthesis.cases import NOTHING_TO_PUSH
-from tests.synthesis.running import pipeline_of
+from tests.support.mutants import is_true
+from tests.support.synthesis.cases import NOTHING_TO_PUSH
+from tests.support.synthesis.running import pipeline_of
 
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.certificate.check import SolverName

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.certificate.mutants import certificate_of
-from tests.synthesis.cases import CASES, Case
-from tests.synthesis.running import pipeline_of, solved
+from tests.support.mutants import certificate_of
+from tests.support.synthesis.cases import CASES, Case
+from tests.support.synthesis.running import pipeline_of, solved
 
 from presieve import verify
 from presieve.certificate import Certificate, Rejected, Verified, check, parse

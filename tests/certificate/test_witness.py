@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.certificate.mutants import certificate_of
-from tests.synthesis.folds import Maximum
+from tests.support.mutants import certificate_of
+from tests.support.synthesis.folds import Maximum
 
 from presieve.certificate import Certificate, Rejected, Verified, check
 from presieve.certificate.check import make_solver

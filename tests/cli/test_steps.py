@@ -7,7 +7,7 @@ import io
 import pytest
 from benchmarks.synth.run import measure
 from rich.console import Console
-from tests.bench.test_bench import counting
+from tests.bench.counting import counting
 
 from presieve.cli.app import main
 from presieve.cli.steps import steps

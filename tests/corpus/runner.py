@@ -13,7 +13,7 @@ from random import Random
 from types import FunctionType
 from typing import Any
 
-from tests.lift.lifting import declined, interpreted, request, run_class, run_frame, run_series
+from tests.support.lifting import declined, interpreted, request, run_class, run_frame, run_series
 
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
 from presieve.driver.synthesize import Synthesis, synthesize

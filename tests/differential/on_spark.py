@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tests.differential.trial import Trial
 from tests.fuzz.execute import Row
 from tests.fuzz.kinds import value_sort
-from tests.lift.lifting import columns
+from tests.support.lifting import columns
 
 from presieve.ir.terms import Scope, Term
 from presieve.semantics.interpret import evaluate

@@ -8,7 +8,7 @@ from typing import Any
 from tests.differential.pool import FAR, Group, Pool
 from tests.fuzz.execute import accepts
 from tests.fuzz.kinds import value_sort
-from tests.lift.lifting import PYTHON_ERRORS
+from tests.support.lifting import PYTHON_ERRORS
 
 from presieve.ir.fold import Mode
 from presieve.ir.terms import Term

@@ -18,7 +18,7 @@ from tests.differential.python import Python
 from tests.differential.replay import Replayed, replay
 from tests.differential.tell import Line
 from tests.differential.trial import Tried, tried
-from tests.lift.lifting import columns
+from tests.support.lifting import columns
 
 from presieve.driver.inputs import read_inputs
 from presieve.errors import Declined

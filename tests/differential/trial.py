@@ -13,7 +13,7 @@ from tests.differential.groups import Groups, modelled, witnessed
 from tests.differential.pool import FAR, Group, Pool, length
 from tests.differential.python import Python
 from tests.fuzz.execute import Row, keeps
-from tests.lift.lifting import columns
+from tests.support.lifting import columns
 
 from presieve.certificate import Certificate
 from presieve.driver.inputs import Inputs, read_filter, read_inputs

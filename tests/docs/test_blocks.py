@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from tests.docs.pages import Page, PageFails, page, pages, run
+from tests.support.pages import Page, PageFails, page, pages, run
 
 import presieve
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from tests.docs.pages import ROOT, pages
+from tests.support.pages import ROOT, pages
 from typer.main import get_command
 
 from presieve.cli.app import app

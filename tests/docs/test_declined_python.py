@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.docs.pages import ROOT, Page, page, run
+from tests.support.pages import ROOT, Page, page, run
 
 from presieve.lift.codes import CODES
 

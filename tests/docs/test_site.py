@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
-from tests.docs.pages import ROOT
+from tests.support.pages import ROOT
 
 LOADED = {
     ("audio", "src"),

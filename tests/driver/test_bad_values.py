@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.synthesis import folds
+from tests.support.synthesis import folds
 
 import presieve
 

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from tests.driver import orders
-from tests.driver.test_order import DEPENDENT, DOUBLES, INDEPENDENT, INTS, NAMED, Job, synthesized
+from tests.driver.order_jobs import DEPENDENT, DOUBLES, INDEPENDENT, INTS, NAMED, Job, synthesized
 
 from presieve.ir.fold import Problem
 from presieve.smt.solver import Effort

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from tests.driver.refuting import Job
-from tests.synthesis import folds as table
+from tests.support.refuting import Job
+from tests.support.synthesis import folds as table
 
 from presieve import synthesize
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from tests.driver.declared import Best
 
 from presieve.driver.synthesize import synthesize
 from presieve.driver.verify import verify
@@ -11,19 +12,6 @@ from presieve.errors import UsageError
 SCHEMA = "team string, score double"
 RETURNS = "best double"
 WHERE = "best > 90"
-
-
-class Best:
-    def zero(self) -> float | None:
-        return None
-
-    def reduce(self, best: float | None, row: dict[str, float | None]) -> float | None:
-        score = row["score"]
-        if score is None:
-            return best
-        if best is None or score > best:
-            return score
-        return best
 
 
 def test_without_a_declaration_nan_is_assumed_away_and_told() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.driver.refuting import Job
-from tests.lift import default_folds
+from tests.support import default_folds
+from tests.support.refuting import Job
 
 SCHEMA = "g string, s string, n int"
 RETURNS = "count bigint, number bigint, there boolean"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.driver.refuting import Job
-from tests.lift import list_folds
+from tests.support import list_folds
+from tests.support.refuting import Job
 
 from presieve import synthesize
 

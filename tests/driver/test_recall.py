@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.certificate import mutants
-from tests.certificate.mutants import is_true
 from tests.driver import folds
-from tests.driver.test_declare import Best
+from tests.driver.declared import Best
+from tests.support import mutants
+from tests.support.mutants import is_true
 
 from presieve.certificate import Certificate
 from presieve.driver.cache import checked as recalling

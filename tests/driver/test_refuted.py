@@ -7,8 +7,8 @@ import json
 
 import pytest
 from tests.driver import folds
-from tests.driver.refuting import Job
-from tests.synthesis import folds as table
+from tests.support.refuting import Job
+from tests.support.synthesis import folds as table
 
 from presieve import verify
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from tests.lift.lifting import request, run_frame
+from tests.support.lifting import request, run_frame
 
 from presieve.driver.inputs import read_filter, read_inputs
 from presieve.driver.synthesize import synthesize

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from tests.driver import folds
-from tests.driver.refuting import Job
-from tests.synthesis import folds as table
+from tests.support.refuting import Job
+from tests.support.synthesis import folds as table
 
 import presieve
 from presieve.certificate import Verified, check, load

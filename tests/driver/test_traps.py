@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.driver import folds
-from tests.driver.refuting import Job
+from tests.support.refuting import Job
 
 import presieve
 from presieve.driver.synthesize import Synthesis

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import pytest
-from tests.synthesis import folds
+from tests.support.synthesis import folds
 
 import presieve
 from presieve.driver.verify import Verdict

@@ -5,12 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.engine.checks import (
-    Case,
-    assert_answer,
-    assert_same_results,
-    assert_twins_refuted,
-)
+from tests.support.answers import Case, assert_answer, assert_same_results, assert_twins_refuted
 
 
 class Positive:

@@ -9,9 +9,9 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.engine import checks
-from tests.engine.checks import Case, assert_answer, assert_same_results, assert_twins_refuted
-from tests.synthesis.running import equal
+from tests.support import answers
+from tests.support.answers import Case, assert_answer, assert_same_results, assert_twins_refuted
+from tests.support.synthesis.running import equal
 
 from presieve.certificate import Certificate, Rejected, check, parse
 from presieve.driver.synthesize import synthesize
@@ -205,7 +205,7 @@ with_twins = [c for c in CASES if c.twins]
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_answer_is_proved(case: Case) -> None:
     assert_answer(case)
-    found = checks.solved(case)
+    found = answers.solved(case)
     names = {f.__name__ for f in case.pure}
     told = [a["text"].split()[0] for a in found.assumptions if a["code"] == PURE]
     assert set(told) == names
@@ -240,14 +240,14 @@ def any_function(seed: int, like: Callable[..., object]) -> Callable[..., object
 def test_results_are_the_same_whatever_the_functions_give(
     case: Case, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line, found, random = checks.pipeline_of(case), checks.solved(case), Random(case.name)
+    line, found, random = answers.pipeline_of(case), answers.solved(case), Random(case.name)
     where = line.predicate("where", case.where)
     below = line.predicate("prefilter", found.prefilter)
     above = line.predicate("residual", found.residual)
     accepted = dropped = 0
     for seed in range(100):
         for f in case.pure:
-            checks.stand_in(monkeypatch, f, any_function(seed, f))
+            answers.stand_in(monkeypatch, f, any_function(seed, f))
         for n in range(100):
             same = {"g": random.choice(case.pools.get("g", ["a"]))}
             rows = [

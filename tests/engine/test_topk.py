@@ -6,12 +6,7 @@ import math
 from typing import Any
 
 import pytest
-from tests.engine.checks import (
-    Case,
-    assert_answer,
-    assert_same_results,
-    assert_twins_refuted,
-)
+from tests.support.answers import Case, assert_answer, assert_same_results, assert_twins_refuted
 
 
 class Top1:

@@ -11,7 +11,7 @@ import pandas as pd
 from pyspark.sql import Row as SparkRow
 from tests.fuzz.kinds import value_sort
 from tests.fuzz.programs import Program
-from tests.lift.lifting import PYTHON_ERRORS, columns, run_frame, run_series
+from tests.support.lifting import PYTHON_ERRORS, columns, run_frame, run_series
 
 from presieve.driver.inputs import Inputs
 from presieve.ir.fold import Mode, Problem

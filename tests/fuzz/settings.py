@@ -9,7 +9,7 @@ from random import Random
 from tests.fuzz.filters import in_order
 from tests.fuzz.kinds import DECIMALS, KINDS
 from tests.fuzz.programs import Program
-from tests.lift.lifting import columns
+from tests.support.lifting import columns
 
 from presieve.driver.declare import read_declared, with_declared
 from presieve.driver.inputs import TIMEZONE, Inputs

@@ -28,7 +28,7 @@ from tests.fuzz.pairs import FILTERS
 from tests.fuzz.programs import Program
 from tests.fuzz.settings import PLAIN
 from tests.fuzz.spark_tables import CHANGES, grouped_rows, single_rows, table, write
-from tests.lift.lifting import columns
+from tests.support.lifting import columns
 
 from presieve.driver.cache.disk import CACHE
 from presieve.driver.inputs import Inputs, read_inputs

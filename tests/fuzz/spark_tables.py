@@ -18,7 +18,7 @@ from tests.fuzz.execute import Row, Runner
 from tests.fuzz.kinds import KINDS, fits, value_sort
 from tests.fuzz.programs import Program
 from tests.fuzz.settings import Setting
-from tests.lift.lifting import columns
+from tests.support.lifting import columns
 
 from presieve.ir.terms import SQL_TRUE
 from presieve.semantics.interpret import Raised

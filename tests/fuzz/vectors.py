@@ -15,7 +15,7 @@ from tests.fuzz.conditions import Col
 from tests.fuzz.ingredients import Out
 from tests.fuzz.kinds import KINDS, NUMBERS
 from tests.fuzz.programs import HEADER, NAME, Program
-from tests.lift.lifting import columns as schema_columns
+from tests.support.lifting import columns as schema_columns
 
 FORMS = {"frame": 70, "reduction": 30}
 HELPERS = (

@@ -6,7 +6,7 @@ from random import Random
 
 from tests.fuzz.ingredients import Out
 from tests.fuzz.programs import HEADER, NAME, Program
-from tests.lift.programs import COLUMNS, Programs
+from tests.support.random_folds import COLUMNS, Programs
 
 
 def make(random: Random) -> Program:

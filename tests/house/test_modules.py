@@ -73,10 +73,37 @@ LONG = 50
 
 @each_file
 def test_a_function_fits_on_a_screen(name: str) -> None:
-    nodes = ast.walk(ast.parse(FILES[name].read_text()))
-    functions = [n for n in nodes if isinstance(n, ast.FunctionDef)]
-    long = {f.name for f in functions if (f.end_lineno or 0) - f.lineno + 1 > LONG}
+    long = {f.name for f in functions(name) if (f.end_lineno or 0) - f.lineno + 1 > LONG}
     assert not long
+
+
+def functions(name: str) -> list[ast.FunctionDef]:
+    nodes = ast.walk(ast.parse(FILES[name].read_text()))
+    return [n for n in nodes if isinstance(n, ast.FunctionDef)]
+
+
+MANY = 5
+BY_OPTIONS = ("cli/", "benchmarks/commands/")
+"""Commands, whose parameters are their options."""
+
+
+@each_file
+def test_a_function_takes_few_parameters(name: str) -> None:
+    """Positional ones; what stands behind ``*`` names itself where it is called."""
+    many = {f.name for f in functions(name) if len(f.args.posonlyargs + f.args.args) > MANY}
+    assert many <= ({"command"} if name.startswith(BY_OPTIONS) else set())
+
+
+def test_no_test_imports_from_a_test() -> None:
+    """What two of them need stands in a file of its own, or in ``tests/support``."""
+    own = {
+        f"{path.relative_to(ROOT)}: {node.module}"
+        for path in (ROOT / "tests").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tests.")
+        if node.module and node.module.rsplit(".", 1)[1].startswith(("test_", "conftest"))
+    }
+    assert not own
 
 
 CROWD = 24

@@ -14,15 +14,19 @@ NAME = re.compile(r"`(test_\w+\.py)::(test_\w+)`")
 NAMED = sorted(set(NAME.findall("\n".join(ROWS))))
 
 
+def parsed(file: str) -> ast.Module:
+    """The file of that name, which there is once."""
+    (path,) = (ROOT / "tests/backend").rglob(file)
+    return ast.parse(path.read_text())
+
+
 def functions(file: str) -> dict[str, ast.FunctionDef]:
-    tree = ast.parse((ROOT / "tests/backend" / file).read_text())
-    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return {node.name: node for node in parsed(file).body if isinstance(node, ast.FunctionDef)}
 
 
 def is_classic(file: str, name: str) -> bool:
     """Whether the test, or its module, is marked so."""
-    tree = ast.parse((ROOT / "tests/backend" / file).read_text())
-    whole = [ast.unparse(n.value) for n in tree.body if isinstance(n, ast.Assign)]
+    whole = [ast.unparse(n.value) for n in parsed(file).body if isinstance(n, ast.Assign)]
     own = [ast.unparse(d) for d in functions(file)[name].decorator_list]
     pytestmark = any("mark.classic" in text for text in whole)
     return pytestmark or any("classic" in text.lower() for text in own)

@@ -10,12 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.jobs.submit import SUBMIT
 
 JOBS = Path(__file__).parents[2] / "examples" / "jobs"
-SUBMIT = (
-    "--master local[2] --conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false"
-    " --conf spark.sql.shuffle.partitions=2 --conf spark.driver.memory=1g pyspark-shell"
-)
 
 
 @dataclass(frozen=True)

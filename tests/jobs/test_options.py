@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.jobs.test_jobs import SUBMIT
+from tests.jobs.submit import SUBMIT
 
 JOB = """
 import sys

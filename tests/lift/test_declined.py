@@ -15,8 +15,10 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 import pytest
-from tests.lift import decimal_folds, folds, refused
-from tests.lift.lifting import columns, declined, lifted, request
+from tests.lift import refused
+from tests.lift.execution import folds
+from tests.lift.models import decimal_folds
+from tests.support.lifting import columns, declined, lifted, request
 
 import presieve.lift
 from presieve.lift import FrameFunction, Request, RowClass, SeriesFunction, lift

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 from pyspark.sql.types import DoubleType
-from tests.lift.lifting import declined, request
+from tests.support.lifting import declined, request
 
 from presieve.lift.codes import CODES
 from presieve.lift.words import advised

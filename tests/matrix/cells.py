@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tests.backend.conftest import ROWS, SCHEMA, STRANGE, Tables
+from tests.support.games.tables import ROWS, SCHEMA, STRANGE, Tables
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

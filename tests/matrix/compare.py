@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tests.matrix.cells import SCANS, conf
 from tests.matrix.harvest import Named
-from tests.traps.checks import RAISES
+from tests.support.traps.checks import RAISES
 
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.backend import udfs as backend_udfs
 from tests.matrix import udfs as matrix_udfs
 from tests.matrix.cells import Data, Files, tables
 from tests.matrix.harvest import Given
-from tests.traps import udfs as traps_udfs
+from tests.matrix.layouts import Layout
+from tests.support.games import udfs as backend_udfs
+from tests.support.traps import udfs as traps_udfs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-Layout = Callable[[Files, Data], Given]
 
 
 @pytest.fixture(scope="session")

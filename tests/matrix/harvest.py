@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.errors import PySparkException
-from tests.backend import running
-from tests.backend.conftest import Tables
 from tests.matrix.pipelines import OWN
-from tests.traps import checks
+from tests.support import running
+from tests.support.games.tables import Tables
+from tests.support.traps import checks
 
 from presieve.demo.pipelines import PIPELINES
 from presieve.driver.optimize import explain
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).parents[1]
 MODULES = tuple(
-    f"tests.{folder}.{path.stem}"
+    ".".join(("tests", *path.relative_to(TESTS).with_suffix("").parts))
     for folder in ("backend", "traps")
-    for path in sorted((TESTS / folder).glob("test_*.py"))
-    if "connect" not in path.stem  # of sessions of another kind
+    for path in sorted((TESTS / folder).rglob("test_*.py"))
+    if "connect" not in str(path.relative_to(TESTS))  # of sessions of another kind
 )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.backend import udfs
 from tests.matrix.udfs import half
-from tests.traps import udfs as traps
-from tests.traps.checks import agg
+from tests.support.games import udfs
+from tests.support.traps import udfs as traps
+from tests.support.traps.checks import agg
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,11 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.backend.conftest import ROWS, STRANGE
 from tests.matrix.cells import DATA, MISSING, NASTY, Data, Files
 from tests.matrix.compare import differences, pairs
-from tests.matrix.conftest import Layout
 from tests.matrix.harvest import Named, others, pipelines, sources
+from tests.matrix.layouts import Layout
+from tests.support.games.tables import ROWS, STRANGE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

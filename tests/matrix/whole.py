@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.matrix.cells import ALL_FILES, DATA, Data, Files, conf
 from tests.matrix.compare import Pair, differences, pairs
-from tests.matrix.conftest import Layout
 from tests.matrix.harvest import MODULES, Named, others, pipelines, sources
+from tests.matrix.layouts import Layout
 from tests.matrix.pipelines import ROW_FUNCTIONS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from tests.notebook.conftest import Shell
+from tests.notebook.shell import Shell
 
 BEST = """
 class Best:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.docs.pages import page
-from tests.notebook.conftest import Shell
+from tests.notebook.shell import Shell
+from tests.support.pages import page
 
 import presieve
 from presieve.driver.session import setting_of

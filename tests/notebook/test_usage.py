@@ -7,7 +7,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from tests.notebook.conftest import Shell
+from tests.notebook.shell import Shell
 
 import presieve
 

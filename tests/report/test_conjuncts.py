@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import random
-from functools import cache
 
 import pytest
-from tests.synthesis.cases import CASES, Case
+from tests.report.certificates import certificate
+from tests.support.synthesis.cases import CASES, Case
 
-from presieve.certificate import Certificate
-from presieve.driver.synthesize import synthesize
 from presieve.errors import Declined
-from presieve.ir.fold import Mode
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
 from presieve.ir.terms import SQL_TRUE, Lit, Scope, Term, Var, literal_value
@@ -40,21 +37,6 @@ def predicate(text: str) -> Term:
 def told(kind: str, where: str, residual: str) -> list[tuple[str, str, list[str]]]:
     found = accounts(kind, predicate(where), predicate(residual))
     return [(sql(a.term), a.fate, [sql(t) for t in a.above]) for a in found]
-
-
-@cache
-def certificate(case: Case) -> Certificate:
-    mode = "global" if case.mode == Mode.GLOBAL.value else "grouped"
-    found = synthesize(
-        case.fold,
-        case.where,
-        schema=case.schema,
-        returns=case.returns,
-        keys=case.keys if mode == "grouped" else (),
-        mode=mode,
-    )
-    assert found.certificate is not None
-    return found.certificate
 
 
 def values(v: Var, constants: list[Lit]) -> list[Value]:

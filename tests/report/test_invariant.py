@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable
 
 import pytest
-from tests.report.test_conjuncts import certificate
-from tests.synthesis.cases import CASES, Case
+from tests.report.certificates import certificate
+from tests.support.synthesis.cases import CASES, Case
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.report import sliced
 from tests.report.examples import NONE, SPLIT
-from tests.report.test_report import outline
+from tests.report.pages import outline
 
 from presieve.errors import Declined, Span
 from presieve.report import html as pages

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 from tests.report.examples import SPLIT
+from tests.report.pages import outline
 from tests.report.plans import CASES, DECLINED, EMPTY, EXACT, LONG, SIMPLE, WRITTEN, wordy
-from tests.report.test_report import outline
 
 from presieve.backend.statistics.metrics import Measurement
 from presieve.report import html, words

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 from tests.report.examples import SPLIT
-from tests.report.test_report import outline
-from tests.synthesis import folds
+from tests.report.pages import outline
+from tests.support.synthesis import folds
 
 from presieve.backend.statistics.scan_filters import Scans
 from presieve.demo.pipelines import PIPELINES

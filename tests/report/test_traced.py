@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.report.examples import MIXED, NONE, SPLIT
-from tests.report.test_report import outline
+from tests.report.pages import outline
 
 from presieve.errors import UsageError
 from presieve.report.model import ReportData

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.report.test_report import outline
+from tests.report.pages import outline
 
 from presieve.errors import Span, UsageError
 from presieve.report.trace import TableRun

@@ -7,7 +7,7 @@ import math
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from tests.smt.closed import ARITHMETIC, STRINGS, VALUES, constant, opened, rooted
+from tests.support.closed_terms import ARITHMETIC, STRINGS, VALUES, constant, opened, rooted
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import BOOL, STRING

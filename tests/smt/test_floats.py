@@ -13,7 +13,6 @@ from itertools import product
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from tests.smt.closed import FLOATS
 from tests.smt.rules import (
     BINARY,
     A,
@@ -27,6 +26,7 @@ from tests.smt.rules import (
     written,
 )
 from tests.support.amount import amount
+from tests.support.closed_terms import FLOATS
 
 from presieve.ir.text import read
 from presieve.smt import floats

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.smt.closed import SORTS, STRINGS, constant, values
+from tests.support.closed_terms import SORTS, STRINGS, constant, values
 
 from presieve.errors import PresieveError
 from presieve.ir.sorts import STRING, Sort, Tuple

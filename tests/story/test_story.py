@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from benchmarks.suite import Benchmark, benchmarks, load
 from tests.story.replay import check, check_rounds
-from tests.synthesis.cases import CASES, Case
-from tests.synthesis.running import pipeline_of
+from tests.support.synthesis.cases import CASES, Case
+from tests.support.synthesis.running import pipeline_of
 
 from presieve.driver.solve import Solution, solve
 from presieve.driver.synthesize import Synthesis, synthesize

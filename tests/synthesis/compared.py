@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tests.synthesis.cases import Case
+from tests.support.synthesis.cases import Case
 
 ENDS = [-(2**63), -(2**63) + 1, -1, 0, 1, 2, 10, 11, 2**62, 2**63 - 2, 2**63 - 1]
 

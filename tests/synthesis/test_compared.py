@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from tests.support.synthesis.running import pipeline_of, solved
 from tests.synthesis.compared import COMPARED, WITHIN
-from tests.synthesis.running import pipeline_of, solved
-from tests.synthesis.test_table import assert_refuted
+from tests.synthesis.refuted import assert_refuted
 
 from presieve.driver.synthesize import synthesize
 from presieve.ir.ops import app, conjunction, negate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from tests.smt.closed import SORTS, opened, rooted, terms
+from tests.support.closed_terms import SORTS, opened, rooted, terms
 
 from presieve.ir.fold import Column, Field, Fold, Mode, Output, Problem
 from presieve.ir.ops import app

@@ -13,17 +13,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.engine.checks import STRENGTHS
-from tests.synthesis import folds
-from tests.synthesis.cases import Case
-from tests.synthesis.running import (
-    Pipeline,
-    Row,
-    equal,
-    lawful_pool,
-    pipeline_of,
-    solved,
-)
+from tests.support.answers import STRENGTHS
+from tests.support.synthesis import folds
+from tests.support.synthesis.cases import Case
+from tests.support.synthesis.running import Pipeline, Row, equal, lawful_pool, pipeline_of, solved
 
 from presieve.certificate import Certificate, Verified, check
 from presieve.driver.synthesize import synthesize

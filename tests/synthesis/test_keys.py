@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 import pytest
-from tests.synthesis.running import RAISES, Row, equal, pipeline
+from tests.support.synthesis.running import RAISES, Row, equal, pipeline
 
 from presieve.certificate import Verified, check
 from presieve.driver.synthesize import synthesize

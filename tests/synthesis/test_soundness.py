@@ -12,9 +12,8 @@ from random import Random
 
 import pytest
 from tests.support.amount import amount
-from tests.synthesis.cases import CASES, Case
-from tests.synthesis.compared import COMPARED
-from tests.synthesis.running import (
+from tests.support.synthesis.cases import CASES, Case
+from tests.support.synthesis.running import (
     RAISES,
     Pipeline,
     Row,
@@ -23,6 +22,7 @@ from tests.synthesis.running import (
     pipeline_of,
     solved,
 )
+from tests.synthesis.compared import COMPARED
 from tests.synthesis.wide import WIDE
 
 from presieve.certificate import Certificate

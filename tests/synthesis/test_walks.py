@@ -6,8 +6,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.synthesis.cases import CASES, Case
-from tests.synthesis.running import pipeline_of
+from tests.support.synthesis.cases import CASES, Case
+from tests.support.synthesis.running import pipeline_of
 
 from presieve.ir.fold import Problem
 from presieve.semantics.compile import agree

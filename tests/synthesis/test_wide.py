@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from tests.synthesis.running import solved
-from tests.synthesis.test_table import assert_refuted
+from tests.support.synthesis.running import solved
+from tests.synthesis.refuted import assert_refuted
 from tests.synthesis.wide import WIDE
 
 from presieve.driver.inputs import read_filter, read_inputs

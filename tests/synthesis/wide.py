@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tests.synthesis.cases import Case
+from tests.support.synthesis.cases import Case
 
 
 class BestOffer:

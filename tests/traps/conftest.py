@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.support import remembered
-from tests.traps import udfs
-from tests.traps.checks import table
+from tests.support.pickling import pickled_by_value
+from tests.support.traps import udfs
+from tests.support.traps.checks import table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,14 +33,7 @@ ROWS: tuple[tuple[str | None, float | None, int, str | None], ...] = (
 )
 
 
-@pytest.fixture(scope="session", autouse=True)
-def by_value() -> Iterator[None]:
-    """Workers get the functions' code, wherever they run."""
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
-    yield
-    cloudpickle.unregister_pickle_by_value(udfs)  # type: ignore[no-untyped-call]
+by_value = pickled_by_value(udfs, scope="session")
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.traps import udfs
-from tests.traps.checks import outcome, pandas_udf, table, tempting
+from tests.support.traps import udfs
+from tests.support.traps.checks import outcome, pandas_udf, table, tempting
 
 from presieve.driver.optimize import explain, optimize
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.matrix.cells import conf
-from tests.traps import udfs
-from tests.traps.checks import RAISES, agg, kept, moved, outcome
+from tests.support.traps import udfs
+from tests.support.traps.checks import RAISES, agg, kept, moved, outcome
 
 from presieve.driver.optimize import explain, optimize
 

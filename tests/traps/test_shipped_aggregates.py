@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.traps import udfs
-from tests.traps.checks import Trap, agg, kept, left_alone, moved, pandas_udf, table
+from tests.support.traps import udfs
+from tests.support.traps.checks import Trap, agg, kept, left_alone, moved, pandas_udf, table
 
 from presieve.driver.optimize import optimize
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.traps import udfs
-from tests.traps.checks import RAISES, Trap, agg, kept, left_alone, moved, outcome, table
+from tests.support.traps import udfs
+from tests.support.traps.checks import RAISES, Trap, agg, kept, left_alone, moved, outcome, table
 
 from presieve.driver.optimize import optimize
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.traps import udfs
-from tests.traps.checks import agg, kept, left_alone, moved, pandas_udf
+from tests.support.traps import udfs
+from tests.support.traps.checks import agg, kept, left_alone, moved, pandas_udf
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -22,7 +22,7 @@ def names(pattern: str) -> list[str]:
 def test_every_trap_has_a_line_and_a_test() -> None:
     listed = re.findall(r"^\| (T\d\d) \|", PAGE, re.MULTILINE)
     assert listed == [f"T{i:02}" for i in range(1, 25)]
-    assert {name[:3].upper() for name in names("test_part1.py")} == set(listed)
+    assert {name[:3].upper() for name in names("test_spark_python_pandas.py")} == set(listed)
 
 
 def test_every_thread_has_a_line_and_a_test() -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.traps import udfs
-from tests.traps.checks import RAISES, agg, outcome, table, tempting
+from tests.support.traps import udfs
+from tests.support.traps.checks import RAISES, agg, outcome, table, tempting
 
 from presieve.driver.optimize import explain, optimize
 

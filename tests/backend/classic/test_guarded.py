@@ -1,0 +1,206 @@
+"""Under the default policy a condition on data that nobody checked splits the groups: those that
+break it keep all their rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.backend.classic.odd_groups import BAD, GOOD, SCHEMA, applied, report
+from tests.support import aggregators, arrow_udfs
+from tests.support.games.pipelines import pandas_udf
+from tests.support.running import is_connect, plan_text, same_rows
+
+from presieve.driver.optimize import optimize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+@pytest.fixture(scope="module", params=["good json", "bad json", "good parquet", "bad parquet"])
+def table(
+    request: pytest.FixtureRequest,
+    spark: SparkSession,
+    by_value: None,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> DataFrame:
+    """JSON lines, of which nobody knows anything, or Parquet, which may be looked at."""
+    kind, format_ = request.param.split()
+    rows = GOOD + (BAD if kind == "bad" else [])
+    path = str(Path(tmp_path_factory.mktemp("guarded")) / "t")
+    spark.createDataFrame(rows, SCHEMA).coalesce(1).write.format(format_).save(path)
+    return spark.read.schema(SCHEMA).format(format_).load(path)
+
+
+@pytest.fixture(autouse=True)
+def adaptive(spark: SparkSession) -> Iterator[None]:
+    """As Spark has it by default."""
+    key = "spark.sql.adaptive.enabled"
+    before = spark.conf.get(key)
+    spark.conf.set(key, "true")
+    yield
+    spark.conf.set(key, str(before))
+
+
+def udaf(df: DataFrame) -> DataFrame:
+    function = pandas_udf("top", "double")
+    return df.groupBy("team").agg(function("score").alias("m")).filter("m > 90")
+
+
+def arrow_udaf(df: DataFrame) -> DataFrame:
+    from pyspark.sql.pandas import functions
+    from pyspark.util import PythonEvalType
+
+    make: Any = functions.arrow_udf
+    kind = PythonEvalType.SQL_GROUPED_AGG_ARROW_UDF
+    function = make(arrow_udfs.best_loop, "double", functionType=kind)
+    return df.groupBy("team").agg(function("score").alias("m")).filter("m > 90")
+
+
+def count_high(df: DataFrame) -> DataFrame:
+    function = pandas_udf("count_high", "bigint")
+    return df.groupBy("team").agg(function("v").alias("m")).filter("m >= 1")
+
+
+def two_keys(df: DataFrame) -> DataFrame:
+    function = pandas_udf("top", "double")
+    return df.groupBy("team", "day").agg(function("score").alias("m")).filter("m > 90")
+
+
+def computed_key(df: DataFrame) -> DataFrame:
+    from pyspark.sql.functions import expr
+
+    function = pandas_udf("top", "double")
+    return df.groupBy(expr("day % 2")).agg(function("score").alias("m")).filter("m > 90")
+
+
+def aggregator(df: DataFrame) -> DataFrame:
+    from presieve.spark import group_fold
+
+    fold = group_fold(aggregators.Best, "double")
+    return df.groupBy("team").agg(fold("score").alias("m")).filter("m > 90")
+
+
+def below_join(df: DataFrame) -> DataFrame:
+    days = df.sparkSession.sql("SELECT * FROM VALUES (1, 'x'), (2, 'y') AS t(day, name)")
+    return udaf(df.join(days, "day").selectExpr("team", "score"))
+
+
+def of_union(df: DataFrame) -> DataFrame:
+    return applied(df.filter("day < 3").union(df.filter("day > 1")).selectExpr("team", "score"))
+
+
+def scalar(df: DataFrame) -> DataFrame:
+    from pyspark.sql.functions import udf
+
+    def twice(score: float | None) -> float | None:
+        return None if score is None else score * 2.0
+
+    return df.withColumn("w", udf(twice, "double")("score")).filter("w > 180")
+
+
+def rows_in_batches(df: DataFrame) -> DataFrame:
+    def shifted(batches: Any) -> Any:
+        for pdf in batches:
+            pdf["v"] = pdf["v"] + 1
+            yield pdf
+
+    return df.mapInPandas(shifted, SCHEMA).filter("v > 11")
+
+
+SHAPES = (
+    *(applied, udaf, arrow_udaf, count_high, two_keys, computed_key, aggregator, below_join),
+    *(of_union, scalar, rows_in_batches),
+)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_as_written(table: DataFrame, shape: Callable[[DataFrame], DataFrame]) -> None:
+    df = shape(table)
+    same_rows(df, optimize(df, cost="always"))
+    same_rows(df, optimize(df))
+
+
+@pytest.mark.parametrize("shape", [applied, udaf, two_keys, of_union])
+def test_nothing_is_assumed(table: DataFrame, shape: Callable[[DataFrame], DataFrame]) -> None:
+    df = shape(table)
+    found = report(df)
+    assert found.kind != "none", found.declined
+    assert not [a for a in found.assumptions if a["code"] != "may-erase-error"]
+    assert "score >" in found.prefilter
+
+
+def test_a_guard_is_what_keeps_groups_with_nan(table: DataFrame) -> None:
+    """The wrong twin: the bare pre-filter changes the result where its assumption is broken."""
+    df = applied(table)
+    bare = optimize(df, cost="always", policy="assume")
+    assert bare is not df
+    broken = table.filter("isnan(score)").count() > 0
+    assert (sorted(map(str, bare.collect())) != sorted(map(str, df.collect()))) == broken
+    same_rows(df, optimize(df, cost="always"))
+
+
+def test_where_no_group_is_bad_the_plan_becomes_the_plain_one(
+    spark: SparkSession, tmp_path: Path, by_value: None
+) -> None:
+    path = str(tmp_path / "t")
+    spark.createDataFrame(GOOD, SCHEMA).write.json(path)
+    better = optimize(applied(spark.read.schema(SCHEMA).json(path)), cost="always")
+    if is_connect(better):
+        return  # what was run is not shown
+    better.collect()
+    final = plan_text(better).partition("== Initial Plan ==")[0].partition("== Final Plan ==")[2]
+    assert "FlatMapGroupsInPandas" in final
+    assert "Join" not in final
+    assert "Union" not in final
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        lambda df: df.limit(9),
+        lambda df: df.groupBy("team", "day").sum("score").toDF("team", "day", "score"),
+        lambda df: df.selectExpr("team", "first(score) OVER (PARTITION BY day) AS score"),
+        lambda df: df.selectExpr("team", "score + (SELECT sum(x) FROM VALUES (0.1D) t(x)) score"),
+        lambda df: df.dropDuplicates(["team"]),
+    ],
+)
+def test_what_may_give_other_rows_is_not_read_twice(
+    table: DataFrame, below: Callable[[DataFrame], DataFrame]
+) -> None:
+    df = applied(below(table))
+    found = report(df)
+    assert not any(d.get("by") == "the guarded plan" for d in found.discharged)
+    assert not [a for a in found.assumptions if a["code"] != "may-erase-error"]
+    assert "__presieve_class" not in plan_text(optimize(df, cost="always"))
+
+
+def test_without_adaptive_execution_there_is_no_guard(
+    spark: SparkSession, table: DataFrame
+) -> None:
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    df = applied(table)
+    assert "__presieve_class" not in plan_text(optimize(df, cost="always"))
+
+
+def test_strict_has_no_guard(table: DataFrame) -> None:
+    df = applied(table)
+    assert "__presieve_class" not in plan_text(optimize(df, policy="strict", cost="always"))
+
+
+def test_rows_that_come_later(spark: SparkSession, by_value: None) -> None:
+    """A guard is about the rows that are there when the plan runs."""
+    name = "guarded_later"
+    spark.createDataFrame(GOOD, SCHEMA).write.saveAsTable(name, format="parquet", mode="overwrite")
+    try:
+        df = applied(spark.table(name))
+        fast = optimize(df, cost="always")
+        same_rows(df, fast)
+        spark.createDataFrame(BAD, SCHEMA).write.insertInto(name)
+        same_rows(applied(spark.table(name)), optimize(applied(spark.table(name))))
+        same_rows(df.select("*"), fast.select("*"))
+    finally:
+        spark.sql(f"DROP TABLE {name}")

@@ -1,0 +1,102 @@
+"""Filters on grouping columns, above functions of groups that do not lift."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from tests.backend.problems import keyed_udfs
+from tests.support.games.tables import SCHEMA, Tables
+from tests.support.pickling import pickled_by_value
+from tests.support.running import rewritten, untouched
+
+from presieve.driver.optimize import explain, optimize
+from presieve.lift.key_columns.analysis import held_columns
+
+COLUMNS = ("team", "score", "v", "level")
+KEEPING = {
+    "z_scores": SCHEMA,
+    "median_of": "team string, score double",
+    "upper_half": SCHEMA,
+    "whole_or_nothing": SCHEMA,
+}
+OTHERS = {
+    "renamed_key": SCHEMA,
+    "only_the_name": "team string, score double",
+    "rows_without_a_key": SCHEMA,
+    "holes": SCHEMA,
+    "one_more_row": SCHEMA,
+    "left_by_break": SCHEMA,
+    "same_object": SCHEMA,
+    "numbered": SCHEMA,
+    "sampled": SCHEMA,
+}
+
+
+by_value_too = pickled_by_value(keyed_udfs)
+
+
+@pytest.mark.parametrize("name", KEEPING)
+@pytest.mark.parametrize("where", ["team = 'a'", "team IS NULL", "team > 'a' AND score < 93"])
+def test_filters_on_the_key_drop_groups(tables: Tables, name: str, where: str) -> None:
+    groups = tables.strange.groupBy("team").applyInPandas(getattr(keyed_udfs, name), KEEPING[name])
+    boundary = rewritten(groups.filter(where))
+    key = where.partition(" AND ")[0]
+    assert boundary.kind == "exact"
+    assert boundary.prefilter == key
+    assert boundary.residual == "true"
+    sign = {"team = 'a'": "EqualTo(team,a)", "team IS NULL": "IsNull(team)"}
+    assert any(sign.get(key, "GreaterThan(team,a)") in p for p in boundary.pushed_to_scan)
+    assert [a["code"] for a in boundary.assumptions] == ["may-erase-error"]
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_column_of_the_keys_name_is_not_enough(tables: Tables, name: str) -> None:
+    groups = tables.strange.groupBy("team").applyInPandas(getattr(keyed_udfs, name), OTHERS[name])
+    assert untouched(groups.filter("team = 'a'")).declined
+
+
+def test_what_may_raise_is_told_and_refused_under_strict(tables: Tables) -> None:
+    df = tables.plain.groupBy("team").applyInPandas(keyed_udfs.z_scores, SCHEMA)
+    strict = explain(df.filter("team = 'a'"), policy="strict")
+    assert [d.code for d in strict.boundaries[0].declined] == ["may-erase-error"]
+    assert not strict.changed
+
+
+def test_a_key_of_another_type_is_another_value(tables: Tables) -> None:
+    """Rounded keys are not those of the group."""
+    groups = tables.plain.groupBy("v").applyInPandas(
+        keyed_udfs.z_scores, "team string, score double, v int, level string"
+    )
+    df = groups.filter("v = 1")
+    assert optimize(df) is df
+
+
+@pytest.mark.parametrize("name", [*KEEPING, *OTHERS])
+def test_lemma_on_random_groups(name: str) -> None:
+    """Every row has the key in the columns that are said to hold it."""
+    import pandas as pd
+
+    from presieve.errors import DeclineSignal
+
+    function = getattr(keyed_udfs, name)
+    takes_key = function.__code__.co_argcount == 2
+    try:
+        held = held_columns(function, takes_key, COLUMNS, ("team",))
+    except DeclineSignal:
+        held = {}
+    assert held == ({"team": "team"} if name in KEEPING else {})
+    random = Random(7)
+    for _ in range(2500 if held else 0):
+        key = random.choice(["a", "b", "z", "", None])
+        size = random.randint(1, 5)
+        pdf = pd.DataFrame(
+            {
+                "team": pd.Series([key] * size, dtype=object),
+                "score": [random.choice([1.5, float("nan"), -0.0, 99.0]) for _ in range(size)],
+                "v": [random.choice([0, 3, 11, 2**53]) for _ in range(size)],
+                "level": [random.choice(["error", None, ""]) for _ in range(size)],
+            }
+        )
+        result = function((key,), pdf) if takes_key else function(pdf)
+        assert all(x == key or (x is None and key is None) for x in result["team"])

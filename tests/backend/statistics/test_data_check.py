@@ -1,0 +1,139 @@
+"""Checks of the data: asked once of the same files, and never of files that are others by then."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.backend.classic.odd_groups import BAD, GOOD, SCHEMA, applied, report
+from tests.support.running import plan_text, same_rows
+
+from presieve.backend.classic.gateway import ClassicGateway
+from presieve.driver import datachecks
+from presieve.driver.optimize import optimize
+from presieve.driver.session import enabled
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.classic("data are not checked on Spark Connect")
+
+
+@pytest.fixture
+def counts(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The jobs that checks run, by what they counted; nothing is known before."""
+    found: list[int] = []
+    count: Callable[[ClassicGateway, object, int], int] = ClassicGateway.count
+
+    def counted(self: ClassicGateway, plan: object, most: int) -> int:
+        found.append(count(self, plan, most))
+        return found[-1]
+
+    monkeypatch.setattr(ClassicGateway, "count", counted)
+    monkeypatch.setattr(datachecks, "_answers", {})
+    return found
+
+
+def written(spark: SparkSession, path: Path, *, bad: bool = False) -> DataFrame:
+    rows = GOOD + (BAD if bad else [])
+    spark.createDataFrame(rows, SCHEMA).coalesce(1).write.mode("overwrite").parquet(str(path))
+    return spark.read.parquet(str(path))
+
+
+def by(df: DataFrame) -> list[str]:
+    return [d["by"] for d in report(df).discharged]
+
+
+def test_asked_once(spark: SparkSession, by_value: None, tmp_path: Path, counts: list[int]) -> None:
+    df = applied(written(spark, tmp_path / "t"))
+    first = report(df)
+    assert first.kind == "split"
+    assert first.residual == "second IS NOT NULL"
+    assert [d["by"][:21] for d in first.discharged] == ["a check of the data, "]
+    assert first.discharged[0]["by"].endswith(" s")
+    assert by(df) == ["a check of the data, made before"]
+    assert "__presieve_class" not in plan_text(optimize(df, cost="always"))
+    same_rows(df, optimize(df, cost="always"))
+    assert counts == [0]
+
+
+def test_asked_again_of_other_files(
+    spark: SparkSession, by_value: None, tmp_path: Path, counts: list[int]
+) -> None:
+    df = applied(written(spark, tmp_path / "t"))
+    assert by(df)[0].startswith("a check of the data")
+    later = applied(written(spark, tmp_path / "t", bad=True))
+    assert by(later) == ["the guarded plan"]
+    same_rows(later, optimize(later, cost="always"))
+    assert len(counts) == 2
+
+
+def test_rows_that_a_filter_drops_count_too(
+    spark: SparkSession, by_value: None, tmp_path: Path, counts: list[int]
+) -> None:
+    df = applied(written(spark, tmp_path / "t", bad=True).filter("team < 'e'"))
+    assert by(df) == ["the guarded plan"]
+    same_rows(df, optimize(df, cost="always"))
+
+
+def test_many_rows_that_break_a_condition(
+    spark: SparkSession, by_value: None, tmp_path: Path, counts: list[int]
+) -> None:
+    """Then most groups would keep all their rows."""
+    path = str(tmp_path / "t")
+    spark.range(5000).selectExpr(
+        "cast(id % 700 AS string) AS team", "if(id % 3 = 0, double('nan'), 1.0D * id) AS score"
+    ).write.parquet(path)
+    df = applied(spark.read.parquet(path))
+    assert "more than 1,000 rows break that" in report(df).declined[0].reason
+    same_rows(df, optimize(df, cost="always"))
+
+
+def test_kept_between_processes(
+    spark: SparkSession,
+    by_value: None,
+    tmp_path: Path,
+    counts: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PRESIEVE_CACHE", str(tmp_path / "cache"))
+    df = applied(written(spark, tmp_path / "t"))
+    by(df)
+    monkeypatch.setattr(datachecks, "_answers", {})  # another process
+    assert by(df) == ["a check of the data, made before"]
+    assert counts == [0]
+    os.chmod(tmp_path / "cache", 0o777)
+    assert by(df)[0].endswith(" s")
+    assert counts == [0, 0]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"presieve_check": -1}', "x", "null"])
+def test_what_is_no_answer(tmp_path: Path, text: str) -> None:
+    from presieve.driver.cache.disk import Store
+
+    store = Store(tmp_path)
+    store.put("0" * 64, text)
+    assert datachecks._read(store, "0" * 64) is None
+
+
+def test_a_table_is_looked_at_where_the_plan_runs_at_once(
+    spark: SparkSession, by_value: None, counts: list[int]
+) -> None:
+    spark.sql("DROP TABLE IF EXISTS checked_now")
+    spark.createDataFrame(GOOD, SCHEMA).write.saveAsTable("checked_now", format="parquet")
+    try:
+        df = applied(spark.table("checked_now"))
+        optimize(df, cost="always")
+        assert counts == []
+        with enabled(spark, cost="always"):
+            df.collect()
+            assert counts == [0]
+            spark.createDataFrame(BAD, SCHEMA).write.insertInto("checked_now")
+            now = sorted(map(str, df.select("*").collect()))
+        assert len(counts) == 2
+        assert now == sorted(map(str, applied(spark.table("checked_now")).collect()))
+    finally:
+        spark.sql("DROP TABLE checked_now")

@@ -1,0 +1,86 @@
+"""A pipeline as written and as optimized must give the same rows, whether that pays or not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import redirect_stdout
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from presieve.driver.optimize import explain, optimize
+from presieve.driver.solve import Policy
+from presieve.report.model import BoundaryReport
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def rewritten(df: DataFrame, *, policy: Policy = "default") -> BoundaryReport:
+    """The report of the one boundary, after the rewritten pipeline gave the same rows."""
+    better = optimize(df, cost="always", policy=policy)
+    assert better is not df, explain(df, policy=policy)
+    same_rows(df, better)
+    (boundary,) = explain(df, cost="always", policy=policy).boundaries
+    assert boundary.kind != "none"
+    return boundary
+
+
+def rewritings(df: DataFrame) -> tuple[BoundaryReport, BoundaryReport]:
+    """The reports by default, and where what is not known is assumed. The rows are the same."""
+    return rewritten(df), rewritten(df, policy="assume")
+
+
+def untouched(df: DataFrame) -> BoundaryReport:
+    """The report of the one boundary, where the very same DataFrame came back."""
+    assert optimize(df, cost="always") is df
+    (boundary,) = explain(df, cost="always").boundaries
+    assert boundary.kind == "none"
+    return boundary
+
+
+def code(df: DataFrame) -> str:
+    """Why the one boundary of a DataFrame is left as it is."""
+    return untouched(df).declined[0].code
+
+
+def plan_text(df: DataFrame) -> str:
+    """What Spark says of a plan, before and after it is optimized, and of how it is run."""
+    said = StringIO()
+    with redirect_stdout(said):
+        df.explain(extended=True)
+    return said.getvalue()
+
+
+def is_connect(df: DataFrame) -> bool:
+    """Whether the DataFrame is one of Spark Connect."""
+    return type(df).__module__.startswith("pyspark.sql.connect.")
+
+
+def safe(df: DataFrame) -> DataFrame:
+    """Rewritten or not, the rows are the same."""
+    better = optimize(df, cost="always")
+    if better is not df:
+        same_rows(df, better)
+    return better
+
+
+def same_rows(df: DataFrame, better: DataFrame) -> None:
+    """The same schema, and the same rows in some order; zeros are equal, whatever their signs."""
+    assert better.schema == df.schema
+    assert counted(better) == counted(df)
+
+
+def counted(df: DataFrame) -> Counter[tuple[str, ...]]:
+    """The rows with their multiplicities."""
+    return Counter(tuple(map(_text, row)) for row in df.collect())
+
+
+def _text(value: object) -> str:
+    match value:
+        case float():
+            return repr(value + 0.0)  # -0.0 + 0.0 is 0.0
+        case list() | tuple():
+            return repr([_text(v) for v in value])
+        case dict():
+            return repr(sorted((_text(k), _text(v)) for k, v in value.items()))
+    return repr(value)
