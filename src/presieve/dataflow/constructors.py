@@ -1,0 +1,259 @@
+"""Trusted. Tables and columns that a function makes, and numpy's functions item by item."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from presieve.dataflow.context import Call, constant_of, names_of_columns
+from presieve.dataflow.registry import function
+from presieve.dataflow.state import State
+from presieve.dataflow.stored import column_for
+from presieve.dataflow.values import (
+    NO_KEYS,
+    NOWHERE,
+    Column,
+    Items,
+    Opaque,
+    Place,
+    Scalar,
+    Table,
+    TupleV,
+    Value,
+    is_fixed,
+    join,
+    reach_of,
+)
+
+_FRAME = ("pandas.DataFrame", "pandas.core.frame.DataFrame")
+_SERIES = ("pandas.Series", "pandas.core.series.Series")
+_ARRAYS = ("numpy.asarray", "numpy.array", "numpy.ravel")
+
+
+@function(*_FRAME, "pandas.DataFrame.from_records", "pandas.DataFrame.from_dict")
+def _frame(call: Call) -> Value | None:
+    """A table of columns, of rows, or without any."""
+    if call.named.keys() - {"columns", "data", "index", "dtype"} or len(call.args) > 3:
+        return None
+    data = call.argument(0, "data")
+    given = call.argument(2, "columns")
+    names = None if given is None else names_of_columns(call.s, given)
+    if (given is not None and names is None) or ("dtype" in call.named and data is not None):
+        return None
+    if data is None or (_is_nothing(call.s, data)):
+        indexed = call.argument(1, "index") is not None
+        made = tuple((n, Column(name=n)) for n in names or ())
+        return call.s.make(
+            call.site(),
+            lambda place: Table(
+                tuple((n, replace(c, rows=place)) for n, c in made), place, empty=not indexed
+            ),
+        )
+    items = call.s.items(data)
+    if items is None:
+        return None
+    if items.kind == "dict":
+        return _of_columns(call, items, names)
+    if items.kind == "list" and call.argument(1, "index") is None:
+        return _of_rows(call, items, names)
+    return None
+
+
+def _is_nothing(s: State, data: Value) -> bool:
+    items = s.items(data)
+    none = isinstance(data, Scalar) and data.constant is None
+    return none or (items is not None and items.kind == "list" and items.fixed == ())
+
+
+def _of_columns(call: Call, items: Items, names: tuple[str, ...] | None) -> Value | None:
+    """``{name: values}``. Series are matched by their labels, which leaves gaps where they differ."""
+    if items.fields is None:
+        return None
+    fields = dict(items.fields)
+    index = call.argument(1, "index")
+    columns = [v for v in fields.values() if isinstance(v, Column) and v.labelled]
+    rows = {c.rows for c in columns}
+    gaps = bool(columns) and (len(rows) != 1 or None in rows or index is not None)
+    for value in (*fields.values(), *([index] if index is not None else [])):
+        if not isinstance(value, Column | Scalar):
+            call.a.observe(call.s, value, call.node, "values of a new table")
+
+    def column(place: Place, name: str) -> Column:
+        value = fields.get(name)
+        if value is None or (isinstance(value, Column) and value.labelled and gaps):
+            return Column(rows=place, name=name)
+        items_ = call.s.items(value)
+        if items_ is not None and items_.kind == "list":
+            keys = items_.element.keys if isinstance(items_.element, Scalar) else NO_KEYS
+            value = Column(keys, labelled=False)
+        if isinstance(value, Column):
+            alone = value.rowwise and len(rows) == 1 and not gaps
+            return replace(value, rows=place, name=name, rowwise=alone, index=None)
+        return column_for(Table((), place), name, value)
+
+    chosen = names if names is not None else tuple(fields)
+    return call.s.make(
+        call.site(), lambda place: Table(tuple((n, column(place, n)) for n in chosen), place)
+    )
+
+
+def _of_rows(call: Call, items: Items, names: tuple[str, ...] | None) -> Value | None:
+    """``[row, ...]``: dicts by name, tuples and lists by position. A column has the type of all its
+    values, so that only rows of Python's own values are followed.
+    """
+    rows = items.fixed if items.fixed is not None else (items.element,)
+    found: dict[str, Value] | None = None
+    maybe: set[str] = set()
+    for row in rows:
+        fields = None if row is None else _fields(call.s, row, names)
+        if fields is None:
+            return None
+        if found is None:
+            found = fields
+            continue
+        maybe |= found.keys() ^ fields.keys()
+        found = {
+            n: join(found[n], fields[n])
+            if n in found and n in fields
+            else found.get(n, fields.get(n, Scalar()))
+            for n in (*found, *(f for f in fields if f not in found))
+        }
+    for value in found.values() if found else ():
+        call.a.observe(call.s, value, call.node, "values of a new table")
+
+    def column(place: Place, name: str, value: Value) -> Column:
+        keys = value.keys if isinstance(value, Scalar) and name not in maybe else NO_KEYS
+        return Column(keys, rows=place, name=name, memory=reach_of(value))
+
+    chosen = names if names is not None else tuple(found or ())
+    made = found or {}
+    return call.s.make(
+        call.site(),
+        lambda place: Table(
+            tuple((n, column(place, n, made.get(n, Opaque()))) for n in chosen),
+            place,
+            filled=items.fixed is not None,
+        ),
+    )
+
+
+def _fields(s: State, row: Value, names: tuple[str, ...] | None) -> dict[str, Value] | None:
+    items = s.items(row)
+    if items is not None and items.kind == "dict":
+        return None if items.fields is None else dict(items.fields)
+    listed = row.items if isinstance(row, TupleV) else None
+    if items is not None and items.kind == "list":
+        listed = items.fixed
+    if listed is None or names is None or len(names) != len(listed):
+        return None
+    return dict(zip(names, listed, strict=True))
+
+
+@function(*_SERIES)
+def _series(call: Call) -> Value | None:
+    """A list or array as a Series; of values of several types, it may have another one."""
+    value = call.argument(0, "data")
+    if value is None or call.named.keys() - {"data", "name", "dtype", "index"}:
+        return None
+    for given in (*call.args, *call.named.values()):
+        call.a.observe(call.s, given, call.node, "values of a Series")
+    name = constant_of(call.s, call.named["name"]) if "name" in call.named else None
+    named = name if isinstance(name, str) else None
+    if isinstance(value, Column) and "dtype" not in call.named and "index" not in call.named:
+        return replace(value, labelled=True, name=named or value.name)
+    return Column(name=named) if isinstance(value, Column | Scalar) or call.s.items(value) else None
+
+
+@function(*_ARRAYS)
+def _array(call: Call) -> Value | None:
+    value = call.args[0] if len(call.args) == 1 and not call.named else None
+    if isinstance(value, Column):
+        return replace(value, labelled=False, index=None)
+    return None
+
+
+_ELEMENTWISE = (
+    *("abs", "absolute", "add", "arccos", "arcsin", "arctan", "ceil", "cos", "deg2rad", "degrees"),
+    *("divide", "equal", "exp", "expm1", "fabs", "float_power", "floor", "floor_divide", "fmax"),
+    *("fmin", "greater", "greater_equal", "hypot", "isfinite", "isinf", "isnan", "less"),
+    *("less_equal", "log", "log10", "log1p", "log2", "logical_and", "logical_not", "logical_or"),
+    *("maximum", "minimum", "mod", "multiply", "negative", "not_equal", "power", "rad2deg"),
+    *("radians", "rint", "round", "sign", "sin", "sqrt", "square", "subtract", "tan", "tanh"),
+    *("trunc", "where", "nan_to_num", "clip"),
+)
+_TRUTH = frozenset(
+    (
+        *("equal", "greater", "greater_equal", "isfinite", "isinf", "isnan", "less", "less_equal"),
+        *("logical_and", "logical_not", "logical_or", "not_equal"),
+    )
+)
+
+
+@function(*(f"numpy.{name}" for name in _ELEMENTWISE))
+def _of_each(call: Call) -> Value | None:
+    """Item by item: labelled where an argument is, as ufuncs of Series give Series."""
+    if call.named or not all(isinstance(v, Column | Scalar) for v in call.args):
+        return None
+    name = call.name.rpartition(".")[2]
+    if len(call.args) > (3 if name in ("where", "clip") else 1 if name in _UNARY else 2):
+        return None  # ``out``
+    columns = [v for v in call.args if isinstance(v, Column)]
+    if not columns:
+        return Scalar(fixed=all(map(is_fixed, call.args)))
+    rows = columns[0].rows if len({c.rows for c in columns}) == 1 else None
+    alone = rows is not None and all(c.rowwise for c in columns)
+    alone = alone and all(is_fixed(v) for v in call.args if isinstance(v, Scalar))
+    labelled = any(c.labelled for c in columns) and name != "where"
+    return Column(rowwise=alone, rows=rows, labelled=labelled, mask=name in _TRUTH)
+
+
+_UNARY = frozenset(
+    (
+        *("abs", "absolute", "arccos", "arcsin", "arctan", "ceil", "cos", "deg2rad", "degrees"),
+        *("exp", "expm1", "fabs", "floor", "isfinite", "isinf", "isnan", "log", "log10", "log1p"),
+        *("log2", "logical_not", "negative", "rad2deg", "radians", "rint", "sign", "sin", "sqrt"),
+        *("square", "tan", "tanh", "trunc", "nan_to_num"),
+    )
+)
+
+_REDUCING = (
+    *("mean", "median", "std", "var", "sum", "min", "max", "nanmean", "nanmedian", "nansum"),
+    *("nanmin", "nanmax", "nanstd", "average", "percentile", "quantile", "prod", "argmax"),
+    *("argmin", "count_nonzero", "any", "all", "trapz"),
+)
+
+
+@function(*(f"numpy.{name}" for name in _REDUCING))
+def _reduced(call: Call) -> Value | None:
+    known = call.named.keys() <= {"axis", "ddof", "weights"}
+    if not known or not call.args or not all(isinstance(v, Column | Scalar) for v in call.args):
+        return None
+    return Scalar(fixed=all(map(is_fixed, call.args)))
+
+
+@function("numpy.arange", "numpy.zeros", "numpy.ones", "numpy.linspace", "numpy.cumsum")
+def _made(call: Call) -> Value | None:
+    if call.named or not all(isinstance(v, Column | Scalar) for v in call.args):
+        return None
+    return Column(labelled=False, memory=NOWHERE)
+
+
+@function("pandas.to_datetime", "pandas.to_numeric", "pandas.isna", "pandas.isnull")
+@function("pandas.notna", "pandas.notnull")
+def _converted(call: Call) -> Value | None:
+    value = call.args[0] if len(call.args) == 1 else None
+    if isinstance(value, Scalar):
+        return Scalar(fixed=value.fixed)
+    if not isinstance(value, Column):
+        return None
+    mask = call.name.startswith(("pandas.is", "pandas.not"))
+    # Formats are guessed by the first value.
+    return Column(rowwise=value.rowwise and mask, rows=value.rows, mask=mask, name=value.name)
+
+
+@function("pandas.Timestamp", "pandas.Timedelta", "pandas.DateOffset", "pandas.date_range")
+def _dates(call: Call) -> Value | None:
+    values = [*call.args, *call.named.values()]
+    if not all(isinstance(v, Scalar) for v in values):
+        return None
+    fixed = all(map(is_fixed, values))
+    return Column(labelled=False) if call.name.endswith("range") else Scalar(fixed=fixed)

@@ -1,0 +1,167 @@
+"""Trusted. ``groupby`` inside of a function.
+
+A group's key is what its rows have in the grouping column, so that labels hold what the column
+holds. Rows whose key is missing are in no group.
+"""
+
+from __future__ import annotations
+
+from presieve.dataflow.columns import called_back
+from presieve.dataflow.context import Call, constant_of
+from presieve.dataflow.registry import of_grouped
+from presieve.dataflow.rows import rows_of
+from presieve.dataflow.values import (
+    DATA,
+    NO_KEYS,
+    Column,
+    Grouped,
+    Opaque,
+    Place,
+    Ref,
+    Table,
+    TupleV,
+    Value,
+)
+
+_TABLE = DATA | {"pandas", "numpy"}
+
+
+def _own(call: Call) -> tuple[Grouped, Table]:
+    owner = call.owner
+    assert isinstance(owner, Grouped)
+    table = call.s.table(owner.table)
+    assert table is not None
+    return owner, table
+
+
+def _read(call: Call, names: tuple[str, ...] | None) -> None:
+    _, table = _own(call)
+    columns = [c for n, c in table.columns if names is None or n in names]
+    columns += [table.rest] if table.rest is not None else []
+    for column in columns:
+        call.a.reads(column.unread, f".{call.name}() looks at all columns", call.node)
+
+
+def _chosen(grouped: Grouped) -> tuple[str, ...] | None:
+    if isinstance(grouped.chosen, str):
+        return (grouped.chosen,)
+    return grouped.chosen
+
+
+def _labels(grouped: Grouped, table: Table) -> tuple[tuple[str, frozenset[str]], ...]:
+    columns = dict(table.columns)
+    return tuple((n, columns[n].keys if n in columns else NO_KEYS) for n in grouped.by)
+
+
+def _per_group(call: Call, names: tuple[str, ...] | None) -> Value:
+    """One row for each group, with these columns; None: with some of them."""
+    grouped, table = _own(call)
+    labels = _labels(grouped, table)
+
+    def make(place: Place) -> Table:
+        made = tuple((n, Column(rows=place, name=n)) for n in names or ())
+        rest = Column() if names is None else None
+        if grouped.flat:
+            held = tuple((n, Column(k, rows=place, name=n)) for n, k in labels)
+            return Table((*held, *made), place, rest, sure=names is not None)
+        return Table(made, place, rest, index=labels, sure=names is not None)
+
+    return call.s.make(call.site(), make)
+
+
+@of_grouped(
+    *("sum", "mean", "median", "min", "max", "std", "var", "count", "nunique", "prod", "first"),
+    *("last", "sem", "quantile", "any", "all", "skew", "idxmin", "idxmax"),
+)
+def _reduced(call: Call) -> Value | None:
+    grouped, table = _own(call)
+    for value in (*call.args, *call.named.values()):
+        call.a.observe(call.s, value, call.node, "arguments")
+    if isinstance(grouped.chosen, str) and not grouped.flat:
+        _read(call, (grouped.chosen,))
+        return Column(name=grouped.chosen, index=_labels(grouped, table))
+    names = _chosen(grouped)
+    _read(call, names)
+    return _per_group(call, names)
+
+
+@of_grouped("size", "ngroups")
+def _sizes(call: Call) -> Value | None:
+    grouped, table = _own(call)
+    if grouped.flat:
+        return _per_group(call, ("size",))
+    return Column(index=_labels(grouped, table))
+
+
+@of_grouped("agg", "aggregate")
+def _aggregated(call: Call) -> Value | None:
+    grouped, table = _own(call)
+    called_back(call)
+    named = {n: constant_of(call.s, v) for n, v in call.named.items()}
+    chosen = _chosen(grouped)
+    if not call.args and named:
+        pairs = [v for v in named.values() if isinstance(v, tuple) and len(v) == 2]
+        columns = [v[0] for v in pairs if isinstance(v[0], str)]
+        whole = chosen is None and len(columns) < len(named)
+        # ``name=(column, function)``, where the function may be one that is not a constant.
+        read = None if whole else (*columns, *(chosen or ()))
+        _read(call, _named_columns(call) if whole else read)
+        return _per_group(call, tuple(named))
+    if len(call.args) != 1 or call.named:
+        return None
+    items = call.s.items(call.args[0])
+    if items is not None and items.kind == "dict" and items.fields is not None:
+        names = tuple(n for n, _ in items.fields)
+        single = all(call.s.items(v) is None for _, v in items.fields)
+        _read(call, names)
+        return _per_group(call, names if single else None)
+    _read(call, chosen)
+    if isinstance(grouped.chosen, str) and items is None and not grouped.flat:
+        return Column(name=grouped.chosen, index=_labels(grouped, table))
+    return _per_group(call, chosen if items is None else None)
+
+
+def _named_columns(call: Call) -> tuple[str, ...] | None:
+    """The columns of ``name=(column, function)``; None where one is not known."""
+    found: list[str] = []
+    for value in call.named.values():
+        name = constant_of(call.s, value.items[0]) if isinstance(value, TupleV) else ...
+        if not isinstance(name, str):
+            return None
+        found.append(name)
+    return tuple(found)
+
+
+@of_grouped("head", "tail", "nth", "sample_none")
+def _some(call: Call) -> Value | None:
+    grouped, table = _own(call)
+    if grouped.chosen is not None or call.name == "nth":
+        return None
+    return call.s.make(call.site(), lambda place: rows_of(table, place, shared=True))
+
+
+@of_grouped("cumcount", "ngroup", "transform", "cumsum", "cummax", "cummin", "shift", "diff")
+@of_grouped("rank", "pct_change", "ffill", "bfill", "cumprod")
+def _beside(call: Call) -> Value | None:
+    grouped, table = _own(call)
+    called_back(call)
+    for value in (*call.args, *call.named.values()):
+        call.a.observe(call.s, value, call.node, "arguments")
+    _read(call, _chosen(grouped) if call.name not in ("cumcount", "ngroup") else ())
+    if isinstance(grouped.chosen, str) or call.name in ("cumcount", "ngroup"):
+        return Column(rows=table.rows)
+    return Opaque(packages=_TABLE)
+
+
+@of_grouped("apply", "filter", "pipe", "rolling", "expanding", "ewm", "resample", "describe")
+@of_grouped("value_counts", "unique", "nlargest", "nsmallest", "get_group", "groups", "indices")
+@of_grouped("__iter__", "corr", "cov", "sample", "fillna", "ohlc")
+def _other(call: Call) -> Value | None:
+    grouped, table = _own(call)
+    _read(call, None if call.name in ("apply", "filter", "pipe") else _chosen(grouped))
+    for value in (*call.args, *call.named.values()):
+        call.a.observe(call.s, value, call.node, "arguments")
+    called_back(call)
+    assert isinstance(grouped.table, Ref)
+    columns = [c for _, c in table.columns]
+    return Opaque(frozenset().union(*(c.memory for c in columns)), _TABLE)

@@ -1,0 +1,136 @@
+"""Trusted. Names from outside of a function: constants, packages, functions and objects."""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import decimal
+import sys
+from types import BuiltinFunctionType, FunctionType, ModuleType
+
+from presieve.dataflow.context import Analysis, Owner
+from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function
+from presieve.dataflow.state import State
+from presieve.dataflow.values import (
+    DATA,
+    Function,
+    Items,
+    Library,
+    Opaque,
+    Ref,
+    Scalar,
+    TupleV,
+    Value,
+)
+from presieve.errors import DeclineSignal
+from presieve.lift.python.names import names_of, own_names
+from presieve.lift.python.shipped import function_source
+from presieve.lift.python.zones import Zone
+
+_CONSTANTS = (bool, int, float, str, bytes, dt.date, dt.datetime, dt.timedelta, decimal.Decimal)
+
+
+def open_owner(a: Analysis, function: FunctionType, *, generator: bool = False) -> int:
+    """The number of the function among those that are read. Declines as ``function_source``."""
+    for at, owner in enumerate(a.owners):
+        if owner.function is function:
+            return at
+    source = function_source(function, generator=generator)
+    own = frozenset(own_names(function))
+    a.owners.append(Owner(function, source, names_of(function, Zone("UTC")), own))
+    return len(a.owners) - 1
+
+
+def outside(a: Analysis, s: State, node: ast.Name) -> Value:
+    """What a name means that is no variable of a function that is being followed."""
+    owner = a.owner
+    if node.id in owner.own:
+        return Opaque()  # not bound yet on any way: it raises
+    try:
+        found = owner.names.found(node.id)
+    except DeclineSignal as signal:
+        a.note("keys", str(signal), node)
+        return Opaque()
+    return of_object(a, s, found, node.id)
+
+
+def of_object(a: Analysis, s: State, found: object, name: str) -> Value:
+    """An object that is there before the function is called."""
+    if found is None or type(found) in _CONSTANTS:
+        return Scalar(constant=found, fixed=True)
+    if type(found) is tuple:
+        return TupleV(tuple(of_object(a, s, f, f"{name}[{i}]") for i, f in enumerate(found)))
+    if isinstance(found, ModuleType):
+        return Library(found.__name__)
+    if isinstance(found, FunctionType):
+        return _of_function(a, found)
+    if isinstance(found, type | BuiltinFunctionType) or _is_package_function(found):
+        return _of_class(found)
+    place = a.outside_place(name)
+    if type(found) is list and all(f is None or type(f) in _CONSTANTS for f in found):
+        items = tuple(Scalar(constant=f, fixed=True) for f in found)
+        element = Scalar(fixed=True) if items else None
+        s.heap.setdefault(place, Items("list", element, items))
+        return Ref(frozenset((place,)))
+    return Opaque(frozenset((place,)), _packages_in(found))
+
+
+def _of_function(a: Analysis, found: FunctionType) -> Value:
+    path = f"{found.__module__}.{found.__qualname__}"
+    if _is_known(found.__module__) and _genuine(path, found):
+        return Library(path)
+    try:
+        at = open_owner(a, found)
+    except DeclineSignal:
+        return Opaque()
+    return Function(a.owners[at].source.node, at, -1)
+
+
+def _is_known(module: object) -> bool:
+    package = str(module).partition(".")[0]
+    return package in COMPUTING or of_function(f"{package}.x") != of_function("?.x")
+
+
+def _genuine(path: str, found: object) -> bool:
+    """Whether the object is what its package has under this path: workers import it there."""
+    parts = path.split(".")
+    for size in range(len(parts) - 1, 0, -1):
+        module = sys.modules.get(".".join(parts[:size]))
+        if module is not None:
+            at: object = module
+            for part in parts[size:]:
+                at = getattr(at, part, None)
+            return at is found
+    return False
+
+
+def _is_package_function(found: object) -> bool:
+    """Functions that are objects of a class, as those of numpy."""
+    return callable(found) and type(found).__module__.partition(".")[0] == "numpy"
+
+
+def _of_class(found: object) -> Value:
+    module = str(getattr(found, "__module__", None) or type(found).__module__)
+    name = str(getattr(found, "__qualname__", getattr(found, "__name__", "?")))
+    if isinstance(found, type) and not _is_known(module):
+        return Opaque()
+    return Library(f"{'builtins' if module == 'None' else module}.{name}")
+
+
+def _packages_in(found: object) -> frozenset[str] | None:
+    """The packages whose objects one may be, or hold as a container of Python's."""
+    if type(found) in (list, set, frozenset, dict):
+        held = [*found, *found.values()] if isinstance(found, dict) else [*found]  # type: ignore[misc]
+        if len(held) > 10_000:
+            return None
+        kinds = {type(h) for h in held}
+        plain = (*_CONSTANTS, type(None))
+        if kinds <= {*plain, tuple} and all(
+            type(x) in plain for h in held if type(h) is tuple for x in h
+        ):
+            return DATA
+        return None
+    if type(found).__module__ == "pyspark.core.broadcast" or type(found).__name__ == "Broadcast":
+        return DATA | {"numpy", "pandas"}
+    package = type(found).__module__.partition(".")[0]
+    return frozenset((package,)) if package in COMPUTING or package in MESSAGES else None

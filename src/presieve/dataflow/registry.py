@@ -1,0 +1,53 @@
+"""Trusted. The tables of models: functions by path, methods by the kind of their owner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from presieve.dataflow.context import Call
+from presieve.dataflow.values import Value
+
+Model: TypeAlias = Callable[[Call], Value | None]
+"""None: the call is not followed as it is written, and taken as one of any function."""
+
+FUNCTIONS: dict[str, Model] = {}
+TABLE_METHODS: dict[str, Model] = {}
+COLUMN_METHODS: dict[str, Model] = {}
+GROUPED_METHODS: dict[str, Model] = {}
+ITEMS_METHODS: dict[str, Model] = {}
+
+
+def _into(table: dict[str, Model], names: tuple[str, ...]) -> Callable[[Model], Model]:
+    def register(model: Model) -> Model:
+        for name in names:
+            assert name not in table, name
+            table[name] = model
+        return model
+
+    return register
+
+
+def function(*paths: str) -> Callable[[Model], Model]:
+    """A model of functions, by dotted path."""
+    return _into(FUNCTIONS, paths)
+
+
+def of_table(*names: str) -> Callable[[Model], Model]:
+    """A model of methods of DataFrames."""
+    return _into(TABLE_METHODS, names)
+
+
+def of_column(*names: str) -> Callable[[Model], Model]:
+    """A model of methods of Series and arrays."""
+    return _into(COLUMN_METHODS, names)
+
+
+def of_grouped(*names: str) -> Callable[[Model], Model]:
+    """A model of methods of ``groupby``."""
+    return _into(GROUPED_METHODS, names)
+
+
+def of_items(*names: str) -> Callable[[Model], Model]:
+    """A model of methods of lists, sets and dicts."""
+    return _into(ITEMS_METHODS, names)

@@ -1,0 +1,30 @@
+"""Trusted. What is known of a table that a function gives."""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.dataflow.context import Analysis, Result
+from presieve.dataflow.state import State
+from presieve.dataflow.values import Value
+
+
+def given(a: Analysis, s: State, value: Value, node: ast.AST) -> Result:
+    """A table is given to Spark, which reads all of it."""
+    a.observe(s, value, node, "the table that is given holds it")
+    table = s.table(value)
+    if table is None:
+        a.note("keys", "what is given is not followed", node)
+        a.note("rows", "what is given is not followed", node)
+        return Result({}, {}, rowwise=False)
+    if table.empty:
+        return Result(None, {}, rowwise=True)
+    rest = table.rest
+    keys = {n: c.keys for n, c in table.columns if c.keys}
+    alone = table.rowwise and rest is None and all(c.rowwise for _, c in table.columns)
+    passes = {n: c.passes for n, c in table.columns if c.passes is not None}
+    if not alone:
+        spoiling = [n for n, c in table.columns if not c.rowwise]
+        reason = f"{', '.join(spoiling)} may hang on other rows" if spoiling else "rows are chosen"
+        a.note("rows", reason, node)
+    return Result(keys, passes, alone)

@@ -1,0 +1,77 @@
+"""Trusted. Tables with some rows, or some columns, of another table."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import replace
+
+from presieve.dataflow.context import Analysis
+from presieve.dataflow.state import State
+from presieve.dataflow.values import (
+    NOWHERE,
+    Column,
+    Opaque,
+    Place,
+    Ref,
+    Table,
+    Value,
+)
+
+
+def some_rows(
+    a: Analysis, s: State, ref: Ref, site: tuple[int, ...], *, shared: bool, rowwise: bool = False
+) -> Ref:
+    """Some of a table's rows, in any order, perhaps more than once. ``shared``: it may be a view.
+    ``rowwise``: whether a row is among them depends on that row alone.
+    """
+    table = s.table(ref)
+    assert table is not None
+    return s.make(site, lambda place: rows_of(table, place, shared=shared, rowwise=rowwise))
+
+
+def rows_of(table: Table, place: Place, *, shared: bool, rowwise: bool = False) -> Table:
+    """As :func:`some_rows`."""
+
+    def column(found: Column, at: int) -> Column:
+        memory = found.memory if shared else frozenset((Place((*place.site, at)),))
+        kept = found if rowwise else replace(found, passes=None, rowwise=False)
+        return replace(kept, rows=place, memory=memory)
+
+    return replace(
+        table,
+        columns=tuple((n, column(c, at)) for at, (n, c) in enumerate(table.columns)),
+        rest=None if table.rest is None else column(table.rest, len(table.columns)),
+        rows=place,
+        filled=False,
+        rowwise=table.rowwise and rowwise,
+        index=table.index,
+    )
+
+
+def some_columns(a: Analysis, s: State, ref: Ref, names: Iterable[str], node: ast.AST) -> Value:
+    """``table[[names]]``."""
+    table = s.table(ref)
+    assert table is not None
+    found = []
+    for name in names:
+        column = table.column(name)
+        if column is None:
+            return Opaque(NOWHERE, frozenset(("pandas",)))  # it raises
+        found.append((name, column))
+    rest = None
+    return s.make(
+        a.site(node, 3), lambda _: replace(table, columns=tuple(found), rest=rest, sure=True)
+    )
+
+
+def series_of(a: Analysis, table: Table, name: str, node: ast.AST) -> Value:
+    """``table[name]``, which reads the column."""
+    column = table.column(name)
+    if column is None:
+        return Opaque(NOWHERE, frozenset(("pandas",)))  # it raises
+    a.reads(column.unread, f"{ast.unparse(node)} is read", node)
+    rows = None if table.rows is None or table.rows.older else table.rows
+    return replace(
+        column, unread=frozenset(), rows=rows, labelled=True, name=name, index=table.index
+    )

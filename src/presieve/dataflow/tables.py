@@ -1,0 +1,405 @@
+"""Trusted. Methods of DataFrames.
+
+pandas 2 and 3: ``pandas/core/frame.py``, ``pandas/core/generic.py``. None of those listed here
+changes its owner unless ``inplace`` says so; that is followed for those that give tables.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from presieve.dataflow.columns import called_back
+from presieve.dataflow.context import Call, constant_of, names_of_columns
+from presieve.dataflow.registry import TABLE_METHODS, Model, of_table
+from presieve.dataflow.rows import rows_of, series_of
+from presieve.dataflow.state import NEW
+from presieve.dataflow.stored import drop_columns, set_column
+from presieve.dataflow.values import (
+    DATA,
+    NONE,
+    Column,
+    Function,
+    Grouped,
+    Items,
+    Opaque,
+    Place,
+    Ref,
+    Row,
+    Scalar,
+    Table,
+    Value,
+    is_fixed,
+)
+
+_TABLE = DATA | {"pandas", "numpy"}
+
+
+def own_table(call: Call) -> Table:
+    """The table whose method is called."""
+    table = call.s.table(call.owner)
+    assert table is not None
+    return table
+
+
+def is_attribute(name: str) -> bool:
+    """Whether a DataFrame has this by itself, whatever its columns are."""
+    return name in TABLE_METHODS or name in _ATTRIBUTES
+
+
+_ATTRIBUTES = frozenset(
+    (
+        *("T", "abs", "add", "add_prefix", "add_suffix", "align", "asfreq", "asof", "at", "attrs"),
+        *("axes", "between_time", "bool", "columns", "compare", "div", "dot", "dtypes", "empty"),
+        *("eq", "flags", "ge", "gt", "iat", "iloc", "index", "infer_objects", "keys", "le", "loc"),
+        *("lookup", "lt", "mod", "mul", "ndim", "ne", "pad", "plot", "pow", "pipe", "shape"),
+        *("size", "style", "sub", "swapaxes", "swaplevel", "truediv", "tz_convert", "values"),
+        *("xs", "update", "insert", "pop", "items", "info", "first", "last", "divide", "multiply"),
+        *("subtract", "radd", "rsub", "rmul", "rdiv", "product", "sparse", "hist", "boxplot"),
+        *("squeeze", "set_flags", "take", "rpow", "rmod", "swaplevel", "eval", "memory_usage"),
+    )
+)
+
+
+def _new(make: Callable[[Call, Table, Place], Table | None]) -> Model:
+    """A model that gives a new table, or puts it in the place of the owner (``inplace=True``)."""
+
+    def model(call: Call) -> Value | None:
+        inplace = call.constant(99, "inplace", default=False)
+        call.named.pop("inplace", None)
+        made = make(call, own_table(call), NEW)
+        if made is None or inplace not in (True, False):
+            if inplace is not False:
+                call.named["inplace"] = Scalar()
+            return None
+        if inplace is True and isinstance(call.owner, Ref):
+            copy = call.s.make(call.site(), lambda _: made)
+            done = call.s.table(copy)
+            assert done is not None
+            call.s.update(call.owner, done)
+            call.a.changes(call.owner.places, call.node, f".{call.name}()")
+            return NONE
+        return call.s.make(call.site(), lambda _: made)
+
+    return model
+
+
+def _read(call: Call, table: Table, names: tuple[str, ...] | None) -> None:
+    """Read these columns; None: all of them."""
+    columns = [c for n, c in table.columns if names is None or n in names]
+    if table.rest is not None:
+        columns.append(table.rest)
+    for column in columns:
+        call.a.reads(column.unread, f".{call.name}() looks at all columns", call.node)
+
+
+def _names(call: Call, at: int, name: str) -> tuple[str, ...] | None:
+    value = call.argument(at, name)
+    return None if value is None else names_of_columns(call.s, value)
+
+
+def _sorted(call: Call, table: Table, place: Place) -> Table | None:
+    if "key" in call.named or call.constant(1, "axis", default=0) != 0:
+        return None
+    if call.name == "sort_values":
+        _read(call, table, _names(call, 0, "by"))
+    return replace(rows_of(table, place, shared=True), filled=table.filled)
+
+
+def _cut(call: Call, table: Table, place: Place) -> Table | None:
+    if call.name in ("nlargest", "nsmallest"):
+        _read(call, table, _names(call, 1, "columns"))
+    return rows_of(table, place, shared=True)
+
+
+def _distinct(call: Call, table: Table, place: Place) -> Table | None:
+    if call.constant(0, "axis", default=0) != 0 and call.name == "dropna":
+        return None
+    at = 0 if call.name == "drop_duplicates" else 3
+    _read(call, table, _names(call, at, "subset"))
+    alone = call.name == "dropna" and call.named.keys() <= {"subset"} and not call.args
+    return rows_of(table, place, shared=False, rowwise=alone)
+
+
+def _queried(call: Call, table: Table, place: Place) -> Table | None:
+    text = call.constant(0, "expr")
+    words = frozenset(re.findall(r"\w+", text)) if isinstance(text, str) else None
+    if words is None or not isinstance(text, str) or "@" in text or "(" in text or "`" in text:
+        _read(call, table, None)
+    else:
+        _read(call, table, tuple(n for n in table.names if n in words))
+    return rows_of(table, place, shared=False)
+
+
+def _copied(_call: Call, table: Table, _place: Place) -> Table | None:
+    return table
+
+
+def _reset(call: Call, table: Table, place: Place) -> Table | None:
+    if call.args or call.named.keys() - {"drop"}:
+        return None
+    drop = call.constant(1, "drop", default=False)
+    if drop not in (True, False):
+        return None
+    columns = tuple((n, replace(c, rows=place)) for n, c in table.columns)
+    if drop is False and table.index is not None:
+        labels = tuple((n, Column(k, rows=place, name=n)) for n, k in table.index)
+        columns = (*labels, *columns)
+    elif drop is False:
+        name = "level_0" if "index" in table.names else "index"
+        columns = ((name, Column(rows=place, name=name)), *columns)
+    return replace(table, columns=columns, rows=place, index=None)
+
+
+def _indexed(call: Call, table: Table, place: Place) -> Table | None:
+    names = _names(call, 0, "keys")
+    if names is None or call.named.keys() - {"keys", "drop"} or table.rest is not None:
+        return None
+    if call.constant(1, "drop", default=True) is not True or not set(names) <= set(table.names):
+        return None
+    _read(call, table, names)
+    index = tuple((n, c.keys) for n, c in table.columns if n in names)
+    rest = tuple((n, replace(c, rows=place)) for n, c in table.columns if n not in names)
+    ordered = tuple((n, dict(index)[n]) for n in names)
+    return replace(table, columns=rest, rows=place, index=ordered)
+
+
+def _dropped(call: Call, table: Table, place: Place) -> Table | None:
+    names = _names(call, 99, "columns")
+    if names is None and call.constant(1, "axis", default=0) in (1, "columns"):
+        names = _names(call, 0, "labels")
+    if names is not None:
+        missing = call.constant(99, "errors", default="raise")
+        if missing == "raise":
+            _read(call, table, names)
+        columns = tuple((n, c) for n, c in table.columns if n not in names)
+        return replace(table, columns=columns)
+    if call.constant(1, "axis", default=0) == 0 and "columns" not in call.named:
+        for value in (*call.args, *call.named.values()):
+            call.a.observe(call.s, value, call.node, "rows are dropped by label")
+        return rows_of(table, place, shared=False)
+    return None
+
+
+def _renamed(call: Call, table: Table, _place: Place) -> Table | None:
+    value = call.argument(99, "columns")
+    items = None if value is None else call.s.items(value)
+    if call.args or call.named.keys() != {"columns"} or items is None or items.fields is None:
+        return None
+    names = {n: constant_of(call.s, v) for n, v in items.fields}
+    if items.kind != "dict" or not all(isinstance(v, str) for v in names.values()):
+        return None
+    made = [(str(names.get(n, n)), c) for n, c in table.columns]
+    if len({n for n, _ in made}) < len(made):
+        return None
+    return replace(table, columns=tuple((n, replace(c, name=n)) for n, c in made))
+
+
+def _filled(call: Call, table: Table, _place: Place) -> Table | None:
+    """``fillna``, ``astype`` and the like of some columns alone."""
+    value = call.argument(0, "value" if call.name == "fillna" else "dtype")
+    items = None if value is None else call.s.items(value)
+    names = dict(items.fields or ()) if items is not None and items.fields is not None else None
+    if names is None:
+        _read(call, table, None)
+
+    given = [*call.args, *call.named.values()]
+    fixed = all(
+        is_fixed(v) for v in (dict(items.fields).values() if items and items.fields else given)
+    )
+    alone = fixed and call.name in ("fillna", "astype", "round", "abs")
+    alone = alone and len(given) == (0 if call.name == "abs" else 1)
+
+    def column(name: str, found: Column) -> Column:
+        if names is not None and name not in names:
+            return found
+        call.a.reads(found.unread, f".{call.name}() changes it", call.node)
+        rowwise = found.rowwise and alone
+        return Column(rowwise=rowwise, rows=found.rows, name=name)
+
+    columns = tuple((n, column(n, c)) for n, c in table.columns)
+    rest = None if table.rest is None else Column()
+    return replace(table, columns=columns, rest=rest)
+
+
+def _filtered(call: Call, table: Table, _place: Place) -> Table | None:
+    names = _names(call, 0, "items")
+    if names is None or len(call.args) + len(call.named) != 1:
+        return None
+    return replace(table, columns=tuple((n, c) for n, c in table.columns if n in names))
+
+
+def _exploded(call: Call, table: Table, place: Place) -> Table | None:
+    names = _names(call, 0, "column")
+    if names is None:
+        return None
+    _read(call, table, names)
+    made = rows_of(table, place, shared=False)
+    columns = tuple((n, Column(name=n, rows=place) if n in names else c) for n, c in made.columns)
+    return replace(made, columns=columns)
+
+
+def _melted(call: Call, table: Table, place: Place) -> Table | None:
+    names = _names(call, 0, "id_vars")
+    values = _names(call, 1, "value_vars")
+    made = [call.constant(2, "var_name", "variable"), call.constant(3, "value_name", "value")]
+    if names is None or not all(isinstance(m, str) for m in made):
+        return None
+    if call.named.keys() - {"id_vars", "value_vars", "var_name", "value_name"}:
+        return None
+    _read(call, table, None if values is None else (*names, *values))
+    kept = tuple((n, c) for n, c in table.columns if n in names)
+    columns = rows_of(replace(table, columns=kept), place, shared=False)
+    more = tuple((str(m), Column(rows=place, name=str(m))) for m in made)
+    return replace(columns, columns=columns.columns + more, index=None, sure=False)
+
+
+for _names_, _make in (
+    (("sort_values", "sort_index"), _sorted),
+    (("head", "tail", "nlargest", "nsmallest", "truncate"), _cut),
+    (("dropna", "drop_duplicates"), _distinct),
+    (("query",), _queried),
+    (("copy", "convert_dtypes_none"), _copied),
+    (("reset_index",), _reset),
+    (("set_index",), _indexed),
+    (("drop",), _dropped),
+    (("rename",), _renamed),
+    (("fillna", "astype", "round", "abs", "replace", "ffill", "bfill"), _filled),
+    (("filter",), _filtered),
+    (("explode",), _exploded),
+    (("melt",), _melted),
+):
+    of_table(*_names_)(_new(_make))
+
+
+@of_table("assign")
+def _assigned(call: Call) -> Value | None:
+    if call.args or not isinstance(call.owner, Ref):
+        return None
+    table = own_table(call)
+    made = call.s.make(call.site(), lambda _: table)
+    for name, given in call.named.items():
+        value = given
+        if isinstance(given, Function):
+            value = call.a.evaluator.inlined(call, given, [made], {})
+        set_column(call.a, call.s, made, name, value, call.node)
+    return made
+
+
+@of_table("insert")
+def _inserted(call: Call) -> Value | None:
+    name = call.constant(1, "column")
+    value = call.argument(2, "value")
+    if not isinstance(name, str) or value is None or not isinstance(call.owner, Ref):
+        return None
+    set_column(call.a, call.s, call.owner, name, value, call.node)
+    table = own_table(call)
+    call.s.update(call.owner, replace(table, sure=False))
+    return NONE
+
+
+@of_table("pop")
+def _popped(call: Call) -> Value | None:
+    name = call.constant(0, "item")
+    if not isinstance(name, str) or not isinstance(call.owner, Ref):
+        return None
+    found = series_of(call.a, own_table(call), name, call.node)
+    drop_columns(call.a, call.s, call.owner, (name,), call.node)
+    return found
+
+
+@of_table("groupby")
+def _grouped(call: Call) -> Value | None:
+    names = _names(call, 0, "by")
+    flat = call.constant(99, "as_index", default=True)
+    known = {"by", "as_index", "sort", "dropna", "observed", "group_keys"}
+    if names is None or len(call.args) > 1 or call.named.keys() - known:
+        return None
+    if not isinstance(call.owner, Ref) or flat not in (True, False):
+        return None
+    _read(call, own_table(call), names)
+    return Grouped(call.owner, names, None, flat is False)
+
+
+@of_table("itertuples")
+def _tuples(call: Call) -> Value | None:
+    """Rows with their columns by name. Names that are no identifiers are read by position."""
+    table = own_table(call)
+    if call.args or call.named.keys() - {"index"} or not isinstance(call.owner, Ref):
+        return None
+    if table.rest is not None or len(table.columns) > 200:
+        return None
+    reserved = {"Index", "count", "index"}
+    if any(not n.isidentifier() or n.startswith("_") or n in reserved for n in table.names):
+        return None
+    row = Row(call.owner)
+    return call.s.make(call.site(), lambda _: Items("list", row))
+
+
+@of_table("iterrows")
+def _rows(call: Call) -> Value | None:
+    """A row is a Series of one type, which hangs on the types of all columns."""
+    _read(call, own_table(call), None)
+    pair = Opaque(packages=_TABLE)
+    return call.s.make(call.site(), lambda _: Items("list", pair))
+
+
+@of_table("to_dict")
+def _records(call: Call) -> Value | None:
+    table = own_table(call)
+    _read(call, table, None)
+    if call.constant(0, "orient") != "records" or len(call.args) + len(call.named) != 1:
+        return None
+    fields = tuple((n, Scalar(c.keys)) for n, c in table.columns)
+    site = call.site(1)
+    record = call.s.make(site, lambda _: Items("dict", Scalar(), None, fields))
+    return call.s.make(call.site(), lambda _: Items("list", record))
+
+
+@of_table("apply")
+def _applied(call: Call) -> Value | None:
+    """By rows: the rows stay. A row is read as a whole."""
+    _read(call, own_table(call), None)
+    call.a.alone = False
+    called_back(call)
+    if call.constant(1, "axis", default=0) in (1, "columns"):
+        return Column(rows=own_table(call).rows)
+    return Opaque(packages=_TABLE)
+
+
+@of_table("pipe")
+def _piped(call: Call) -> Value | None:
+    first = call.args[0] if call.args else None
+    if not isinstance(first, Function):
+        return None
+    return call.a.evaluator.inlined(call, first, [call.owner, *call.args[1:]], call.named)
+
+
+@of_table("isna", "isnull", "notna", "notnull")
+def _missing(call: Call) -> Value | None:
+    """A table of truth values; all columns are asked for."""
+    _read(call, own_table(call), None)
+    return Opaque(packages=_TABLE)
+
+
+@of_table(
+    *("sum", "mean", "median", "min", "max", "std", "var", "count", "nunique", "prod", "skew"),
+    *("kurt", "quantile", "any", "all", "idxmin", "idxmax", "corr", "cov", "describe", "agg"),
+    *("aggregate", "rank", "diff", "shift", "cumsum", "cumprod", "cummax", "cummin", "isin"),
+    *("pct_change", "transform", "rolling", "expanding", "ewm", "resample", "pivot", "stack"),
+    *("pivot_table", "unstack", "transpose", "to_numpy", "to_records", "value_counts", "clip"),
+    *("interpolate", "where", "mask", "applymap", "map", "select_dtypes", "reindex", "duplicated"),
+    *("equals", "mode", "sem", "get", "corrwith", "combine_first", "add_prefix", "add_suffix"),
+    *("set_axis", "convert_dtypes", "items", "iteritems", "keys", "info", "memory_usage"),
+)
+def _other(call: Call) -> Value | None:
+    if "inplace" in call.named:
+        return None
+    _read(call, own_table(call), None)
+    for value in (*call.args, *call.named.values()):
+        call.a.observe(call.s, value, call.node, f".{call.name}() reads its arguments")
+    called_back(call)
+    columns = [c for _, c in own_table(call).columns]
+    memory = frozenset().union(*(c.memory for c in columns))
+    return Opaque(memory, _TABLE)
