@@ -7,6 +7,8 @@ them, or do something that outlives the call, says :mod:`presieve.dataflow.libra
 from __future__ import annotations
 
 import ast
+import inspect
+import sys
 from types import FunctionType
 
 from presieve.dataflow import columns, constructors, grouping, items, joins, tables  # noqa: F401
@@ -18,6 +20,7 @@ from presieve.dataflow.registry import (
     FUNCTIONS,
     GROUPED_METHODS,
     ITEMS_METHODS,
+    SEPARATE,
     TABLE_METHODS,
     Model,
 )
@@ -35,6 +38,7 @@ from presieve.dataflow.values import (
     Ref,
     TupleV,
     Value,
+    is_fixed,
     join,
     packages_of,
     reach_of,
@@ -63,6 +67,7 @@ def call(a: Analysis, s: State, node: ast.Call) -> Value:
             made = Call(a, s, owner, name, args, named, node)
             found = _modelled(_method(s, owner, name), made) if listed else None
             return found if found is not None else unknown_method(made)
+    a.branches_on(callee, node)
     for part in (callee, *args, *named.values()):
         a.escapes(s, part, node, f"{ast.unparse(node.func)}()")
     if packages_of(callee) is None:
@@ -72,7 +77,12 @@ def call(a: Analysis, s: State, node: ast.Call) -> Value:
 
 
 def _modelled(model: Model | None, made: Call) -> Value | None:
-    return None if model is None else model(made)
+    found = None if model is None else model(made)
+    if found is None or model not in SEPARATE:
+        given = (made.owner, *made.args, *made.named.values())
+        if not all(is_fixed(v) for v in given):
+            made.a.branches_on(made.owner, made.node)
+    return found
 
 
 def _method(s: State, owner: Value, name: str) -> Model | None:
@@ -99,7 +109,7 @@ def of_package(made: Call) -> Value:
         a.effect(doing.kind, f"{written}() {doing.reason}", node)
     given = [*made.args, *made.named.values()]
     changes = doing is not None and doing.kind == "unknown"
-    changes = changes or bool(made.named.keys() & {"out", "inplace"}) or _writes(made.name)
+    changes = changes or bool(made.named.keys() & {"out", "inplace"}) or _writes(made)
     for value in given:
         a.observe(s, value, node, f"{written}() may read all columns")
         if changes:
@@ -120,9 +130,24 @@ _CHANGING = frozenset(
 """Functions of packages that change an argument."""
 
 
-def _writes(path: str) -> bool:
-    positional = path.startswith("numpy.")
-    return path in _CHANGING or path.startswith("heapq.") or (positional and path.endswith(".at"))
+def _writes(made: Call) -> bool:
+    """Whether a function of a package changes an argument, as numpy's do with ``out``."""
+    path, count = made.name, len(made.args)
+    if path in _CHANGING or path.startswith("heapq."):
+        return True
+    if not path.startswith("numpy."):
+        return False
+    found: object = sys.modules.get("numpy")
+    for part in path.split(".")[1:]:
+        found = getattr(found, part, None)
+    inputs = getattr(found, "nin", None)
+    if isinstance(inputs, int):
+        return count > inputs
+    try:
+        names = [*inspect.signature(found).parameters] if callable(found) else []
+    except ValueError:
+        return count > 1
+    return "out" in names[:count] or not names
 
 
 def unknown_method(made: Call) -> Value:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from presieve.dataflow.context import Call
-from presieve.dataflow.registry import of_column
+from presieve.dataflow.registry import of_column, separate
 from presieve.dataflow.values import (
     DATA,
     NOWHERE,
@@ -67,6 +67,7 @@ def _of_each(call: Call, *, mask: bool) -> Value | None:
     *("normalize", "strftime", "total_seconds", "floor", "ceil", "tz_localize", "tz_convert"),
     *("day_name", "month_name", "casefold", "swapcase", "isocalendar_week", "len", "extract_one"),
 )
+@separate
 def _elementwise(call: Call) -> Value | None:
     return _of_each(call, mask=False)
 
@@ -76,6 +77,7 @@ def _elementwise(call: Call) -> Value | None:
     *("contains", "startswith", "endswith", "isdigit", "isalpha", "isnumeric", "isalnum"),
     *("isspace", "isupper", "islower", "fullmatch", "match"),
 )
+@separate
 def _masks(call: Call) -> Value | None:
     return _of_each(call, mask=True)
 
@@ -104,6 +106,7 @@ def called_back(call: Call) -> None:
 
 
 @of_column("copy", "to_numpy", "tolist", "to_list", "ravel", "to_series", "infer_objects")
+@separate
 def _same(call: Call) -> Value | None:
     if not _plain(call):
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from presieve.dataflow.context import Call, constant_of, names_of_columns
-from presieve.dataflow.registry import function
+from presieve.dataflow.registry import function, separate
 from presieve.dataflow.state import State
 from presieve.dataflow.stored import column_for
 from presieve.dataflow.values import (
@@ -189,6 +189,7 @@ _TRUTH = frozenset(
 
 
 @function(*(f"numpy.{name}" for name in _ELEMENTWISE))
+@separate
 def _of_each(call: Call) -> Value | None:
     """Item by item: labelled where an argument is, as ufuncs of Series give Series."""
     if call.named or not all(isinstance(v, Column | Scalar) for v in call.args):
@@ -239,6 +240,7 @@ def _made(call: Call) -> Value | None:
 
 @function("pandas.to_datetime", "pandas.to_numeric", "pandas.isna", "pandas.isnull")
 @function("pandas.notna", "pandas.notnull")
+@separate
 def _converted(call: Call) -> Value | None:
     value = call.args[0] if len(call.args) == 1 else None
     if isinstance(value, Scalar):

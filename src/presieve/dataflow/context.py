@@ -191,7 +191,7 @@ class Analysis:
         """Control goes by a value of rows: what one row does hangs on others."""
         if self.alone:
             self.alone = False
-            self.note("rows", f"{ast.unparse(node)} decides for a whole table", node)
+            self.note("rows", f"{ast.unparse(node)} looks at several rows", node)
 
     def changes(self, places: Places, node: ast.AST, what: str) -> None:
         """An object is changed in place: somebody else sees it if it was there before."""

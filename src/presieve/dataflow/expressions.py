@@ -150,6 +150,7 @@ def _subscript(a: Analysis, node: ast.Subscript, s: State) -> Value:
         case Column() | Indexer(Column()):
             column = owner if isinstance(owner, Column) else owner.owner
             assert isinstance(column, Column)
+            a.branches_on(owner, node)
             return _item_of_column(column, index)
         case TupleV(items):
             return _item_of_tuple(s, items, index)
@@ -197,6 +198,10 @@ def _located(a: Analysis, s: State, at: Indexer, index: Value, node: ast.Subscri
     ref = at.owner
     table = s.table(ref)
     assert table is not None
+    if not isinstance(index, Column) and not (
+        isinstance(index, TupleV) and isinstance(index.items[0], Column)
+    ):
+        a.branches_on(ref, node)
     assert isinstance(ref, Ref)
     rows, names = index, None
     if isinstance(index, TupleV) and len(index.items) == 2:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from presieve.dataflow.context import Call, constant_of
-from presieve.dataflow.registry import function, of_items
+from presieve.dataflow.registry import function, of_items, separate
 from presieve.dataflow.values import (
     DATA,
     NONE,
@@ -118,6 +118,7 @@ def _asked(call: Call) -> Value:
 
 
 @function("builtins.len")
+@separate
 def _length(call: Call) -> Value | None:
     if len(call.args) != 1:
         return None
@@ -225,6 +226,7 @@ def _sorted(call: Call) -> Value | None:
     *("builtins.max", "builtins.min", "builtins.sum", "builtins.any", "builtins.all"),
     *("builtins.print", "builtins.format", "builtins.ord", "builtins.chr", "builtins.callable"),
 )
+@separate
 def _scalars(call: Call) -> Value | None:
     values = [*call.args, *call.named.values()]
     if call.name == "builtins.print" or not all(isinstance(v, Scalar | Column) for v in values):

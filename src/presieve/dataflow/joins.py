@@ -12,6 +12,14 @@ from presieve.dataflow.context import Call, names_of_columns
 from presieve.dataflow.registry import function, of_table
 from presieve.dataflow.values import NO_KEYS, Column, Place, Table, Value
 
+_GAPS = {
+    "inner": (False, False),
+    "cross": (False, False),
+    "left": (False, True),
+    "right": (True, False),
+    "outer": (True, True),
+}
+"""Whether left and right columns have gaps, by the kind of the join."""
 _ARGUMENTS = frozenset(
     ("on", "how", "left_on", "right_on", "suffixes", "right", "left", "validate")
 )
@@ -38,7 +46,7 @@ def _merged(call: Call, left: Value | None, right: Value | None, at: int) -> Val
     for name in ("left_on", "right_on"):
         value = on if on is not None else call.named.get(name)
         sides.append(None if value is None else names_of_columns(call.s, value))
-    if a is None or b is None or None in sides or how not in ("inner", "left", "cross"):
+    if a is None or b is None or None in sides or how not in _GAPS:
         return None
     if a.rest is not None or b.rest is not None or not isinstance(suffixes, tuple):
         return None
@@ -49,16 +57,21 @@ def _merged(call: Call, left: Value | None, right: Value | None, at: int) -> Val
     joined = set(sides[0] or ()) if sides[0] == sides[1] else set()
     _read_shared(call, (a, b), shared - joined)
 
+    gaps = _GAPS[str(how)]
+
     def make(place: Place) -> Table:
         made: dict[str, Column] = {}
         for n, c in a.columns:
             name = f"{n}{suffixes[0]}" if n in shared - joined else n
-            made[name] = _kept(c, place, name)
+            made[name] = _kept(c, place, name, gaps=gaps[0])
+            if n in joined and gaps[0]:
+                # It is the other table's where this one has no row.
+                both = c.keys & dict(b.columns)[n].keys
+                made[name] = replace(made[name], keys=both)
         for n, c in b.columns:
             if n not in joined:
                 name = f"{n}{suffixes[1]}" if n in shared else n
-                found = _kept(c, place, name)
-                made[name] = replace(found, keys=NO_KEYS) if how == "left" else found
+                made[name] = _kept(c, place, name, gaps=gaps[1])
         return Table(tuple(made.items()), place)
 
     return call.s.make(call.site(), make)
@@ -72,8 +85,34 @@ def _read_shared(call: Call, tables: tuple[Table, Table], names: set[str]) -> No
                 call.a.reads(column.unread, "both tables have it", call.node)
 
 
-def _kept(column: Column, place: Place, name: str) -> Column:
-    return Column(column.keys, column.unread, rows=place, name=name)
+def _kept(column: Column, place: Place, name: str, *, gaps: bool) -> Column:
+    keys = NO_KEYS if gaps else column.keys
+    return Column(keys, column.unread, rows=place, name=name)
+
+
+@function("pandas.merge_asof", "pandas.core.reshape.merge.merge_asof")
+def _nearest(call: Call) -> Value | None:
+    """All rows of the left table, each with a row of the right one, or with gaps."""
+    if len(call.args) != 2 or call.named.keys() - {"on", "by", "direction", "tolerance"}:
+        return None
+    a, b = call.s.table(call.args[0]), call.s.table(call.args[1])
+    on, by = (
+        () if v is None else names_of_columns(call.s, v)
+        for v in (call.named.get("on"), call.named.get("by"))
+    )
+    if a is None or b is None or on is None or by is None or a.rest or b.rest:
+        return None
+    shared = {*on, *by}
+    if set(a.names) & set(b.names) - shared:
+        return None
+    _read_shared(call, (a, b), shared)
+
+    def make(place: Place) -> Table:
+        left = tuple((n, _kept(c, place, n, gaps=False)) for n, c in a.columns)
+        right = ((n, _kept(c, place, n, gaps=True)) for n, c in b.columns if n not in shared)
+        return Table((*left, *right), place, filled=a.filled)
+
+    return call.s.make(call.site(), make)
 
 
 @function("pandas.concat", "pandas.core.reshape.concat.concat")

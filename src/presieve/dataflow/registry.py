@@ -18,6 +18,18 @@ GROUPED_METHODS: dict[str, Model] = {}
 ITEMS_METHODS: dict[str, Model] = {}
 
 
+SEPARATE: set[Model] = set()
+"""Models of what works row by row: with fewer rows, it does the same with those that are left, and
+raises for none of them that it did not raise for.
+"""
+
+
+def separate(model: Model) -> Model:
+    """What the model stands for works row by row."""
+    SEPARATE.add(model)
+    return model
+
+
 def _into(table: dict[str, Model], names: tuple[str, ...]) -> Callable[[Model], Model]:
     def register(model: Model) -> Model:
         for name in names:

@@ -58,7 +58,8 @@ def some_columns(a: Analysis, s: State, ref: Ref, names: Iterable[str], node: as
         column = table.column(name)
         if column is None:
             return Opaque(NOWHERE, frozenset(("pandas",)))  # it raises
-        found.append((name, column))
+        a.reads(column.unread, f"{ast.unparse(node)} reads it", node)
+        found.append((name, replace(column, unread=frozenset())))
     rest = None
     return s.make(
         a.site(node, 3), lambda _: replace(table, columns=tuple(found), rest=rest, sure=True)

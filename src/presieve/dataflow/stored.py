@@ -20,7 +20,6 @@ from presieve.dataflow.values import (
     TupleV,
     Value,
     join,
-    join_columns,
     reach_of,
 )
 
@@ -203,8 +202,10 @@ def _put(s: State, owner: Ref, name: str, made: Column) -> None:
     table = s.table(owner)
     assert table is not None
     columns = dict(table.columns)
-    if name not in columns and table.rest is not None:
-        made = join_columns(made, replace(made, unread=table.rest.unread))
+    before = columns.get(name, table.rest)
+    if before is not None:
+        # Whether it was there decides on the order of columns.
+        made = replace(made, unread=before.unread)
     columns[name] = made
     sure = table.sure
     s.update(owner, replace(table, columns=tuple(columns.items()), empty=False, sure=sure))

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from presieve.dataflow.columns import called_back
 from presieve.dataflow.context import Call, constant_of, names_of_columns
-from presieve.dataflow.registry import TABLE_METHODS, Model, of_table
+from presieve.dataflow.registry import TABLE_METHODS, Model, of_table, separate
 from presieve.dataflow.rows import rows_of, series_of
 from presieve.dataflow.state import NEW
 from presieve.dataflow.stored import drop_columns, set_column
@@ -271,9 +271,22 @@ for _names_, _make in (
     (("melt",), _melted),
 ):
     of_table(*_names_)(_new(_make))
+for _name in (
+    "copy",
+    "drop",
+    "rename",
+    "fillna",
+    "astype",
+    "round",
+    "abs",
+    "dropna",
+    "reset_index",
+):
+    separate(TABLE_METHODS[_name])
 
 
 @of_table("assign")
+@separate
 def _assigned(call: Call) -> Value | None:
     if call.args or not isinstance(call.owner, Ref):
         return None
@@ -288,6 +301,7 @@ def _assigned(call: Call) -> Value | None:
 
 
 @of_table("insert")
+@separate
 def _inserted(call: Call) -> Value | None:
     name = call.constant(1, "column")
     value = call.argument(2, "value")
@@ -300,6 +314,7 @@ def _inserted(call: Call) -> Value | None:
 
 
 @of_table("pop")
+@separate
 def _popped(call: Call) -> Value | None:
     name = call.constant(0, "item")
     if not isinstance(name, str) or not isinstance(call.owner, Ref):
@@ -377,6 +392,7 @@ def _piped(call: Call) -> Value | None:
 
 
 @of_table("isna", "isnull", "notna", "notnull")
+@separate
 def _missing(call: Call) -> Value | None:
     """A table of truth values; all columns are asked for."""
     _read(call, own_table(call), None)

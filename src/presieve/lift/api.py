@@ -19,7 +19,6 @@ from presieve.lift.entry.group_fold import (
     of_columns,
     of_rows,
 )
-from presieve.lift.entry.key_values import lift_keys
 from presieve.lift.entry.returns import Returns
 from presieve.lift.entry.row_class import is_row_class, lift_class
 from presieve.lift.entry.row_map import lift_rows
@@ -31,7 +30,6 @@ from presieve.lift.forms import (
     ArrayFunction,
     Form,
     FrameFunction,
-    KeyColumns,
     Lifted,
     Request,
     RowClass,
@@ -74,7 +72,7 @@ def lift(obj: object, form: Form | None, request: Request) -> Lifted | Declined:
     but for functions of tables that may be read in other forms, too.
     """
     result = _attempted(obj, form, request)
-    final = not isinstance(form, RowsFunction | KeyColumns)
+    final = not isinstance(form, RowsFunction)
     if final and isinstance(result, Declined) and result.code == BY_REFERENCE:
         with opened():
             other = _attempted(obj, form, request)
@@ -89,9 +87,7 @@ def _attempted(obj: object, form: Form | None, request: Request) -> Lifted | Dec
         return _with_nulls(Attempt(_unwrap(obj, form), form, request))
     except DeclineSignal as signal:
         declined = signal.declined
-        reason = declined.reason
-        if not isinstance(form, KeyColumns):
-            reason = advised(declined.code, reason)
+        reason = advised(declined.code, declined.reason)
         return Declined(declined.code, reason, declined.span or _place(obj))
     except RecursionError:
         reason = "the function is nested too deeply to be analysed"
@@ -263,7 +259,6 @@ _ENTRIES: dict[type[Form | None], Callable[[Attempt], Lifted]] = {
     ArrayFunction: _group_function,
     TableFunction: _group_function,
     NoneType: _group_function,
-    KeyColumns: lift_keys,
 }
 """How each form is lifted. None: the function says which one it is."""
 

@@ -97,19 +97,6 @@ class StateClass:
     """
 
 
-@dataclass(frozen=True, slots=True)
-class KeyColumns:
-    """A function of a group's table, with the columns ``table``, of which only those results are
-    asked for that hold the group's key. ``takes_key`` and ``key`` are as in :class:`FrameFunction`.
-    ``beside``: of ``cogroup``, the names of the key's columns in the second table.
-    """
-
-    table: tuple[str, ...]
-    key: tuple[str, ...]
-    takes_key: bool = False
-    beside: tuple[str, ...] | None = None
-
-
 Form: TypeAlias = (
     StateClass
     | RowClass
@@ -119,7 +106,6 @@ Form: TypeAlias = (
     | TableFunction
     | RowFunction
     | RowsFunction
-    | KeyColumns
 )
 
 

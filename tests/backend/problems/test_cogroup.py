@@ -11,9 +11,10 @@ from tests.support.games.tables import SCHEMA, Tables
 from tests.support.pickling import pickled_by_value
 from tests.support.running import rewritten, untouched
 
+from presieve.dataflow.analysis import dataflow
+from presieve.dataflow.context import Request
 from presieve.driver.optimize import explain
 from presieve.errors import DeclineSignal
-from presieve.lift.key_columns.analysis import held_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -126,7 +127,8 @@ def test_lemma_on_random_groups(name: str) -> None:
     takes_key = function.__code__.co_argcount == 3
     columns = ("team", "score", "v", "level")
     try:
-        held = held_columns(function, takes_key, columns, ("team",), ("club",))
+        beside = (("club", "points"), ("club",))
+        held = dataflow(Request(function, "group", columns, ("team",), beside)).keys
     except DeclineSignal:
         held = {}
     assert held == ({KEEPING[name][1]: "team"} if name in KEEPING else {})

@@ -10,8 +10,9 @@ from tests.support.games.tables import SCHEMA, Tables
 from tests.support.pickling import pickled_by_value
 from tests.support.running import rewritten, untouched
 
+from presieve.dataflow.analysis import dataflow
+from presieve.dataflow.context import Request
 from presieve.driver.optimize import explain, optimize
-from presieve.lift.key_columns.analysis import held_columns
 
 COLUMNS = ("team", "score", "v", "level")
 KEEPING = {
@@ -82,7 +83,8 @@ def test_lemma_on_random_groups(name: str) -> None:
     function = getattr(keyed_udfs, name)
     takes_key = function.__code__.co_argcount == 2
     try:
-        held = held_columns(function, takes_key, COLUMNS, ("team",))
+        answer = dataflow(Request(function, "group", COLUMNS, ("team",)))
+        held = {} if answer.effects else answer.keys
     except DeclineSignal:
         held = {}
     assert held == ({"team": "team"} if name in KEEPING else {})

@@ -23,10 +23,11 @@ from tests.support.lifting import (
     series_of,
 )
 
+from presieve.dataflow.analysis import dataflow
+from presieve.dataflow.context import Request as FlowRequest
 from presieve.errors import Declined, DeclineSignal
 from presieve.lift import FrameFunction, Lifted, Request, SeriesFunction, lift
 from presieve.lift.forms import RowsFunction
-from presieve.lift.key_columns.analysis import held_columns
 from presieve.lift.models.registry import FUNCTIONS, METHODS
 from presieve.semantics.interpret import Raised, evaluate, key_env, run_fold
 from presieve.semantics.values import Value, same
@@ -159,7 +160,7 @@ def test_groups_that_something_else_sees(function: Any, form: Any) -> None:
 def test_columns_that_hold_the_key(function: Any) -> None:
     """A claim that a column holds the group's key is true of what the function gives."""
     try:
-        held = held_columns(function, False, ("y", "w", "x"), ("y",))
+        held = dataflow(FlowRequest(function, "group", ("y", "w", "x"), ("y",))).keys
     except DeclineSignal:
         return
     with warnings.catch_warnings():

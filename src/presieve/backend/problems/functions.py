@@ -1,34 +1,16 @@
-"""Trusted. The Python functions of a boundary: loaded, how they are called, what holds the key."""
+"""Trusted. The Python functions of a boundary: loaded, and how they are called."""
 
 from __future__ import annotations
 
 import inspect
 import pickle
 
-from presieve.backend.catalyst.boundary import Boundary, Call, Side
+from presieve.backend.catalyst.boundary import Boundary, Call
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.pickled import together
 from presieve.errors import DeclineSignal
 from presieve.lift.entry.group_fold import group_fold_under
-from presieve.lift.forms import ArrayFunction, Form, KeyColumns, SeriesFunction
-
-
-def key_form(function: object, boundary: Boundary, call: Call) -> KeyColumns:
-    """Those results of a function of groups that hold the key."""
-    by_id = {a.id: a.name for a in boundary.inputs}
-    beside = boundary.beside
-    return KeyColumns(
-        tuple(by_id[i] for i in call.arguments),
-        tuple(by_id[k] for k in boundary.keys),
-        takes_key(function, boundary, call),
-        None if beside is None else _keys_of(beside),
-    )
-
-
-def _keys_of(side: Side) -> tuple[str, ...]:
-    """The names of the grouping columns."""
-    by_id = {a.id: a.name for a in side.inputs}
-    return tuple(by_id[k] for k in side.keys)
+from presieve.lift.forms import ArrayFunction, Form, SeriesFunction
 
 
 def handle(gateway: Gateway, node: Handle, boundary: Boundary, call: Call) -> Handle:

@@ -16,10 +16,10 @@ from presieve.backend.problems.functions import (
     aggregate_form,
     check_together,
     handle,
-    key_form,
     load,
     takes_key,
 )
+from presieve.backend.problems.keys import fold_of_keys
 from presieve.backend.problems.setting import Setting
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Output
@@ -177,11 +177,8 @@ class _Functions:
         function = load(self.gateway, self.gateway.group_function(self.node), call)
         if not isinstance(function, FunctionType):
             raise DeclineSignal.of(why)
-        form = key_form(function, boundary, call)
-        request = replace(request_of(boundary, self.names, self.setting), schema=self._read(call))
-        lifted = lift(function, form, request)
-        if isinstance(lifted, Declined):
-            raise DeclineSignal.of(why if boundary.beside is None else lifted)
+        takes_key(function, boundary, call)
+        lifted = fold_of_keys(function, call, boundary, self.names)
         if not lifted.fold.outputs:
             raise DeclineSignal.of(why)
         return replace(lifted, fold=replace(lifted.fold, name=call.name, span=why.span))

@@ -1,1 +1,0 @@
-"""Trusted. Result columns that hold their group's key, of functions that do not lift."""

@@ -1,0 +1,314 @@
+"""Random functions of a group's table, of the idioms that people write and of what spoils them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+
+NAMES = ("k", "x", "y", "s", "t")
+NUMBERS = ("x", "y", "t")
+_HELPERS = {
+    "first": "def first(f):\n    return f.head(2)\n",
+    "spoil": "def spoil(f, v):\n    f['k'] = v\n    return f\n",
+    "fill": "def fill(f, c):\n    f = f.copy()\n    f[c] = f[c].fillna(0)\n    return f\n",
+    "grow": "def grow(s):\n    s += 1\n    return s\n",
+}
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes one function. ``frames`` and ``series`` are variables that are there."""
+
+    random: Random
+    lines: list[str] = field(default_factory=list)
+    frames: list[str] = field(default_factory=lambda: ["pdf"])
+    series: list[str] = field(default_factory=list)
+    count: int = 0
+
+    def pick(self, *options: str) -> str:
+        """One of these."""
+        return self.random.choice(options)
+
+    def new(self, kind: str) -> str:
+        """A variable that is not there yet."""
+        self.count += 1
+        return f"{kind}{self.count}"
+
+    def add(self, text: str, depth: int) -> None:
+        """A line."""
+        self.lines.append("    " * depth + text)
+
+    @property
+    def frame(self) -> str:
+        """A table that is there, the latest ones more often."""
+        return self.random.choice(self.frames[-2:] if self.random.random() < 0.6 else self.frames)
+
+    # --- expressions ----------------------------------------------------------------------------
+
+    def column(self) -> str:
+        return self.pick(*NAMES)
+
+    def number(self) -> str:
+        return self.pick(*NUMBERS)
+
+    def scalar(self) -> str:
+        f = self.frame
+        return self.pick(
+            "key[0]",
+            "key[0]",
+            "1",
+            "'u'",
+            "None",
+            f"{f}['k'].iloc[0]",
+            f"{f}['k'].values[0]",
+            f"{f}['{self.number()}'].mean()",
+            f"{f}.{self.number()}.max()",
+            f"len({f})",
+            f"{f}['k'].unique()[0]",
+            f"{f}.shape[0]",
+            f"{f}.loc[{f}.index[0], 'k']",
+            f"{f}.iloc[0]['k']",
+        )
+
+    def vector(self) -> str:
+        f, c = self.frame, self.number()
+        options = [
+            f"{f}['{c}']",
+            f"{f}.{c} * 2 + {f}['{self.number()}']",
+            f"{f}['{c}'].fillna(0)",
+            f"{f}['k']",
+            f"{f}['k'].values",
+            f"{f}['k'].shift(1)",
+            f"{f}['{c}'].cumsum()",
+            f"{f}['{c}'].rank()",
+            f"np.where({f}['{c}'] > 1, {f}['{c}'], 0)",
+            f"{f}['{c}'] - {f}['{c}'].mean()",
+            f"{f}.apply(lambda r: r['{c}'], axis=1)",
+            f"{f}.groupby('s')['{c}'].transform('sum')",
+            f"np.asarray({f}['{c}'])",
+            f"[1] * len({f})",
+            f"{f}['k'][{f}['{c}'] > 1]",
+            f"{f}['s'].map({{'a': 1}})",
+            "range(2)",
+        ]
+        return self.random.choice(options + self.series)
+
+    def mask(self, f: str) -> str:
+        c = self.number()
+        return self.pick(
+            f"{f}['{c}'] > 1",
+            f"{f}.{c}.notna()",
+            f"({f}['{c}'] > 0) & ({f}['k'] == {f}['k'])",
+            f"{f}['{c}'] > {f}['{c}'].mean()",
+            f"{f}['s'].isin(['a', 'b'])",
+            f"~({f}['{c}'] == 2)",
+        )
+
+    def table(self) -> str:
+        f, c = self.frame, self.number()
+        g = self.frame
+        return self.pick(
+            f"{f}[{self.mask(f)}]",
+            f"{f}[{self.mask(f)}]",
+            f"{f}.loc[{self.mask(f)}]",
+            f"{f}[['k', '{c}']]",
+            f"{f}[['k', 'x', 'y', 's', 't']]",
+            f"{f}.sort_values('{c}')",
+            f"{f}.head(2)",
+            f"{f}.iloc[1:]",
+            f"{f}[:2]",
+            f"{f}.copy()",
+            f"{f}.drop(columns=['s'])",
+            f"{f}.drop('s', axis=1)",
+            f"{f}.rename(columns={{'{c}': 'w'}})",
+            f"{f}.rename(columns={{'{c}': 'k', 'k': '{c}'}})",
+            f"{f}.reset_index(drop=True)",
+            f"{f}.reset_index()",
+            f"{f}.assign(z={f}.{c} * 2)",
+            f"{f}.assign({c}=lambda d: d['k'])",
+            f"{f}.assign(k={self.scalar()})",
+            f"{f}.drop_duplicates()",
+            f"{f}.drop_duplicates(subset=['{c}'])",
+            f"{f}.dropna()",
+            f"{f}.dropna(subset=['{c}'])",
+            f"{f}.nlargest(2, '{c}')",
+            f"{f}.query('{c} > 1')",
+            f"{f}.fillna(0)",
+            f"{f}.fillna({{'{c}': 0}})",
+            f"{f}.astype({{'{c}': float}})",
+            f"{f}.set_index('k').reset_index()",
+            f"{f}.groupby('k').agg({{'{c}': 'sum'}}).reset_index()",
+            f"{f}.groupby('k')['{c}'].mean().reset_index()",
+            f"{f}.groupby(['k', 's'], as_index=False).agg(n=('{c}', 'max'))",
+            f"{f}.groupby('s').size().reset_index(name='n')",
+            f"{f}.merge({g}[['k', '{c}']], on='k')",
+            f"{f}.merge({g}[['t', 'k']], on='t', how='{self.pick('left', 'inner')}')",
+            f"pd.merge({f}, {g}, on=['k', 't'])",
+            f"pd.concat([{f}, {g}])",
+            f"pd.concat([{f}[['k', '{c}']], {g}[['{c}']]])",
+            f"pd.DataFrame([key + ({f}.{c}.sum(),)], columns=['k', 'm'])",
+            f"pd.DataFrame({{'k': [{self.scalar()}], 'm': [{self.scalar()}]}})",
+            f"pd.DataFrame({{'k': {self.vector()}, '{c}': {f}['{c}']}})",
+            f"pd.DataFrame({{'k': {self.scalar()}, '{c}': {self.vector()}}})",
+            "pd.DataFrame(columns=['k', 'm'])",
+            f"pd.DataFrame([{{'k': {self.scalar()}, 'm': r.{c}}} for r in {f}.itertuples()])",
+            f"pd.DataFrame({f}.to_dict('records'))",
+            f"first({f})",
+            f"fill({f}, '{c}')",
+            f"spoil({f}, {self.scalar()})",
+            f"spoil({f}.copy(), {self.scalar()})",
+        )
+
+    # --- statements -----------------------------------------------------------------------------
+
+    def block(self, depth: int, size: int) -> None:
+        """Some statements."""
+        for _ in range(size):
+            self.statement(depth)
+
+    def statement(self, depth: int) -> None:
+        kind = self.random.random()
+        f, c = self.frame, self.column()
+        if kind < 0.34:
+            name = self.new("f") if depth == 1 or self.random.random() < 0.2 else f
+            self.add(f"{name} = {self.table()}", depth)
+            if depth == 1 and name not in self.frames:
+                self.frames.append(name)
+        elif kind < 0.48:
+            self.add(f"{f}['{self.pick('z', c)}'] = {self.vector()}", depth)
+        elif kind < 0.56:
+            self.add(f"{f}['{self.pick('z', 'k', c)}'] = {self.scalar()}", depth)
+        elif kind < 0.66 and depth == 1:
+            name = self.new("s")
+            self.add(f"{name} = {self.vector()}", depth)
+            self.series.append(name)
+        elif kind < 0.82 or depth > 2:
+            self.add(self.change(f, c), depth)
+        else:
+            self.nested(f, depth)
+
+    def change(self, f: str, c: str) -> str:
+        options = [
+            f"{f}.loc[{self.mask(f)}, '{c}'] = {self.scalar()}",
+            f"{f}.iloc[0, 0] = {self.scalar()}",
+            f"{f}.at[{f}.index[0], '{c}'] = {self.scalar()}",
+            f"{f}.columns = ['k', 'x', 'y', 's', 't']",
+            f"{f}.columns = ['x', 'k', 'y', 's', 't']",
+            f"del {f}['{c}']",
+            f"{f}.pop('{c}')",
+            f"{f}.insert(0, 'q', {self.scalar()})",
+            f"{f}.drop(columns=['{c}'], inplace=True)",
+            f"{f}.rename(columns={{'{c}': 'v'}}, inplace=True)",
+            f"{f}.sort_values('t', inplace=True)",
+            f"{f}.fillna(0, inplace=True)",
+            f"{f}.reset_index(drop=True, inplace=True)",
+            f"{f}['{c}'] += 1",
+            f"{f}.{c} = {self.scalar()}",
+            f"{f}.loc[len({f})] = [key[0], 1.0, 2, 'a', 3]",
+            f"{f}[{f}['t'] > 1] = 0",
+            f"spoil({f}, 'u')",
+        ]
+        for s in self.series[-2:]:
+            options += [
+                f"{s} += 1",
+                f"{s}[0] = 5",
+                f"{s}.iloc[0] = 7",
+                f"grow({s})",
+                f"np.copyto({s}.values, 0)",
+                f"{s}.fillna(0, inplace=True)",
+            ]
+        return self.random.choice(options)
+
+    def nested(self, f: str, depth: int) -> None:
+        kind = self.pick("if", "if", "for", "cols", "try", "rows", "groups", "early", "while")
+        inner = depth + 1
+        match kind:
+            case "if":
+                self.add(
+                    f"if {self.pick(f'len({f}) > 1', f'{f}.t.max() > 1', f'{f}.empty')}:", depth
+                )
+                self.block(inner, 1)
+                if self.random.random() < 0.5:
+                    self.add("else:", depth)
+                    self.block(inner, 1)
+            case "for":
+                self.add("for i in range(2):", depth)
+                self.block(inner, 2)
+                if self.random.random() < 0.3:
+                    self.add(f"if {f}.t.min() > i:", inner)
+                    self.add(self.pick("break", "continue"), inner + 1)
+            case "while":
+                self.add("n = 0", depth)
+                self.add("while n < 2:", depth)
+                self.add("n += 1", inner)
+                self.block(inner, 1)
+            case "cols":
+                self.add("for c in ['x', 'y']:", depth)
+                self.add(f"{f}[c + '_n'] = {f}[c] * 2", inner)
+                self.add(f"{f}[c] = {self.vector()}", inner)
+            case "try":
+                self.add("try:", depth)
+                self.block(inner, 2)
+                self.add("except Exception:", depth)
+                self.block(inner, 1)
+                if self.random.random() < 0.3:
+                    self.add("finally:", depth)
+                    self.add(f"{f}['{self.column()}'] = {self.scalar()}", inner)
+            case "rows":
+                name, rows = self.new("f"), self.new("r")
+                self.add(f"{rows} = []", depth)
+                self.add(f"for r in {f}.itertuples():", depth)
+                self.add(f"{rows}.append({{'k': {self.scalar()}, 'x': r.{self.number()}}})", inner)
+                self.add(f"{name} = pd.DataFrame({rows})", depth)
+                if depth == 1:
+                    self.frames.append(name)
+            case "groups":
+                name, parts = self.new("f"), self.new("p")
+                self.add(f"{parts} = []", depth)
+                self.add(f"for g, part in {f}.groupby('{self.pick('s', 't')}'):", depth)
+                self.add(f"part['{self.pick('x', 'z')}'] = {self.scalar()}", inner)
+                self.add(f"{parts}.append(part)", inner)
+                self.add(f"{name} = pd.concat({parts})", depth)
+                if depth == 1:
+                    self.frames.append(name)
+            case _:
+                self.add(f"if len({f}) < 2:", depth)
+                value = self.pick("pd.DataFrame(columns=['k', 'm'])", f, self.table())
+                self.add(f"return {value}", inner)
+
+
+def group_function(random: Random, name: str) -> str:
+    """The text of a function of a group."""
+    writer = Writer(random)
+    writer.block(1, random.randint(1, 6))
+    last = random.random()
+    result = writer.frames[-1] if last < 0.6 else writer.frame if last < 0.8 else writer.table()
+    writer.add(f"return {result}", 1)
+    return f"def {name}(key, pdf):\n" + "\n".join(writer.lines) + "\n"
+
+
+def batch_function(random: Random, name: str) -> str:
+    """The text of a function of batches."""
+    writer = Writer(random)
+    lines = []
+    if random.random() < 0.3:
+        lines.append("    n = 0")
+    lines.append("    for pdf in it:")
+    start = len(writer.lines)
+    writer.block(2, random.randint(1, 4))
+    body = [
+        line.replace("key[0]", "'k0'").replace("key + ", "('k0',) + ")
+        for line in writer.lines[start:]
+    ]
+    lines += [b if "return" not in b else b.split("return")[0] + "pass" for b in body]
+    if random.random() < 0.2:
+        lines.append("        n = len(pdf)")
+        lines.append("        pdf['y'] = n")
+    result = writer.pick("pdf", "pdf", f"pdf[{writer.mask('pdf')}]", "pdf[['k', 'x']]")
+    lines.append(f"        yield {result}")
+    return f"def {name}(it):\n" + "\n".join(lines) + "\n"
+
+
+def helpers() -> str:
+    """The functions that the others call."""
+    return "\n\n".join(_HELPERS.values())

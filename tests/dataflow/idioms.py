@@ -1,0 +1,370 @@
+"""Functions of groups as people write them, with keys ``k``, and what spoils them."""
+
+# ruff: noqa
+# mypy: ignore-errors
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+
+FEATURES = ["x", "y"]
+OUTPUT = ("k", "m")
+
+
+def key_in_a_row(key, pdf):
+    return pd.DataFrame([key + (pdf.x.mean(), len(pdf))], columns=["k", "mean", "n"])
+
+
+def key_in_a_dict(key, pdf):
+    return pd.DataFrame({"k": [key[0]], "m": [pdf["x"].median()]})
+
+
+def key_broadcast(key, pdf):
+    out = pd.DataFrame({"x": pdf["x"], "y": pdf["y"]})
+    out["k"] = key[0]
+    return out
+
+
+def first_of_the_column(pdf):
+    k = pdf["k"].iloc[0]
+    return pd.DataFrame({"k": [k], "m": [pdf["x"].sum()]})
+
+
+def first_of_the_values(pdf):
+    return pd.DataFrame({"k": [pdf["k"].values[0]], "m": [float(np.nanmedian(pdf["x"]))]})
+
+
+def unique_value(pdf):
+    k = pdf.k.unique()[0]
+    return pd.DataFrame([{"k": k, "m": pdf.x.max()}])
+
+
+def model_inside(pdf):
+    import math
+
+    from sklearn.linear_model import LinearRegression
+
+    model = LinearRegression().fit(pdf[["x"]], pdf["y"])
+    pdf["fit"] = model.predict(pdf[["x"]])
+    return pdf[["k", "x", "fit"]]
+
+
+def too_few_rows(pdf):
+    if len(pdf) < 3:
+        return pd.DataFrame(columns=["k", "m"])
+    return pd.DataFrame({"k": [pdf["k"].iloc[0]], "m": [pdf.x.std()]})
+
+
+def nothing_for_empty(pdf):
+    if pdf.empty:
+        return pd.DataFrame()
+    return pdf[["k", "x"]].tail(1)
+
+
+def caught(pdf):
+    try:
+        fit = np.polyfit(pdf["x"], pdf["y"], 1)[0]
+    except Exception as error:
+        print("no fit", error)
+        fit = None
+    return pd.DataFrame({"k": [pdf["k"].iloc[0]], "m": [fit]})
+
+
+def columns_in_a_loop(pdf):
+    for c in FEATURES:
+        pdf[f"{c}_scaled"] = (pdf[c] - pdf[c].mean()) / pdf[c].std()
+    return pdf
+
+
+def rows_collected(key, pdf):
+    rows = []
+    for r in pdf.itertuples():
+        if r.x > 1:
+            rows.append({"k": key[0], "m": r.x})
+    return pd.DataFrame(rows, columns=["k", "m"])
+
+
+def rows_comprehended(key, pdf):
+    return pd.DataFrame([{"k": key[0], "m": json.loads(s)["m"]} for s in pdf["s"]])
+
+
+def grouped_again(pdf):
+    return pdf.groupby("k")["x"].mean().reset_index()
+
+
+def grouped_by_both(pdf):
+    return pdf.groupby(["k", "s"], as_index=False).agg(m=("x", "sum"))
+
+
+def grouped_with_names(pdf):
+    out = pdf.groupby("k").agg({"x": "sum", "y": "max"}).reset_index()
+    return out.rename(columns={"x": "m"})
+
+
+def sized(pdf):
+    return pdf.groupby(["k", "s"]).size().reset_index(name="m")
+
+
+def cleaned(df):
+    df = df.dropna(subset=["x"]).copy()
+    df["x"] = df["x"].clip(0, 10)
+    return df
+
+
+def with_a_helper(pdf):
+    return cleaned(pdf).sort_values("x", ascending=False).head(2)
+
+
+def merged_on_the_key(pdf):
+    best = pdf.groupby("k")["x"].max().reset_index(name="best")
+    return pdf.merge(best, on="k")
+
+
+def stacked(pdf):
+    high = pdf[pdf["x"] > 3]
+    low = pdf[pdf["x"] <= 3].nlargest(1, "x")
+    return pd.concat([high, low], ignore_index=True)
+
+
+def by_rows(pdf):
+    pdf["m"] = pdf.apply(lambda row: row["x"] + row["y"], axis=1)
+    return pdf
+
+
+def parts_of_groups(pdf):
+    parts = []
+    for s, part in pdf.groupby("s"):
+        part = part.sort_values("y")
+        part["m"] = part["x"].cumsum()
+        parts.append(part)
+    return pd.concat(parts)
+
+
+def assigned(pdf):
+    return pdf.assign(m=lambda d: d["x"] * 2, n=1)
+
+
+def sliced(pdf):
+    return pdf.sort_values("y").iloc[1:-1]
+
+
+def queried(pdf):
+    return pdf.query("x > 1").drop(columns=["s"])
+
+
+def melted(pdf):
+    return pdf.melt(id_vars=["k"], value_vars=["x", "y"])
+
+
+def exploded(pdf):
+    pdf["parts"] = pdf["s"].str.split(",")
+    return pdf.explode("parts")
+
+
+def labels(pdf):
+    return pdf.set_index("k")[["x"]].reset_index()
+
+
+def nested(pdf):
+    def scaled(values):
+        return values / values.max()
+
+    pdf["x"] = scaled(pdf["x"])
+    return pdf
+
+
+def rolled(pdf):
+    pdf = pdf.sort_values("y")
+    pdf["m"] = pdf["x"].rolling(3, min_periods=1).mean()
+    return pdf
+
+
+def dicts_per_group(key, pdf):
+    result = {"k": key[0], "n": len(pdf)}
+    for c in FEATURES:
+        result[c] = pdf[c].mean()
+    return pd.DataFrame([result])
+
+
+def tuple_of_keys(key, pdf):
+    (k,) = key
+    return pd.DataFrame({"k": k, "m": pdf["x"].values})
+
+
+def attribute(pdf):
+    pdf.x = pdf.x.fillna(0)
+    return pdf
+
+
+KEEPING = [
+    f
+    for f in list(globals().values())
+    if getattr(f, "__module__", "") == __name__ and f.__name__ != "cleaned"
+]
+
+# --- what spoils the key ---------------------------------------------------------------------------
+
+
+def changed_view(pdf):
+    s = pdf["k"]
+    s += 1
+    return pdf
+
+
+def changed_values(pdf):
+    v = pdf["k"].values
+    v[0] = 7
+    return pdf
+
+
+def shifted(pdf):
+    pdf["k"] = pdf["k"].shift(1)
+    return pdf
+
+
+def filled(pdf):
+    return pdf.fillna(0)
+
+
+def filled_key(pdf):
+    return pdf.fillna({"k": 0})
+
+
+def gaps_by_labels(pdf):
+    return pd.DataFrame({"k": pdf["k"][pdf.x > 3], "m": pdf["x"]})
+
+
+def rows_for_none(pdf):
+    out = pdf[pdf.x > 1000]
+    out["m"] = [1]
+    return out
+
+
+def one_more_row(pdf):
+    pdf.loc[len(pdf)] = [0, 0.0, 0, "a", 0]
+    return pdf
+
+
+def gaps_of_concat(pdf):
+    return pd.concat([pdf[["k", "x"]], pdf[["x"]]])
+
+
+def right_of_left_join(pdf):
+    other = pdf[pdf["x"] > 3][["k", "y"]].rename(columns={"k": "key"})
+    return pdf[["x", "y"]].merge(other, on="y", how="left").rename(columns={"key": "k"})
+
+
+def some_rows_changed(pdf):
+    pdf.loc[pdf["x"] > 1, "k"] = 0
+    return pdf
+
+
+def by_a_mask(pdf):
+    pdf[pdf["y"] > 3] = 0
+    return pdf
+
+
+def renamed_over(pdf):
+    return pdf.drop(columns=["k"]).rename(columns={"y": "k"})
+
+
+def named_again(pdf):
+    pdf.columns = ["x", "k", "y", "s", "t"]
+    return pdf
+
+
+def helper_changes(pdf):
+    overwrite(pdf)
+    return pdf
+
+
+def overwrite(df):
+    df["k"] = 0
+
+
+def sometimes(pdf):
+    if pdf["x"].max() > 3:
+        pdf["k"] = 0
+    return pdf
+
+
+def in_a_loop(pdf):
+    out = pdf
+    for i in range(2):
+        out["k"] = i
+    return out
+
+
+def rows_without(key, pdf):
+    return pd.DataFrame([{"k": key[0], "m": 1}, {"m": 2}])
+
+
+def mixed_array(key, pdf):
+    return pd.DataFrame(np.array([[key[0], 1.5]]), columns=["k", "m"])
+
+
+def mixed_series(key, pdf):
+    return pd.Series({"k": key[0], "m": 1.5}).to_frame().T
+
+
+def copied_over(pdf):
+    np.copyto(pdf["k"].values, pdf["y"].values)
+    return pdf
+
+
+def emptied(pdf):
+    pdf["k"] = pdf["k"].where(pdf["x"] > 1)
+    return pdf
+
+
+def by_a_list(pdf):
+    parts = [pdf]
+    parts[0]["k"] = 0
+    return pdf
+
+
+def by_a_dict(pdf):
+    held = {"t": pdf}
+    held["t"]["k"] = 0
+    return pdf
+
+
+def by_a_closure(pdf):
+    def change():
+        pdf["k"] = 0
+
+    change()
+    return pdf
+
+
+def in_except(pdf):
+    try:
+        pdf["k"] = 0
+        pdf["m"] = 1 / 0
+    except ZeroDivisionError:
+        pass
+    return pdf
+
+
+def in_finally(pdf):
+    try:
+        return pdf
+    finally:
+        pdf["k"] = 0
+
+
+def in_a_lambda(pdf):
+    change = lambda d: d.insert(0, "q", d.pop("k"))
+    change(pdf)
+    return pdf.rename(columns={"y": "k"})
+
+
+SPOILED = [
+    f
+    for f in list(globals().values())
+    if getattr(f, "__module__", "") == __name__
+    and f not in KEEPING
+    and f.__name__ not in ("cleaned", "overwrite")
+]

@@ -1,0 +1,87 @@
+"""Keys and columns of functions as people write them."""
+
+from __future__ import annotations
+
+import copy
+from random import Random
+from types import FunctionType
+
+import pandas as pd
+import pytest
+from tests.dataflow import idioms
+from tests.dataflow.grammar import NAMES
+from tests.dataflow.trial import KEYS, holds, outcome, table, wrong_columns, wrong_keys
+
+from presieve.dataflow.analysis import Dataflow, dataflow
+from presieve.dataflow.context import Request
+
+READS = {
+    "key_in_a_row": "x",
+    "key_in_a_dict": "x",
+    "key_broadcast": "x y",
+    "first_of_the_column": "k x",
+    "first_of_the_values": "k x",
+    "unique_value": "k x",
+    "model_inside": "k x y",
+    "too_few_rows": "k x",
+    "nothing_for_empty": "k x",
+    "caught": "k x y",
+    "rows_collected": "x",
+    "rows_comprehended": "s",
+    "grouped_again": "k x",
+    "grouped_by_both": "k s x",
+    "grouped_with_names": "k x y",
+    "sized": "k s",
+    "melted": "k x y",
+    "labels": "k x",
+    "dicts_per_group": "x y",
+    "tuple_of_keys": "x",
+}
+
+
+def _answer(function: FunctionType) -> Dataflow:
+    return dataflow(Request(function, "group", NAMES, ("k",)))
+
+
+def _with_key(function: FunctionType) -> FunctionType:
+    if function.__code__.co_argcount == 2:
+        return function
+    return lambda _key, pdf: function(pdf)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("function", idioms.KEEPING, ids=lambda f: f.__name__)
+def test_keys_pass(function: FunctionType) -> None:
+    said = _answer(function)
+    assert said.keys.get("k") == "k", said.notes
+    assert not [e for e in said.effects if e.kind != "message"]
+    assert wrong_keys(_with_key(function), said, Random(1)) is None
+
+
+@pytest.mark.parametrize("function", idioms.SPOILED, ids=lambda f: f.__name__)
+def test_keys_that_are_changed_do_not_pass(function: FunctionType) -> None:
+    """The function really gives another value in the column, for some group."""
+    assert "k" not in _answer(function).keys
+    random = Random(3)
+    for _ in range(200):
+        key = random.choice((2**53 + 1, 7, None))
+        pdf = table(random, key, random.randint(1, 4))
+        result = outcome(lambda: _with_key(function)((key,), copy.deepcopy(pdf)))  # noqa: B023
+        if isinstance(result, pd.DataFrame) and "k" in result.columns:
+            if not all(holds(v, key) for v in result["k"]):
+                return
+    raise AssertionError("the key is never changed")
+
+
+@pytest.mark.parametrize("name", READS)
+def test_columns_that_are_read(name: str) -> None:
+    function = getattr(idioms, name)
+    said = _answer(function)
+    assert said.reads is not None, said.notes
+    assert said.reads == frozenset(READS[name].split()), said.notes
+    assert wrong_columns(_with_key(function), said, Random(2)) is None
+
+
+def test_keys_are_those_of_the_trials() -> None:
+    assert len(idioms.KEEPING) >= 31
+    assert len(idioms.SPOILED) >= 25
+    assert None in KEYS
