@@ -160,7 +160,8 @@ def wrong_rows(
             after = [kept(r, name) for r in whole if name in r.columns]
             late = None if less is None else [kept(r, name) for r in less if name in r.columns]
             if late is None or not _same_rows(after, late):
-                return f"{name} passes {source}, = {value!r}:\n{batches}\ngives\n{after}\nand then\n{late}"
+                filter_ = f"{name} passes {source}, = {value!r}"
+                return f"{filter_}:\n{batches}\ngives\n{after}\nand then\n{late}"
     return None
 
 

@@ -6,8 +6,9 @@ of its own, and a note for each place that spoils it.
 Keys: which columns of the result hold a grouping column's value in each row. A filter on them keeps
 all that a function gives for a group, or nothing.
 
-Columns: which input columns the result can hang on, number and order of its rows included. A column
-is read where its values, its name or its type can be seen. The others may hold anything, or be away.
+Columns: which input columns the result can depend on, number and order of its rows included. A
+column is read where its values, its name or its type can be seen. The others may hold anything, or
+be missing.
 
 Rows: which columns of the result hold an input column's value of the row that they are made of,
 each row for itself. A filter on them keeps what is made of a row, or drops it.
@@ -46,8 +47,8 @@ class Dataflow:
 
     ``keys``: result columns with the grouping column whose value they hold in each row, if they are
     there. ``reads``: input columns that may be read; None where that is not known. ``passes``:
-    result columns with the input column that they pass on, row by row; None where rows hang on each
-    other. ``effects``: what it may do besides; ``notes``: what spoils an answer, and where.
+    result columns with the input column that they pass on, row by row; None where rows depend on
+    each other. ``effects``: what it may do besides; ``notes``: what spoils an answer, and where.
     """
 
     keys: Mapping[str, str]

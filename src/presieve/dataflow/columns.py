@@ -88,7 +88,7 @@ def _masks(call: Call) -> Value | None:
     *("apply", "map", "duplicated", "searchsorted", "argsort", "combine", "update_with"),
 )
 def _beside(call: Call) -> Value | None:
-    """A value for each row, which may hang on all of them. ``replace`` and ``map`` among them:
+    """A value for each row, which may depend on all of them. ``replace`` and ``map`` among them:
     their functions and tables are not followed.
     """
     if not _plain(call):

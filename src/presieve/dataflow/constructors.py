@@ -65,7 +65,7 @@ def _is_nothing(s: State, data: Value) -> bool:
 
 
 def _of_columns(call: Call, items: Items, names: tuple[str, ...] | None) -> Value | None:
-    """``{name: values}``. Series are matched by their labels, which leaves gaps where they differ."""
+    """``{name: values}``. Series are matched by label, which leaves gaps where labels differ."""
     if items.fields is None:
         return None
     fields = dict(items.fields)

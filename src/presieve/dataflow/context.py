@@ -146,7 +146,7 @@ class Analysis:
     finals: list[list[ast.stmt]] = field(default_factory=list)
     steps: int = 0
     alone: bool = True
-    """Whether rows of the result hang on their own rows alone, as far as control goes."""
+    """Whether rows of the result depend on their own rows alone, as far as control goes."""
     changed_outside: bool = False
 
     @property
@@ -188,7 +188,7 @@ class Analysis:
                 self.reads(unread_of(thing), reason, node)
 
     def branches_on(self, value: Value, node: ast.AST) -> None:
-        """Control goes by a value of rows: what one row does hangs on others."""
+        """Control goes by a value of rows: what one row does depends on others."""
         if self.alone:
             self.alone = False
             self.note("rows", f"{ast.unparse(node)} looks at several rows", node)

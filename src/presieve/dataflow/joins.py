@@ -78,7 +78,7 @@ def _merged(call: Call, left: Value | None, right: Value | None, at: int) -> Val
 
 
 def _read_shared(call: Call, tables: tuple[Table, Table], names: set[str]) -> None:
-    """What a column is called hangs on the other table's columns."""
+    """What a column is called depends on the other table's columns."""
     for table in tables:
         for name, column in table.columns:
             if name in names:
@@ -142,7 +142,7 @@ def _concatenated(call: Call) -> Value | None:
         for name, column in table.columns:
             others = [t.column(name) for t in tables]
             if any(o is None for o in others):
-                # Whether there are gaps, and so its type, hangs on the other tables.
+                # Whether there are gaps, and so its type, depends on the other tables.
                 call.a.reads(column.unread, "one of the tables does not have it", call.node)
     return call.s.make(call.site(), make)
 

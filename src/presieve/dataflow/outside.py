@@ -47,7 +47,7 @@ def outside(a: Analysis, s: State, node: ast.Name) -> Value:
     if node.id in owner.own:
         return Opaque()  # not bound yet on any way: it raises
     try:
-        found = owner.names.found(node.id)
+        found = owner.names.lookup(node.id)
     except DeclineSignal as signal:
         a.note("keys", str(signal), node)
         return Opaque()

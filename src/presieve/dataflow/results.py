@@ -25,6 +25,6 @@ def given(a: Analysis, s: State, value: Value, node: ast.AST) -> Result:
     passes = {n: c.passes for n, c in table.columns if c.passes is not None}
     if not alone:
         spoiling = [n for n, c in table.columns if not c.rowwise]
-        reason = f"{', '.join(spoiling)} may hang on other rows" if spoiling else "rows are chosen"
+        reason = f"{', '.join(spoiling)} may depend on other rows" if spoiling else "rows are chosen"
         a.note("rows", reason, node)
     return Result(keys, passes, alone)

@@ -354,7 +354,7 @@ def _tuples(call: Call) -> Value | None:
 
 @of_table("iterrows")
 def _rows(call: Call) -> Value | None:
-    """A row is a Series of one type, which hangs on the types of all columns."""
+    """A row is a Series of one type, which depends on the types of all columns."""
     _read(call, own_table(call), None)
     pair = Opaque(packages=_TABLE)
     return call.s.make(call.site(), lambda _: Items("list", pair))
