@@ -28,13 +28,14 @@ from presieve.dataflow.context import (
     Effect,
     Frame,
     GaveUp,
+    Given,
     Note,
     Request,
     Result,
 )
 from presieve.dataflow.iteration import first_table
 from presieve.dataflow.outside import open_owner
-from presieve.dataflow.results import given
+from presieve.dataflow.results import result_of
 from presieve.dataflow.state import State
 from presieve.dataflow.values import Batches, Column, Function, Place, Scalar, Table, TupleV, Value
 from presieve.errors import DeclineSignal
@@ -72,7 +73,7 @@ def dataflow(request: Request) -> Dataflow:
             a.returns[-1].append((Scalar(), s))
         if request.form == "group":
             for value, state in a.returns[-1]:
-                a.results.append(given(a, state, value, node))
+                a.results.append(result_of(a, state, value, node))
     except (GaveUp, RecursionError):
         effect = Effect("unknown", "the function is too large to be followed", a.span(node))
         return Dataflow({}, None, None, (effect,), ())
@@ -154,10 +155,8 @@ class _Interpreter:
     callback = staticmethod(calls.callback)
 
     @staticmethod
-    def inlined(
-        call: Call, function: Function, args: list[Value], named: dict[str, Value]
-    ) -> Value:
-        return calls.inlined(call.a, call.s, function, args, named, call.node)
+    def inlined(call: Call, function: Function, given: Given) -> Value:
+        return calls.inlined(call.a, call.s, function, given)
 
 
 _INTERPRETER = _Interpreter()

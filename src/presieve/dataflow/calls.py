@@ -12,7 +12,7 @@ import sys
 from types import FunctionType
 
 from presieve.dataflow import columns, constructors, grouping, items, joins, tables  # noqa: F401
-from presieve.dataflow.context import Analysis, Call, Frame
+from presieve.dataflow.context import Analysis, Call, Frame, Given
 from presieve.dataflow.libraries import of_function, of_method
 from presieve.dataflow.outside import of_object
 from presieve.dataflow.registry import (
@@ -58,7 +58,7 @@ def call(a: Analysis, s: State, node: ast.Call) -> Value:
     listed = not starred and "**" not in named
     match callee:
         case Function() if listed:
-            return inlined(a, s, callee, args, named, node)
+            return inlined(a, s, callee, Given(args, named, node))
         case Library(path):
             made = Call(a, s, callee, path, args, named, node)
             found = _modelled(FUNCTIONS.get(path), made) if listed else None
@@ -199,28 +199,22 @@ def called_back(a: Analysis, s: State, function: Function, argument: Value, node
     value: Value = Opaque()
     for _ in range(2):
         # A second time on what the first one has changed: then nothing new can be seen.
-        value = inlined(a, s, function, [argument] * count, {}, node)
+        value = inlined(a, s, function, Given([argument] * count, {}, node))
         s.become(join_states(before, s))
     return value
 
 
-def inlined(
-    a: Analysis,
-    s: State,
-    function: Function,
-    args: list[Value],
-    named: dict[str, Value],
-    node: ast.AST,
-) -> Value:
+def inlined(a: Analysis, s: State, function: Function, given: Given) -> Value:
     """The value of a function of the user's, by following its body."""
+    node = given.node
     inside = any(f.node is function.node for f in a.stack)
-    frame = _bound(a, s, function, args, named) if len(a.stack) < _DEPTH and not inside else None
+    frame = _bound(a, s, function, given) if len(a.stack) < _DEPTH and not inside else None
     if frame is None:
-        for value in (*args, *named.values()):
+        for value in given.values:
             a.escapes(s, value, node, "a call that is not followed")
         if not inside:
             a.effect("unknown", f"{ast.unparse(node)} is not followed", node)
-        return Opaque(s.reachable(frozenset().union(*map(reach_of, (*args, *named.values())))))
+        return Opaque(s.reachable(frozenset().union(*map(reach_of, given.values))))
     parent = function.frame if function.frame >= 0 else None
     a.stack.append(Frame(function.owner, parent, function.node, node))
     s.frames.append(frame)
@@ -260,11 +254,9 @@ def _yields(node: ast.FunctionDef) -> bool:
     return any(isinstance(n, ast.Yield | ast.YieldFrom) for n in ast.walk(node))
 
 
-def _bound(
-    a: Analysis, s: State, function: Function, args: list[Value], named: dict[str, Value]
-) -> dict[str, Value] | None:
+def _bound(a: Analysis, s: State, function: Function, given: Given) -> dict[str, Value] | None:
     """The parameters with their arguments; None where they do not fit, or are gathered."""
-    spec = function.node.args
+    spec, (args, named, _) = function.node.args, given
     names = [p.arg for p in (*spec.posonlyargs, *spec.args)]
     if spec.vararg or spec.kwarg or len(args) > len(names):
         return None

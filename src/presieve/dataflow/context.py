@@ -114,9 +114,7 @@ class Evaluator(Protocol):
     def consumed(self, a: Analysis, node: ast.expr, s: State) -> Value:
         """The value of an argument that is taken at once."""
 
-    def inlined(
-        self, call: Call, function: Function, args: list[Value], named: dict[str, Value]
-    ) -> Value:
+    def inlined(self, call: Call, function: Function, given: Given) -> Value:
         """The value of a function of the user's that a model calls."""
 
     def callback(self, call: Call, value: Value) -> None:
@@ -227,6 +225,19 @@ def unread_of(table: Table) -> frozenset[str]:
     """The input columns that a table passes on and nobody has read."""
     columns = [c for _, c in table.columns] + ([table.rest] if table.rest else [])
     return frozenset().union(*(c.unread for c in columns))
+
+
+class Given(NamedTuple):
+    """The arguments of a call of the user's function, and where it is called."""
+
+    args: list[Value]
+    named: dict[str, Value]
+    node: ast.AST
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """All of them."""
+        return (*self.args, *self.named.values())
 
 
 class Call(NamedTuple):

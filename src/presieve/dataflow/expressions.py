@@ -10,7 +10,7 @@ from presieve.dataflow.calls import call
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
 from presieve.dataflow.iteration import item_of, listed_items
 from presieve.dataflow.outside import outside
-from presieve.dataflow.results import given
+from presieve.dataflow.results import result_of
 from presieve.dataflow.rows import series_of, some_columns, some_rows
 from presieve.dataflow.state import State
 from presieve.dataflow.stored import ROWS, bind
@@ -537,7 +537,7 @@ def _yield(a: Analysis, node: ast.Yield, s: State) -> Value:
     if len(a.stack) > 1:
         a.escapes(s, value, node, "a generator of the user's")
         return Opaque(reach_of(value))
-    a.results.append(given(a, s, value, node))
+    a.results.append(result_of(a, s, value, node))
     # Whoever takes it may change it.
     s.spoil(reach_of(value))
     return NONE

@@ -9,7 +9,7 @@ from presieve.dataflow.state import State
 from presieve.dataflow.values import Value
 
 
-def given(a: Analysis, s: State, value: Value, node: ast.AST) -> Result:
+def result_of(a: Analysis, s: State, value: Value, node: ast.AST) -> Result:
     """A table is given to Spark, which reads all of it."""
     a.observe(s, value, node, "the table that is given holds it")
     table = s.table(value)
@@ -24,7 +24,6 @@ def given(a: Analysis, s: State, value: Value, node: ast.AST) -> Result:
     alone = table.rowwise and rest is None and all(c.rowwise for _, c in table.columns)
     passes = {n: c.passes for n, c in table.columns if c.passes is not None}
     if not alone:
-        spoiling = [n for n, c in table.columns if not c.rowwise]
-        reason = f"{', '.join(spoiling)} may depend on other rows" if spoiling else "rows are chosen"
-        a.note("rows", reason, node)
+        names = ", ".join(n for n, c in table.columns if not c.rowwise)
+        a.note("rows", f"{names or 'which rows there are'} may depend on other rows", node)
     return Result(keys, passes, alone)

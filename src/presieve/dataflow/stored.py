@@ -107,11 +107,11 @@ def _store_in_table(
     value, node = stored
     names = names_of_columns(s, index)
     if names is not None and isinstance(constant_of(s, index), str):
-        set_column(a, s, owner, names[0], value, node)
+        set_column(a, s, owner, names[0], (value, node))
     elif names is not None:
         a.observe(s, value, node, "a table is put into columns")
         for name in names:
-            set_column(a, s, owner, name, Opaque(packages=DATA), node)
+            set_column(a, s, owner, name, (Opaque(packages=DATA), node))
     else:
         # By a mask, or under a name that is not known: any column may be another one.
         a.observe(s, owner, node, f"{ast.unparse(node)} may write to any column")
@@ -151,12 +151,13 @@ ROWS = frozenset(("slice",))
 """The package of slices: rows that are there."""
 
 
-def set_column(a: Analysis, s: State, owner: Ref, name: str, value: Value, node: ast.AST) -> None:
+def set_column(a: Analysis, s: State, owner: Ref, name: str, stored: tuple[Value, ast.AST]) -> None:
     """``table[name] = value``.
 
     A table without rows takes those of a list or a Series, and has nothing in its other columns.
     Where pandas writes into the column that was there, whatever shares its memory sees it.
     """
+    value, node = stored
     table = s.table(owner)
     assert table is not None
     old = dict(table.columns).get(name)
@@ -224,7 +225,7 @@ def _store_attribute(
             s.update(owner, replace(table, index=None, rowwise=False))
             _relabelled(s, owner)
         elif name in table.names:
-            set_column(a, s, owner, name, value, node)
+            set_column(a, s, owner, name, (value, node))
         elif table.rest is not None:
             s.spoil(owner.places)
         return

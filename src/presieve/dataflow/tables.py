@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from presieve.dataflow.columns import called_back
-from presieve.dataflow.context import Call, constant_of, names_of_columns
+from presieve.dataflow.context import Call, Given, constant_of, names_of_columns
 from presieve.dataflow.registry import TABLE_METHODS, Model, of_table, separate
 from presieve.dataflow.rows import rows_of, series_of
 from presieve.dataflow.state import NEW
@@ -295,8 +295,8 @@ def _assigned(call: Call) -> Value | None:
     for name, given in call.named.items():
         value = given
         if isinstance(given, Function):
-            value = call.a.evaluator.inlined(call, given, [made], {})
-        set_column(call.a, call.s, made, name, value, call.node)
+            value = call.a.evaluator.inlined(call, given, Given([made], {}, call.node))
+        set_column(call.a, call.s, made, name, (value, call.node))
     return made
 
 
@@ -307,7 +307,7 @@ def _inserted(call: Call) -> Value | None:
     value = call.argument(2, "value")
     if not isinstance(name, str) or value is None or not isinstance(call.owner, Ref):
         return None
-    set_column(call.a, call.s, call.owner, name, value, call.node)
+    set_column(call.a, call.s, call.owner, name, (value, call.node))
     table = own_table(call)
     call.s.update(call.owner, replace(table, sure=False))
     return NONE
@@ -388,7 +388,8 @@ def _piped(call: Call) -> Value | None:
     first = call.args[0] if call.args else None
     if not isinstance(first, Function):
         return None
-    return call.a.evaluator.inlined(call, first, [call.owner, *call.args[1:]], call.named)
+    given = Given([call.owner, *call.args[1:]], call.named, call.node)
+    return call.a.evaluator.inlined(call, first, given)
 
 
 @of_table("isna", "isnull", "notna", "notnull")

@@ -179,8 +179,9 @@ NONE = Scalar(constant=None, fixed=True)
 class Table:
     """A DataFrame. ``columns`` are those that it may have, in order; ``rest`` says what any other
     column is, None where there is none. ``rows`` names its rows, None where they are not known.
-    ``filled``: it has a row, for sure; ``empty``: it has none. ``rowwise``: whether it has a row depends on that row alone.
-    ``index`` is as that of a column. ``sure``: it has all of its columns, in this order.
+    ``filled``: it has a row, for sure; ``empty``: it has none. ``rowwise``: whether it has a row
+    depends on that row alone. ``index`` is as that of a column. ``sure``: it has all of its
+    columns, in this order.
     """
 
     columns: tuple[tuple[str, Column], ...]
