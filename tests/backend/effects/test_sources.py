@@ -278,7 +278,7 @@ def test_rows_of_an_rdd(sly: DataFrame, where: str, monkeypatch: pytest.MonkeyPa
         asked.append(below(fold, text))
         return asked[-1]
 
-    monkeypatch.setattr(KeyedFold, "below", noted)
+    monkeypatch.setattr(KeyedFold, "scan_prefilter", noted)
     rows = sly.filter("NOT isnan(v) AND (v < 1000 OR v IS NOT NULL)")
     found = fold_by_key(rows, Best, key="k", where=where, returns="best double").collect()
     assert sorted(map(str, found)) == sorted(map(str, wanted))
