@@ -1,1 +1,1 @@
-"""What is known of a Python function without lifting it: keys, columns that are read, effects."""
+"""Trusted. What holds of a Python function that need not be lifted."""

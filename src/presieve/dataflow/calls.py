@@ -115,8 +115,11 @@ def of_package(made: Call) -> Value:
         if changes:
             a.escapes(s, value, node, f"{written}()")
         callback(made, value)
-    package = made.name.partition(".")[0]
-    known = None if doing is not None and doing.kind == "unknown" else frozenset((package,)) | DATA
+    held = [s.packages(v) for v in given]
+    known: frozenset[str] | None = None
+    if None not in held and not (doing is not None and doing.kind == "unknown"):
+        # What is given may come back.
+        known = DATA.union((made.name.partition(".")[0],), *(h for h in held if h))
     return Opaque(s.reachable(frozenset().union(*map(reach_of, given))), known)
 
 
@@ -154,7 +157,7 @@ def unknown_method(made: Call) -> Value:
     """A method that has no model: it reads all that its owner and its arguments reach."""
     a, s, node = made.a, made.s, made.node
     written = ast.unparse(node.func)
-    packages = packages_of(made.owner)
+    packages = s.packages(made.owner)
     doing = of_method(packages, made.name)
     if doing is not None and not (made.name.startswith("to_") and not [*made.args, *made.named]):
         a.effect(doing.kind, f"{written}() {doing.reason}", node)

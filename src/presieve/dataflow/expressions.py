@@ -170,7 +170,7 @@ def _subscript(a: Analysis, node: ast.Subscript, s: State) -> Value:
             return owner  # an annotation
     a.observe(s, owner, node, f"{ast.unparse(node)} is not followed")
     a.observe(s, index, node, f"{ast.unparse(node)} is not followed")
-    return Opaque(reach_of(owner), packages_of(owner))
+    return Opaque(reach_of(owner), s.packages(owner))
 
 
 def _item_of_table(a: Analysis, s: State, ref: Ref, index: Value, node: ast.Subscript) -> Value:
@@ -242,7 +242,7 @@ def _item_of_tuple(s: State, items: tuple[Value, ...], index: Value) -> Value:
     at = constant_of(s, index)
     if isinstance(at, int) and -len(items) <= at < len(items):
         return items[at]
-    return Opaque(frozenset().union(*map(reach_of, items)))
+    return Opaque(frozenset().union(*map(reach_of, items)), packages_of(TupleV(items)))
 
 
 def _item_of_items(s: State, items: Items, index: Value) -> Value:
@@ -285,7 +285,7 @@ def combined(
     packages: frozenset[str] | None = NO_KEYS
     for part in parts:
         a.observe(s, part, node, "an operator is applied to a whole table")
-        known = packages_of(part)
+        known = s.packages(part)
         packages = None if packages is None or known is None else packages | known
     if packages is None:
         a.effect("unknown", f"{ast.unparse(node)} is an operator of what is not known", node)

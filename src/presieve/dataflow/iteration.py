@@ -68,8 +68,7 @@ def item_of(a: Analysis, s: State, over: Value, node: ast.expr) -> Value:
         case Library() | Function():
             return Opaque(packages=DATA)
     a.observe(s, over, node, f"{ast.unparse(node)} is not followed")
-    packages = over.packages if isinstance(over, Opaque) else None
-    return Opaque(reach_of(over), packages)
+    return Opaque(reach_of(over), s.packages(over))
 
 
 def first_table(a: Analysis, s: State, node: ast.AST) -> Ref:

@@ -49,6 +49,10 @@ def outside(a: Analysis, s: State, node: ast.Name) -> Value:
     try:
         found = owner.names.lookup(node.id)
     except DeclineSignal as signal:
+        # Workers may have another object there; a logger is one of the same kind.
+        package = type(owner.function.__globals__.get(node.id)).__module__.partition(".")[0]
+        if package in MESSAGES:
+            return Opaque(packages=frozenset((package,)))
         a.note("keys", str(signal), node)
         return Opaque()
     return of_object(a, s, found, node.id)

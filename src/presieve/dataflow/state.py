@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from presieve.dataflow.values import (
+    DATA,
     NO_KEYS,
     Column,
     Grouped,
@@ -27,6 +28,7 @@ from presieve.dataflow.values import (
     Value,
     join,
     join_columns,
+    packages_of,
     reach_of,
 )
 
@@ -71,7 +73,7 @@ class State:
         self.heap[NEW] = make(NEW)
         place = self.allocate(site)
         self._rename(NEW, place, many=False)
-        return Ref(frozenset((place,)))
+        return Ref(frozenset((place,)), isinstance(self.heap[place], Table))
 
     def _mentions(self, place: Place) -> bool:
         return any(place in _names(v) for f in self.frames for v in f.values()) or any(
@@ -110,6 +112,14 @@ class State:
                 return None
             found = thing if found is None else join_objects(found, thing)
         return found
+
+    def packages(self, value: Value) -> frozenset[str] | None:
+        """Whose objects a value may be or hold; None where that is not known."""
+        items = self.items(value)
+        if items is None:
+            return packages_of(value)
+        held = [packages_of(v) for v in values_of(items)]
+        return None if None in held else DATA.union(*(h for h in held if h))
 
     def update(self, ref: Ref, thing: Object) -> None:
         """Change an object in place: for sure if it is the only one of its place."""
@@ -209,12 +219,10 @@ def _renamed(value: Value, old: Place, new: Place, *, many: bool) -> Value:
             # Older rows are many: no two columns of them belong together for sure.
             rows = (None if many else new) if value.rows == old else value.rows
             return replace(value, rows=rows, memory=places(value.memory))
-        case Ref(found):
-            return Ref(places(found))
-        case Row(Ref(found)):
-            return Row(Ref(places(found)))
-        case Grouped(Ref(found)):
-            return replace(value, table=Ref(places(found)))
+        case Ref():
+            return replace(value, places=places(value.places))
+        case Row(ref) | Grouped(ref):
+            return replace(value, table=replace(ref, places=places(ref.places)))
         case TupleV(items):
             return TupleV(tuple(_renamed(i, old, new, many=many) for i in items))
         case Indexer(owner) | Method(owner):

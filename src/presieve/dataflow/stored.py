@@ -61,7 +61,7 @@ def bind(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
             bind(a, s, inner, item)
         return
     a.observe(s, value, target, "a value is taken apart")
-    any_: Value = Opaque(reach_of(value), DATA if isinstance(value, Scalar | Column) else None)
+    any_: Value = Opaque(reach_of(value), s.packages(value))
     for inner in target.elts:
         bind(a, s, inner, any_)
 
@@ -169,6 +169,8 @@ def set_column(a: Analysis, s: State, owner: Ref, name: str, stored: tuple[Value
     made = column_for(table, name, value)
     if not isinstance(value, Column | Scalar | TupleV):
         a.observe(s, value, node, f"the column {name} is given what is not followed")
+        if s.packages(value) is None:
+            a.effect("unknown", f"the column {name} is given objects that are not known", node)
     if not (table.filled or fits(table, value)):
         emptied = tuple((n, replace(c, keys=NO_KEYS, passes=None)) for n, c in table.columns)
         s.update(owner, replace(table, columns=emptied, rowwise=False))

@@ -76,9 +76,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A table, list, dict or set of the heap: one of those at these places."""
+    """A table, list, dict or set of the heap: one of those at these places. ``table``: they are
+    tables, whose cells hold data.
+    """
 
     places: Places
+    table: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,12 +239,19 @@ def reach_of(value: Value | None) -> Places:
 
 
 def packages_of(value: Value) -> frozenset[str] | None:
-    """Whose objects a value may be, as far as its methods go."""
+    """Whose objects a value may be or hold, as far as its methods go. What a list holds says the
+    heap (:meth:`State.packages`).
+    """
     match value:
         case Opaque(packages=packages):
             return packages
-        case Scalar() | TupleV():
+        case Scalar():
             return DATA
+        case TupleV(items):
+            held = [packages_of(i) for i in items]
+            return None if None in held else DATA.union(*(h for h in held if h))
+        case Ref(table=False):
+            return None
         case Column() | Ref() | Row() | Grouped() | Indexer():
             return DATA | {"pandas", "numpy"}
         case Library(path):
@@ -270,8 +280,8 @@ def join(a: Value, b: Value) -> Value:
             return Scalar(a.keys & b.keys, MISSING, a.fixed and b.fixed)
         case Column(), Column():
             return join_columns(a, b)
-        case Ref(left_places), Ref(right_places):
-            return Ref(left_places | right_places)
+        case Ref(), Ref():
+            return Ref(a.places | b.places, a.table and b.table)
         case TupleV(left), TupleV(right) if len(left) == len(right):
             return TupleV(tuple(join(x, y) for x, y in zip(left, right, strict=True)))
     known = (packages_of(a), packages_of(b))

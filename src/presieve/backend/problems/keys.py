@@ -18,7 +18,6 @@ from presieve.backend.catalyst.boundary import Boundary, Call, Side
 from presieve.backend.catalyst.names import Names, key_columns
 from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import Request
-from presieve.errors import DeclineSignal
 from presieve.ir.fold import Fold, Output
 from presieve.ir.terms import Scope, Var
 from presieve.lift.forms import Lifted
@@ -28,15 +27,6 @@ from presieve.semantics.types import column, decimal_type
 
 _COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
 """Types whose values come back from pandas as they were sent, decimals besides."""
-
-_EFFECTS = {
-    "clock": "impure-clock",
-    "effect": "impure-io",
-    "random": "impure-random",
-    "state": "impure-global",
-    "unknown": "unknown-call",
-}
-"""Codes of declining, by what a function does. Nobody counts on messages."""
 
 
 def fold_of_keys(function: FunctionType, call: Call, boundary: Boundary, names: Names) -> Lifted:
@@ -61,16 +51,11 @@ def fold_of_keys(function: FunctionType, call: Call, boundary: Boundary, names: 
 
 
 def _held_keys(request: Request) -> Mapping[str, str]:
-    """Result columns with the key that they hold. Declines where a group that is dropped could be
-    missed, because the function does more than giving rows.
+    """Result columns with the key that they hold; none where a group that is dropped might be
+    missed, because the function does more than giving rows. Nobody counts on messages.
     """
     answer = dataflow(request)
-    missed = [e for e in answer.effects if e.kind in _EFFECTS]
-    if answer.keys and missed:
-        effect = missed[0]
-        reason = f"{effect.reason}, and groups that are dropped might be missed"
-        raise DeclineSignal(_EFFECTS[effect.kind], reason, effect.span)
-    return answer.keys
+    return {} if any(e.kind != "message" for e in answer.effects) else answer.keys
 
 
 def _keys_of(side: Side) -> tuple[str, ...]:

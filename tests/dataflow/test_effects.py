@@ -1,0 +1,177 @@
+"""Effects: what a function may do besides giving rows."""
+
+# ruff: noqa: B006
+# mypy: disable-error-code=import-not-found
+from __future__ import annotations
+
+import datetime
+import logging
+import random
+import time
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import requests
+from tests.dataflow.grammar import NAMES
+
+from presieve.dataflow.analysis import dataflow
+from presieve.dataflow.context import Request
+
+SEEN: list[Any] = []
+BOUNDS = {"x": 3.0}
+LOG = logging.getLogger(__name__)
+
+
+class Sender:
+    """Somebody outside counts what it is given."""
+
+    def post(self, row: Any) -> None:
+        SEEN.append(row)
+
+
+SENDERS = [Sender()]
+
+
+def prints(pdf: Any) -> Any:
+    print(len(pdf))
+    LOG.info("rows: %d", len(pdf))
+    return pdf
+
+
+def reads_a_dict(pdf: Any) -> Any:
+    return pdf[pdf["x"] > BOUNDS["x"]]
+
+
+def fits(pdf: Any) -> Any:
+    from sklearn.linear_model import LinearRegression
+
+    model = LinearRegression()
+    model.fit(pdf[["x"]], pdf["y"])
+    pdf["fit"] = model.predict(pdf[["x"]]).round(2)
+    return pdf
+
+
+def own_list(pdf: Any) -> Any:
+    parts = []
+    for _, part in pdf.groupby("s"):
+        parts.append(part.head(1))
+    return pd.concat(parts)
+
+
+QUIET = (reads_a_dict, fits, own_list)
+
+
+def writes_a_file(pdf: Any) -> Any:
+    pdf.to_csv("/tmp/group.csv")
+    return pdf
+
+
+def opens_a_file(pdf: Any) -> Any:
+    with open("/tmp/group") as file:
+        file.read()
+    return pdf
+
+
+def posts(pdf: Any) -> Any:
+    requests.post("http://localhost", json=pdf.to_dict("records"), timeout=1)
+    return pdf
+
+
+def clock(pdf: Any) -> Any:
+    pdf["now"] = time.time()
+    return pdf
+
+
+def today(pdf: Any) -> Any:
+    pdf["now"] = datetime.datetime.now()
+    return pdf
+
+
+def dice(pdf: Any) -> Any:
+    pdf["x"] = random.random()
+    return pdf
+
+
+def numpy_dice(pdf: Any) -> Any:
+    pdf["x"] = np.random.rand(len(pdf))
+    return pdf
+
+
+def sampled(pdf: Any) -> Any:
+    return pdf.sample(1)
+
+
+def remembers(pdf: Any) -> Any:
+    SEEN.append(len(pdf))
+    return pdf
+
+
+def default_list(pdf: Any) -> Any:
+    return _counted(pdf)
+
+
+def _counted(pdf: Any, calls: list[int] = []) -> Any:
+    calls.append(1)
+    return pdf
+
+
+def sends(pdf: Any) -> Any:
+    for sender in SENDERS:
+        sender.post(len(pdf))
+    return pdf
+
+
+def sends_by_name(pdf: Any) -> Any:
+    first, *_ = SENDERS
+    first.post(len(pdf))
+    return pdf
+
+
+def sends_from_a_column(pdf: Any) -> Any:
+    pdf["sender"] = SENDERS[0]
+    for sender in pdf["sender"]:
+        sender.post(1)
+    return pdf
+
+
+def in_a_lambda(pdf: Any) -> Any:
+    pdf["x"] = pdf.apply(lambda r: SENDERS[0].post(r), axis=1)
+    return pdf
+
+
+def in_agg(pdf: Any) -> Any:
+    return pdf.groupby("k").agg({"x": lambda v: SEEN.append(v)}).reset_index()
+
+
+def by_getattr(pdf: Any) -> Any:
+    getattr(SENDERS[0], "post")(1)  # noqa: B009
+    return pdf
+
+
+LOUD = (
+    *(writes_a_file, opens_a_file, posts, clock, today, dice, numpy_dice, sampled, remembers),
+    *(default_list, sends, sends_by_name, sends_from_a_column, in_a_lambda, in_agg, by_getattr),
+)
+
+
+def _kinds(function: FunctionType) -> set[str]:
+    answer = dataflow(Request(function, "group", NAMES, ("k",)))
+    assert all(e.span is not None for e in answer.effects)
+    return {e.kind for e in answer.effects}
+
+
+@pytest.mark.parametrize("function", QUIET, ids=lambda f: f.__name__)
+def test_functions_without_effects(function: FunctionType) -> None:
+    assert _kinds(function) == set()
+
+
+def test_messages_are_told_apart() -> None:
+    assert _kinds(prints) == {"message"}  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("function", LOUD, ids=lambda f: f.__name__)
+def test_effects_are_seen(function: FunctionType) -> None:
+    assert _kinds(function) - {"message"}
