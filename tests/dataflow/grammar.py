@@ -90,6 +90,12 @@ class Writer:
             f"{f}['k'][{f}['{c}'] > 1]",
             f"{f}['s'].map({{'a': 1}})",
             "range(2)",
+            f"{f}['s'].str[0]",
+            f"{f}['k'].astype(str).str[0]",
+            f"{f}['s'].str.len()",
+            f"{f}['k'].squeeze()",
+            f"{f}['k'].repeat(1)",
+            f"pd.Series({f}['k'].tolist())",
         ]
         return self.random.choice(options + self.series)
 
@@ -137,6 +143,11 @@ class Writer:
             f"{f}.fillna({{'{c}': 0}})",
             f"{f}.astype({{'{c}': float}})",
             f"{f}.set_index('k').reset_index()",
+            f"{f}.set_index('t').sort_index().reset_index()",
+            f"{f}.explode('s')",
+            f"{f}.melt(id_vars=['k'], value_vars=['x', 'y'])",
+            f"{f}.where({f}['{c}'] > 1)",
+            f"{f}.replace({{'a': 'b'}})",
             f"{f}.groupby('k').agg({{'{c}': 'sum'}}).reset_index()",
             f"{f}.groupby('k')['{c}'].mean().reset_index()",
             f"{f}.groupby(['k', 's'], as_index=False).agg(n=('{c}', 'max'))",
@@ -214,6 +225,9 @@ class Writer:
                 f"{s}[0] = 5",
                 f"{s}.iloc[0] = 7",
                 f"grow({s})",
+                f"{s}.index = range(9, 9 + len({s}))",
+                f"{s}.reset_index(drop=True, inplace=True)",
+                f"{s}.drop(0, inplace=True)",
                 f"np.copyto({s}.values, 0)",
                 f"{s}.fillna(0, inplace=True)",
             ]

@@ -361,6 +361,68 @@ def in_a_lambda(pdf):
     return pdf.rename(columns={"y": "k"})
 
 
+def first_letters(pdf):
+    pdf["k"] = pdf["s"]
+    pdf["k"] = pdf["k"].str[0]
+    return pdf
+
+
+def letters_of_the_key(pdf):
+    pdf["k"] = pdf["k"].astype(str).str[0]
+    return pdf
+
+
+def key_sliced(pdf):
+    out = pd.DataFrame({"m": pdf["x"]})
+    out["k"] = pdf["k"].map(str).str[-1]
+    return out
+
+
+def other_labels(pdf):
+    s = pdf["x"]
+    s.index = [i + 10 for i in range(len(s))]
+    return pd.DataFrame({"k": pdf["k"], "m": s})
+
+
+def labels_in_place(pdf):
+    pdf = pdf[pdf["t"] > 0]
+    s = pdf["x"].copy()
+    s.reset_index(drop=True, inplace=True)
+    return pd.DataFrame({"k": pdf["k"], "m": s})
+
+
+def grouped_before(pdf):
+    key = pdf["k"].iloc[0]
+    pdf["k"] = pdf["t"]
+    groups = pdf.groupby("k")
+    pdf["k"] = key
+    return groups["x"].sum().reset_index()
+
+
+def rows_before(pdf):
+    key = pdf["k"].iloc[0]
+    pdf["k"] = pdf["t"]
+    rows = []
+    for r in pdf.itertuples():
+        pdf["k"] = key
+        rows.append({"k": r.k, "m": r.x})
+    return pd.DataFrame(rows)
+
+
+def parts_before(pdf):
+    key = pdf["k"].iloc[0]
+    pdf["k"] = pdf["t"]
+    parts = []
+    for _, part in pdf.groupby("k"):
+        pdf["k"] = key
+        parts.append(part)
+    return pd.concat(parts)
+
+
+def replaced(pdf):
+    return pdf.replace({7: 8, 2**53 + 1: 3})
+
+
 SPOILED = [
     f
     for f in list(globals().values())

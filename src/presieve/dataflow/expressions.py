@@ -147,11 +147,13 @@ def _subscript(a: Analysis, node: ast.Subscript, s: State) -> Value:
     match owner:
         case Indexer(Ref() as ref, how) if s.table(ref) is not None:
             return _located(a, s, Indexer(ref, how), index, node)
+        case Indexer(Column() as column, name) if name not in _LOCATORS:
+            return Column(rows=column.rows, labelled=column.labelled)  # as ``.str[0]``
         case Column() | Indexer(Column()):
-            column = owner if isinstance(owner, Column) else owner.owner
-            assert isinstance(column, Column)
+            items = owner if isinstance(owner, Column) else owner.owner
+            assert isinstance(items, Column)
             a.branches_on(owner, node)
-            return _item_of_column(column, index)
+            return _item_of_column(items, index)
         case TupleV(items):
             return _item_of_tuple(s, items, index)
         case Ref() if (found := s.items(owner)) is not None:

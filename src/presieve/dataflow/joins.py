@@ -58,6 +58,10 @@ def _merged(call: Call, left: Value | None, right: Value | None, at: int) -> Val
     _read_shared(call, (a, b), shared - joined)
 
     gaps = _GAPS[str(how)]
+    left_names = [f"{n}{suffixes[0]}" if n in shared - joined else n for n in a.names]
+    right_names = [f"{n}{suffixes[1]}" if n in shared else n for n in b.names if n not in joined]
+    if len({*left_names, *right_names}) < len(left_names) + len(right_names):
+        return None
 
     def make(place: Place) -> Table:
         made: dict[str, Column] = {}

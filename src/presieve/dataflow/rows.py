@@ -72,7 +72,8 @@ def series_of(a: Analysis, table: Table, name: str, node: ast.AST) -> Value:
     if column is None:
         return Opaque(NOWHERE, frozenset(("pandas",)))  # it raises
     a.reads(column.unread, f"{ast.unparse(node)} is read", node)
-    rows = None if table.rows is None or table.rows.older else table.rows
+    known = table.rows is not None and not table.rows.older and column.rows == table.rows
+    rows = table.rows if known else None
     return replace(
         column, unread=frozenset(), rows=rows, labelled=True, name=name, index=table.index
     )

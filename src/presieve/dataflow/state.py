@@ -235,7 +235,8 @@ def _renamed(value: Value, old: Place, new: Place, *, many: bool) -> Value:
 def _overwritten(value: Value, memory: Places) -> Value:
     match value:
         case Column() if value.memory & memory:
-            return replace(value, keys=NO_KEYS, passes=None, rowwise=False, index=None)
+            # Items, their order and labels may be others.
+            return replace(value, keys=NO_KEYS, passes=None, rowwise=False, index=None, rows=None)
         case TupleV(items):
             return TupleV(tuple(_overwritten(i, memory) for i in items))
         case Indexer(owner) | Method(owner):

@@ -231,7 +231,7 @@ def _store_attribute(
         elif table.rest is not None:
             s.spoil(owner.places)
         return
-    if isinstance(owner, Column) and name in ("name", "index"):
+    if isinstance(owner, Column) and name == "name":
         return
     a.changes(reach_of(owner), node, ast.unparse(node))
     a.escapes(s, value, node, ast.unparse(node))

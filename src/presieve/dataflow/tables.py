@@ -200,7 +200,8 @@ def _filled(call: Call, table: Table, _place: Place) -> Table | None:
     """``fillna``, ``astype`` and the like of some columns alone."""
     value = call.argument(0, "value" if call.name == "fillna" else "dtype")
     items = None if value is None else call.s.items(value)
-    names = dict(items.fields or ()) if items is not None and items.fields is not None else None
+    by_column = call.name in ("fillna", "astype", "round")  # of replace, a dict is by values
+    names = dict(items.fields) if by_column and items is not None and items.fields else None
     if names is None:
         _read(call, table, None)
 
@@ -324,6 +325,14 @@ def _popped(call: Call) -> Value | None:
     return found
 
 
+def _now_or_later(call: Call) -> Ref:
+    """The table as it is now, or as it becomes: what looks at it later may have either."""
+    table = own_table(call)
+    assert isinstance(call.owner, Ref)
+    now = call.s.make(call.site(4), lambda _: table)
+    return Ref(now.places | call.owner.places, table=True)
+
+
 @of_table("groupby")
 def _grouped(call: Call) -> Value | None:
     names = _names(call, 0, "by")
@@ -334,7 +343,7 @@ def _grouped(call: Call) -> Value | None:
     if not isinstance(call.owner, Ref) or flat not in (True, False):
         return None
     _read(call, own_table(call), names)
-    return Grouped(call.owner, names, None, flat is False)
+    return Grouped(_now_or_later(call), names, None, flat is False)
 
 
 @of_table("itertuples")
@@ -348,7 +357,7 @@ def _tuples(call: Call) -> Value | None:
     reserved = {"Index", "count", "index"}
     if any(not n.isidentifier() or n.startswith("_") or n in reserved for n in table.names):
         return None
-    row = Row(call.owner)
+    row = Row(_now_or_later(call))
     return call.s.make(call.site(), lambda _: Items("list", row))
 
 
