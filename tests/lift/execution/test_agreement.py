@@ -29,6 +29,11 @@ CLASSES = [
         "time bigint, price bigint, first timestamp_ntz, last timestamp_ntz",
     ),
     Case(folds.FirstNonNull, "v double", "f double"),
+    Case(
+        folds.ConstantFirst,
+        "t timestamp NOT NULL, x double NOT NULL, n bigint NOT NULL",
+        "o bigint",
+    ),
     Case(folds.FirstNonNull, "v boolean", "f boolean"),
     Case(folds.Streak, "up boolean", "s int"),
     Case(folds.AnyBig, "v double", "n bigint"),
