@@ -53,6 +53,21 @@ def now(v: pd.Series) -> float:
     return datetime.now()  # impure-clock
 
 
+def starred(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best, *rest = x, best  # unsupported-statement
+    return best
+
+
+def deleted(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        best = x
+        del x  # mutation
+    return best
+
+
 def timestamp_now(v: pd.Series) -> float:
     for x in v:
         pass

@@ -36,6 +36,18 @@ class BestDeleted(Best):
         return acc
 
 
+class BestCopied(Best):
+    """Lists that are made anew, of a list and of one of its parts."""
+
+    def reduce(self, acc, row):
+        found = list(acc)
+        if row["v"] is not None:
+            one = (row["v"],)
+            found = list(one) + found
+        found.sort(reverse=True)
+        return found[:2]
+
+
 class BestPopped(Best):
     def reduce(self, acc, row):
         if row["v"] is None:

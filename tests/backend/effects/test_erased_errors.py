@@ -109,7 +109,9 @@ ROWWISE = [
 
 
 @TRANSPORT
-@pytest.mark.parametrize("later", LATER)
+@pytest.mark.parametrize(
+    "later", ["all", pytest.param("one", marks=pytest.mark.slow), "count"]
+)  # one column is between all of them and none
 @pytest.mark.parametrize(("name", "returns", "column", "where"), ROWWISE)
 def test_a_column_that_is_filtered(
     days: DataFrame, name: str, returns: str, column: str, where: str, later: str, arrow: bool
@@ -213,7 +215,9 @@ GROUPS: dict[str, Callable[[DataFrame], DataFrame]] = {
 }
 
 
-@pytest.mark.parametrize("shown", ["*", "1 AS one", "count(*)"])
+@pytest.mark.parametrize(
+    "shown", ["*", pytest.param("1 AS one", marks=pytest.mark.slow), "count(*)"]
+)
 @pytest.mark.parametrize("where", ["best >= 20", "best > 0"])
 @pytest.mark.parametrize("form", GROUPS)
 def test_functions_of_groups(games: DataFrame, form: str, where: str, shown: str) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.support.amount import amount
 from tests.support.lifting import (
     assumed,
     interpreted,
@@ -110,12 +111,12 @@ def check(
 
 
 def assert_agrees(case: Case, form: Form) -> None:
-    """The fold lifts, and gives what Python gives on a hundred random groups."""
+    """The fold lifts, and gives what Python gives on random groups."""
     asked = request(case.schema, case.returns, case.keys)
     found = lifted(case.obj, asked, form)
 
     @settings(
-        max_examples=100,
+        max_examples=amount(200),
         deadline=None,
         derandomize=True,
         database=None,

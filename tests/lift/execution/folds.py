@@ -553,3 +553,15 @@ def bytes_as_label(pdf: pd.DataFrame) -> pd.DataFrame:
     for _, row in pdf.iterrows():
         best = row[b"score"]
     return pd.DataFrame({"o": [best]})
+
+
+class ConstantFirst:
+    """A constant moment before a column, and a flag beside a number: ``True`` is 1."""
+
+    def zero(self):
+        return 0
+
+    def reduce(self, acc, row):
+        if dt.datetime(2020, 1, 1) < row["t"]:
+            acc += 1
+        return acc + 1 if row["n"] == (row["x"] > 1.5) else acc

@@ -29,6 +29,11 @@ CLASSES = [
         "time bigint, price bigint, first timestamp_ntz, last timestamp_ntz",
     ),
     Case(folds.FirstNonNull, "v double", "f double"),
+    Case(
+        folds.ConstantFirst,
+        "t timestamp NOT NULL, x double NOT NULL, n bigint NOT NULL",
+        "o bigint",
+    ),
     Case(folds.FirstNonNull, "v boolean", "f boolean"),
     Case(folds.Streak, "up boolean", "s int"),
     Case(folds.AnyBig, "v double", "n bigint"),
@@ -212,6 +217,7 @@ def form_of(case: Case) -> Form:
     return SeriesFunction(tuple(c.name for c in columns(case.schema)))
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("case", [*CLASSES, *SERIES, *FRAMES], ids=lambda c: c.name)
 def test_fold_agrees_with_python(case: Case) -> None:
     assert_agrees(case, form_of(case))

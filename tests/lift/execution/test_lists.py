@@ -22,6 +22,7 @@ VALUES: dict[str, list[Value]] = {
 LISTS = [
     list_folds.Best,
     list_folds.BestDeleted,
+    list_folds.BestCopied,
     list_folds.BestPopped,
     list_folds.BestRaising,
     list_folds.Last,

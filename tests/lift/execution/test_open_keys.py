@@ -30,11 +30,13 @@ CASES = [
 ]
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_fold_agrees_with_python(case: Case) -> None:
     assert_agrees(case, RowClass())
 
 
+@pytest.mark.random
 def test_a_function_of_a_column_agrees_with_python() -> None:
     assert_agrees(Case(open_folds.errors, "s string", "o bigint"), SeriesFunction(("s",)))
 
