@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_recalled() -> Iterator[None]:
+    """A test that switches the cache on switches it off again, for those that come after it."""
+    yield
+    assert os.environ["PRESIEVE_CACHE"] == "off"
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     """One process has sessions of one kind only."""
     parser.addoption(
