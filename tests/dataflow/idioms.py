@@ -423,6 +423,27 @@ def replaced(pdf):
     return pdf.replace({7: 8, 2**53 + 1: 3})
 
 
+def view_of_a_new_column(pdf):
+    pdf["k"] = pdf["k"].values[0]
+    s = pdf["k"]
+    s += 1
+    return pdf
+
+
+def view_of_a_new_table(pdf):
+    out = pdf.groupby("k")["x"].sum().reset_index()
+    s = out["k"]
+    s += 1
+    return out
+
+
+def view_of_joined_rows(pdf):
+    out = pd.concat([pdf, pdf])
+    s = out["k"]
+    s += 1
+    return out
+
+
 SPOILED = [
     f
     for f in list(globals().values())

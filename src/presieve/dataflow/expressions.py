@@ -12,7 +12,7 @@ from presieve.dataflow.iteration import item_of, listed_items
 from presieve.dataflow.outside import outside
 from presieve.dataflow.results import result_of
 from presieve.dataflow.rows import series_of, some_columns, some_rows
-from presieve.dataflow.state import State
+from presieve.dataflow.state import State, stored_in
 from presieve.dataflow.stored import ROWS, bind
 from presieve.dataflow.tables import is_attribute
 from presieve.dataflow.values import (
@@ -48,7 +48,8 @@ def evaluate(a: Analysis, node: ast.expr, s: State) -> Value:
     """The value of an expression. What is not followed is opaque, and all it holds is read."""
     handler = _EXPRESSIONS.get(type(node))
     if handler is not None:
-        return handler(a, node, s)
+        value: Value = handler(a, node, s)
+        return stored_in(value, a.site(node), "") if isinstance(value, Column) else value
     parts = [evaluate(a, c, s) for c in ast.iter_child_nodes(node) if isinstance(c, ast.expr)]
     for part in parts:
         a.escapes(s, part, node, ast.unparse(node))

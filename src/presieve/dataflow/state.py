@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from zlib import crc32
 
 from presieve.dataflow.values import (
     DATA,
@@ -70,7 +71,7 @@ class State:
         """A new object of the heap. What it is made of is in the state while older objects of the
         site are renamed, so that it names what it did.
         """
-        self.heap[NEW] = make(NEW)
+        self.heap[NEW] = _stored(make(NEW), site)
         place = self.allocate(site)
         self._rename(NEW, place, many=False)
         return Ref(frozenset((place,)), isinstance(self.heap[place], Table))
@@ -166,6 +167,21 @@ class State:
                 element = Opaque(reached)
                 self.heap[place] = Items(thing.kind, element)
         self.overwrite(reached)
+
+
+def _stored(thing: Object, site: tuple[int, ...]) -> Object:
+    """The object; columns of a table that are stored nowhere else are stored in it."""
+    if isinstance(thing, Items):
+        return thing
+    columns = tuple((n, stored_in(c, site, n)) for n, c in thing.columns)
+    return replace(thing, columns=columns)
+
+
+def stored_in(column: Column, site: tuple[int, ...], name: str) -> Column:
+    """The column; if it is stored nowhere else, as the one of this name of what is made there."""
+    if column.memory:
+        return column
+    return replace(column, memory=frozenset((Place((*site, crc32(name.encode()))),)))
 
 
 def _union(columns: list[Column]) -> Column:

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
-from presieve.dataflow.state import State
+from presieve.dataflow.state import State, stored_in
 from presieve.dataflow.values import (
     DATA,
     NO_KEYS,
@@ -209,7 +209,7 @@ def _put(s: State, owner: Ref, name: str, made: Column) -> None:
     if before is not None:
         # Whether it was there decides on the order of columns.
         made = replace(made, unread=before.unread)
-    columns[name] = made
+    columns[name] = stored_in(made, min(owner.places).site, name)
     sure = table.sure
     s.update(owner, replace(table, columns=tuple(columns.items()), empty=False, sure=sure))
 
