@@ -444,6 +444,18 @@ def view_of_joined_rows(pdf):
     return out
 
 
+def view_filled_in_place(pdf):
+    out = pdf.head(2)
+    pdf.fillna(0, inplace=True)
+    return out
+
+
+def numbered_anew(pdf):
+    pdf = pdf[pdf["t"] > 0]
+    pdf["m"] = pd.Series(pdf["k"].tolist())
+    return pdf.drop(columns=["k"]).rename(columns={"m": "k"})
+
+
 SPOILED = [
     f
     for f in list(globals().values())

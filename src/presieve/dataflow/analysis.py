@@ -127,7 +127,8 @@ def _answers(a: Analysis) -> Dataflow:
     if a.changed_outside:
         return Dataflow({}, None, None, effects, notes)
     reads = frozenset(a.read & set(a.request.columns))
-    keys = _keys(a.results)
+    # What pandas shares between tables is known less well than all else here.
+    keys = {} if a.writes_items else _keys(a.results)
     alone = a.alone and all(r.rowwise for r in a.results)
     return Dataflow(keys, reads, _passes(a.results) if alone else None, effects, notes)
 

@@ -159,7 +159,9 @@ def _series(call: Call) -> Value | None:
     name = constant_of(call.s, call.named["name"]) if "name" in call.named else None
     named = name if isinstance(name, str) else None
     if isinstance(value, Column) and "dtype" not in call.named and "index" not in call.named:
-        return replace(value, labelled=True, name=named or value.name)
+        # What had no labels is numbered anew.
+        rows = value.rows if value.labelled else None
+        return replace(value, labelled=True, rows=rows, name=named or value.name)
     return Column(name=named) if isinstance(value, Column | Scalar) or call.s.items(value) else None
 
 

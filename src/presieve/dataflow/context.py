@@ -146,6 +146,8 @@ class Analysis:
     alone: bool = True
     """Whether rows of the result depend on their own rows alone, as far as control goes."""
     changed_outside: bool = False
+    writes_items: bool = False
+    """Whether items of a Series or an array are written in place, which views of it share."""
 
     @property
     def owner(self) -> Owner:

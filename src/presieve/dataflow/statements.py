@@ -268,6 +268,7 @@ def _augmented(a: Analysis, node: ast.AugAssign, s: State) -> bool:
     match old:
         case Column():
             s.overwrite(old.memory)
+            a.writes_items = True
             a.changes(old.memory, node, "an augmented assignment")
             value: Value = Column(rows=old.rows, labelled=old.labelled, memory=old.memory)
         case Ref() if (items := s.items(old)) is not None and items.kind == "list":

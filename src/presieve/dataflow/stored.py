@@ -79,6 +79,7 @@ def _store_item(
             _store_located(a, s, ref, index, (value, node))
         case Indexer(Column(memory=memory)) | Column(memory=memory):
             s.overwrite(memory)
+            a.writes_items = True
             a.changes(memory, node, ast.unparse(node))
         case Ref() if (items := s.items(owner)) is not None:
             _store_in_items(a, s, owner, items, (index, value))

@@ -62,6 +62,10 @@ _ATTRIBUTES = frozenset(
 )
 
 
+_IN_PLACE = frozenset(("fillna", "astype", "round", "abs", "replace", "ffill", "bfill"))
+"""Methods that write where the old values are stored, if they change the table in place."""
+
+
 def _new(make: Callable[[Call, Table, Place], Table | None]) -> Model:
     """A model that gives a new table, or puts it in the place of the owner (``inplace=True``)."""
 
@@ -77,6 +81,10 @@ def _new(make: Callable[[Call, Table, Place], Table | None]) -> Model:
             copy = call.s.make(call.site(), lambda _: made)
             done = call.s.table(copy)
             assert done is not None
+            if call.name in _IN_PLACE:
+                old = dict(own_table(call).columns)
+                written = [c.memory for n, c in old.items() if done.column(n) != c]
+                call.s.overwrite(frozenset().union(*written))
             call.s.update(call.owner, done)
             call.a.changes(call.owner.places, call.node, f".{call.name}()")
             return NONE
