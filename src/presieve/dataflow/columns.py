@@ -61,11 +61,11 @@ def _of_each(call: Call, *, mask: bool) -> Value | None:
 
 
 @of_column(
-    *("abs", "astype", "clip", "dt_accessor", "fillna", "round", "add", "sub", "mul", "div"),
+    *("abs", "astype", "clip", "fillna", "round", "add", "sub", "mul", "div"),
     *("truediv", "floordiv", "mod", "pow", "radd", "rsub", "rmul", "rdiv", "capitalize", "lower"),
     *("upper", "strip", "lstrip", "rstrip", "title", "zfill", "slice", "pad", "ljust", "rjust"),
     *("normalize", "strftime", "total_seconds", "floor", "ceil", "tz_localize", "tz_convert"),
-    *("day_name", "month_name", "casefold", "swapcase", "isocalendar_week", "len", "extract_one"),
+    *("day_name", "month_name", "casefold", "swapcase", "len"),
 )
 @separate
 def _elementwise(call: Call) -> Value | None:
@@ -85,7 +85,7 @@ def _masks(call: Call) -> Value | None:
 @of_column(
     *("where", "mask", "shift", "diff", "pct_change", "cumsum", "cumprod", "cummax", "cummin"),
     *("rank", "ffill", "bfill", "interpolate", "transform", "replace", "combine_first"),
-    *("apply", "map", "duplicated", "searchsorted", "argsort", "combine", "update_with"),
+    *("apply", "map", "duplicated", "searchsorted", "argsort", "combine"),
 )
 def _beside(call: Call) -> Value | None:
     """A value for each row, which may depend on all of them. ``replace`` and ``map`` among them:

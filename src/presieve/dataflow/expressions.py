@@ -186,9 +186,9 @@ def _item_of_table(a: Analysis, s: State, ref: Ref, index: Value, node: ast.Subs
         return some_columns(a, s, ref, names, node)
     if isinstance(index, Column) and index.mask:
         alone = index.rowwise and index.rows is not None and index.rows == table.rows
-        return some_rows(a, s, ref, a.site(node), shared=False, rowwise=alone)
+        return some_rows(s, ref, a.site(node), shared=False, rowwise=alone)
     if isinstance(index, Opaque) and index.packages == ROWS:
-        return some_rows(a, s, ref, a.site(node), shared=True)
+        return some_rows(s, ref, a.site(node), shared=True)
     a.observe(s, ref, node, f"{ast.unparse(node)} may be any column")
     a.observe(s, index, node, f"{ast.unparse(node)} may be any column")
     if isinstance(index, Scalar):
@@ -224,13 +224,13 @@ def _located(a: Analysis, s: State, at: Indexer, index: Value, node: ast.Subscri
         if not isinstance(part, Ref) or one:
             a.observe(s, part, node, "a row is read as a whole")
             return Opaque(reach_of(part), DATA | {"pandas"})
-        return some_rows(a, s, part, a.site(node), shared=True, rowwise=alone)
+        return some_rows(s, part, a.site(node), shared=True, rowwise=alone)
     if one or not (isinstance(rows, Column | Ref) or rows == Opaque(packages=ROWS)):
         a.observe(s, ref, node, f"{ast.unparse(node)} reads a row as a whole")
         return Opaque(s.reachable(reach_of(ref)), DATA | {"pandas"})
     if isinstance(rows, Ref):
         a.observe(s, rows, node, "rows by a list")
-    return some_rows(a, s, ref, a.site(node), shared=True, rowwise=alone)
+    return some_rows(s, ref, a.site(node), shared=True, rowwise=alone)
 
 
 def _item_of_column(column: Column, index: Value) -> Value:

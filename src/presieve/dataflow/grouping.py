@@ -85,7 +85,7 @@ def _reduced(call: Call) -> Value | None:
     return _per_group(call, names)
 
 
-@of_grouped("size", "ngroups")
+@of_grouped("size")
 def _sizes(call: Call) -> Value | None:
     grouped, table = _own(call)
     if grouped.flat:
@@ -132,7 +132,7 @@ def _named_columns(call: Call) -> tuple[str, ...] | None:
     return tuple(found)
 
 
-@of_grouped("head", "tail", "nth", "sample_none")
+@of_grouped("head", "tail", "nth")
 def _some(call: Call) -> Value | None:
     grouped, table = _own(call)
     if grouped.chosen is not None or call.name == "nth":

@@ -99,4 +99,4 @@ def first_table(a: Analysis, s: State, node: ast.AST) -> Ref:
 
 def group_of(a: Analysis, s: State, grouped: Grouped, node: ast.AST) -> Value:
     """The table of one group of ``groupby``."""
-    return some_rows(a, s, grouped.table, a.site(node, 2), shared=False)
+    return some_rows(s, grouped.table, a.site(node, 2), shared=False)

@@ -95,7 +95,7 @@ _FUNCTIONS: Mapping[str, str] = MappingProxyType(
 _METHODS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("today", "now", "utcnow"), _CLOCK),
-        **dict.fromkeys(("sample", "shuffle", "rvs", "resample_random"), _RANDOM),
+        **dict.fromkeys(("sample", "shuffle", "rvs"), _RANDOM),
         **dict.fromkeys(("tofile", "dump", "save", "save_model", "savefig", "write"), _IO),
         **dict.fromkeys(("save_weights", "export_model", "dump_model", "to_file", "close"), _IO),
     }

@@ -20,7 +20,7 @@ from presieve.dataflow.values import (
 
 
 def some_rows(
-    a: Analysis, s: State, ref: Ref, site: tuple[int, ...], *, shared: bool, rowwise: bool = False
+    s: State, ref: Ref, site: tuple[int, ...], *, shared: bool, rowwise: bool = False
 ) -> Ref:
     """Some of a table's rows, in any order, perhaps more than once. ``shared``: it may be a view.
     ``rowwise``: whether a row is among them depends on that row alone.

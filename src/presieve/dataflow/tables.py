@@ -269,7 +269,7 @@ for _names_, _make in (
     (("head", "tail", "nlargest", "nsmallest", "truncate"), _cut),
     (("dropna", "drop_duplicates"), _distinct),
     (("query",), _queried),
-    (("copy", "convert_dtypes_none"), _copied),
+    (("copy",), _copied),
     (("reset_index",), _reset),
     (("set_index",), _indexed),
     (("drop",), _dropped),
