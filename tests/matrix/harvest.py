@@ -17,6 +17,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from pyspark.errors import PySparkException
 from tests.matrix.pipelines import OWN
 from tests.support import running
@@ -139,10 +140,17 @@ def _bindings(function: Callable[..., object]) -> Iterator[dict[str, Any]]:
     choices = []
     for mark in _marks(function):
         names = _names(mark)
-        rows = [(v,) if len(names) == 1 else v for v in mark.args[1]]
+        rows = [_values(v, len(names)) for v in mark.args[1]]
         choices.append([dict(zip(names, row, strict=True)) for row in rows])
     for combination in itertools.product(*choices):
         yield {k: v for one in combination for k, v in one.items()}
+
+
+def _values(value: Any, count: int) -> tuple[Any, ...]:
+    """The values of one case, which may be marked (``pytest.param``)."""
+    if isinstance(value, ParameterSet):
+        return tuple(value.values)
+    return (value,) if count == 1 else tuple(value)
 
 
 class _recording:
