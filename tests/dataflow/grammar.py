@@ -53,6 +53,8 @@ class Writer:
 
     def scalar(self) -> str:
         f = self.frame
+        if self.random.random() < 0.15:
+            return self.observation(f)
         return self.pick(
             "key[0]",
             "key[0]",
@@ -68,6 +70,73 @@ class Writer:
             f"{f}.shape[0]",
             f"{f}.loc[{f}.index[0], 'k']",
             f"{f}.iloc[0]['k']",
+        )
+
+    def observation(self, f: str) -> str:
+        """Something that may say which columns a table has, of which types, or what is in them."""
+        c = self.number()
+        return self.pick(
+            f"len({f}.columns)",
+            f"{f}.columns[-1]",
+            f"'z' in {f}",
+            f"'{c}' in {f}.columns",
+            f"{f}.shape[1]",
+            f"{f}.size",
+            f"{f}.values.dtype.kind",
+            f"str({f}.iloc[0]['{c}'])",
+            f"str({f}.loc[{f}.index[0]]['{c}'])",
+            f"str({f}.head(1).squeeze()['{c}'])",
+            f"str(next({f}.iterrows())[1]['{c}'])",
+            f"str({f}.apply(lambda r: r['{c}'], axis=1).iloc[0])",
+            f"str({f}.to_dict('records')[0]['{c}'])",
+            f"str({f}.to_numpy()[0][0])",
+            f"str(list({f}.itertuples())[0][-1])",
+            f"str(list({f}.itertuples(index=False))[0].{c})",
+            f"sorted({f})[0]",
+            f"list({f})[-1]",
+            f"len(list({f}.items()))",
+            f"{f}.isna().any().sum()",
+            f"{f}.count().sum()",
+            f"{f}.nunique().sum()",
+            f"{f}.sum(numeric_only=True).index[-1]",
+            f"str({f}.select_dtypes('number').columns)",
+            f"{f}.dtypes.iloc[-1].kind",
+            f"str({f}.iloc[0, -1])",
+            f"str({f}.iloc[:, 1].max())",
+            f"str({f}.get('{c}').max())",
+            f"str({f}.get('w'))",
+            f"len({f}.T)",
+            f"len({f}.filter(regex='^.$').columns)",
+            f"len({f}.filter(items=['{c}', 'w']).columns)",
+            f"len({f}.describe().columns)",
+            f"str({f}.agg({{'{c}': 'max'}}).iloc[0])",
+            f"len({f}.groupby('k').max().columns)",
+            f"str({f}.groupby('k')['{c}'].max().iloc[0])",
+            f"len({f}.reindex(columns=['{c}', 'w']).columns)",
+            f"str({f}.loc[:, '{c}'].iloc[0])",
+            f"str({f}.loc[:, ['{c}', 'k']].iloc[0]['{c}'])",
+            f"len({f}.equals({f}) and {f}.columns)",
+            f"len({f}.set_index('{c}').columns)",
+            f"len({f}.pivot_table(index='k', values='{c}', aggfunc='max').columns)",
+            "len(locals()['pdf'].columns)",
+            "len(vars()['pdf'].columns)",
+            "eval('len(pdf.columns)')",
+            f"getattr({f}, '{c}').max()",
+            f"len(repr({f}))",
+            f"len(f'{{{f}}}')",
+            f"bool(({f}.notna()).all(axis=None))",
+            f"{f}.memory_usage().sum()",
+            f"{f}.ndim",
+            f"len({f}.axes[1])",
+            f"len({f}.keys())",
+            f"{f}.pipe(len)",
+            f"{f}.pipe(lambda d: d.shape[1])",
+            f"{f}.stack().iloc[-1]",
+            f"len({f}.rename(columns=str.upper).columns)",
+            f"len({f}.add_prefix('p').columns)",
+            f"len({f}.join({f}[['{c}']], rsuffix='_r').columns)",
+            f"len({f}.merge({f}).columns)",
+            f"len({f}.append)",
         )
 
     def vector(self) -> str:

@@ -13,7 +13,7 @@ from types import FunctionType
 
 from presieve.dataflow import columns, constructors, grouping, items, joins, tables  # noqa: F401
 from presieve.dataflow.context import Analysis, Call, Frame, Given
-from presieve.dataflow.libraries import of_function, of_method
+from presieve.dataflow.libraries import of_function, of_method, sees_variables
 from presieve.dataflow.outside import of_object
 from presieve.dataflow.registry import (
     COLUMN_METHODS,
@@ -107,6 +107,8 @@ def of_package(made: Call) -> Value:
     doing = of_function(made.name)
     if doing is not None:
         a.effect(doing.kind, f"{written}() {doing.reason}", node)
+        if sees_variables(made.name):
+            a.shows_variables(s, node, f"{written}()")
     given = [*made.args, *made.named.values()]
     changes = doing is not None and doing.kind == "unknown"
     changes = changes or bool(made.named.keys() & {"out", "inplace"}) or _writes(made)

@@ -207,6 +207,12 @@ class Analysis:
             s.spoil(places)
             self.note("keys", f"{what} may change the table", node)
 
+    def shows_variables(self, s: State, node: ast.AST, what: str) -> None:
+        """Code that is not known may look up any variable by its name."""
+        for frame in s.frames:
+            for value in tuple(frame.values()):
+                self.escapes(s, value, node, what)
+
     def outside_place(self, name: str) -> Place:
         """The place of an object that the function did not make."""
         if name not in self.outside:

@@ -64,6 +64,7 @@ MESSAGES = frozenset(("logging", "tqdm", "traceback", "warnings"))
 _IO = "reads or writes outside of the function"
 _CLOCK = "reads the clock"
 _RANDOM = "is random"
+_VARIABLES = "can see all variables"
 
 _OTHERS: Mapping[str, str] = MappingProxyType(
     {
@@ -77,11 +78,11 @@ _OTHERS: Mapping[str, str] = MappingProxyType(
 _FUNCTIONS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("builtins.open", "builtins.input", "builtins.breakpoint"), _IO),
-        **dict.fromkeys(("builtins.exec", "builtins.eval", "builtins.__import__"), "runs any code"),
+        **dict.fromkeys(("builtins.exec", "builtins.eval"), _VARIABLES),
+        "builtins.__import__": "runs any code",
         **dict.fromkeys(("builtins.setattr", "builtins.delattr"), "changes an object"),
-        **dict.fromkeys(
-            ("builtins.globals", "builtins.locals", "builtins.vars"), "shows variables"
-        ),
+        **dict.fromkeys(("builtins.globals", "builtins.locals", "builtins.vars"), _VARIABLES),
+        **dict.fromkeys(("builtins.dir", "inspect", "sys._getframe", "pandas.eval"), _VARIABLES),
         **dict.fromkeys(("json.dump", "numpy.save", "numpy.savetxt", "numpy.savez"), _IO),
         **dict.fromkeys(("numpy.load", "numpy.loadtxt", "numpy.fromfile", "numpy.memmap"), _IO),
         **dict.fromkeys(("pyarrow.parquet", "pyarrow.csv", "pyarrow.fs", "pyarrow.dataset"), _IO),
@@ -121,6 +122,12 @@ class Doing:
 
 
 _KINDS = {_CLOCK: "clock", _RANDOM: "random"}
+
+
+def sees_variables(path: str) -> bool:
+    """Whether a function looks up variables of its caller by their names."""
+    doing = of_function(path)
+    return doing is not None and doing.reason == _VARIABLES
 
 
 def _doing(reason: str) -> Doing:

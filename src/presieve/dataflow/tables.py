@@ -98,8 +98,8 @@ def _read(call: Call, table: Table, names: tuple[str, ...] | None) -> None:
     columns = [c for n, c in table.columns if names is None or n in names]
     if table.rest is not None:
         columns.append(table.rest)
-    for column in columns:
-        call.a.reads(column.unread, f".{call.name}() looks at all columns", call.node)
+    read = frozenset().union(*(c.unread for c in columns))
+    call.a.reads(read, f".{call.name}() looks at all columns", call.node)
 
 
 def _names(call: Call, at: int, name: str) -> tuple[str, ...] | None:
@@ -133,11 +133,24 @@ def _distinct(call: Call, table: Table, place: Place) -> Table | None:
 def _queried(call: Call, table: Table, place: Place) -> Table | None:
     text = call.constant(0, "expr")
     words = frozenset(re.findall(r"\w+", text)) if isinstance(text, str) else None
+    _sees_variables(call, text)
     if words is None or not isinstance(text, str) or "@" in text or "(" in text or "`" in text:
         _read(call, table, None)
     else:
         _read(call, table, tuple(n for n in table.names if n in words))
     return rows_of(table, place, shared=False)
+
+
+def _sees_variables(call: Call, text: object) -> None:
+    """``@name`` in the text of ``query`` and ``eval`` is a variable."""
+    if not isinstance(text, str) or "@" in text:
+        call.a.shows_variables(call.s, call.node, f".{call.name}()")
+
+
+@of_table("eval")
+def _evaluated(call: Call) -> Value | None:
+    _sees_variables(call, call.constant(0, "expr"))
+    return None
 
 
 def _copied(_call: Call, table: Table, _place: Place) -> Table | None:
