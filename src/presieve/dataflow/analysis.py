@@ -47,13 +47,15 @@ class Dataflow:
     """What holds of a function.
 
     ``keys``: result columns with the grouping column whose value they hold in each row, if they are
-    there. ``reads``: input columns that may be read; None where that is not known. ``passes``:
+    there. ``reads``: input columns that may be read; None where that is not known.
+    ``reads_beside``: those of the second table, where there is one. ``passes``:
     result columns with the input column that they pass on, row by row; None where rows depend on
     each other. ``effects``: what it may do besides; ``notes``: what spoils an answer, and where.
     """
 
     keys: Mapping[str, str]
     reads: frozenset[str] | None
+    reads_beside: frozenset[str] | None
     passes: Mapping[str, str] | None
     effects: tuple[Effect, ...]
     notes: tuple[Note, ...]
@@ -76,7 +78,7 @@ def dataflow(request: Request) -> Dataflow:
                 a.results.append(result_of(a, state, value, node))
     except (GaveUp, RecursionError):
         effect = Effect("unknown", "the function is too large to be followed", a.span(node))
-        return Dataflow({}, None, None, (effect,), ())
+        return Dataflow({}, None, None, None, (effect,), ())
     return _answers(a)
 
 
@@ -99,8 +101,12 @@ def _bind_parameters(a: Analysis, s: State) -> None:
         s.env[names[-1]] = _second_table(a, s, request.beside)
 
 
+_BESIDE = "\0"
+"""Stands before the names of the second table's columns, which no name of a column contains."""
+
+
 def _second_table(a: Analysis, s: State, beside: tuple[tuple[str, ...], tuple[str, ...]]) -> Value:
-    """The other table of ``cogroup``: its columns are not asked for."""
+    """The other table of ``cogroup``."""
     names, keys = beside
     held = dict(zip(keys, a.request.keys, strict=True))
 
@@ -110,6 +116,7 @@ def _second_table(a: Analysis, s: State, beside: tuple[tuple[str, ...], tuple[st
                 name,
                 Column(
                     keys=frozenset((held[name],)) if name in held else frozenset(),
+                    unread=frozenset((_BESIDE + name,)),
                     rows=place,
                     memory=frozenset((Place((*place.site, at)),)),
                     name=name,
@@ -125,12 +132,14 @@ def _second_table(a: Analysis, s: State, beside: tuple[tuple[str, ...], tuple[st
 def _answers(a: Analysis) -> Dataflow:
     effects, notes = tuple(a.effects.values()), tuple(a.notes.values())
     if a.changed_outside:
-        return Dataflow({}, None, None, effects, notes)
+        return Dataflow({}, None, None, None, effects, notes)
     reads = frozenset(a.read & set(a.request.columns))
+    beside = frozenset(n.removeprefix(_BESIDE) for n in a.read if n.startswith(_BESIDE))
     # What pandas shares between tables is known less well than all else here.
     keys = {} if a.writes_items else _keys(a.results)
     alone = a.alone and all(r.rowwise for r in a.results)
-    return Dataflow(keys, reads, _passes(a.results) if alone else None, effects, notes)
+    passes = _passes(a.results) if alone else None
+    return Dataflow(keys, reads, beside, passes, effects, notes)
 
 
 def _keys(results: list[Result]) -> Mapping[str, str]:

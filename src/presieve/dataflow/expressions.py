@@ -10,6 +10,7 @@ from presieve.dataflow.calls import call
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
 from presieve.dataflow.iteration import item_of, listed_items
 from presieve.dataflow.outside import outside
+from presieve.dataflow.registry import COLUMN_METHODS
 from presieve.dataflow.results import result_of
 from presieve.dataflow.rows import series_of, some_columns, some_rows
 from presieve.dataflow.state import State, stored_in
@@ -85,7 +86,7 @@ def _attribute(a: Analysis, node: ast.Attribute, s: State) -> Value:
         case Row(ref) if (of := s.table(ref)) is not None and of.column(name) is not None:
             found = series_of(a, of, name, node)
             return Scalar(found.keys if isinstance(found, Column) else NO_KEYS)
-        case Indexer(Column() as column, "dt" | "str") if not hasattr(str, name):
+        case Indexer(Column() as column, "dt") if name not in COLUMN_METHODS:
             return replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE)
         case Grouped() if (of := s.table(owner.table)) is not None and name in of.names:
             return replace(owner, chosen=name)
