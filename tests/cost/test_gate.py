@@ -13,10 +13,10 @@ from presieve.backend.statistics import edits
 from presieve.cost.decision import Candidate
 from presieve.cost.model import grouped, native
 from presieve.cost.scan import Estimate
-from presieve.driver.decisions import Proof, Rewrite, SiteDecision
-from presieve.driver.gate import gated
 from presieve.driver.reports import boundary_report
 from presieve.driver.solve import Solution
+from presieve.driver.stages.decisions import Proof, Rewrite, SiteDecision
+from presieve.driver.stages.gate import gated
 from presieve.errors import Declined
 from presieve.ir.ops import app
 from presieve.ir.sorts import INT

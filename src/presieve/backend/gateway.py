@@ -7,7 +7,7 @@ the same operator in both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -35,12 +35,15 @@ class GatewayError(PresieveError):
 class Source:
     """What a leaf of a plan reads from: the ``names`` of the classes, or formats, that do it, the
     outermost first; ``files``: files of Spark's own formats; ``raw``: it is handed conditions as
-    Catalyst has them, and not only those of a list.
+    Catalyst has them, and not only those of a list. ``by_columns``: which rows there are, or what
+    is in one column, may depend on which other columns are read, as malformed ones are dropped or
+    recorded.
     """
 
     names: tuple[str, ...]
     files: bool = False
     raw: bool = False
+    by_columns: bool = False
 
 
 class Gateway(Protocol):
@@ -145,6 +148,11 @@ class Gateway(Protocol):
 
     def with_children(self, node: Handle, children: Sequence[Handle]) -> Handle:
         """The same node over other children."""
+
+    def pruned(self, flat_map: Handle, kept: Sequence[Collection[int]]) -> Handle:
+        """The operator that hands tables to a function, with these columns alone of each of its
+        inputs, by number.
+        """
 
     def with_plan(self, with_cte: Handle, plan: Handle) -> Handle:
         """Another plan under the same definitions (``WithCTE``)."""

@@ -82,7 +82,7 @@ class Opened:
     ``notes`` say why filters stay above functions where there is no site. ``numbers`` are those of
     all boundaries that may be sites, be it once pre-filters of others are there. ``written`` is the
     plan as it is written, where this is its condensed form: if no site here has something to gain,
-    none there has.
+    none there has. ``root`` is the plan's tree, where it was read.
     """
 
     gateway: Gateway
@@ -93,6 +93,7 @@ class Opened:
     notes: tuple[Declined, ...] = ()
     numbers: frozenset[int] = frozenset()
     written: Handle | None = None
+    root: Node | None = None
 
     @property
     def setting(self) -> Setting:
@@ -104,7 +105,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-def _or_declined(function: Callable[P, T]) -> Callable[P, T | Declined]:
+def or_declined(function: Callable[P, T]) -> Callable[P, T | Declined]:
     """The function, with what it declines as a value, and what Spark refuses, too."""
 
     @wraps(function)
@@ -117,7 +118,7 @@ def _or_declined(function: Callable[P, T]) -> Callable[P, T | Declined]:
     return call
 
 
-@_or_declined
+@or_declined
 def open_plan(df: DataFrame, reading: Reading) -> Opened:
     """The plan, or its condensed form where that is read first."""
     gateway = _gateway(df, reading.at_once)
@@ -133,13 +134,13 @@ def open_plan(df: DataFrame, reading: Reading) -> Opened:
     return _open(replace(opened, plan=condensed, written=plan))
 
 
-@_or_declined
+@or_declined
 def open_written(condensed: Opened) -> Opened:
     """The plan as it is written, of which this is the condensed form."""
     return _open(replace(condensed, plan=condensed.written, written=None))
 
 
-@_or_declined
+@or_declined
 def reopen(opened: Opened, df: DataFrame, decided: Collection[int]) -> Opened:
     """The plan once it was rewritten to that of ``df``, without the boundaries that are decided, by
     number.
@@ -161,18 +162,19 @@ def _gateway(df: DataFrame, at_once: bool) -> Gateway:
 def _open(unread: Opened, decided: Collection[int] = ()) -> Opened:
     """The plan with its sites read."""
     gateway, reading = unread.gateway, unread.reading
-    unread = replace(unread, timezone="UTC", sites=(), notes=(), numbers=frozenset())
+    unread = replace(unread, timezone="UTC", sites=(), notes=(), numbers=frozenset(), root=None)
     root = gateway.interesting(unread.plan, skip_hopeless=reading.skip_hopeless)
     if root is None:
         return unread
     python = gateway.calls_python(unread.plan)
     plan, root = _as_read(gateway, unread.plan, root, python=python)
-    opened = replace(unread, plan=plan, timezone=gateway.conf("spark.sql.session.timeZone", "UTC"))
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    opened = replace(unread, plan=plan, timezone=timezone, root=root)
     may_move = candidates(root, skip_hopeless=reading.skip_hopeless)
     left = {i: n for i, n in may_move.items() if i not in decided}
     zone, silent = opened.timezone, reading.skip_hopeless
     sites = find_sites(gateway, root, plan, zone, left, skip_hopeless=silent)
-    against = _session_declines(gateway, plan) if sites else None
+    against = session_declines(gateway, plan) if sites else None
     explained = {p for site in sites for p in _paths(site.boundary)}
     silent = silent or bool(decided) or not python
     return replace(
@@ -206,7 +208,7 @@ def _as_read(gateway: Gateway, plan: Handle, root: Node, *, python: bool) -> tup
     return plan, root
 
 
-def _session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
+def session_declines(gateway: Gateway, plan: Handle) -> Declined | None:
     """Why nothing in this plan is moved, whatever it is."""
     against = gateway.session_declines()
     if against is not None:
@@ -229,7 +231,7 @@ def _open_site(opened: Opened, site: Site, against: Declined | None) -> OpenSite
     return OpenSite(site.number, boundary.path, operator, _function_name(boundary), where, problem)
 
 
-@_or_declined
+@or_declined
 def _problem(opened: Opened, site: Site) -> SiteProblem | Declined:
     gateway, plan = opened.gateway, opened.plan
     unread = gateway.unread(gateway.node(plan, site.boundary.path))
@@ -313,7 +315,7 @@ def bounded(opened: Opened, site: SiteProblem) -> tuple[SiteProblem, dict[Assump
     return replace(again, problem=problem), fits
 
 
-@_or_declined
+@or_declined
 def plan_edit(opened: Opened, site: SiteProblem, prefilter: Term, residual: Term) -> SiteEdit:
     """What a proven pushdown changes in the plan."""
     return edit(site, prefilter, residual, opened.timezone)
@@ -327,14 +329,18 @@ def data_check(opened: Opened, site: SiteProblem, condition: Term) -> Check | No
         return None
 
 
-@_or_declined
+@or_declined
 def plan_guarded(opened: Opened, site: SiteProblem, prefilter: Term, breaking: Term) -> SiteEdit:
-    """What a pushdown changes that is proved where no row is ``breaking`` an assumption."""
+    """What a pushdown changes that is proved where no row is ``breaking`` an assumption. Where the
+    function is not read, a row that breaks it matters to what is made of the others of its batch.
+    """
+    if site.opaque and site.boundary.single and site.boundary.kind != "Project":
+        raise DeclineSignal("assumption", "rows that break it are in one batch with others")
     by = classes(opened.gateway, site.boundary, site.site.input, opened.plan)
     return guarded_edit(site, prefilter, breaking, by, opened.timezone)
 
 
-@_or_declined
+@or_declined
 def apply_edits(opened: Opened, edits: tuple[SiteEdit, ...]) -> DataFrame:
     """The DataFrame with all edits made: same columns with the same attribute numbers."""
     gateway = opened.gateway

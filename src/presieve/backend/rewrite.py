@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 from presieve.backend.catalyst.names import above, distinct, input_vars, output_vars
 from presieve.backend.catalyst.operators import FILTER
@@ -71,6 +72,10 @@ class SiteEdit:
         return bool(self.prefilter or self.residual or self.removed or self.beside)
 
 
+KeptColumns: TypeAlias = tuple[frozenset[int], ...]
+"""The numbers of the columns that a function of tables is handed, of each of its inputs."""
+
+
 @dataclass(slots=True)
 class _Edits:
     """All edits by the path of the node they concern."""
@@ -78,6 +83,7 @@ class _Edits:
     wrap: dict[tuple[int, ...], list[Predicate]] = field(default_factory=dict)
     guards: dict[tuple[int, ...], Guard] = field(default_factory=dict)
     keep: dict[tuple[int, ...], tuple[Conjunct, ...]] = field(default_factory=dict)
+    columns: Mapping[tuple[int, ...], KeptColumns] = field(default_factory=dict)
     paths: set[tuple[int, ...]] = field(default_factory=set)
 
 
@@ -259,6 +265,18 @@ def rewrite_plan(
     return builder.build(gateway.node(root, at), at)
 
 
+def prune_plan(
+    gateway: Gateway, root: Handle, kept: Mapping[tuple[int, ...], KeptColumns]
+) -> Handle:
+    """The plan with fewer columns handed to the functions of tables at these paths. Raises
+    :class:`DeclineSignal`.
+    """
+    found = _Edits(columns=kept)
+    for path in kept:
+        found.paths.update(path[:n] for n in range(len(path) + 1))
+    return _Builder(gateway, found, "UTC", not gateway.cache_is_empty()).build(root, ())
+
+
 def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
     found = _Edits()
     for one in edits:
@@ -300,6 +318,8 @@ class _Builder:
         children = [self.build(child, (*path, i)) for i, child in enumerate(below)]
         same = all(new is old for new, old in zip(children, below, strict=True))
         result = node if same and path not in self.edits.keep else self._node(node, path, children)
+        if path in self.edits.columns:
+            result = self.gateway.pruned(result, self.edits.columns[path])
         if result is not node:
             self._check_uncached(result)
         for predicate in self.edits.wrap.get(path, ()):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from presieve.errors import Declined
-    from presieve.report.model import BoundaryReport
+    from presieve.report.model import BoundaryReport, FunctionReport
     from presieve.report.trace import Trace
     from presieve.synthesis.events import EventLog
 
@@ -36,6 +36,14 @@ def boundary(df: DataFrame, report: BoundaryReport, changed: bool) -> None:
         bare = words.line(replace(report, decision=""), changed)
         if _is_new(df, bare):
             logger.info("%s", words.line(report, changed))
+
+
+def function(df: DataFrame, report: FunctionReport) -> None:
+    """Log which columns a function of tables is handed, once for each DataFrame."""
+    if report.pruned and logger.isEnabledFor(logging.INFO):
+        line = words.function_line(report)
+        if _is_new(df, line):
+            logger.info("%s", line)
 
 
 def left_alone(df: DataFrame, why: Declined) -> None:

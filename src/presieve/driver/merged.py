@@ -12,11 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from presieve.certificate.merges import merge_agrees
-from presieve.driver import ladder
 from presieve.driver.cache.checked import Query
 from presieve.driver.cache.lookup import solution_of
 from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, with_keys, zone_note
 from presieve.driver.solve import Policy, Solution, no_text, not_assumed
+from presieve.driver.stages import ladder
 from presieve.errors import Declined, DeclineSignal, PresieveError, UsageError
 from presieve.ir.fold import Assumption, Mode, Problem
 from presieve.ir.ops import sql_conjuncts

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from presieve.backend.plans import Opened
-    from presieve.driver.pipeline import Pipeline
+    from presieve.driver.stages.pipeline import Pipeline
     from presieve.report.report import Report
 
 logger = logging.getLogger("presieve")
@@ -141,8 +141,8 @@ def optimized(
         return df, ReportData((), False, time.perf_counter() - started)
     # Loading a backend loads PySpark, which importing this module must not.
     from presieve.backend.plans import Reading
-    from presieve.driver.pipeline import Pipeline
     from presieve.driver.reports import report_of
+    from presieve.driver.stages.pipeline import Pipeline
 
     reading = Reading(read_pure(options.pure), for_report, skip_hopeless, at_once)
     pipeline = Pipeline(df, options, reading, started)
@@ -157,6 +157,8 @@ def optimized(
     report = report_of(pipeline, applied)
     for boundary, decision in zip(report.boundaries, applied.decisions, strict=True):
         log.boundary(df, boundary, decision.edit is not None)
+    for function in report.functions:
+        log.function(df, function)
     for note in applied.opened.notes:
         log.left_alone(df, note)
     return applied.df, report

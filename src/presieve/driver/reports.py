@@ -8,18 +8,22 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from presieve.backend.catalyst.boundary import simple_kind
 from presieve.backend.plans import drawing, scan_sizes
+from presieve.backend.problems.columns import ColumnUse
 from presieve.backend.statistics.scan_filters import Scans
 from presieve.cost.decision import keeps
-from presieve.driver.decisions import Goal, Proof, Rewrite, SiteDecision, Verdict
-from presieve.driver.gate import COST
 from presieve.driver.options import Options
 from presieve.driver.order import order_of
-from presieve.driver.pipeline import LEAST, Applied, Pipeline
 from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, solve
+from presieve.driver.stages.columns import ColumnDecision
+from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision, Verdict
+from presieve.driver.stages.gate import COST
+from presieve.driver.stages.pipeline import LEAST, Applied, Pipeline
 from presieve.errors import Declined, PresieveError
 from presieve.ir.terms import Term
-from presieve.report.model import BoundaryReport, ReportData
+from presieve.report.model import BoundaryReport, FunctionReport, ReportData
+from presieve.report.parts import Remark
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit
 
@@ -36,8 +40,13 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         if applied.df is not pipeline.df:
             after = drawing(applied.opened, applied.df)
     sized = pipeline.reading.for_report and bool(applied.decisions)
+    uses = {d.use.number: d for d in applied.columns}
+    boundaries = (_boundary(pipeline, d, applied.scans) for d in applied.decisions)
     return ReportData(
-        boundaries=tuple(_boundary(pipeline, d, applied.scans) for d in applied.decisions),
+        boundaries=tuple(
+            _with_columns(report, uses.get(d.site.number))
+            for report, d in zip(boundaries, applied.decisions, strict=True)
+        ),
         searches=tuple(
             partial(_traced, d.proof.goal, pipeline.options) if d.proof else None
             for d in applied.decisions
@@ -47,7 +56,50 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         plan_before=before,
         plan_after=after,
         sizes=scan_sizes(applied.opened) if sized else (),
+        functions=tuple(map(function_report, applied.columns)),
     )
+
+
+def function_report(decision: ColumnDecision) -> FunctionReport:
+    """A function of tables."""
+    use, kept, answer = decision.use, decision.kept, decision.use.answer
+    report = FunctionReport(
+        operator=simple_kind(use.node),
+        function=use.function,
+        span=use.span,
+        columns=_counted(use),
+        read=tuple(i.columns[n].name for i in use.inputs for n in sorted(i.read)),
+        pruned=kept is not None,
+        declined=() if decision.declined is None else (decision.declined,),
+        assumptions=({"code": ERASES, "text": ERASED_COLUMN},) if decision.erases else (),
+    )
+    if answer is None:
+        return report
+    return replace(
+        report,
+        keys=tuple(answer.keys),
+        passes=tuple(answer.passes or ()),
+        effects=tuple(Remark(e.kind, e.reason, e.span) for e in answer.effects),
+        notes=tuple(Remark(n.question, n.reason, n.span) for n in answer.notes),
+    )
+
+
+def _counted(use: ColumnUse) -> tuple[int, int] | None:
+    """How many columns are read, of how many."""
+    if not use.inputs:
+        return None
+    return sum(len(i.read) for i in use.inputs), sum(len(i.columns) for i in use.inputs)
+
+
+def _with_columns(report: BoundaryReport, decision: ColumnDecision | None) -> BoundaryReport:
+    if decision is None:
+        return report
+    answer = decision.use.answer
+    keys = () if answer is None else tuple(answer.keys)
+    return replace(report, columns=_counted(decision.use), keys=keys)
+
+
+ERASED_COLUMN = "an error that computing or sending an unread column raises today may disappear"
 
 
 def boundary_report(decision: SiteDecision) -> BoundaryReport:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from presieve.errors import Span
 from presieve.report import words
-from presieve.report.model import BoundaryReport, ReportData
+from presieve.report.model import ReportData
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,11 @@ class CollectedReport:
 
     data: ReportData
     at: Span | None
+
+    @property
+    def says_something(self) -> bool:
+        """Whether there is a boundary, or a function of tables."""
+        return bool(self.data.boundaries or self.data.functions)
 
 
 class ReportCollector:
@@ -59,20 +64,20 @@ class ReportCollector:
         return None
 
     def lines(self) -> Iterator[str]:
-        """One line for each boundary, however often it was met."""
+        """One line for each boundary and each function of tables, however often it was met."""
         met: dict[str, int] = {}
-        for boundary, changed in self._boundaries():
-            line = words.line(boundary, changed)
+        for line in self._lines():
             met[line] = met.get(line, 0) + 1
         for line, times in met.items():
             yield line if times == 1 else f"{line} ({times} times)"
         if not met:
             yield "the job ran no filter above a Python function or an aggregate"
 
-    def _boundaries(self) -> Iterator[tuple[BoundaryReport, bool]]:
+    def _lines(self) -> Iterator[str]:
         for report in self.collected:
             for boundary in report.data.boundaries:
-                yield boundary, report.data.changed and boundary.kind != "none"
+                yield words.line(boundary, report.data.changed and boundary.kind != "none")
+            yield from map(words.function_line, report.data.functions)
 
 
 def in_folder(folder: Path) -> Callable[[str], str | None]:
@@ -92,15 +97,18 @@ Placed: TypeAlias = list[tuple[CollectedReport, list[str]]]
 
 
 def distinct(collected: Sequence[CollectedReport]) -> Placed:
-    """DataFrames with the same boundaries once, with the lines that run them."""
+    """DataFrames with the same boundaries and functions of tables once, with the lines that run
+    them.
+    """
     found: dict[tuple[tuple[str, ...], ...], tuple[CollectedReport, list[str]]] = {}
     for report in collected:
-        if not report.data.boundaries:
+        if not report.says_something:
             continue
-        key = tuple(
+        key: tuple[tuple[str, ...], ...] = tuple(
             (b.operator, b.function, b.kind, b.where, b.prefilter, b.residual)
             for b in report.data.boundaries
         )
+        key += tuple((words.function_line(f),) for f in report.data.functions)
         _, places = found.setdefault(key, (report, []))
         if report.at is not None and str(report.at) not in places:
             places.append(str(report.at))
@@ -109,7 +117,7 @@ def distinct(collected: Sequence[CollectedReport]) -> Placed:
 
 def without_boundary(collected: Sequence[CollectedReport]) -> str:
     """A sentence about the DataFrames that have no boundary, empty where all have one."""
-    rest = sum(not report.data.boundaries for report in collected)
+    rest = sum(not report.says_something for report in collected)
     if collected and not rest:
         return ""
     other = "other " if rest < len(collected) else ""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.order import Order
-from presieve.report.parts import ConjunctFate, Reach, Remedy
+from presieve.report.parts import ConjunctFate, Reach, Remark, Remedy
 from presieve.report.source.listing import Listing
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class BoundaryReport:
         reaches: For each conjunct of the pre-filter, whether it reaches the scan.
         remedies: What to do about each assumption.
         trace: The steps of the search, if ``report.trace`` was called.
+        columns: How many columns a function of tables reads, and of how many; None if unknown.
+        keys: The result columns of a function of tables that hold a grouping column.
     """
 
     operator: str
@@ -78,6 +80,41 @@ class BoundaryReport:
     reaches: tuple[Reach, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     trace: Trace | None = None
+    columns: tuple[int, int] | None = None
+    keys: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionReport:
+    """What holds of a function of tables, by dataflow analysis, whether or not it is understood.
+
+    Attributes:
+        operator: Spark's operator.
+        function: The function.
+        span: Where its text is; None if unknown.
+        columns: How many of its input columns it reads, and of how many; None if unknown.
+        read: The names of the columns that it reads, grouping columns among them.
+        pruned: Whether the other columns are no longer read.
+        keys: The result columns that hold a grouping column in every row.
+        passes: The result columns that hold an input column's value of their row.
+        effects: What the function does besides computing its result.
+        notes: What limits these answers, and where.
+        declined: Why no column is left out, with code, reason and place.
+        assumptions: What leaving out columns may change besides.
+    """
+
+    operator: str
+    function: str
+    span: Span | None = None
+    columns: tuple[int, int] | None = None
+    read: tuple[str, ...] = ()
+    pruned: bool = False
+    keys: tuple[str, ...] = ()
+    passes: tuple[str, ...] = ()
+    effects: tuple[Remark, ...] = ()
+    notes: tuple[Remark, ...] = ()
+    declined: tuple[Declined, ...] = ()
+    assumptions: tuple[dict[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +132,10 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class ReportData:
-    """All boundaries of one plan. ``plan_before`` and ``plan_after`` are Spark's plan trees;
-    ``sizes`` are those of the scans whose files can be seen; ``measured`` is None until somebody
-    measures. ``searches`` search each of the boundaries once more and tell of it; None for those
-    of which nothing was searched.
+    """All boundaries of one plan, and its functions of tables. ``plan_before`` and ``plan_after``
+    are Spark's plan trees; ``sizes`` are those of the scans whose files can be seen; ``measured``
+    is None until somebody measures. ``searches`` search each of the boundaries once more and tell
+    of it; None for those of which nothing was searched.
     """
 
     boundaries: tuple[BoundaryReport, ...]
@@ -109,6 +146,7 @@ class ReportData:
     sizes: tuple[Size, ...] = ()
     measured: Measured | None = None
     searches: tuple[Callable[[], Trace] | None, ...] = field(default=(), repr=False, compare=False)
+    functions: tuple[FunctionReport, ...] = ()
 
     def traced(self, index: int) -> ReportData:
         """With the trace of one boundary, searched again unless it is there already."""

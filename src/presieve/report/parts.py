@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
+from presieve.errors import Span
+
 Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays"]
 
 FATES: dict[Fate, str] = {
@@ -90,3 +92,33 @@ class Remedy:
     def to_json(self) -> dict[str, str]:
         """In JSON's types."""
         return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something about a place in a function.
+
+    Attributes:
+        subject: What it is about: ``"keys"``, ``"columns"``, ``"rows"``, or the kind of an effect.
+        text: A sentence.
+        span: The place; None if unknown.
+    """
+
+    subject: str
+    text: str
+    span: Span | None = None
+
+    def __str__(self) -> str:
+        place = f"line {self.span.line}: " if self.span else ""
+        return f"{place}{self.text}"
+
+    def to_json(self) -> dict[str, Any]:
+        """In JSON's types."""
+        span = self.span
+        return {
+            "subject": self.subject,
+            "text": self.text,
+            "file": span.file if span else None,
+            "line": span.line if span else None,
+            "column": span.column if span else None,
+        }

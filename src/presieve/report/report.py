@@ -10,7 +10,7 @@ from typing import Any
 
 from presieve.errors import UsageError
 from presieve.report import html, text
-from presieve.report.model import BoundaryReport, Measured, ReportData
+from presieve.report.model import BoundaryReport, FunctionReport, Measured, ReportData
 from presieve.report.trace import Trace
 
 
@@ -35,6 +35,17 @@ def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
     return plain
 
 
+def function_json(function: FunctionReport) -> dict[str, Any]:
+    """A function of tables in JSON's types."""
+    plain = asdict(function)
+    plain["declined"] = [d.to_json() for d in function.declined]
+    plain["assumptions"] = [dict(a) for a in function.assumptions]
+    plain["effects"] = [e.to_json() for e in function.effects]
+    plain["notes"] = [n.to_json() for n in function.notes]
+    lists = ("read", "keys", "passes")
+    return {**plain, **{name: list(plain[name]) for name in lists}}
+
+
 class Report:
     """What :func:`presieve.optimize` does to a DataFrame, and why it leaves the rest alone.
 
@@ -52,6 +63,11 @@ class Report:
     def boundaries(self) -> tuple[BoundaryReport, ...]:
         """One entry for each place where a filter stands above a UDF or an aggregate."""
         return self.data.boundaries
+
+    @property
+    def functions(self) -> tuple[FunctionReport, ...]:
+        """One entry for each function that is handed tables, whether or not a filter meets it."""
+        return self.data.functions
 
     @property
     def changed(self) -> bool:
@@ -108,6 +124,7 @@ class Report:
             "changed": self.changed,
             "seconds": self.data.seconds,
             "boundaries": [boundary_json(b) for b in self.boundaries],
+            "functions": [function_json(f) for f in self.functions],
             "plan_before": self.data.plan_before,
             "plan_after": self.data.plan_after,
             "scans": [{**asdict(s), "columns": list(s.columns)} for s in self.data.sizes],

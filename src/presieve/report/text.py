@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from presieve.report import invariant, words
-from presieve.report.model import BoundaryReport, ReportData
+from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 
 WIDTH = 100
 """Columns of text, the labels among them."""
@@ -88,9 +88,18 @@ def render_boundary(boundary: BoundaryReport) -> str:
     return "\n".join(lines)
 
 
+def render_function(function: FunctionReport) -> str:
+    """One function of tables: a heading line and its indented fields."""
+    where = f" ({function.span})" if function.span else ""
+    lines = [f"{function.operator} {function.function}{where}"]
+    lines += [field_text(label, text) for label, text in words.function_facts(function)]
+    return "\n".join(lines)
+
+
 def render(data: ReportData) -> str:
     """The whole report."""
     head = [words.summary(data)]
     if data.measured:
         head.append(field_text("measured", words.measured(data.measured)))
-    return "\n\n".join([*head, *map(render_boundary, data.boundaries)])
+    functions = map(render_function, data.functions)
+    return "\n\n".join([*head, *map(render_boundary, data.boundaries), *functions])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
 from presieve.ir.pushdown import ResidualStrength, Strength
-from presieve.report.model import BoundaryReport, Measured, ReportData
+from presieve.report.model import BoundaryReport, FunctionReport, Measured, ReportData
 
 KINDS = {
     "exact": "The pre-filter replaces the filter; nothing is left to check above.",
@@ -42,12 +42,52 @@ def strength(shown: Strength) -> str:
 def summary(data: ReportData) -> str:
     """One sentence about the whole plan."""
     found = len(data.boundaries)
-    if found == 0:
-        return "No filter stands above a Python UDF in this plan. The plan is unchanged."
     moved = sum(b.kind != "none" for b in data.boundaries)
-    places = "place" if found == 1 else "places"
+    filters = (
+        f"{_count(found, 'place')} where a filter meets a UDF, {moved} with a proven pre-filter."
+    )
+    if found == 0:
+        filters = "No filter stands above a Python UDF in this plan."
+    pruned = sum(f.pruned for f in data.functions)
+    columns = f"{_count(pruned, 'function')} of tables with fewer columns." if pruned else ""
     state = "The plan is rewritten." if data.changed else "The plan is unchanged."
-    return f"{found} {places} where a filter meets a UDF, {moved} with a proven pre-filter. {state}"
+    return " ".join(filter(None, (filters, columns, state)))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def columns(function: FunctionReport) -> str:
+    """Which columns a function of tables reads."""
+    if function.columns is None:
+        return "all are read, as far as is known"
+    read, total = function.columns
+    names = f": {', '.join(function.read)}" if read < total else ""
+    rest = ". The others are no longer read" if function.pruned else ""
+    return f"reads {read} of {total}{names}{rest}"
+
+
+def function_line(function: FunctionReport) -> str:
+    """One line about a function of tables."""
+    return f"{function.operator} {function.function}: {columns(function)}"
+
+
+def function_facts(function: FunctionReport) -> Iterator[tuple[str, str]]:
+    """What there is to say about a function of tables, as names and texts in reading order."""
+    yield "columns", columns(function)
+    if function.keys:
+        yield "keys", f"pass: {', '.join(function.keys)}"
+    if function.passes:
+        yield "rows", f"pass {', '.join(function.passes)}, each row by itself"
+    for effect in function.effects:
+        yield "effect", f"{effect} [{effect.subject}]"
+    for note in function.notes:
+        yield f"for {note.subject}", str(note)
+    for assumption in function.assumptions:
+        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
+    for declined in function.declined:
+        yield "all columns", str(declined)
 
 
 ROLES = {

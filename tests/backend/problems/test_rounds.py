@@ -11,9 +11,9 @@ from tests.support.games.tables import Tables
 from tests.support.running import same_rows
 
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.driver import pipeline
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy
+from presieve.driver.stages import pipeline
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

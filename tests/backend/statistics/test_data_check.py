@@ -12,9 +12,9 @@ from tests.backend.classic.odd_groups import BAD, GOOD, SCHEMA, applied, report
 from tests.support.running import plan_text, same_rows
 
 from presieve.backend.classic.gateway import ClassicGateway
-from presieve.driver import datachecks
 from presieve.driver.optimize import optimize
 from presieve.driver.session import enabled
+from presieve.driver.stages import datachecks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

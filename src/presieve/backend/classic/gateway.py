@@ -9,7 +9,7 @@ backend, which declines and leaves the DataFrame alone. One call over py4j costs
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
@@ -23,6 +23,7 @@ from presieve.backend.classic.glance import filters_an_aggregate, has_boundaries
 from presieve.backend.classic.guarded import guarded, java_class, java_constant
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.parts import Parts
+from presieve.backend.classic.pruned import pruned
 from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.separate import separated, to_separate
@@ -265,6 +266,10 @@ class ClassicGateway:
     @guarded
     def with_children(self, node: Java, children: Sequence[Java]) -> Java:
         return with_own_results(self, node.withNewChildren(self.seq(children)))
+
+    @guarded
+    def pruned(self, flat_map: Java, kept: Sequence[Collection[int]]) -> Java:
+        return pruned(self, flat_map, kept)
 
     @guarded
     def with_plan(self, with_cte: Java, plan: Java) -> Java:

@@ -8,6 +8,7 @@ from py4j.java_gateway import is_instance_of
 
 from presieve.backend.classic.guarded import java_class
 from presieve.backend.classic.leaves import FILES, SOURCES
+from presieve.backend.effects.sources import CORRUPT_RECORD, PARSED, by_columns
 from presieve.backend.gateway import Handle, Source
 
 if TYPE_CHECKING:
@@ -23,9 +24,10 @@ def source(gateway: ClassicGateway, leaf: Handle) -> Source:
         return _relation(gateway, name, leaf.relation())
     if name == SOURCES + "v2.DataSourceV2Relation":
         table = str(leaf.table().getClass().getName())
+        parsed = table.lower().startswith(tuple(SOURCES + "v2." + p for p in PARSED))
         builder = leaf.table().newScanBuilder(leaf.options())
         raw = _is(gateway, builder, "org.apache.spark.sql.internal.connector", _RAW_V2)
-        return Source((table,), files=table.startswith(SOURCES + "v2."), raw=raw)
+        return Source((table,), table.startswith(SOURCES + "v2."), raw, parsed)
     return Source((name,))
 
 
@@ -38,7 +40,21 @@ def _relation(gateway: ClassicGateway, name: str, base: Handle) -> Source:
     catalog = index == SOURCES + "CatalogFileIndex"
     names = (gateway.conf("spark.sql.catalogImplementation", "hive"),) if catalog else ()
     raw = not catalog and index != SOURCES + "InMemoryFileIndex"
-    return Source((kind, form, index, *names), files=True, raw=raw)
+    dependent = _by_columns(gateway, form, base)
+    return Source((kind, form, index, *names), files=True, raw=raw, by_columns=dependent)
+
+
+_OPTIONS = ("mode", CORRUPT_RECORD, "ignoreCorruptFiles")
+
+
+def _by_columns(gateway: ClassicGateway, form: str, base: Handle) -> bool:
+    """As :attr:`Source.by_columns`, of files."""
+    given = ((name, base.options().get(name)) for name in _OPTIONS)
+    options = {name: str(value.get()) for name, value in given if value.isDefined()}
+    if not form.lower().startswith(tuple(SOURCES + p for p in PARSED)):
+        return by_columns({**options, "mode": "PERMISSIVE"}, (), "")
+    corrupt = gateway.conf(f"spark.sql.{CORRUPT_RECORD}", "_corrupt_record")
+    return by_columns(options, [str(n) for n in base.schema().fieldNames()], corrupt)
 
 
 def _is(gateway: ClassicGateway, thing: Handle, package: str, name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
@@ -26,10 +26,16 @@ from presieve.backend.connect.operators import (
     Relation,
     inner,
 )
+from presieve.backend.connect.pruned import pruned
 from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.connect.separate import separated
 from presieve.backend.connect.splitting import repeatable, split
-from presieve.backend.effects.sources import SERVER_FORMATS
+from presieve.backend.effects.sources import (
+    CORRUPT_RECORD,
+    PARSED,
+    SERVER_FORMATS,
+    by_columns,
+)
 from presieve.backend.gateway import GatewayError, Source
 from presieve.backend.notes import NOTES
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
@@ -218,6 +224,9 @@ class ConnectGateway:
     def with_children(self, node: Operator, children: Sequence[Operator]) -> Operator:
         return operators.with_children(node, children)
 
+    def pruned(self, flat_map: Operator, kept: Sequence[Collection[int]]) -> Operator:
+        return pruned(flat_map, kept)
+
     def with_plan(self, with_cte: Operator, plan: Operator) -> Operator:
         """There are no shared definitions in plans of Spark Connect."""
         raise GatewayError("Spark Connect has no WithCTE")
@@ -321,9 +330,17 @@ class ConnectGateway:
         if kind != "read":
             return Source((kind,))
         read = inner(leaf.message)
-        if read.HasField("data_source"):
-            return _format(str(read.data_source.format))
-        return _format(self._client.provider(str(read.named_table.unparsed_identifier)))
+        if not read.HasField("data_source"):
+            table = _format(self._client.provider(str(read.named_table.unparsed_identifier)))
+            return replace(table, by_columns=table.names[-1] in PARSED)
+        source = _format(str(read.data_source.format))
+        options = dict(read.data_source.options)
+        if source.names[-1] not in PARSED:
+            return replace(source, by_columns=by_columns({**options, "mode": "PERMISSIVE"}, (), ""))
+        corrupt = self.conf(f"spark.sql.{CORRUPT_RECORD}", "_corrupt_record")
+        return replace(
+            source, by_columns=by_columns(options, [f.name for f in leaf.output], corrupt)
+        )
 
     def scan_metadata(self, plan: Operator) -> list[tuple[str, dict[str, str]]]:
         """What Spark's drawing of the physical plan says of scans."""
@@ -360,7 +377,7 @@ def _python(tree: Tree) -> Relation:
 
 def is_interesting(relation: Relation) -> bool:
     """Whether there is a filter or the condition of a join in a plan, and something that it might
-    be moved through.
+    be moved through; or a function of tables, which need not be sent all columns.
     """
     filters = boundaries = False
     functions: list[Relation] = []
@@ -374,12 +391,15 @@ def is_interesting(relation: Relation) -> bool:
         if kind is not None:
             functions.append(here)
         stack += [part for _, part in inputs(here)]
+    if any(r.WhichOneof("rel_type") in _OF_TABLES for r in functions):
+        return True
     if not filters:
         return False
     return boundaries or any(_calls_python(operators.inner(r)) for r in functions)
 
 
-_BOUNDARIES = ("aggregate", "group_map", "co_group_map", "map_partitions")
+_OF_TABLES = ("group_map", "co_group_map", "map_partitions")
+_BOUNDARIES = ("aggregate", *_OF_TABLES)
 
 
 def _calls_python(body: Expression) -> bool:

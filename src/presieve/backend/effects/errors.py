@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS, TABLE_FUNCTION, Boundary
@@ -15,6 +15,7 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.statistics.footers import within_python
 from presieve.ir.terms import Scope, Term
 from presieve.ir.walk import variables
+from presieve.plan.algebra import Attribute
 from presieve.plan.pushdown import Moved
 from presieve.semantics.types import decimal_type
 
@@ -96,15 +97,31 @@ def sent_to_python(gateway: Gateway, site: Site, boundary: Boundary, plan: Handl
     scalar = boundary.kind == "Project"
     by_arrow = {i for c in calls if c.arrow or not scalar for i in c.arguments}
     sent = {i for c in calls for i in c.arguments}
-    types = {a.id: a.type for a in boundary.inputs if a.id in sent and a.type not in _ALWAYS_SENT}
+    columns = tuple(a for a in boundary.inputs if a.id in sent)
+    other, texts = may_not_arrive(gateway, plan, (site.root, site.input), columns, by_arrow)
+    if other:
+        return Sent(False)
+    return Sent(True, frozenset(a.name for a in boundary.inputs if a.id in texts))
+
+
+def may_not_arrive(
+    gateway: Gateway,
+    plan: Handle,
+    trees: tuple[Node, Node],
+    columns: Collection[Attribute],
+    by_arrow: Collection[int],
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Of which of these columns a worker may not get every value, and of which texts it gets what
+    is UTF-8. ``trees`` are the whole plan and the operator that gives the columns.
+    """
+    root, input_ = trees
+    types = {a.id: a.type for a in columns if a.type not in _ALWAYS_SENT}
     texts = {i for i, type_ in types.items() if type_ == "string"}
     numbers = {i for i, type_ in types.items() if decimal_type(type_)}
     moments = {i for i, t in types.items() if t in ("timestamp", "timestamp_ntz", "date")}
-    if types.keys() - texts - numbers - moments:
-        return Sent(False)
-    asked = moments | (numbers & by_arrow)
-    if asked and not asked <= within_python(gateway, plan, site.input, asked):
-        return Sent(False)
-    asked = texts & by_arrow
-    asked -= valid_utf8(gateway, plan, site.root, site.input, asked) if asked else frozenset()
-    return Sent(True, frozenset(a.name for a in boundary.inputs if a.id in asked))
+    other = types.keys() - texts - numbers - moments
+    asked = moments | {i for i in numbers if i in by_arrow}
+    other |= asked - within_python(gateway, plan, input_, asked) if asked else set()
+    asked = {i for i in texts if i in by_arrow}
+    asked -= valid_utf8(gateway, plan, root, input_, asked) if asked else frozenset()
+    return frozenset(other), frozenset(asked)

@@ -12,7 +12,7 @@ or 16 where the column is of such a type, but compares statistics with all of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, Boundary
@@ -36,6 +36,23 @@ _FILES = _DATASOURCES + "HadoopFsRelation"
 _INDEX = _DATASOURCES + "InMemoryFileIndex"
 _CATALOG = _DATASOURCES + "CatalogFileIndex"
 SERVER_FORMATS = ("parquet", "orc", "json", "csv", "text")
+
+PARSED = ("json", "csv", "xml")
+"""Formats of which a record may be malformed in one column."""
+CORRUPT_RECORD = "columnNameOfCorruptRecord"
+
+
+def by_columns(options: Mapping[str, str], columns: Iterable[str], corrupt: str) -> bool:
+    """Whether rows of a parsed format may depend on which columns are read: malformed records are
+    dropped or fail the job (``mode``), or go into a column of their own, ``corrupt`` by default
+    (``FailureSafeParser``, which sees those records that the columns that are read show).
+    """
+    given = {k.lower(): v for k, v in options.items()}
+    permissive = given.get("mode", "PERMISSIVE").upper() == "PERMISSIVE"
+    name = given.get(CORRUPT_RECORD.lower(), corrupt).lower()
+    skips = given.get("ignorecorruptfiles", "false").lower() != "false"
+    return not permissive or skips or name in {c.lower() for c in columns}
+
 
 FAITHFUL: frozenset[tuple[str, ...]] = frozenset(
     (

@@ -10,7 +10,7 @@ from dataclasses import replace
 from presieve.backend.plans import Opened
 from presieve.backend.statistics import edits
 from presieve.cost.decision import decide
-from presieve.driver.decisions import SiteDecision, Verdict
+from presieve.driver.stages.decisions import SiteDecision, Verdict
 
 COST = "cost"
 """The code of the reason that pushing does not pay."""

@@ -4,7 +4,8 @@
 what is to be proved and what is known of its rows, *prove* looks for a solution that rests on
 nothing else, and *rewrite* plans the edit. The *gate* takes back what does not pay, and *apply*
 puts the rest into the plan. A pre-filter of an outer boundary is one more filter for those below
-it, so that these wait for the next round. Each boundary is decided once.
+it, so that these wait for the next round. Each boundary is decided once. In the end, functions of
+tables are handed the columns that they need (:mod:`presieve.driver.stages.columns`).
 """
 
 from __future__ import annotations
@@ -34,14 +35,15 @@ from presieve.backend.plans import (
 from presieve.backend.problems.problem import SiteProblem
 from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.scan_filters import Scans
-from presieve.driver import ladder
 from presieve.driver.cache.checked import Query
 from presieve.driver.cache.lookup import solution_of
-from presieve.driver.decisions import Goal, Proof, Rewrite, SiteDecision
 from presieve.driver.declare import read_declared, valid_texts, with_declared
-from presieve.driver.gate import gated
 from presieve.driver.options import Options
 from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, not_of_all
+from presieve.driver.stages import ladder
+from presieve.driver.stages.columns import ColumnDecision, pruned
+from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision
+from presieve.driver.stages.gate import gated
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
@@ -65,13 +67,14 @@ class Applied:
     """The DataFrame that comes out, which is the one that went in where nothing changes; its plan
     as it was opened, and what was decided about each boundary. ``scans`` are what reaches the scans
     below all boundaries of the plan, by number; there are none where nothing changes or nobody
-    asks.
+    asks. ``columns`` say what was decided about the functions of tables.
     """
 
     df: DataFrame
     opened: Opened
     decisions: tuple[SiteDecision, ...]
     scans: tuple[Scans, ...] = ()
+    columns: tuple[ColumnDecision, ...] = ()
 
 
 @dataclass(slots=True)
@@ -117,11 +120,20 @@ class Pipeline:
             if isinstance(again, Declined):
                 break
             opened = again
-        decisions = tuple(decided[number] for number in sorted(decided))
-        if df is self.df or is_same(first, df):
-            return Applied(self.df, first, tuple(replace(d, edit=None) for d in decisions))
-        scans = scan_filters(first, df) if self.reading.for_report else ()
-        return Applied(df, first, decisions, scans)
+        return self._narrowed(first, opened, df, tuple(decided[n] for n in sorted(decided)))
+
+    def _narrowed(
+        self, first: Opened, opened: Opened, df: DataFrame, decisions: tuple[SiteDecision, ...]
+    ) -> Applied:
+        """What the rounds have come to, with fewer columns for functions of tables."""
+        if df is not self.df and is_same(first, df):
+            df = self.df
+        if df is self.df:
+            opened, decisions = first, tuple(replace(d, edit=None) for d in decisions)
+        last = pruned(opened, df, self.options.policy, changed=df is not self.df)
+        asked = self.reading.for_report and last.df is not self.df
+        scans = scan_filters(first, last.df) if asked else ()
+        return Applied(last.df, first, decisions, scans, last.decisions)
 
     def _open(self) -> Opened | Declined:
         """The plan; without sites where its condensed form has nothing to gain."""

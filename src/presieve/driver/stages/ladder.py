@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from presieve.certificate.check import make_solver
-from presieve.driver.datachecks import counted
 from presieve.driver.declare import follows_from
 from presieve.driver.solve import Solution, not_assumed, strictly, unused
+from presieve.driver.stages.datachecks import counted
 from presieve.errors import Declined
 from presieve.ir.fold import CONSTANT, PURE, Assumption, Problem
 from presieve.ir.ops import app, sql_conjuncts, sql_disjunction

@@ -1,0 +1,85 @@
+"""Trusted. Operators of a classic session that hand tables to a function, with some columns only.
+
+Spark has a worker sent what the child of the operator gives, behind the grouping columns
+(``FlatMapGroupsInBatchExec``, ``PandasGroupUtils.resolveArgOffsets``); the function's arguments say
+the same once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS
+from presieve.backend.classic.parts import Parts
+from presieve.backend.gateway import GatewayError, Handle
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_Kept = Sequence[Collection[int]]
+
+
+def pruned(gateway: ClassicGateway, flat_map: Handle, kept: _Kept) -> Handle:
+    """As :meth:`Gateway.pruned`."""
+    parts, name = Parts(gateway), str(flat_map.getClass().getSimpleName())
+    for kinds, build in _BUILD.items():
+        if name in kinds:
+            return build(parts, flat_map, kept)
+    raise GatewayError(f"{name} hands no tables to a function")
+
+
+def _group(parts: Parts, flat_map: Handle, kept: _Kept) -> Handle:
+    keys = flat_map.groupingAttributes()
+    child = _narrow(parts, flat_map.child(), int(keys.size()), kept[0])
+    function = _called(parts, flat_map.functionExpr(), sorted(kept[0]))
+    return flat_map.copy(keys, function, flat_map.output(), child)
+
+
+def _two_groups(parts: Parts, flat_map: Handle, kept: _Kept) -> Handle:
+    left, right = flat_map.left(), flat_map.right()
+    counts = int(flat_map.leftGroupingLen()), int(flat_map.rightGroupingLen())
+    width = int(left.output().size()) - counts[0]
+    numbers = [*sorted(kept[0]), *(width + i for i in sorted(kept[1]))]
+    function = _called(parts, flat_map.functionExpr(), numbers)
+    left = _narrow(parts, left, counts[0], kept[0])
+    right = _narrow(parts, right, counts[1], kept[1])
+    return flat_map.copy(*counts, function, flat_map.output(), left, right)
+
+
+def _batches(parts: Parts, flat_map: Handle, kept: _Kept) -> Handle:
+    below = flat_map.child()
+    attributes = below.output()
+    child = parts.project([attributes.apply(i) for i in sorted(kept[0])], below)
+    function = _called(parts, flat_map.functionExpr(), sorted(kept[0]))
+    barrier, profile = flat_map.isBarrier(), flat_map.profile()
+    return flat_map.copy(function, flat_map.output(), child, barrier, profile)
+
+
+_BUILD: dict[frozenset[str], Callable[[Parts, Handle, _Kept], Handle]] = {
+    FLAT_MAPS: _group,
+    COGROUPS: _two_groups,
+    MAPS: _batches,
+}
+
+
+def _narrow(parts: Parts, project: Handle, keys: int, kept: Collection[int]) -> Handle:
+    """The projection that PySpark adds: grouping columns, then those of the table."""
+    columns = project.projectList()
+    numbers = [*range(keys), *(keys + i for i in sorted(kept))]
+    return parts.project([columns.apply(i) for i in numbers], project.child())
+
+
+def _called(parts: Parts, function: Handle, numbers: Sequence[int]) -> Handle:
+    """The function with these of its arguments."""
+    arguments = function.children()
+    chosen = parts.gateway.seq([arguments.apply(i) for i in numbers])
+    return function.copy(
+        function.name(),
+        function.func(),
+        function.dataType(),
+        chosen,
+        function.evalType(),
+        function.udfDeterministic(),
+        function.resultId(),
+    )

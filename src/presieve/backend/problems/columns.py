@@ -1,0 +1,229 @@
+"""Trusted. Which columns a function of tables needs of what it is handed.
+
+Lemma: where a function gives the same whatever a column holds, and whether or not it is there,
+Spark need not hand it over (:mod:`presieve.dataflow`). Its rows, their order and their groups stay
+as they are. An error that only computing or sending the column raises is gone, as it is where Spark
+itself leaves out a column (``ColumnPruning``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import FunctionType
+
+from presieve.backend.catalyst.boundary import (
+    COGROUPS,
+    FLAT_MAPS,
+    MAPS,
+    PROJECT,
+    Boundary,
+    Call,
+    simple_kind,
+)
+from presieve.backend.catalyst.definitions import CTE_REFERENCE
+from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.table_operators import read_boundary
+from presieve.backend.catalyst.trees import Node, expr_id, walk
+from presieve.backend.effects.errors import may_not_arrive
+from presieve.backend.effects.raising import errors_in_input
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.problems.functions import load
+from presieve.backend.statistics.footers import RELATION
+from presieve.dataflow.analysis import Dataflow, dataflow
+from presieve.dataflow.context import Request
+from presieve.errors import Declined, DeclineSignal, Span
+from presieve.plan.algebra import Attribute
+
+TABLES = FLAT_MAPS | COGROUPS | MAPS
+"""Operators that hand tables to a function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A table that is handed over: ``node`` gives its columns. ``read`` are the numbers of those
+    that are needed, grouping columns among them.
+    """
+
+    node: Node
+    columns: tuple[Attribute, ...]
+    read: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnUse:
+    """What holds of a function of tables, found without lifting it.
+
+    ``number`` is its place among the plan's boundaries, ``node`` the operator. ``inputs`` are empty
+    where it is not known what is read, and ``declined`` says why nothing can be left out. ``span``
+    is where the function's text is.
+    """
+
+    number: int
+    node: Node
+    function: str
+    span: Span | None = None
+    inputs: tuple[Input, ...] = ()
+    answer: Dataflow | None = None
+    declined: Declined | None = None
+
+
+def has_tables(root: Node) -> bool:
+    """Whether an operator of the plan hands tables to a function."""
+    return any(simple_kind(n) in TABLES for n in walk(root))
+
+
+def read_column_use(
+    gateway: Gateway, plan: Handle, root: Node, number: int, node: Node
+) -> ColumnUse:
+    """What the function of this operator needs; ``root`` is the tree of ``plan``."""
+    name = str(node.fields["functionExpr"][0].get("name", "a function"))
+    handle = gateway.node(plan, node.path)
+    unread = gateway.unread(handle)
+    if unread is not None:
+        return ColumnUse(number, node, name, declined=unread)
+    try:
+        boundary = read_boundary(gateway, node, handle)
+        request = _request(gateway, handle, node, boundary)
+        answer = dataflow(request)
+    except DeclineSignal as signal:
+        return ColumnUse(number, node, name, declined=signal.declined)
+    code = request.function.__code__
+    span = Span(code.co_filename, code.co_firstlineno)
+    inputs = tuple(_inputs(node, boundary, answer))
+    declined = _against(gateway, plan, node, answer) or _sources(gateway, plan, root, node)
+    return ColumnUse(number, node, name, span, inputs, answer, declined)
+
+
+def _request(gateway: Gateway, handle: Handle, node: Node, boundary: Boundary) -> Request:
+    (call,) = boundary.calls
+    is_map = boundary.kind in MAPS
+    if call.arrow or (call.streamed and not is_map):
+        reason = f"{call.name} is a function of Arrow tables or of the batches of a group"
+        raise DeclineSignal("eval-type", reason)
+    function = load(gateway, gateway.group_function(handle), call)
+    if not isinstance(function, FunctionType):
+        raise DeclineSignal("no-source", f"{call.name} is not a plain Python function")
+    table = _names(boundary, call)
+    if is_map:
+        return Request(function, "batches", table)
+    return Request(function, "group", table, _keys(node, boundary), _beside(boundary))
+
+
+def _names(boundary: Boundary, call: Call) -> tuple[str, ...]:
+    by_id = {a.id: a.name for a in boundary.inputs}
+    return tuple(by_id[i] for i in call.arguments)
+
+
+def _keys(node: Node, boundary: Boundary) -> tuple[str, ...]:
+    """The grouping columns in the key's order; names that no column has for expressions."""
+    by_id = {a.id: a.name for a in boundary.inputs}
+    if boundary.kind in COGROUPS:
+        return tuple(by_id[k] for k in boundary.keys)
+    ids = [expr_id(tree[0]) for tree in node.fields["groupingAttributes"]]
+    return tuple(by_id.get(i, f"\0{at}") for at, i in enumerate(ids))
+
+
+def _beside(boundary: Boundary) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
+    side = boundary.beside
+    if side is None:
+        return None
+    by_id = {a.id: a.name for a in side.inputs}
+    return tuple(by_id.values()), tuple(by_id[k] for k in side.keys)
+
+
+def _inputs(node: Node, boundary: Boundary, answer: Dataflow) -> Iterator[Input]:
+    if answer.reads is None:
+        return
+    first = node.children[0] if boundary.kind in MAPS else node.children[0].children[0]
+    yield _input(first, boundary.inputs, answer.reads, boundary.keys)
+    if boundary.beside is not None:
+        side, read = boundary.beside, answer.reads_beside or frozenset()
+        yield _input(node.children[1].children[0], side.inputs, read, side.keys)
+
+
+def _input(
+    node: Node, columns: tuple[Attribute, ...], read: frozenset[str], keys: tuple[int, ...]
+) -> Input:
+    needed = frozenset(i for i, a in enumerate(columns) if a.name in read or a.id in keys)
+    # A table without columns has no rows on its way to a worker.
+    return Input(node, columns, needed or frozenset((0,)))
+
+
+def _against(gateway: Gateway, plan: Handle, node: Node, answer: Dataflow) -> Declined | None:
+    """Why no column can be left out."""
+    if answer.reads is None:
+        effect = next((e for e in answer.effects if e.kind != "message"), None)
+        why = "the function is not followed" if effect is None else effect.reason
+        span = None if effect is None else effect.span
+        return Declined("operator", f"all columns are handed over: {why}", span)
+    if not all(gateway.deterministic(gateway.node(plan, child.path)) for child in node.children):
+        reason = "something below the function is not deterministic; all columns are handed over"
+        return Declined("nondeterministic", reason)
+    alone = simple_kind(node) not in MAPS or answer.passes is not None
+    if not alone and not _same_batches(gateway, plan, node.children[0]):
+        reason = "rows of a batch may depend on each other, and batches on how wide rows are"
+        return Declined("operator", reason)
+    return None
+
+
+_NARROW = (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW)
+"""Operators that give a partition for each partition."""
+
+
+def _same_batches(gateway: Gateway, plan: Handle, node: Node) -> bool:
+    """Whether the rows of ``node`` come in the same batches, whichever columns it has: Spark splits
+    files by their sizes (``FilePartition.maxSplitBytes``), and ends a batch after so many rows
+    unless it has too many bytes.
+    """
+    columns = gateway.attributes(gateway.node(plan, node.path))
+    while node.kind in _NARROW:
+        node = node.children[0]
+    if node.kind != RELATION or not gateway.source(gateway.node(plan, node.path)).files:
+        return False
+    rows, size = (int(gateway.conf(c, "0").removesuffix("b")) for c in (_BATCH_ROWS, _BATCH_BYTES))
+    widths = [_WIDTHS.get(a.type) for a in columns]
+    return rows > 0 and None not in widths and rows * sum(w or 0 for w in widths) < size
+
+
+_BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+_BATCH_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+_WIDTHS = {
+    **dict.fromkeys(("boolean", "tinyint", "smallint", "int", "bigint", "double", "date"), 32),
+    **dict.fromkeys(("unsupported:float", "timestamp", "timestamp_ntz"), 32),
+}
+"""Bytes that a value takes at most in a batch, whose buffers may have twice the size of what is in
+them.
+"""
+
+
+def _sources(gateway: Gateway, plan: Handle, root: Node, node: Node) -> Declined | None:
+    """A source of which some rows depend on which columns are read."""
+    leaves = [n for n in walk(node) if not n.children]
+    if any(n.kind == CTE_REFERENCE for n in leaves):
+        leaves = [n for n in walk(root) if not n.children]
+    if _flag(gateway.conf(_IGNORE_CORRUPT, "false")):
+        reason = f"{_IGNORE_CORRUPT} is true: rows depend on which columns are read"
+        return Declined("conf", reason)
+    for leaf in leaves:
+        if leaf.kind != CTE_REFERENCE and gateway.source(gateway.node(plan, leaf.path)).by_columns:
+            return Declined("source", "the source drops or records rows that are malformed")
+    return None
+
+
+_IGNORE_CORRUPT = "spark.sql.files.ignoreCorruptFiles"
+
+
+def _flag(text: str) -> bool:
+    return text.lower() != "false"
+
+
+def may_raise(gateway: Gateway, plan: Handle, root: Node, input_: Input) -> frozenset[int]:
+    """The numbers of those columns of which computing them, or sending them, may raise."""
+    errors = errors_in_input(input_.node, root, guarded=False)
+    ids = {a.id for a in input_.columns}
+    other, texts = may_not_arrive(gateway, plan, (root, input_.node), input_.columns, ids)
+    computed = ids if errors.computed is None else errors.computed
+    return frozenset(
+        i for i, a in enumerate(input_.columns) if a.id in other | texts or a.id in computed
+    )

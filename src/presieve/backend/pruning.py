@@ -1,0 +1,130 @@
+"""Trusted. Columns that functions of tables need not be handed, taken out of a plan.
+
+Below such a function Spark reads, exchanges and sends all columns: it does not look into it. With
+a projection there, it leaves out the others down to the scan (``ColumnPruning``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.boundary import simple_kind
+from presieve.backend.catalyst.exchange_reuse import sharing_exchange
+from presieve.backend.catalyst.sites import boundaries
+from presieve.backend.catalyst.trees import Node
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
+from presieve.backend.problems.columns import (
+    TABLES,
+    ColumnUse,
+    has_tables,
+    may_raise,
+    read_column_use,
+)
+from presieve.backend.rewrite import KeptColumns, prune_plan
+from presieve.errors import Declined, DeclineSignal
+
+if TYPE_CHECKING:
+    from pyspark.sql.dataframe import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """A plan and what holds of its functions of tables; ``root`` is None where it has none."""
+
+    gateway: Gateway
+    plan: Handle
+    root: Node | None = None
+    uses: tuple[ColumnUse, ...] = ()
+
+
+@or_declined
+def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> Functions:
+    """The functions of tables in the plan of ``df``, which is another one than was opened if it is
+    ``changed``.
+    """
+    gateway, plan, root = opened.gateway, opened.plan, opened.root
+    if root is None or not has_tables(root):
+        return Functions(gateway, plan)
+    if changed or opened.written is not None:
+        plan = gateway.analyzed(df)
+        root = gateway.tree(plan)
+    against = session_declines(gateway, plan)
+    found: list[ColumnUse] = []
+    for number, node in enumerate(boundaries(root)):
+        if simple_kind(node) in TABLES:
+            use = read_column_use(gateway, plan, root, number, node)
+            why = against or _cached(gateway, plan, node)
+            found.append(use if why is None else replace(use, declined=why))
+    return Functions(gateway, plan, root, tuple(found))
+
+
+def _cached(gateway: Gateway, plan: Handle, node: Node) -> Declined | None:
+    """Whether the function's result, or something that contains it, comes out of the cache."""
+    if gateway.cache_is_empty():
+        return None
+    paths = [node.path[:n] for n in reversed(range(len(node.path) + 1))]
+    paths += [child.path for child in node.children]
+    cached = any(gateway.is_cached(gateway.node(plan, path)) for path in paths)
+    return Declined("cached", CACHED) if cached else None
+
+
+def kept_columns(functions: Functions, *, strict: bool) -> Mapping[tuple[int, ...], KeptColumns]:
+    """The columns that are handed over from now on, by the paths of the operators that change.
+    ``strict``: those stay, too, of which computing or sending may raise.
+
+    Where several functions share an exchange, each is handed what one of them needs, so that they
+    go on sharing it.
+    """
+    gateway, plan, root = functions.gateway, functions.plan, functions.root
+    found: dict[tuple[int, ...], KeptColumns] = {}
+    if root is None:
+        return found
+    by_path = {u.node.path: u for u in functions.uses}
+    for path, use in by_path.items():
+        if path in found or not _leaves_out(use):
+            continue
+        equal = [by_path[p] for p in sharing_exchange(gateway, plan, root, use.node)]
+        if not all(_leaves_out(u) for u in equal):
+            continue
+        needed = _needed(equal)
+        if strict:
+            needed = tuple(
+                n | may_raise(gateway, plan, root, i)
+                for n, i in zip(needed, use.inputs, strict=True)
+            )
+        if any(len(n) < len(i.columns) for n, i in zip(needed, use.inputs, strict=True)):
+            found |= {u.node.path: needed for u in equal}
+    return found
+
+
+def _leaves_out(use: ColumnUse) -> bool:
+    return use.declined is None and any(len(i.read) < len(i.columns) for i in use.inputs)
+
+
+def _needed(uses: list[ColumnUse]) -> KeptColumns:
+    return tuple(
+        frozenset().union(*(i.read for i in inputs))
+        for inputs in zip(*(u.inputs for u in uses), strict=True)
+    )
+
+
+def erases(functions: Functions, use: ColumnUse, kept: KeptColumns) -> bool:
+    """Whether an error may be gone that computing a column raises that is left out, or sending
+    it.
+    """
+    gateway, plan, root = functions.gateway, functions.plan, functions.root
+    assert root is not None
+    return any(may_raise(gateway, plan, root, i) - n for i, n in zip(use.inputs, kept, strict=True))
+
+
+@or_declined
+def prune(functions: Functions, kept: Mapping[tuple[int, ...], KeptColumns]) -> DataFrame:
+    """The DataFrame with fewer columns handed to functions, by the paths of their operators."""
+    gateway = functions.gateway
+    df = gateway.dataframe(prune_plan(gateway, functions.plan, kept))
+    if not gateway.same_output(functions.plan, gateway.analyzed(df)):
+        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
+    return df
