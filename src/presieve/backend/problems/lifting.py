@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import FunctionType
@@ -19,12 +20,13 @@ from presieve.backend.problems.functions import (
     load,
     takes_key,
 )
-from presieve.backend.problems.keys import fold_of_keys
+from presieve.backend.problems.passed import fold_of_keys, fold_of_rows
 from presieve.backend.problems.setting import Setting
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Output
 from presieve.ir.sorts import BOOL, Option
 from presieve.ir.terms import TRUE, Var
+from presieve.ir.walk import variables
 from presieve.ir.wellformed import output_var
 from presieve.lift.api import lift
 from presieve.lift.execution.opaque_calls import apart
@@ -81,7 +83,10 @@ def read_lifted(
         fold = lifted_table_function(gateway, node, boundary, names, setting)
         return LiftedBoundary(boundary, names, (fold,))
     if boundary.kind in MAPS:
-        return functions.row_by_row()
+        try:
+            return functions.row_by_row()
+        except DeclineSignal as signal:
+            return functions.only_passed(signal.declined)
     if boundary.beside is not None:
         return LiftedBoundary(boundary, names, (functions.only_keys(TWO_GROUPS),), TWO_GROUPS)
     try:
@@ -90,10 +95,9 @@ def read_lifted(
     except DeclineSignal as signal:
         why = signal.declined
     if boundary.kind != "Aggregate":
-        try:
-            return functions.row_by_row()
-        except DeclineSignal:
-            pass
+        for attempt in (functions.row_by_row, partial(functions.only_passed, why)):
+            with suppress(DeclineSignal):
+                return attempt()
     return LiftedBoundary(boundary, names, (functions.only_keys(why),), why)
 
 
@@ -170,18 +174,40 @@ class _Functions:
         """The fold of a function that does not lift, with those outputs only that hold the key.
         Raises ``why`` where there are none.
         """
+        call, function = self._of_tables(why)
+        takes_key(function, self.boundary, call)
+        lifted = fold_of_keys(function, call, self.boundary, self.names)
+        return _only(lifted, call, why)
+
+    def only_passed(self, why: Declined) -> LiftedBoundary:
+        """A function that does not lift and makes its rows of one row each, with those outputs only
+        that hold a column of their row, where it passes on more than the key. Raises ``why`` where
+        it does not.
+        """
+        call, function = self._of_tables(why)
+        boundary = self.boundary
+        if boundary.kind not in MAPS:
+            takes_key(function, boundary, call)
+        single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
+        names = read_names(single)
+        lifted = _only(fold_of_rows(function, call, boundary, names), call, why)
+        of_key = {k.name for k in self.names.keys} if boundary.kind not in MAPS else set()
+        read = {v.name for o in lifted.fold.outputs for v in variables(o.term)}
+        if read <= of_key:
+            raise DeclineSignal.of(why)
+        return LiftedBoundary(single, names, (lifted,), why)
+
+    def _of_tables(self, why: Declined) -> tuple[Call, FunctionType]:
+        """The function of tables of pandas. Raises ``why`` where it is something else."""
         boundary = self.boundary
         call = boundary.calls[0]
-        if boundary.kind == "Aggregate" or call.arrow or call.streamed:
+        streamed = call.streamed and boundary.kind not in MAPS
+        if boundary.kind == "Aggregate" or call.arrow or streamed:
             raise DeclineSignal.of(why)
         function = load(self.gateway, self.gateway.group_function(self.node), call)
         if not isinstance(function, FunctionType):
             raise DeclineSignal.of(why)
-        takes_key(function, boundary, call)
-        lifted = fold_of_keys(function, call, boundary, self.names)
-        if not lifted.fold.outputs:
-            raise DeclineSignal.of(why)
-        return replace(lifted, fold=replace(lifted.fold, name=call.name, span=why.span))
+        return call, function
 
     def _native(self, call: Call, native: NativeCall) -> Lifted | Declined:
         gateway, node = self.gateway, self.node
@@ -235,6 +261,12 @@ class _Functions:
         by_id = {a.id: a for a in self.boundary.inputs}
         read = dict.fromkeys([*call.arguments, *(k.id for k in self.names.keys)])
         return tuple(schema_column(by_id[i]) for i in read)
+
+
+def _only(lifted: Lifted, call: Call, why: Declined) -> Lifted:
+    if not lifted.fold.outputs:
+        raise DeclineSignal.of(why)
+    return replace(lifted, fold=replace(lifted.fold, name=call.name, span=why.span))
 
 
 def _lifted(function: object, form: Form, request: Request) -> Lifted:

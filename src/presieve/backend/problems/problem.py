@@ -142,7 +142,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
         asked = called(problem, parts, needed, beside, boundary.single)
         problem = asked.problem
     if boundary.kind != "Project" and boundary.single:
-        problem = _of_read_columns(problem)
+        problem = _of_read_columns(problem, partly=why is not None)
     sent = sent_to_python(gateway, site, boundary, plan)
     opaque = why is not None or others_raise(site.boundary, boundary)
     return SiteProblem(
@@ -192,13 +192,15 @@ def _input_errors(
     return below.both(other)
 
 
-def _of_read_columns(problem: Problem) -> Problem:
+def _of_read_columns(problem: Problem, *, partly: bool) -> Problem:
     """A problem of single rows, with those columns only that matter to what is read of its results,
-    and what is assumed of these.
+    and what is assumed of these; or of all, where the function is known but ``partly``.
     """
     fold = problem.fold
     outputs = [o.term for o in fold.outputs]
     read = set(variables(problem.where, fold.finish_raises, *outputs))
+    if partly:
+        read |= {v for a in problem.assumptions for v in variables(a.term)}
     keys = tuple(k for k in fold.keys if fold.key(k.name) in read)
     facts = tuple(a for a in problem.assumptions if set(variables(a.term)) <= read)
     return replace(problem, fold=replace(fold, keys=keys), assumptions=facts)

@@ -1,0 +1,122 @@
+"""Trusted. Functions of tables that do not lift, as folds of what they pass on.
+
+Lemma (keys): where every row that ``f(D)`` gives for a group D of key k has k in such a column, a
+filter c on it keeps all of ``f(D)`` or nothing, as c(k) says. So ``filter c (f D)`` is ``f D`` over
+``filter c D``, which is D or no group. The fold reads no column, so that a pre-filter can only be
+one on keys, and drops no part of a group.
+
+The same holds for ``f(L, R)`` of the two groups of a key in ``cogroup``, one of which may be empty:
+with c(k) false both are dropped, and there is no key k any more.
+
+Lemma (rows): where ``f`` makes its rows of one row of D each, whatever the others are, and such a
+column holds that row's value, a filter c on it keeps what is made of a row or drops it, as c of the
+row says. So ``filter c (f D)`` is ``f (filter c D)``. Each row is a group of which all columns are
+keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import FunctionType
+
+from presieve.backend.catalyst.boundary import MAPS, Boundary, Call, Side
+from presieve.backend.catalyst.names import Names, key_columns
+from presieve.dataflow.analysis import Dataflow, dataflow
+from presieve.dataflow.context import Request
+from presieve.ir.fold import Column, Fold, Output
+from presieve.ir.ops import app
+from presieve.ir.terms import Op, Scope, Term, Var
+from presieve.lift.execution.tested import NO_NULL
+from presieve.lift.forms import Lifted
+from presieve.lift.python.shipped import function_source
+from presieve.plan.algebra import Attribute
+from presieve.semantics.assumptions import assumed
+from presieve.semantics.build import some
+from presieve.semantics.types import column, decimal_type
+
+_COMES_BACK = frozenset(("boolean", "tinyint", "smallint", "int", "bigint", "string", "date"))
+"""Types whose values come back from pandas as they were sent, decimals besides; of integers, where
+all are equal, as in a group, or none is NULL.
+"""
+
+
+def fold_of_keys(function: FunctionType, call: Call, boundary: Boundary, names: Names) -> Lifted:
+    """The outputs that hold one of the keys, if there are any. Raises :class:`DeclineSignal`."""
+    answer = _answer(function, call, boundary)
+    return _lifted(function, boundary, _fold(call, boundary, names, answer.keys))
+
+
+def fold_of_rows(function: FunctionType, call: Call, boundary: Boundary, names: Names) -> Lifted:
+    """The outputs that hold a column of their row, if there are any; ``names`` are those of the
+    boundary where each row is a group. Raises :class:`DeclineSignal`.
+
+    What else the function makes of a row must not depend on the other rows either: the type that
+    pandas gives a column of integers does, where it holds NULL.
+    """
+    answer = _answer(function, call, boundary)
+    fold = _fold(call, boundary, names, answer.passes or {})
+    read = (k for k in names.keys if answer.reads is None or k.name in answer.reads)
+    found = [_variable(k) for k in read if k.nullable and k.type in _ONE_TYPE]
+    facts = tuple(assumed(NO_NULL, _there(Var(Scope.KEY, c.name, c.sort))) for c in found if c)
+    return replace(_lifted(function, boundary, fold), assumptions=facts)
+
+
+_ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")
+"""Types of columns of which pandas makes one thing with NULL and another one without."""
+
+
+def _there(variable: Var) -> Term:
+    return app(Op.NOT, app(Op.IS_NONE, variable))
+
+
+def _answer(function: FunctionType, call: Call, boundary: Boundary) -> Dataflow:
+    """What the analysis says; no columns are passed on where a row that is dropped might be missed,
+    because the function does more than giving rows. Nobody counts on messages.
+    """
+    answer = dataflow(_request(function, call, boundary))
+    if any(e.kind != "message" for e in answer.effects):
+        return replace(answer, keys={}, passes=None)
+    return answer
+
+
+def _request(function: FunctionType, call: Call, boundary: Boundary) -> Request:
+    by_id = {a.id: a.name for a in boundary.inputs}
+    table = tuple(by_id[i] for i in call.arguments)
+    if boundary.kind in MAPS:
+        return Request(function, "batches", table)
+    keys = tuple(by_id[k] for k in boundary.keys)
+    beside = boundary.beside
+    other = None if beside is None else (tuple(a.name for a in beside.inputs), _keys_of(beside))
+    return Request(function, "group", table, keys, other)
+
+
+def _fold(call: Call, boundary: Boundary, names: Names, held: Mapping[str, str]) -> Fold:
+    known = {k.name: k for k in names.keys if _comes_back(k)}
+    outputs = []
+    for a in boundary.outputs:
+        source = known.get(held.get(a.name, ""))
+        variable = None if source is None else _variable(source)
+        if variable is not None and a.type == variable.type and a.nullable:
+            term = some(Var(Scope.KEY, variable.name, variable.sort))
+            outputs.append(Output(a.name, term.sort, a.type, term))
+    return Fold(call.name, (), key_columns(names), (), tuple(outputs))
+
+
+def _lifted(function: FunctionType, boundary: Boundary, fold: Fold) -> Lifted:
+    source = function_source(function, generator=boundary.kind in MAPS)
+    return Lifted(fold, (), source.text)
+
+
+def _comes_back(attribute: Attribute) -> bool:
+    return attribute.type in _COMES_BACK or decimal_type(attribute.type) is not None
+
+
+def _variable(attribute: Attribute) -> Column | None:
+    return column(attribute.name, attribute.type, attribute.nullable)
+
+
+def _keys_of(side: Side) -> tuple[str, ...]:
+    """The names of the grouping columns."""
+    by_id = {a.id: a.name for a in side.inputs}
+    return tuple(by_id[k] for k in side.keys)
