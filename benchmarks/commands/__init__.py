@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from benchmarks.commands import scale, spark, synth, tpch
+from benchmarks.commands import scale, spark, synth, tpch, wide
 
 app = typer.Typer(rich_markup_mode=None)
 app.command("spark")(spark.command)
 app.command("scale")(scale.command)
 app.command("tpch")(tpch.command)
+app.command("wide")(wide.command)
 app.command("synth")(synth.command)

@@ -88,7 +88,7 @@ def test_three_forms(spark: SparkSession, tmp_path: Path) -> None:
     assert best.kept == pytest.approx(21 / 201, rel=0.2)
     assert (neither.changed, neither.pushed, neither.by_hand) == (False, False, ())
     # Workers raise for texts that are not valid UTF-8: the filter stays, so that they are called.
-    assert (always.kind, always.changed, always.pushed) == ("none", False, False)
+    assert (always.kind, always.changed, always.pushed) == ("exact", False, False)
     assert [len(s) for s in (best.written, best.optimized, best.by_hand)] == [1, 1, 1]
     assert len(told) == 4
 

@@ -30,11 +30,12 @@ def rewritings(df: DataFrame) -> tuple[BoundaryReport, BoundaryReport]:
     return rewritten(df), rewritten(df, policy="assume")
 
 
-def untouched(df: DataFrame) -> BoundaryReport:
+def untouched(df: DataFrame, *, policy: Policy = "default") -> BoundaryReport:
     """The report of the one boundary, past which nothing moved: the very same DataFrame came back,
     or one whose functions of tables are handed fewer columns.
     """
-    better, report = optimize(df, cost="always"), explain(df, cost="always")
+    better = optimize(df, cost="always", policy=policy)
+    report = explain(df, cost="always", policy=policy)
     if any(f.pruned for f in report.functions):
         same_rows(df, better)
     else:
@@ -62,9 +63,9 @@ def is_connect(df: DataFrame) -> bool:
     return type(df).__module__.startswith("pyspark.sql.connect.")
 
 
-def safe(df: DataFrame) -> DataFrame:
+def safe(df: DataFrame, *, policy: Policy = "default") -> DataFrame:
     """Rewritten or not, the rows are the same."""
-    better = optimize(df, cost="always")
+    better = optimize(df, cost="always", policy=policy)
     if better is not df:
         same_rows(df, better)
     return better

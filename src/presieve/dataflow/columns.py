@@ -12,7 +12,6 @@ from presieve.dataflow.context import Call
 from presieve.dataflow.registry import of_column, separate
 from presieve.dataflow.values import (
     DATA,
-    NOWHERE,
     Column,
     Indexer,
     Opaque,
@@ -179,7 +178,7 @@ def _reduced(call: Call) -> Value | None:
     whole = call.name != "quantile" or isinstance(call.argument(0, "q"), Scalar | None)
     if call.name == "item":
         return Scalar(own_column(call).keys)
-    return Scalar() if whole else Opaque(NOWHERE, _SERIES)
+    return Scalar() if whole else Column()
 
 
 @of_column(

@@ -60,6 +60,10 @@ def bind(a: Analysis, s: State, target: ast.expr, value: Value) -> None:
         for inner, item in zip(target.elts, fixed, strict=True):
             bind(a, s, inner, item)
         return
+    if plain and isinstance(value, Column):
+        for inner in target.elts:
+            bind(a, s, inner, Scalar(value.keys))
+        return
     a.observe(s, value, target, "a value is taken apart")
     any_: Value = Opaque(reach_of(value), s.packages(value))
     for inner in target.elts:

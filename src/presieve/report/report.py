@@ -32,6 +32,8 @@ def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
     plain["reaches"] = [r.to_json() for r in boundary.reaches]
     plain["remedies"] = [r.to_json() for r in boundary.remedies]
     plain["pushed_to_scan"] = list(boundary.pushed_to_scan)
+    plain["keys"] = list(boundary.keys)
+    plain["columns"] = list(boundary.columns) if boundary.columns else None
     return plain
 
 
@@ -42,6 +44,7 @@ def function_json(function: FunctionReport) -> dict[str, Any]:
     plain["assumptions"] = [dict(a) for a in function.assumptions]
     plain["effects"] = [e.to_json() for e in function.effects]
     plain["notes"] = [n.to_json() for n in function.notes]
+    plain["columns"] = list(function.columns) if function.columns else None
     lists = ("read", "keys", "passes")
     return {**plain, **{name: list(plain[name]) for name in lists}}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from tests.support.running import is_connect, plan_text, safe, same_rows
+from tests.support.running import is_connect, plan_text, safe, same_rows, untouched
 
 from presieve.driver.optimize import explain, optimize
 from presieve.driver.solve import Policy
@@ -97,7 +97,7 @@ def test_a_grouped_aggregate(sly: DataFrame) -> None:
 
 def test_tables_of_groups(sly: DataFrame) -> None:
     df = sly.groupBy("g").applyInPandas(abc_rows, "g bigint, m bigint").filter("m > 1")
-    assert optimize(df, cost="always") is df  # it may give other rows when it is read again
+    untouched(df)  # it may give other rows when it is read again
     aside(df, policy="assume")
 
 

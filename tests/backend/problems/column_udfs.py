@@ -30,7 +30,7 @@ def in_a_loop(key: Any, pdf: Any) -> Any:
     total = 0.0
     for column in ("x", "y"):
         total += float(pdf[column].fillna(0).sum())
-    return pd.DataFrame([key + (total,)], columns=["k", "m"])
+    return pd.DataFrame([(*key, total)], columns=["k", "m"])
 
 
 def caught(key: Any, pdf: Any) -> Any:
