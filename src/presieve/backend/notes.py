@@ -10,6 +10,7 @@ from presieve.backend.catalyst.boundary import is_boundary
 from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
 from presieve.backend.catalyst.trees import EXPRESSIONS, Node, nodes_inside, walk
 from presieve.errors import Declined
+from presieve.lift.evaluation_types import EvaluationType, evaluation_type
 
 FUNCTION_MARKS = ("PythonUDF", "PythonUDTF")
 """What occurs in the JSON of a plan with functions of rows or table functions (``PythonUDAF``s
@@ -39,6 +40,17 @@ def notes(root: Node, explained: Set[tuple[int, ...]]) -> tuple[Declined, ...]:
         if names and any(p == node.path[: len(p)] for p in filters):
             found.append(_note(node, names, by_path))
     return tuple(dict.fromkeys(found))
+
+
+def python_functions(root: Node) -> Iterator[tuple[Node, str, EvaluationType | None]]:
+    """Every Python function of a plan with its operator, name and evaluation type, each once in an
+    operator.
+    """
+    for node in walk(root):
+        calls = (n for n in nodes_inside(node.fields) if n["class"] in _FUNCTIONS)
+        found = {(str(n.get("name", "a function")), n.get("evalType")): node for n in calls}
+        for (name, number), operator in found.items():
+            yield operator, name, evaluation_type(number)
 
 
 def _note(node: Node, names: list[str], by_path: dict[tuple[int, ...], Node]) -> Declined:

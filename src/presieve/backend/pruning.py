@@ -6,7 +6,7 @@ a projection there, it leaves out the others down to the scan (``ColumnPruning``
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.catalyst.sites import boundaries
 from presieve.backend.catalyst.trees import Node
 from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.notes import python_functions
 from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
 from presieve.backend.problems.columns import (
     TABLES,
@@ -31,13 +32,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherFunction:
+    """A function that is not handed tables: what Spark calls its operator, and what it takes and
+    gives; ``unread`` is what people call its kind, where nothing reads that.
+    """
+
+    operator: str
+    function: str
+    form: str
+    unread: str
+
+
+@dataclass(frozen=True, slots=True)
 class Functions:
-    """A plan and what holds of its functions of tables; ``root`` is None where it has none."""
+    """A plan and what holds of its functions of tables; ``root`` is None where it has none.
+    ``others`` are asked for by reports only.
+    """
 
     gateway: Gateway
     plan: Handle
     root: Node | None = None
     uses: tuple[ColumnUse, ...] = ()
+    others: tuple[OtherFunction, ...] = ()
 
 
 @or_declined
@@ -46,8 +62,9 @@ def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> Functions
     ``changed``.
     """
     gateway, plan, root = opened.gateway, opened.plan, opened.root
+    others = tuple(_others(root)) if root is not None and opened.reading.for_report else ()
     if root is None or not has_tables(root):
-        return Functions(gateway, plan)
+        return Functions(gateway, plan, others=others)
     if changed or opened.written is not None:
         plan = gateway.analyzed(df)
         root = gateway.tree(plan)
@@ -58,7 +75,15 @@ def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> Functions
             use = read_column_use(gateway, plan, root, number, node)
             why = against or _cached(gateway, plan, node)
             found.append(use if why is None else replace(use, declined=why))
-    return Functions(gateway, plan, root, tuple(found))
+    return Functions(gateway, plan, root, tuple(found), others)
+
+
+def _others(root: Node) -> Iterator[OtherFunction]:
+    for node, name, kind in python_functions(root):
+        if simple_kind(node) not in TABLES:
+            form = "" if kind is None else kind.role.value
+            unread = "functions of an unknown kind" if kind is None else kind.unread
+            yield OtherFunction(simple_kind(node), name, form, unread)
 
 
 def _cached(gateway: Gateway, plan: Handle, node: Node) -> Declined | None:

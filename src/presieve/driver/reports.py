@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from presieve.backend.catalyst.boundary import simple_kind
 from presieve.backend.plans import drawing, scan_sizes
 from presieve.backend.problems.columns import ColumnUse
+from presieve.backend.pruning import OtherFunction
 from presieve.backend.statistics.scan_filters import Scans
 from presieve.cost.decision import keeps
 from presieve.driver.options import Options
@@ -56,7 +57,7 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         plan_before=before,
         plan_after=after,
         sizes=scan_sizes(applied.opened) if sized else (),
-        functions=tuple(map(function_report, applied.columns)),
+        functions=(*map(function_report, applied.columns), *map(_other, applied.others)),
     )
 
 
@@ -66,6 +67,7 @@ def function_report(decision: ColumnDecision) -> FunctionReport:
     report = FunctionReport(
         operator=simple_kind(use.node),
         function=use.function,
+        form=use.form,
         span=use.span,
         columns=_counted(use),
         read=tuple(i.columns[n].name for i in use.inputs for n in sorted(i.read)),
@@ -82,6 +84,13 @@ def function_report(decision: ColumnDecision) -> FunctionReport:
         effects=tuple(Remark(e.kind, e.reason, e.span) for e in answer.effects),
         notes=tuple(Remark(n.question, n.reason, n.span) for n in answer.notes),
     )
+
+
+def _other(function: OtherFunction) -> FunctionReport:
+    unread = f"{function.unread} are not read" if function.unread else ""
+    notes = (Remark("filters", unread),) if unread else ()
+    operator, name = function.operator, function.function
+    return FunctionReport(operator, name, form=function.form, notes=notes)
 
 
 def _counted(use: ColumnUse) -> tuple[int, int] | None:

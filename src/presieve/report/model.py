@@ -86,11 +86,13 @@ class BoundaryReport:
 
 @dataclass(frozen=True, slots=True)
 class FunctionReport:
-    """What holds of a function of tables, by dataflow analysis, whether or not it is understood.
+    """What holds of a Python function of the plan, whether or not a filter meets it. All but the
+    first three is said of functions of tables, by dataflow analysis.
 
     Attributes:
         operator: Spark's operator.
         function: The function.
+        form: What it takes and gives.
         span: Where its text is; None if unknown.
         columns: How many of its input columns it reads, and of how many; None if unknown.
         read: The names of the columns that it reads, grouping columns among them.
@@ -105,6 +107,7 @@ class FunctionReport:
 
     operator: str
     function: str
+    form: str = ""
     span: Span | None = None
     columns: tuple[int, int] | None = None
     read: tuple[str, ...] = ()
@@ -132,7 +135,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class ReportData:
-    """All boundaries of one plan, and its functions of tables. ``plan_before`` and ``plan_after``
+    """All boundaries of one plan, and its Python functions. ``plan_before`` and ``plan_after``
     are Spark's plan trees; ``sizes`` are those of the scans whose files can be seen; ``measured``
     is None until somebody measures. ``searches`` search each of the boundaries once more and tell
     of it; None for those of which nothing was searched.

@@ -38,7 +38,7 @@ def boundary_json(boundary: BoundaryReport) -> dict[str, Any]:
 
 
 def function_json(function: FunctionReport) -> dict[str, Any]:
-    """A function of tables in JSON's types."""
+    """A Python function in JSON's types."""
     plain = asdict(function)
     plain["declined"] = [d.to_json() for d in function.declined]
     plain["assumptions"] = [dict(a) for a in function.assumptions]
@@ -69,7 +69,7 @@ class Report:
 
     @property
     def functions(self) -> tuple[FunctionReport, ...]:
-        """One entry for each function that is handed tables, whether or not a filter meets it."""
+        """One entry for each Python function of the plan, whether or not a filter meets it."""
         return self.data.functions
 
     @property

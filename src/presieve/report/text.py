@@ -89,7 +89,7 @@ def render_boundary(boundary: BoundaryReport) -> str:
 
 
 def render_function(function: FunctionReport) -> str:
-    """One function of tables: a heading line and its indented fields."""
+    """One Python function: a heading line and its indented fields."""
     where = f" ({function.span})" if function.span else ""
     lines = [f"{function.operator} {function.function}{where}"]
     lines += [field_text(label, text) for label, text in words.function_facts(function)]

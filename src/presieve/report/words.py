@@ -69,13 +69,17 @@ def columns(function: FunctionReport) -> str:
 
 
 def function_line(function: FunctionReport) -> str:
-    """One line about a function of tables."""
-    return f"{function.operator} {function.function}: {columns(function)}"
+    """One line about a Python function."""
+    said = columns(function) if function.columns or function.declined else function.form
+    return f"{function.operator} {function.function}: {said}"
 
 
 def function_facts(function: FunctionReport) -> Iterator[tuple[str, str]]:
-    """What there is to say about a function of tables, as names and texts in reading order."""
-    yield "columns", columns(function)
+    """What there is to say about a Python function, as names and texts in reading order."""
+    if function.form:
+        yield "form", function.form
+    if function.columns or function.declined:
+        yield "columns", columns(function)
     if function.keys:
         yield "keys", f"pass: {', '.join(function.keys)}"
     if function.passes:

@@ -163,3 +163,15 @@ def centred(batches: Iterator[Any]) -> Iterator[Any]:
 def of_two(key: Any, left: Any, right: Any) -> Any:
     total = float(left["x"].fillna(0).sum()) + float(right["w"].fillna(0).sum())
     return pd.DataFrame({"k": [key[0]], "m": [total]})
+
+
+def length(text: str) -> int:
+    return 0 if text is None else len(text)
+
+
+def lengths(texts: pd.Series) -> pd.Series:
+    return texts.str.len().fillna(0).astype("int64")
+
+
+def highest(numbers: pd.Series) -> int:
+    return int(numbers.max())

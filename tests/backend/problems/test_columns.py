@@ -243,3 +243,21 @@ def test_never_only_explains(wide: DataFrame) -> None:
     df = grouped(wide, udfs.median)
     assert optimize(df, cost="never") is df
     assert explain(df, cost="never").functions[0].columns == (2, 6)
+
+
+def test_every_python_function_is_named(wide: DataFrame) -> None:
+    from pyspark.sql.functions import udf
+    from pyspark.sql.pandas.functions import pandas_udf
+
+    make: Any = pandas_udf
+    scalar: Any = udf(udfs.length, "int")
+    plain = wide.select("k", scalar("s").alias("n"), make(udfs.lengths, "bigint")("s").alias("m"))
+    df = plain.groupBy("k").agg(make(udfs.highest, "bigint")("m").alias("m"))
+    report = explain(df)
+    assert {f.function for f in report.functions} == {"length", "lengths", "highest"}
+    assert not report.changed
+    (unread,) = [f for f in report.functions if f.function == "lengths"]
+    assert [str(n) for n in unread.notes] == ["scalar pandas UDFs are not read"]
+    assert "lengths" in str(report)
+    names = [f["function"] for f in report.to_json()["functions"]]
+    assert sorted(names) == ["highest", "length", "lengths"]

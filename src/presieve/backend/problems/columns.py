@@ -33,6 +33,7 @@ from presieve.backend.statistics.footers import RELATION
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import Request
 from presieve.errors import Declined, DeclineSignal, Span
+from presieve.lift.evaluation_types import EVALUATION_TYPES
 from presieve.plan.algebra import Attribute
 
 TABLES = FLAT_MAPS | COGROUPS | MAPS
@@ -66,6 +67,17 @@ class ColumnUse:
     inputs: tuple[Input, ...] = ()
     answer: Dataflow | None = None
     declined: Declined | None = None
+
+    @property
+    def form(self) -> str:
+        """What the function takes and gives."""
+        return _form(self.node)
+
+
+def _form(node: Node) -> str:
+    """What the functions of such an operator take and give."""
+    operator = simple_kind(node)
+    return next((t.role.value for t in EVALUATION_TYPES.values() if t.operator == operator), "")
 
 
 def has_tables(root: Node) -> bool:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.plans import Opened
 from presieve.backend.problems.columns import ColumnUse
-from presieve.backend.pruning import Functions, erases, kept_columns, open_functions, prune
+from presieve.backend.pruning import (
+    Functions,
+    OtherFunction,
+    erases,
+    kept_columns,
+    open_functions,
+    prune,
+)
 from presieve.backend.rewrite import KeptColumns
 from presieve.errors import Declined
 
@@ -32,10 +39,13 @@ class ColumnDecision:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """The DataFrame that comes out, which is the one that went in where nothing changes."""
+    """The DataFrame that comes out, which is the one that went in where nothing changes. ``others``
+    are the functions that are not handed tables.
+    """
 
     df: DataFrame
     decisions: tuple[ColumnDecision, ...] = ()
+    others: tuple[OtherFunction, ...] = ()
 
 
 def pruned(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) -> Pruned:
@@ -48,9 +58,10 @@ def pruned(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) -> P
     kept = kept_columns(functions, strict=policy == "strict")
     made = prune(functions, kept) if kept else df
     if isinstance(made, Declined):
-        return Pruned(df, tuple(ColumnDecision(u, declined=made) for u in functions.uses))
+        refused = (ColumnDecision(u, declined=made) for u in functions.uses)
+        return Pruned(df, tuple(refused), functions.others)
     decided = (_decision(opened, functions, u, kept.get(u.node.path)) for u in functions.uses)
-    return Pruned(made, tuple(decided))
+    return Pruned(made, tuple(decided), functions.others)
 
 
 def _decision(

@@ -33,6 +33,7 @@ from presieve.backend.plans import (
     scan_filters,
 )
 from presieve.backend.problems.problem import SiteProblem
+from presieve.backend.pruning import OtherFunction
 from presieve.backend.rewrite import SiteEdit
 from presieve.backend.statistics.scan_filters import Scans
 from presieve.driver.cache.checked import Query
@@ -67,7 +68,7 @@ class Applied:
     """The DataFrame that comes out, which is the one that went in where nothing changes; its plan
     as it was opened, and what was decided about each boundary. ``scans`` are what reaches the scans
     below all boundaries of the plan, by number; there are none where nothing changes or nobody
-    asks. ``columns`` say what was decided about the functions of tables.
+    asks. ``columns`` say what was decided about the functions of tables, ``others`` are the others.
     """
 
     df: DataFrame
@@ -75,6 +76,7 @@ class Applied:
     decisions: tuple[SiteDecision, ...]
     scans: tuple[Scans, ...] = ()
     columns: tuple[ColumnDecision, ...] = ()
+    others: tuple[OtherFunction, ...] = ()
 
 
 @dataclass(slots=True)
@@ -133,7 +135,7 @@ class Pipeline:
         last = pruned(opened, df, self.options.policy, changed=df is not self.df)
         asked = self.reading.for_report and last.df is not self.df
         scans = scan_filters(first, last.df) if asked else ()
-        return Applied(last.df, first, decisions, scans, last.decisions)
+        return Applied(last.df, first, decisions, scans, last.decisions, last.others)
 
     def _open(self) -> Opened | Declined:
         """The plan; without sites where its condensed form has nothing to gain."""
