@@ -92,7 +92,7 @@ def edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> S
     function is called which may raise, the filters stay: no row that is kept loses its error.
     """
     found = _edit(site, prefilter, site.taken if site.unsure else residual, timezone)
-    stays = site.unsure and normalized(residual) != normalized(site.taken)
+    stays = site.partly or (site.unsure and normalized(residual) != normalized(site.taken))
     found = replace(found, stays=found.stays or stays)
     return _for_sources(site, replace(found, beside=_beside(site, prefilter, timezone)))
 

@@ -86,6 +86,9 @@ def _bind_parameters(a: Analysis, s: State) -> None:
     request = a.request
     names = [p.name for p in parameters(request.function)]
     node = a.owner.source.node
+    if request.form == "row":
+        s.env.update({name: Scalar() for name in names})
+        return
     if request.form == "batches":
         if len(names) != 1:
             raise DeclineSignal("unknown-columns", "the function has further parameters")

@@ -26,7 +26,7 @@ from presieve.errors import Span
 from presieve.lift.python.names import Names
 from presieve.lift.python.source import Source
 
-Form: TypeAlias = Literal["group", "batches"]
+Form: TypeAlias = Literal["group", "batches", "row"]
 Question: TypeAlias = Literal["keys", "columns", "rows", "effects"]
 
 OUTSIDE = -1
@@ -41,9 +41,10 @@ class GaveUp(Exception):
 class Request:
     """What is asked of a function.
 
-    ``form``: a function of a group's table, or of an iterator over tables. ``columns`` are those of
-    its table, in order, ``keys`` the grouping columns in the key's order. ``beside`` are the
-    columns of a second table (``cogroup``) with the names of its grouping columns.
+    ``form``: a function of a group's table, of an iterator over tables, or of a row's values, of
+    which effects alone are asked. ``columns`` are those of its table, in order, ``keys`` the
+    grouping columns in the key's order. ``beside`` are the columns of a second table (``cogroup``)
+    with the names of its grouping columns.
     """
 
     function: FunctionType

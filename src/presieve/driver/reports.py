@@ -152,7 +152,7 @@ def _declined(decision: SiteDecision) -> tuple[Declined, ...]:
 def _with_proof(report: BoundaryReport, proof: Proof) -> BoundaryReport:
     """With what the solution says of the proof."""
     site, solution = proof.goal.site, proof.solution
-    where = _sql(site.problem.where, report.where)
+    where = report.where if site.partly else _sql(site.problem.where, report.where)
     certificate = solution.verified.certificate if solution.verified else None
     return replace(
         report,
@@ -172,7 +172,7 @@ def _with_proof(report: BoundaryReport, proof: Proof) -> BoundaryReport:
 def _with_rewrite(report: BoundaryReport, solution: Solution, made: Rewrite) -> BoundaryReport:
     """With what the plan is given, and what holds of the plan around the proof."""
     assumptions = solution.assumptions
-    if made.erases and all(a["code"] != ERASES for a in assumptions):
+    if made.erases and made.kind != "none" and all(a["code"] != ERASES for a in assumptions):
         assumptions = (*assumptions, {"code": ERASES, "text": ERASED_TEXT})
     return replace(
         report,
@@ -216,7 +216,7 @@ def _boundary(pipeline: Pipeline, decision: SiteDecision, scans: Sequence[Scans]
         fates = details.conjuncts_of(made.kind, problem.where, residual)
         report = replace(
             report,
-            conjuncts=() if decision.taken_back else fates,
+            conjuncts=() if decision.taken_back or proof.goal.site.partly else fates,
             sentences=details.sentences(problem, invariant),
             remedies=details.remedies_of(report.assumptions, problem),
         )

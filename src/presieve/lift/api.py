@@ -19,6 +19,7 @@ from presieve.lift.entry.group_fold import (
     of_columns,
     of_rows,
 )
+from presieve.lift.entry.guards import lift_guards
 from presieve.lift.entry.returns import Returns
 from presieve.lift.entry.row_class import is_row_class, lift_class
 from presieve.lift.entry.row_map import lift_rows
@@ -30,6 +31,7 @@ from presieve.lift.forms import (
     ArrayFunction,
     Form,
     FrameFunction,
+    GuardsFunction,
     Lifted,
     Request,
     RowClass,
@@ -230,8 +232,11 @@ def _row_function(attempt: Attempt) -> Lifted:
     source = function_source(function)
     if not form.columns:
         form = replace(form, columns=_series(_detect(function, source, request), "columns"))
-    columns = attempt.values(single=True)
     check_row_columns(form, request)
+    if isinstance(form, GuardsFunction):
+        inputs = _inputs(function, form, request, source)
+        return lift_guards(replace(attempt, form=form), function, source, inputs)
+    columns = attempt.values(single=True)
     returns = Returns(request.returns, table=False, rows=False, pandas=False, row=form)
     inputs = _inputs(function, form, request, source)
     return lifted(columns, lift_function(function, source, inputs, columns, returns), source.text)
@@ -253,6 +258,7 @@ _ENTRIES: dict[type[Form | None], Callable[[Attempt], Lifted]] = {
     RowClass: _class,
     StateClass: _class,
     RowFunction: _row_function,
+    GuardsFunction: _row_function,
     RowsFunction: lift_rows,
     SeriesFunction: _group_function,
     FrameFunction: _group_function,

@@ -79,6 +79,11 @@ class RowFunction:
 
 
 @dataclass(frozen=True, slots=True)
+class GuardsFunction(RowFunction):
+    """The same, of which only what it returns before something that is not read is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
 class RowsFunction:
     """A function from a table to a table of its own rows, or some of them, changed one by one:
     of ``applyInPandas``, with ``batches`` of ``mapInPandas`` or ``mapInArrow`` (``arrow``).
@@ -165,7 +170,8 @@ class Request:
 class Lifted:
     """The fold, what its meaning rests on, and the user's source text of the function or class;
     ``calls`` are its hidden columns. ``kept``: of a function of single rows, over KEY, whether it
-    gives a row at all.
+    gives a row at all. ``known``: over KEY, whether the outputs are what the fold says; else they
+    may be anything.
     """
 
     fold: Fold
@@ -173,3 +179,4 @@ class Lifted:
     source: str
     calls: tuple[HiddenCall, ...] = ()
     kept: Term = TRUE
+    known: Term = TRUE

@@ -22,6 +22,8 @@ from presieve.backend.problems.functions import (
 )
 from presieve.backend.problems.passed import fold_of_keys, fold_of_rows
 from presieve.backend.problems.setting import Setting
+from presieve.dataflow.analysis import dataflow
+from presieve.dataflow.context import Request as DataflowRequest
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Output
 from presieve.ir.sorts import BOOL, Option
@@ -33,6 +35,7 @@ from presieve.lift.execution.opaque_calls import apart
 from presieve.lift.forms import (
     Form,
     FrameFunction,
+    GuardsFunction,
     Lifted,
     Request,
     RowFunction,
@@ -49,7 +52,8 @@ class LiftedBoundary:
     """A boundary whose functions are ``folds``. ``unknown`` are the outputs, by number, of those of
     Spark's own functions that are not known and never raise; ``why`` some function does not lift.
     ``kept``: one more output, which says whether there is such a row at all, where each row is a
-    group.
+    group. ``known``: of outputs that are known of some rows alone, by number, one more output each,
+    which says of which.
     """
 
     boundary: Boundary
@@ -58,6 +62,7 @@ class LiftedBoundary:
     why: Declined | None = None
     unknown: dict[int, Declined] = field(default_factory=dict)
     kept: Var | None = None
+    known: dict[int, Var] = field(default_factory=dict)
 
 
 TWO_GROUPS = Declined(
@@ -77,8 +82,7 @@ def read_lifted(
     names = functions.names
     check_together(gateway, node, boundary)
     if boundary.kind == "Project":
-        lifted, why = functions.of_rows()
-        return LiftedBoundary(boundary, names, lifted, why)
+        return functions.of_rows()
     if boundary.kind == TABLE_FUNCTION:
         fold = lifted_table_function(gateway, node, boundary, names, setting)
         return LiftedBoundary(boundary, names, (fold,))
@@ -133,18 +137,41 @@ class _Functions:
             raise DeclineSignal.of(next(iter(unknown.values())))
         return tuple(lifted), unknown
 
-    def of_rows(self) -> tuple[tuple[Lifted, ...], Declined | None]:
-        """The scalar UDFs that lift, and why the first of the others does not."""
+    def of_rows(self) -> LiftedBoundary:
+        """The scalar UDFs that lift, as far as they do, and why the first of the others does not
+        lift as a whole.
+        """
         lifted: list[Lifted] = []
         why: Declined | None = None
+        known: dict[int, Var] = {}
         for call in self.boundary.calls:
             try:
                 lifted.append(self._python(call))
+                continue
             except DeclineSignal as signal:
                 why = why or signal.declined
+            with suppress(DeclineSignal):
+                guards = self._guards(call)
+                made = Output(f"{call.name} is known", Option(BOOL), "boolean", some(guards.known))
+                fold = replace(guards.fold, outputs=(*guards.fold.outputs, made))
+                if all(a.name != made.name for a in self.boundary.outputs):
+                    lifted.append(replace(guards, fold=fold))
+                    known |= dict.fromkeys(call.outputs, output_var(made.name, made.sort))
         if why is not None and not lifted:
             raise DeclineSignal.of(why)
-        return tuple(lifted), why
+        return LiftedBoundary(self.boundary, self.names, tuple(lifted), why, known=known)
+
+    def _guards(self, call: Call) -> Lifted:
+        """A scalar UDF as far as it is known, where nobody misses a call of it. Raises
+        :class:`DeclineSignal`.
+        """
+        function = self._load(call)
+        if not isinstance(function, FunctionType):
+            raise DeclineSignal("not-a-function", f"{call.name} is not a plain function")
+        effects = dataflow(DataflowRequest(function, "row", ())).effects
+        if any(e.kind != "message" for e in effects):
+            raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")
+        return self._python(call, partly=True)
 
     def row_by_row(self) -> LiftedBoundary:
         """A function of tables that treats each row by itself: each row is a group."""
@@ -221,12 +248,14 @@ class _Functions:
         evaluation = partial(gateway.evaluation_mode, node, call.position)
         return lift_native(native, evaluation, source, column)
 
-    def _python(self, call: Call) -> Lifted:
+    def _python(self, call: Call, *, partly: bool = False) -> Lifted:
         """A call of Python's. Raises :class:`DeclineSignal`."""
         function = self._load(call)
         boundary = self.boundary
         outputs = {a.id: a for a in boundary.outputs}
         form = self._form(function, call)
+        if partly and isinstance(form, RowFunction):
+            form = GuardsFunction(form.columns, form.arrow)
         request = replace(
             request_of(boundary, self.names, self.setting),
             schema=self._read(call),

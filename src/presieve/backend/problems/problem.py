@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
@@ -27,9 +27,9 @@ from presieve.backend.problems.lifting import read_lifted
 from presieve.backend.problems.setting import Setting
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
-from presieve.ir.ops import sql_conjunction
+from presieve.ir.ops import app, sql_conjunction, sql_disjunction
 from presieve.ir.sorts import STRING, strip
-from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.terms import Op, Scope, Term, Var
 from presieve.ir.walk import rewrite, size, variables
 from presieve.lift.forms import Lifted
 from presieve.plan.algebra import attribute_id
@@ -54,7 +54,8 @@ class SiteProblem:
     has not all outputs, only those that hold the group's key, or of a projection those that lift;
     the others are functions of the group and may raise. ``unsure``: it is not sure that they are
     called. Then the filters stay as they are, so that Spark calls what it called before, and what
-    solves the problem must solve the ``others``, too.
+    solves the problem must solve the ``others``, too. ``partly``: a function is known of some rows
+    alone, so that the problem's filter keeps all others, and the filters above stay.
     """
 
     site: Site
@@ -71,6 +72,7 @@ class SiteProblem:
     opaque: bool = False
     unsure: bool = False
     others: tuple[Problem, ...] = ()
+    partly: bool = False
 
     @property
     def source(self) -> str:
@@ -124,6 +126,11 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(whole, names)
     moved, stuck, beside = _conjuncts(site, inside, unknown, why)
+    known = {inside[i]: v for i, v in read.known.items() if i in inside}
+    partly = any(v in known for _, t in moved for v in variables(t))
+    moved = tuple(_where_known(m, t, known) for m, t in moved)
+    if partly and why is not None:
+        stuck = (*stuck, why)
     kept = () if read.kept is None else (read.kept,)
     where = sql_conjunction([*_said(moved), *kept])
     taken = [(m, term) for m, term in moved if not m.copied]
@@ -160,6 +167,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
         opaque,
         asked.open,
         asked.others,
+        partly,
     )
 
 
@@ -204,6 +212,15 @@ def _of_read_columns(problem: Problem, *, partly: bool) -> Problem:
     keys = tuple(k for k in fold.keys if fold.key(k.name) in read)
     facts = tuple(a for a in problem.assumptions if set(variables(a.term)) <= read)
     return replace(problem, fold=replace(fold, keys=keys), assumptions=facts)
+
+
+def _where_known(conjunct: Moved, term: Term, known: Mapping[Var, Var]) -> tuple[Moved, Term]:
+    """The conjunct, true where an output that it reads is not known, beside the one that stays."""
+    unsure = dict.fromkeys(known[v] for v in variables(term) if v in known)
+    if not unsure:
+        return conjunct, term
+    either = sql_disjunction([term, *(app(Op.SQL_NOT, v) for v in unsure)])
+    return replace(conjunct, copied=True), either
 
 
 def _said(moved: Iterable[tuple[Moved, Term]]) -> Iterable[Term]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from presieve.ir.fold import Fold
 from presieve.ir.terms import Lit
-from presieve.lift.forms import Form, Lifted, Request
+from presieve.lift.forms import Form, Lifted, Request, RowFunction
 from presieve.lift.python.zones import Zone
 from presieve.lift.values.columns import BesideNull, Columns, Nulls
 
@@ -22,6 +22,12 @@ class Attempt:
     request: Request
     tracked: tuple[Lit, ...] = ()
     nulls: Nulls = field(default_factory=Nulls)
+
+    @property
+    def row_form(self) -> RowFunction:
+        """The form of a scalar UDF."""
+        assert isinstance(self.form, RowFunction)
+        return self.form
 
     def values(self, *, single: bool = False) -> Columns:
         """Columns whose values come one by one; ``single``: each row is a group."""

@@ -43,7 +43,7 @@ def lift_function(
     loops = [i for i, s in enumerate(body) if isinstance(s, ast.For)]
     # Without a loop nothing comes before it: all is executed once the number of rows is known.
     at = loops[0] if loops else 0
-    flow = Flow(_parameters(m, function, inputs))
+    flow = Flow(parameter_values(m, function, inputs))
     execute(m, body[:at], flow)
     if m.frame.exits:
         raise m.decline(
@@ -63,7 +63,7 @@ def lift_function(
     return _finish(m, after, loop, before, returns)
 
 
-def _parameters(
+def parameter_values(
     m: Machine, function: FunctionType, inputs: Mapping[str, Value]
 ) -> dict[str, Value]:
     """The variables at the start: parameters, and the function's own variables without value."""

@@ -1,0 +1,169 @@
+"""Trusted. What a scalar UDF returns before it comes to something that is not read.
+
+``if code is None: return None`` decides for some rows, whatever stands after it. The statements are
+executed one by one; where one is declined, nothing is known from there on, on that path alone. Of
+the fold that comes out, ``known`` says for which rows the result is the one that it gives.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from types import FunctionType
+
+from presieve.errors import DeclineSignal
+from presieve.ir.fold import Fold, Output
+from presieve.ir.ops import negate
+from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term
+from presieve.ir.walk import variables
+from presieve.lift.entry.attempt import Attempt, lifted
+from presieve.lift.entry.function import parameter_values
+from presieve.lift.entry.returns import Returns, outputs
+from presieve.lift.execution.expressions import condition
+from presieve.lift.execution.stage import Stage
+from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
+from presieve.lift.execution.statements import execute, machine
+from presieve.lift.forms import Lifted
+from presieve.lift.python.source import Source
+from presieve.lift.values.symbolic import NONE, Value
+from presieve.semantics.build import and_, ite, or_
+
+_MOST = 60
+"""Statements that are executed, on all paths together."""
+
+
+def lift_guards(
+    attempt: Attempt, function: FunctionType, source: Source, inputs: Mapping[str, Value]
+) -> Lifted:
+    """The function as far as it is known. Declines as the statement does that is met first, where
+    nothing is known.
+    """
+    columns = attempt.values(single=True)
+    m = machine(function, source, columns)
+    m.begin(Stage.AFTER)
+    guards = _Guards(m)
+    guards.run(source.node.body, Flow(parameter_values(m, function, inputs)))
+    returns = Returns(attempt.request.returns, False, False, False, attempt.row_form)
+    exits = [e for e in m.frame.exits if e.kind is ExitKind.RETURN]
+    known: list[tuple[Term, Output]] = []
+    for e in exits:
+        before = m.checkpoint()
+        try:
+            (found,), assumptions = outputs(m, [e], returns)
+            m.columns.add_assumptions(assumptions)
+            known.append((and_(*e.flow.conds), found))
+        except DeclineSignal as signal:
+            m.rollback(before)
+            guards.declined = guards.declined or signal
+    term, sure = _merged(known)
+    raises = m.raised()
+    if term is None or any(v.scope is not Scope.KEY for v in variables(term, sure, raises)):
+        raise guards.declined or m.decline("early-return", "nothing is returned", source.node)
+    column = attempt.request.returns[0]
+    made = Output(column.name, term.sort, column.type, term)
+    span = source.span(source.node)
+    name = source.node.name
+    fold = Fold(name, columns.columns(), columns.keys(), (), (made,), FALSE, raises, span)
+    return replace(lifted(columns, fold, source.text), known=sure)
+
+
+def _merged(known: list[tuple[Term, Output]]) -> tuple[Term | None, Term]:
+    """The result, where it is known, and where that is."""
+    if not known:
+        return None, FALSE
+    merged = known[-1][1].term
+    for here, output in reversed(known[:-1]):
+        merged = ite(here, output.term, merged)
+    return merged, or_(*(here for here, _ in known))
+
+
+class _Guards:
+    """The execution as far as it goes. ``declined`` is why it ends first."""
+
+    def __init__(self, m: Machine) -> None:
+        self._m = m
+        self._left = _MOST
+        self.declined: DeclineSignal | None = None
+
+    def run(self, body: list[ast.stmt], flow: Flow) -> None:
+        """Execute statements on a path, and return None at their end."""
+        self._block(body, flow)
+        if not flow.ended:
+            self._m.frame.exits += (Exit(ExitKind.RETURN, flow, NONE, body[-1]),)
+
+    def _block(self, body: list[ast.stmt], flow: Flow) -> None:
+        for number, statement in enumerate(body):
+            if flow.ended:
+                return
+            self._left -= 1
+            if not self._executed(statement, flow):
+                self._parts(_simpler(statement), body[number + 1 :], flow)
+                flow.ended = True
+                return
+
+    def _executed(self, statement: ast.stmt, flow: Flow) -> bool:
+        if self._left <= 0:
+            return False
+        m = self._m
+        before, start = m.checkpoint(), flow.branch(TRUE)
+        try:
+            execute(m, [statement], flow)
+        except DeclineSignal as signal:
+            m.rollback(before)
+            flow.become(start)
+            self.declined = self.declined or signal
+            return False
+        return True
+
+    def _parts(self, statement: ast.stmt, rest: list[ast.stmt], flow: Flow) -> None:
+        """What is known of the branches of a statement that is not read as a whole."""
+        if not isinstance(statement, ast.If) or self._left <= 0:
+            return
+        m = self._m
+        before, start = m.checkpoint(), flow.branch(TRUE)
+        try:
+            with m.at(statement):
+                chosen = condition(m, statement.test, flow)
+        except DeclineSignal:
+            m.rollback(before)
+            flow.become(start)
+            return
+        sides = ((chosen, statement.body), (negate(chosen), statement.orelse))
+        for here, block in sides:
+            if here == FALSE or flow.ended:
+                continue
+            side = flow.branch(TRUE if isinstance(here, Lit) else here)
+            self._block([*block, *rest], side)
+            if not side.ended:
+                m.frame.exits += (Exit(ExitKind.RETURN, side, NONE, statement),)
+
+
+def _simpler(statement: ast.stmt) -> ast.stmt:
+    """The same as a branch on the first part of its condition, where it has one."""
+    match statement:
+        case ast.If(ast.BoolOp(op, [first, *others]), body, orelse):
+            inner: ast.stmt = ast.If(_joined(op, others), body, orelse)
+            sides = (body, [inner]) if isinstance(op, ast.Or) else ([inner], orelse)
+        case ast.Return(ast.IfExp(first, one, other)):
+            sides = ([_returned(one)], [_returned(other)])
+        case ast.Return(ast.BoolOp(op, [first, *others])):
+            inner, done = _returned(_joined(op, others)), _returned(first)
+            sides = ([done], [inner]) if isinstance(op, ast.Or) else ([inner], [done])
+        case _:
+            return statement
+    made = ast.If(first, *sides)
+    for node in ast.walk(made):
+        if not hasattr(node, "lineno"):
+            ast.copy_location(node, statement)
+    return made
+
+
+def _joined(op: ast.boolop, operands: list[ast.expr]) -> ast.expr:
+    if len(operands) == 1:
+        return operands[0]
+    return ast.copy_location(ast.BoolOp(op, operands), operands[0])
+
+
+def _returned(value: ast.expr) -> ast.stmt:
+    return ast.copy_location(ast.Return(value), value)

@@ -1,0 +1,139 @@
+"""Scalar UDFs that decide something before they come to what is not read."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+import time
+from typing import Any
+
+NUMBER = re.compile(r"^ORD-(\d+)$")
+SEEN: list[Any] = []
+LABELS = {"a": 1}
+
+
+def title(s: Any) -> Any:
+    if s is None:
+        return None
+    s = s.strip()
+    if s == "":
+        return None
+    return s.title()
+
+
+def kind(s: Any) -> Any:
+    if not s:
+        return None
+    try:
+        return json.loads(s).get("kind")
+    except json.JSONDecodeError:
+        return "broken"
+
+
+def host(s: Any) -> Any:
+    if s is None or "://" not in s:
+        return None
+    return s.split("://", 1)[1]
+
+
+def listed(s: Any) -> Any:
+    return "yes" if s is not None and s.swapcase() in ("A", "B") else "no"
+
+
+def numbered(s: Any) -> Any:
+    if s is None:
+        return "none"
+    if s == "x":
+        return "x"
+    m = NUMBER.match(s)
+    return "other" if m is None else m.group(1)
+
+
+def by_two(s: Any, x: Any) -> Any:
+    if s == "zz":
+        return "first"
+    elif x is not None and x > 5:
+        if s is not None and s.startswith("a"):
+            return "a"
+        return "large"
+    return datetime.datetime.fromtimestamp(len((s or "").split(","))).isoformat()
+
+
+GUARDED = {
+    (title, "c IS NOT NULL"): "s IS NOT NULL",
+    (kind, "c = 'login'"): "s <> ''",
+    (host, "c = 'example.com'"): "s IS NOT NULL",
+    (listed, "c = 'yes'"): "s IS NOT NULL",
+    (numbered, "c = '7'"): "s IS NOT NULL AND s <> 'x'",
+    (numbered, "c = 'x'"): "s IS NOT NULL",
+}
+"""Functions of one text with a filter, and what they give below."""
+
+
+def writes(s: Any) -> Any:
+    if s is None:
+        return None
+    with open("/tmp/seen", "a") as file:
+        file.write(s)
+    return s
+
+
+def remembers(s: Any) -> Any:
+    if s is None:
+        return None
+    SEEN.append(s)
+    return str(len(SEEN))
+
+
+def clock(s: Any) -> Any:
+    if s is None:
+        return None
+    return s.strip() + str(time.time() > 0)
+
+
+def relabels(s: Any) -> Any:
+    if s is None:
+        return None
+    LABELS[s] = 2
+    return s.title()
+
+
+LOUD = (writes, remembers, clock, relabels)
+"""A row that is dropped might be missed."""
+
+
+def nothing_first(s: Any) -> Any:
+    s = (s or "?").title()
+    if s is None:
+        return None
+    return s
+
+
+def late(s: Any) -> Any:
+    try:
+        if s is None:
+            return "a"
+    finally:
+        s = "b"
+    return s.title()
+
+
+def changed(s: Any) -> Any:
+    if s is None:
+        s = "x"
+    if s is None:
+        return None
+    return s.title()
+
+
+def in_a_loop(s: Any) -> Any:
+    for _ in range(2):
+        if s is None:
+            return "n"
+        s = s.title()
+    return s
+
+
+OPEN = (nothing_first, late, changed)
+"""Nothing that is decided first helps."""
