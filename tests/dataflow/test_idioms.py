@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from tests.dataflow import idioms
 from tests.dataflow.grammar import NAMES
-from tests.dataflow.trial import KEYS, holds, outcome, table, wrong_columns, wrong_keys
+from tests.dataflow.trial import KEYS, table, wrong_columns, wrong_keys
+from tests.support.frame_runs import holds, outcome
 
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import Request
