@@ -1,0 +1,111 @@
+"""What a person expects of the functions in ``functions/cogrouped.py``."""
+
+from __future__ import annotations
+
+from tests.reach.entries import Entry
+from tests.reach.jobs import job
+
+cogrouped = job("cogrouped")
+
+ENTRIES = [
+    Entry(
+        cogrouped.quotes_at_trades,
+        "the latest quote before each trade",
+        "symbol string, ts timestamp, price double, size bigint, venue string",
+        "symbol string, ts timestamp, price double, mid double",
+        by="symbol",
+        beside="symbol string, ts timestamp, bid double, ask double, depth bigint",
+        keys="symbol",
+        reads="symbol ts price",
+    ),
+    Entry(
+        cogrouped.budget_against_actual,
+        "sums of both tables",
+        "cost_center string, year int, account string, amount double, note string",
+        "cost_center string, year int, budget double, actual double, deviation double",
+        by="cost_center year",
+        beside="cost_center string, year int, booked date, amount double",
+        keys="cost_center year",
+        reads="amount",
+    ),
+    Entry(
+        cogrouped.missing_shipments,
+        "orders that no shipment has",
+        "customer bigint, order_id bigint, ordered date, total double, channel string",
+        "customer bigint, order_id bigint, ordered date",
+        by="customer",
+        beside="customer bigint, order_id bigint, shipped date, carrier string",
+        keys="customer",
+        reads="customer order_id ordered",
+    ),
+    Entry(
+        cogrouped.attributed_sales,
+        "the last click before a sale",
+        "user_id bigint, clicked_at timestamp, campaign string, cost double, device string",
+        "user_id bigint, sale_id bigint, campaign string",
+        by="user_id",
+        beside="user_id bigint, sale_id bigint, sold_at timestamp, amount double",
+        keys="user_id",
+        reads="clicked_at campaign",
+    ),
+    Entry(
+        cogrouped.score_with_model,
+        "a model of one table for the other",
+        "city string, listing bigint, lat double, lon double, sqm double, price double, agent int",
+        "city string, listing bigint, estimate double",
+        by="city",
+        beside="city string, listing bigint, lat double, lon double, sqm double, seen date",
+        keys="city",
+        reads="lat lon sqm price",
+        analysed_only="scikit-learn is not installed",
+    ),
+    Entry(
+        cogrouped.changed_fields,
+        "what was added, changed, deleted",
+        "table_name string, record_id bigint, digest string, loaded timestamp",
+        "table_name string, record_id bigint, change string",
+        by="table_name",
+        beside="table_name string, record_id bigint, digest string, loaded timestamp",
+        keys="table_name",
+        reads="record_id digest",
+    ),
+    Entry(
+        cogrouped.matched_players,
+        "pairs of similar strength",
+        "lobby string, player string, elo double, joined timestamp",
+        "lobby string, player_a string, player_b string, gap double",
+        by="lobby",
+        beside="lobby string, player string, elo double, joined timestamp",
+        keys="lobby",
+        reads="lobby player elo",
+    ),
+    Entry(
+        cogrouped.doses_with_weight,
+        "doses by the median weight",
+        "patient string, given timestamp, mg double, drug string",
+        "patient string, given timestamp, mg double, drug string, mg_per_kg double",
+        by="patient",
+        beside="patient string, measured date, kg double",
+        keys="patient",
+    ),
+    Entry(
+        cogrouped.corrected_readings,
+        "readings with the latest calibration",
+        "station string, ts timestamp, raw double, battery double, firmware string",
+        "station string, ts timestamp, corrected double",
+        by="station",
+        beside="station string, done_on date, offset double, gain double, technician string",
+        keys="station",
+        reads="station ts raw",
+    ),
+    Entry(
+        cogrouped.coverage,
+        "the share of planned tasks that are done",
+        "project string, sprint int, task string, points int, owner string",
+        "project string, sprint int, ratio double, extra bigint",
+        by="project sprint",
+        beside="project string, sprint int, task string, closed date",
+        keys="project sprint",
+        reads="task",
+    ),
+]

@@ -1,0 +1,103 @@
+"""Small random tables of a schema, as PySpark hands them over, with gaps and repetitions."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from functools import partial
+from random import Random
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from pyspark.sql.conversion import ArrowBatchTransformer
+from tests.reach.entries import Entry
+from tests.support.frame_runs import Group
+
+from presieve.semantics.types import SchemaColumn
+from presieve.sql.ddl import parse_schema
+
+_DAYS = [dt.date(2024, 1, d) for d in (1, 2, 3, 5, 9, 9)]
+_TIMES = [
+    dt.datetime(2024, 1, d, h, 15, tzinfo=dt.UTC) for d, h in ((1, 8), (1, 8), (2, 9), (4, 23))
+]
+POOLS: Mapping[str, Sequence[object]] = {
+    "string": ["a", "b", "c", "", None],
+    "bigint": [0, 1, 2, 3, 7, -1, 2**53 + 1, None],
+    "int": [0, 1, 2, 3, 7, -1, None],
+    "double": [1.5, 2.0, -0.0, 0.0, 99.0, 3.25, float("nan"), None],
+    "boolean": [True, False, None],
+    "date": [*_DAYS, None],
+    "timestamp": [*_TIMES, None],
+}
+"""Values worth trying, by type."""
+_ARROW: Mapping[str, pa.DataType] = {
+    "string": pa.string(),
+    "bigint": pa.int64(),
+    "int": pa.int32(),
+    "double": pa.float64(),
+    "boolean": pa.bool_(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+}
+
+
+def pool(entry: Entry, column: SchemaColumn) -> Sequence[object]:
+    """The values of a column that are tried."""
+    return entry.pools.get(column.name, POOLS[column.type])
+
+
+def frame(columns: Sequence[SchemaColumn], rows: Sequence[Sequence[object]]) -> pd.DataFrame:
+    """Rows as a table, by Spark's own transport."""
+    arrays = {
+        c.name: pa.array([r[at] for r in rows], _ARROW[c.type]) for at, c in enumerate(columns)
+    }
+    series = ArrowBatchTransformer.to_pandas(pa.table(arrays), timezone="UTC")
+    return pd.concat(series, axis=1)
+
+
+def drawn(
+    entry: Entry, random: Random, schema: str, size: int, fixed: Mapping[str, object]
+) -> pd.DataFrame:
+    """A random table of some columns; those that are ``fixed`` have one value in all rows."""
+    columns = parse_schema(schema)
+    whole = random.random() < 0.5  # half of the tables have no gaps
+
+    def value(column: SchemaColumn) -> object:
+        if column.name in fixed:
+            return fixed[column.name]
+        values = [v for v in pool(entry, column) if not whole or not (v is None or v != v)]
+        return random.choice(values)
+
+    return frame(columns, [[value(c) for c in columns] for _ in range(size)])
+
+
+def group(entry: Entry, random: Random) -> Group:
+    """A random group. Its key is as Spark gives it: the first row's values."""
+    columns = parse_schema(entry.schema)
+    fixed = {c.name: random.choice(pool(entry, c)) for c in columns if c.name in entry.grouping}
+    table = drawn(entry, random, entry.schema, random.choice((1, 2, 3, 5, 8)), fixed)
+    first = {name: table[name].iloc[0] for name in entry.grouping}
+    held = {n: _plain(v) for n, v in first.items()}
+    given: list[Any] = []
+    function = entry.function
+    assert isinstance(function, FunctionType)
+    if function.__code__.co_argcount == (3 if entry.beside else 2):
+        given.append(tuple(first.values()))
+    if not entry.beside:
+        return Group(held, table, partial(function, *given))
+    other = drawn(entry, random, entry.beside, random.choice((0, 1, 2, 5)), fixed)
+    return Group(held, table, lambda left: function(*given, left, other.copy()))
+
+
+def _plain(value: Any) -> object:
+    if value is None or value != value:
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def batches(entry: Entry, random: Random) -> list[pd.DataFrame]:
+    """Random batches, some of them empty."""
+    return [drawn(entry, random, entry.schema, random.choice((0, 1, 2, 4)), {}) for _ in range(2)]
