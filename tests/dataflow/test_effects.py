@@ -7,6 +7,7 @@ from __future__ import annotations
 import datetime
 import logging
 import random
+import threading
 import time
 from types import FunctionType
 from typing import Any
@@ -33,6 +34,7 @@ class Sender:
 
 
 SENDERS = [Sender()]
+LOCK = threading.Lock()
 
 
 def prints(pdf: Any) -> Any:
@@ -151,7 +153,28 @@ def by_getattr(pdf: Any) -> Any:
     return pdf
 
 
+def _adding(held: Any) -> Any:
+    def adds_to_an_array(pdf: Any) -> Any:
+        totals = held
+        totals += len(pdf)
+        return pdf
+
+    return adds_to_an_array
+
+
+def adds_to_a_sender(pdf: Any) -> Any:
+    sender = SENDERS[0]
+    sender += len(pdf)  # type: ignore[operator]
+    return pdf
+
+
+def under_a_lock(pdf: Any) -> Any:
+    with LOCK:
+        return pdf
+
+
 LOUD = (
+    *(_adding(np.zeros(2)), adds_to_a_sender, under_a_lock),
     *(writes_a_file, opens_a_file, posts, clock, today, dice, numpy_dice, sampled, remembers),
     *(default_list, sends, sends_by_name, sends_from_a_column, in_a_lambda, in_agg, by_getattr),
 )

@@ -220,6 +220,10 @@ def _try(a: Analysis, node: ast.Try, s: State) -> bool:
 def _with(a: Analysis, node: ast.With, s: State) -> bool:
     for item in node.items:
         value = a.evaluator.evaluate(a, item.context_expr, s)
+        if s.packages(value) is None:
+            a.effect(
+                "unknown", f"what with {ast.unparse(item.context_expr)} does is not known", node
+            )
         if item.optional_vars is not None:
             bind(a, s, item.optional_vars, value)
     caught: list[State] = []
@@ -282,11 +286,26 @@ def _augmented(a: Analysis, node: ast.AugAssign, s: State) -> bool:
                 a, ast.copy_location(ast.BinOp(as_read, node.op, node.value), node), s
             )
         case _:
-            a.escapes(s, old, node, "an augmented assignment")
-            a.observe(s, new, node, "an augmented assignment")
-            value = Opaque(reach_of(old) | reach_of(new))
+            value = _changed_in_place(a, s, node, (old, new))
     store(a, s, node.target, value)
     return True
+
+
+def _changed_in_place(
+    a: Analysis, s: State, node: ast.AugAssign, operands: tuple[Value, Value]
+) -> Value:
+    """An array, a dict or an object of the user's may change itself, or give another one."""
+    old, new = operands
+    packages = [s.packages(old), s.packages(new)]
+    what = f"{ast.unparse(node.target)} in an augmented assignment"
+    a.changes(reach_of(old), node, what)
+    a.escapes(s, old, node, "an augmented assignment")
+    a.observe(s, new, node, "an augmented assignment")
+    reach = reach_of(old) | reach_of(new)
+    if None in packages:
+        a.effect("unknown", f"{what} is not known", node)
+        return Opaque(reach)
+    return Opaque(reach, frozenset().union(*(p for p in packages if p)))
 
 
 def _loaded(node: ast.expr) -> ast.expr:
