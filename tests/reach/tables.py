@@ -49,29 +49,57 @@ def pool(entry: Entry, column: SchemaColumn) -> Sequence[object]:
     return entry.pools.get(column.name, POOLS[column.type])
 
 
-def frame(columns: Sequence[SchemaColumn], rows: Sequence[Sequence[object]]) -> pd.DataFrame:
-    """Rows as a table, by Spark's own transport."""
-    arrays = {
-        c.name: pa.array([r[at] for r in rows], _ARROW[c.type]) for at, c in enumerate(columns)
-    }
-    series = ArrowBatchTransformer.to_pandas(pa.table(arrays), timezone="UTC")
+def frame(
+    columns: Sequence[SchemaColumn], rows: Sequence[Sequence[object]], *, batch: bool = False
+) -> pd.DataFrame:
+    """Rows as a table, by Spark's own transport; ``batch``: as those of mapInPandas, which are
+    structs.
+    """
+    arrays = [pa.array([r[at] for r in rows], _ARROW[c.type]) for at, c in enumerate(columns)]
+    names = [c.name for c in columns]
+    if batch:
+        struct = pa.StructArray.from_arrays(arrays, names)
+        table = pa.RecordBatch.from_arrays([struct], ["_0"])
+        (made,) = ArrowBatchTransformer.to_pandas(table, timezone="UTC", df_for_struct=True)
+        assert isinstance(made, pd.DataFrame)
+        return made
+    series = ArrowBatchTransformer.to_pandas(pa.table(arrays, names), timezone="UTC")
     return pd.concat(series, axis=1)
 
 
+def again(schema: str, part: pd.DataFrame) -> pd.DataFrame:
+    """A part of a batch as Spark would hand it over by itself."""
+    columns = [c for c in parse_schema(schema) if c.name in part.columns]
+    rows = [
+        [_stored(v, c.type) for v, c in zip(row, columns, strict=True)]
+        for row in part[[c.name for c in columns]].itertuples(index=False)
+    ]
+    return frame(columns, rows, batch=True)
+
+
+def _stored(value: Any, type_: str) -> object:
+    if value is None or value is pd.NA or (value != value and type_ != "double"):
+        return None
+    return int(value) if type_ in ("int", "bigint") else value
+
+
 def drawn(
-    entry: Entry, random: Random, schema: str, size: int, fixed: Mapping[str, object]
+    entry: Entry, random: Random, schema: str, size: int, fixed: Mapping[str, object] | None
 ) -> pd.DataFrame:
-    """A random table of some columns; those that are ``fixed`` have one value in all rows."""
-    columns = parse_schema(schema)
+    """A random table of some columns; those that are ``fixed`` have one value in all rows. None:
+    it is a batch.
+    """
+    columns, held = parse_schema(schema), fixed or {}
     whole = random.random() < 0.5  # half of the tables have no gaps
 
     def value(column: SchemaColumn) -> object:
-        if column.name in fixed:
-            return fixed[column.name]
+        if column.name in held:
+            return held[column.name]
         values = [v for v in pool(entry, column) if not whole or not (v is None or v != v)]
         return random.choice(values)
 
-    return frame(columns, [[value(c) for c in columns] for _ in range(size)])
+    rows = [[value(c) for c in columns] for _ in range(size)]
+    return frame(columns, rows, batch=fixed is None)
 
 
 def group(entry: Entry, random: Random) -> Group:
@@ -100,4 +128,4 @@ def _plain(value: Any) -> object:
 
 def batches(entry: Entry, random: Random) -> list[pd.DataFrame]:
     """Random batches, some of them empty."""
-    return [drawn(entry, random, entry.schema, random.choice((0, 1, 2, 4)), {}) for _ in range(2)]
+    return [drawn(entry, random, entry.schema, random.choice((0, 1, 2, 4)), None) for _ in range(2)]

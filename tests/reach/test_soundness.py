@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random as python_random
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import pytest
 from tests.reach.collection import TABLES, answer
 from tests.reach.entries import Entry, names_of
-from tests.reach.tables import batches, group, pool
+from tests.reach.tables import again, batches, group, pool
 from tests.support.frame_runs import Group, column_that_matters, lost_key, outcome, row_that_matters
 
 from presieve.sql.ddl import parse_schema
@@ -94,14 +95,17 @@ def test_rows_that_are_passed_on(entry: Entry) -> None:
     for pair in passed.items():
         for _ in range(TRIES // 2):
             value = random.choice(pool(entry, types[pair[1]]))
-            wrong = row_that_matters(entry.function, batches(entry, random), pair, value)
+            wrong = row_that_matters(
+                entry.function, batches(entry, random), pair, value, partial(again, entry.schema)
+            )
             assert wrong is None
 
 
 @BATCHES
 def test_columns_of_batches_that_are_not_read_do_not_matter(entry: Entry) -> None:
-    random = Random(str(entry))
-    for _ in range(TRIES // 2):
-        table = pd.concat(batches(entry, random))
-        one = Group({}, table, lambda pdf: pd.concat(list(entry.function(iter([pdf])))))
+    random, whole = Random(str(entry)), partial(again, entry.schema)
+    for table in [b for _ in range(TRIES) for b in batches(entry, random)]:
+        one = Group(
+            {}, table, lambda pdf: pd.concat(list(entry.function(iter([pdf])))), whole, True
+        )
         assert column_that_matters(answer(entry), one, entry.columns[0]) is None

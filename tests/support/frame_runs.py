@@ -16,11 +16,16 @@ from presieve.dataflow.analysis import Dataflow
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One group: the values of its grouping columns, its table, and the function of the table."""
+    """One group: the values of its grouping columns, its table, and the function of the table.
+    ``again`` hands a part of a table over to the function once more: types may be others then.
+    ``declared``: results are compared as columns of one declared type have them, where 1.0 is 1.
+    """
 
     key: Mapping[str, object]
     table: pd.DataFrame
     run: Callable[[pd.DataFrame], Any]
+    again: Callable[[pd.DataFrame], pd.DataFrame] = lambda part: part
+    declared: bool = False
 
     def result(self, table: pd.DataFrame) -> Any:
         """What the function gives for this table; None where it raises."""
@@ -61,8 +66,8 @@ def column_that_matters(said: Dataflow, group: Group, least: str) -> str | None:
     if whole is None:
         return None
     kept = [n for n in names if n in said.reads] or [least]
-    part = group.result(group.table[kept])
-    if same(whole, part):
+    part = group.result(group.again(group.table[kept]))
+    if same(whole, part, _loose if group.declared else _alike):
         return None
     return f"reads {sorted(said.reads)} only:\n{group.table}\ngives\n{whole}\nand then\n{part}"
 
@@ -72,13 +77,14 @@ def row_that_matters(
     batches: Sequence[pd.DataFrame],
     passed: tuple[str, str],
     value: object,
+    again: Callable[[pd.DataFrame], pd.DataFrame] = lambda part: part,
 ) -> str | None:
     """How the result changes if ``source = value`` is asked first instead of ``name = value``."""
     name, source = passed
     whole = outcome(lambda: list(function(iter([b.copy() for b in batches]))))
     if whole is None or any(not r.columns.is_unique for r in whole):
         return None
-    before = [_kept(b, source, value) for b in batches]
+    before = [again(_kept(b, source, value)) for b in batches]
     less = outcome(lambda: list(function(iter([b.copy() for b in before]))))
     after = [_kept(r, name, value) for r in whole if name in r.columns]
     late = None
@@ -90,14 +96,39 @@ def row_that_matters(
 
 
 def _kept(pdf: pd.DataFrame, column: str, value: object) -> pd.DataFrame:
-    mask = [_alike(v, value) or v == value for v in pdf[column]]
+    mask = [_loose(v, value) for v in pdf[column]]
     return pdf[np.array(mask, dtype=bool)]
 
 
 # --- when results are the same -----------------------------------------------------------------
 
 
-def same(a: Any, b: Any) -> bool:
+def _is_missing(value: Any) -> bool:
+    return value is None or value is pd.NA or bool(np.ndim(value) == 0 and value != value)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if any(
+        isinstance(v, float | np.floating) or any(v is n for n in (None, pd.NaT, pd.NA))
+        for v in (a, b)
+    ):
+        missing = _is_missing(a), _is_missing(b)
+        if any(missing):
+            return all(missing)
+    if isinstance(a, np.ndarray | list):
+        return type(a) is type(b) and len(a) == len(b) and all(map(_alike, a, b))
+    return bool(type(a) is type(b) and a == b)
+
+
+def _loose(a: Any, b: Any) -> bool:
+    """As a column of one declared type has it: 1.0 is 1."""
+    return _alike(a, b) or (
+        not any(isinstance(v, str | np.ndarray | list) or _is_missing(v) for v in (a, b))
+        and bool(a == b)
+    )
+
+
+def same(a: Any, b: Any, alike: Callable[[Any, Any], bool] = _alike) -> bool:
     """Whether two tables are the same, values and order of rows, but for the index."""
     if not (isinstance(a, pd.DataFrame) and isinstance(b, pd.DataFrame)):
         return type(a) is type(b)
@@ -108,7 +139,7 @@ def same(a: Any, b: Any) -> bool:
         return False
     b = b[list(a.columns)]
     return all(
-        _alike(x, y)
+        alike(x, y)
         for c in range(a.shape[1])
         for x, y in zip(a.iloc[:, c], b.iloc[:, c], strict=True)
     )
@@ -126,28 +157,9 @@ def holds(value: Any, key: Any) -> bool:
     return type(value) is type(key) and bool(value == key)
 
 
-def _alike(a: Any, b: Any) -> bool:
-    if any(isinstance(v, float | np.floating) or v is None or v is pd.NaT for v in (a, b)):
-        missing = _is_missing(a), _is_missing(b)
-        if any(missing):
-            return all(missing)
-    if isinstance(a, np.ndarray | list):
-        return type(a) is type(b) and len(a) == len(b) and all(map(_alike, a, b))
-    return bool(type(a) is type(b) and a == b)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or bool(np.all(value != value) and np.ndim(value) == 0)
-
-
 def _same_rows(a: list[pd.DataFrame], b: list[pd.DataFrame]) -> bool:
     rows = [[tuple(r) for t in side for r in t.itertuples(index=False)] for side in (a, b)]
     return len(rows[0]) == len(rows[1]) and all(
         len(x) == len(y) and all(_loose(v, w) for v, w in zip(x, y, strict=True))
         for x, y in zip(*rows, strict=True)
     )
-
-
-def _loose(a: Any, b: Any) -> bool:
-    """As a column of one declared type has it: 1.0 is 1."""
-    return _alike(a, b) or (not isinstance(a, str) and not isinstance(b, str) and bool(a == b))
