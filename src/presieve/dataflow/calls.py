@@ -13,7 +13,7 @@ from types import FunctionType
 
 from presieve.dataflow import columns, constructors, grouping, items, joins, tables  # noqa: F401
 from presieve.dataflow.context import Analysis, Call, Frame, Given
-from presieve.dataflow.libraries import of_function, of_method, sees_variables
+from presieve.dataflow.libraries import MESSAGE_METHODS, of_function, of_method, sees_variables
 from presieve.dataflow.outside import of_object
 from presieve.dataflow.registry import (
     COLUMN_METHODS,
@@ -168,6 +168,8 @@ def unknown_method(made: Call) -> Value:
         a.observe(s, value, node, f"{written}() may read all columns")
         callback(made, value)
     still = made.name in TABLE_METHODS or made.name in COLUMN_METHODS
+    if doing is not None and doing.kind == "message" and made.name in MESSAGE_METHODS:
+        return NONE
     if not still or made.named.keys() & {"inplace", "out"} or packages is None:
         a.changes(reach_of(made.owner), node, f"{written}()")
         a.escapes(s, made.owner, node, f"{written}()")

@@ -86,7 +86,7 @@ def _attribute(a: Analysis, node: ast.Attribute, s: State) -> Value:
         case Row(ref) if (of := s.table(ref)) is not None and of.column(name) is not None:
             found = series_of(a, of, name, node)
             return Scalar(found.keys if isinstance(found, Column) else NO_KEYS)
-        case Indexer(Column() as column, "dt") if name not in COLUMN_METHODS:
+        case Indexer(Column() as column, "dt") if name in _PARTS:
             return replace(column, keys=NO_KEYS, passes=None, memory=NOWHERE)
         case Grouped() if (of := s.table(owner.table)) is not None and name in of.names:
             return replace(owner, chosen=name)
@@ -103,6 +103,16 @@ def outside_attribute(path: str, name: str) -> Value:
     return Library(f"{path}.{name}")
 
 
+_PARTS = frozenset(
+    (
+        *("year", "month", "day", "hour", "minute", "second", "microsecond", "nanosecond", "date"),
+        *("time", "timetz", "days", "seconds", "microseconds", "nanoseconds"),
+        *("dayofweek", "day_of_week", "weekday", "dayofyear", "day_of_year", "quarter"),
+        *("days_in_month", "daysinmonth", "is_leap_year", "is_month_start", "is_month_end"),
+        *("is_quarter_start", "is_quarter_end", "is_year_start", "is_year_end"),
+    )
+)
+"""Properties of ``.dt``, item by item."""
 _LOCATORS = frozenset(("loc", "iloc", "at", "iat"))
 
 
@@ -159,7 +169,9 @@ def _subscript(a: Analysis, node: ast.Subscript, s: State) -> Value:
         case TupleV(items):
             return _item_of_tuple(s, items, index)
         case Ref() if (found := s.items(owner)) is not None:
-            return _item_of_items(s, found, index)
+            item = _item_of_items(s, found, index)
+            # Which item it is may depend on rows.
+            return item if is_fixed(index) or not is_fixed(item) else Scalar()
         case Row(ref):
             a.observe(s, ref, node, "a row is read by position")
             return Scalar()
@@ -518,7 +530,8 @@ def _text(a: Analysis, node: ast.JoinedStr, s: State) -> Value:
             a.observe(s, part, node, "a value is formatted")
             parts.append(part)
             plain = piece.conversion == -1 and piece.format_spec is None
-            texts.append(constant_of(s, part) if plain else ...)
+            constant = constant_of(s, part) if plain else ...
+            texts.append(str(constant) if type(constant) is int else constant)
         else:
             texts.append(constant_of(s, evaluate(a, piece, s)))
     if all(isinstance(t, str) for t in texts):

@@ -60,6 +60,10 @@ COMPUTING: Mapping[str, str] = MappingProxyType(
 
 MESSAGES = frozenset(("logging", "tqdm", "traceback", "warnings"))
 """Packages that write messages alone, as ``print`` does."""
+MESSAGE_METHODS = frozenset(
+    ("critical", "debug", "error", "exception", "fatal", "info", "log", "warn", "warning")
+)
+"""Methods of a logger that write a message, and change nothing."""
 
 _IO = "reads or writes outside of the function"
 _CLOCK = "reads the clock"
@@ -138,6 +142,8 @@ def of_function(path: str) -> Doing | None:
     """What calling a function of a package does besides giving a value; None if nothing."""
     if path == "builtins.print":
         return Doing("message", "prints")
+    if path == "pickle.dumps":
+        return None  # a value as bytes
     parts = path.split(".")
     for size in range(len(parts), 0, -1):
         found = _FUNCTIONS.get(".".join(parts[:size]))

@@ -127,7 +127,35 @@ def _for(a: Analysis, node: ast.For, s: State) -> bool:
     def start(here: State) -> None:
         bind(a, here, node.target, item_of(a, here, over, node.iter))
 
-    return loop(a, s, start, node.body, node.orelse)
+    before = s.copy()
+    goes_on = loop(a, s, start, node.body, node.orelse)
+    if isinstance(over, Batches):
+        _carries(a, node, before, s)
+    return goes_on
+
+
+def _carries(a: Analysis, node: ast.For, before: State, after: State) -> None:
+    """How rows are cut into batches matters where one batch sees what another one has left, or
+    ends the loop. A variable that is bound in the loop alone is bound anew by each batch.
+    """
+    frames = zip(before.frames, after.frames, strict=True)
+    names = [n for old, new in frames for n, v in old.items() if new.get(n) != v]
+    objects = [p for p, thing in before.heap.items() if after.heap.get(p) != thing]
+    ends = any(map(_ends, node.body))
+    if names or objects or ends:
+        a.alone = False
+        kept = f"{', '.join(names) or 'something'} is kept from one batch to the next"
+        a.note("rows", "the loop over batches may end early" if ends else kept, node)
+
+
+def _ends(node: ast.AST, *, inside: bool = False) -> bool:
+    """Whether a statement may end the loop in which it stands."""
+    if isinstance(node, ast.FunctionDef | ast.Lambda):
+        return False
+    if isinstance(node, ast.Return) or (isinstance(node, ast.Break) and not inside):
+        return True
+    inner = inside or isinstance(node, ast.For | ast.While)
+    return any(_ends(child, inside=inner) for child in ast.iter_child_nodes(node))
 
 
 def _while(a: Analysis, node: ast.While, s: State) -> bool:

@@ -252,6 +252,8 @@ def packages_of(value: Value) -> frozenset[str] | None:
             return None if None in held else DATA.union(*(h for h in held if h))
         case Ref(table=False):
             return None
+        case Method(owner):
+            return packages_of(owner)
         case Column() | Ref() | Row() | Grouped() | Indexer():
             return DATA | {"pandas", "numpy"}
         case Library(path):
