@@ -80,7 +80,9 @@ def _get(call: Call) -> Value | None:
     name = constant_of(call.s, call.args[0])
     if isinstance(name, str) and items.fields is not None and name in dict(items.fields):
         return dict(items.fields)[name]
-    return default if items.element is None else join(items.element, default)
+    found = default if items.element is None else join(items.element, default)
+    # Which item it is may depend on rows.
+    return found if is_fixed(call.args[0]) or not is_fixed(found) else Scalar()
 
 
 @of_items("items")

@@ -27,6 +27,7 @@ from presieve.lift.python.names import names_of, own_names
 from presieve.lift.python.shipped import function_source
 from presieve.lift.python.zones import Zone
 
+_MANY = 200
 _CONSTANTS = (bool, int, float, str, bytes, dt.date, dt.datetime, dt.timedelta, decimal.Decimal)
 
 
@@ -76,7 +77,20 @@ def of_object(a: Analysis, s: State, found: object, name: str) -> Value:
         element = Scalar(fixed=True) if items else None
         s.heap.setdefault(place, Items("list", element, items))
         return Ref(frozenset((place,)))
+    if type(found) is dict and all(
+        c is None or type(c) in _CONSTANTS for pair in found.items() for c in pair
+    ):
+        s.heap.setdefault(place, _of_dict(found))
+        return Ref(frozenset((place,)))
     return Opaque(frozenset((place,)), _packages_in(found))
+
+
+def _of_dict(found: dict[object, object]) -> Items:
+    """A dict of constants; by name where all names are texts."""
+    values = {n: Scalar(constant=v, fixed=True) for n, v in found.items()}
+    named = tuple((n, v) for n, v in values.items() if type(n) is str)
+    by_name = len(named) == len(values) <= _MANY
+    return Items("dict", Scalar(fixed=True) if values else None, None, named if by_name else None)
 
 
 def _of_function(a: Analysis, found: FunctionType) -> Value:
