@@ -9,6 +9,7 @@ import logging
 import random
 import threading
 import time
+from collections import Counter
 from types import FunctionType
 from typing import Any
 
@@ -63,7 +64,24 @@ def own_list(pdf: Any) -> Any:
     return pd.concat(parts)
 
 
-QUIET = (reads_a_dict, fits, own_list)
+def counts_words(pdf: Any) -> Any:
+    counter: Counter[str] = Counter()
+    for text in pdf["s"].dropna():
+        counter.update(w for w in text.split())
+    return pd.DataFrame([(w, n) for w, n in counter.most_common(3)], columns=["s", "n"])
+
+
+def own_dict(pdf: Any) -> Any:
+    rows: dict[str, Any] = {}
+    for r in pdf.itertuples():
+        rows.setdefault(r.s, r.x)
+    todo = list(rows)
+    while todo:
+        rows[todo.pop()] *= 2
+    return pd.DataFrame({"s": list(rows), "x": list(rows.values())})
+
+
+QUIET = (reads_a_dict, fits, own_list, counts_words, own_dict)
 
 
 def writes_a_file(pdf: Any) -> Any:

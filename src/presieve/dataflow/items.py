@@ -51,8 +51,15 @@ def _extend(call: Call) -> Value | None:
     if len(call.args) != 1 or call.named or items.kind == "object":
         return None
     other = call.s.items(call.args[0])
-    if other is None or other.kind == "object" or (items.kind == "dict") != (other.kind == "dict"):
+    if other is None or other.kind == "object":
         return None
+    if (items.kind == "dict") != (other.kind == "dict"):
+        # A Counter counts the items of a list.
+        counted = isinstance(other.element, Scalar) or other.element == Opaque(packages=DATA)
+        if not isinstance(items.element, Scalar) or not counted:
+            return None
+        _changed(call, Items(items.kind, Scalar()))
+        return NONE
     found = [e for e in (items.element, other.element) if e is not None]
     element = None if not found else found[0] if len(found) == 1 else join(*found)
     fields = None
@@ -65,6 +72,37 @@ def _extend(call: Call) -> Value | None:
     return NONE
 
 
+@of_items("setdefault")
+def _set_default(call: Call) -> Value | None:
+    items = _own(call)
+    if items.kind != "dict" or not 1 <= len(call.args) <= 2 or call.named:
+        return None
+    default = call.args[1] if len(call.args) == 2 else NONE
+    element = default if items.element is None else join(items.element, default)
+    # Which item is there may depend on rows.
+    _changed(call, Items("dict", Scalar() if is_fixed(element) else element))
+    return Scalar() if is_fixed(element) else element
+
+
+@of_items("pop", "popleft", "popitem")
+def _pop(call: Call) -> Value | None:
+    items = _own(call)
+    if items.kind != "list" or call.named or len(call.args) > 1:
+        return None
+    _changed(call, Items("list", items.element))
+    found = items.element
+    return Opaque(packages=DATA) if found is None else Scalar() if is_fixed(found) else found
+
+
+@of_items("most_common")
+def _most_common(call: Call) -> Value | None:
+    items = _own(call)
+    pair = TupleV((Scalar(), Scalar()))
+    if items.kind != "dict" or not isinstance(items.element, Scalar | None):
+        return None
+    return call.s.make(call.site(), lambda _: Items("list", pair))
+
+
 @of_items("copy")
 def _copy(call: Call) -> Value:
     items = _own(call)
@@ -72,6 +110,7 @@ def _copy(call: Call) -> Value:
 
 
 @of_items("get")
+@separate
 def _get(call: Call) -> Value | None:
     items = _own(call)
     if items.kind != "dict" or not 1 <= len(call.args) <= 2 or call.named:
@@ -183,7 +222,8 @@ def _dict(call: Call) -> Value | None:
 def _other_dicts(call: Call) -> Value | None:
     if call.name.endswith("Counter") and call.args:
         return None
-    return call.s.make(call.site(), lambda _: Items("dict", Opaque(packages=DATA)))
+    counts = Scalar() if call.name.endswith("Counter") else Opaque(packages=DATA)
+    return call.s.make(call.site(), lambda _: Items("dict", counts))
 
 
 @function("builtins.enumerate")

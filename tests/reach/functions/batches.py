@@ -116,9 +116,11 @@ def long_form(iterator):
 
 def grid_cells(batches):
     def cell(lat, lon, size):
-        return np.floor(lat / size).astype("Int64").astype(str) + ":" + np.floor(
-            lon / size
-        ).astype("Int64").astype(str)
+        return (
+            np.floor(lat / size).astype("Int64").astype(str)
+            + ":"
+            + np.floor(lon / size).astype("Int64").astype(str)
+        )
 
     for pdf in batches:
         logger.debug("%d points", len(pdf))

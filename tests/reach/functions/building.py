@@ -149,8 +149,10 @@ def bootstrap_mean(key, pdf):
 
 def salted(pdf):
     """spreads large tenants over buckets"""
-    pdf["tenant"] = pdf["tenant"] + "_" + pd.Series(
-        [str(random.randint(0, 9)) for _ in range(len(pdf))], index=pdf.index
+    pdf["tenant"] = (
+        pdf["tenant"]
+        + "_"
+        + pd.Series([str(random.randint(0, 9)) for _ in range(len(pdf))], index=pdf.index)
     )
     return pdf
 

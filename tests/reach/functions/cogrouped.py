@@ -102,4 +102,6 @@ def coverage(key, plan, done):
     planned, finished = set(plan["task"].dropna()), set(done["task"].dropna())
     ratio = len(planned & finished) / len(planned) if planned else 1.0
     extra = sorted(finished - planned)
-    return pd.DataFrame([key + (ratio, len(extra))], columns=["project", "sprint", "ratio", "extra"])
+    return pd.DataFrame(
+        [key + (ratio, len(extra))], columns=["project", "sprint", "ratio", "extra"]
+    )
