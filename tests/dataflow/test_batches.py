@@ -3,6 +3,8 @@
 # mypy: disable-error-code="no-untyped-def"
 from __future__ import annotations
 
+import logging
+import re
 from random import Random
 from types import FunctionType
 from typing import Any
@@ -15,6 +17,7 @@ from tests.support.frame_runs import outcome, row_that_matters
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import Request
 
+LOG = logging.getLogger(__name__)
 LIMITS = [10, 20, 30, 40, 50, 60, 70]
 RATES = {"a": 1.5, "b": 2.5}
 
@@ -30,6 +33,16 @@ def set_up_before(batches):  # type: ignore[no-untyped-def]
     for pdf in batches:
         pdf["m"] = pdf["y"] * rate
         yield pdf
+
+
+def _matching(letter: re.Pattern[str]) -> Any:
+    def logged(batches):  # type: ignore[no-untyped-def]
+        for pdf in batches:
+            LOG.debug("%d rows", len(pdf))
+            print(len(pdf))
+            yield pdf[pdf["s"].str.contains(letter, na=False)]
+
+    return logged
 
 
 def by_size(batches):  # type: ignore[no-untyped-def]
@@ -68,7 +81,7 @@ def stopped(batches):  # type: ignore[no-untyped-def]
         break
 
 
-KEEPING = (constants, set_up_before)
+KEEPING = (constants, set_up_before, _matching(re.compile("^[a-z]")))
 SPOILED = (by_size, counted, in_a_list, first_only, stopped)
 
 

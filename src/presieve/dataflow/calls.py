@@ -80,9 +80,18 @@ def _modelled(model: Model | None, made: Call) -> Value | None:
     found = None if model is None else model(made)
     if found is None or model not in SEPARATE:
         given = (made.owner, *made.args, *made.named.values())
-        if not all(is_fixed(v) for v in given):
+        if not all(is_fixed(v) for v in given) and not _is_message(made):
             made.a.branches_on(made.owner, made.node)
     return found
+
+
+def _is_message(made: Call) -> bool:
+    """Whether nothing but a message comes of a call."""
+    if isinstance(made.owner, Library):
+        doing = of_function(made.name)
+        return doing is not None and doing.kind == "message"
+    doing = of_method(made.s.packages(made.owner), made.name)
+    return doing is not None and doing.kind == "message" and made.name in MESSAGE_METHODS
 
 
 def _method(s: State, owner: Value, name: str) -> Model | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import datetime as dt
 import decimal
+import re
 import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
@@ -28,7 +29,10 @@ from presieve.lift.python.shipped import function_source
 from presieve.lift.python.zones import Zone
 
 _MANY = 200
-_CONSTANTS = (bool, int, float, str, bytes, dt.date, dt.datetime, dt.timedelta, decimal.Decimal)
+_CONSTANTS = (
+    *(bool, int, float, str, bytes, dt.date, dt.datetime, dt.timedelta, decimal.Decimal),
+    re.Pattern,
+)
 
 
 def open_owner(a: Analysis, function: FunctionType, *, generator: bool = False) -> int:
