@@ -12,6 +12,8 @@ from presieve.sql.ddl import parse_schema
 Kind: TypeAlias = Literal["applyInPandas", "cogroup", "mapInPandas"]
 Question: TypeAlias = Literal["keys", "columns", "rows", "effects"]
 ALL = "*"
+NOBODY_KNOWS = "?"
+"""Earlier groups may have left something behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +73,10 @@ class Entry:
         return _pairs(self.passes)
 
     @property
-    def expected_reads(self) -> frozenset[str]:
-        """The input columns that the result depends on."""
+    def expected_reads(self) -> frozenset[str] | None:
+        """The input columns that the result depends on; None where nobody knows them."""
+        if self.reads == NOBODY_KNOWS:
+            return None
         return frozenset(self.columns if self.reads == ALL else self.reads.split())
 
     @property

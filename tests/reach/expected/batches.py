@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.reach import causes
 from tests.reach.entries import Entry
 from tests.reach.jobs import job
 
@@ -15,6 +16,7 @@ ENTRIES = [
         "invoice bigint, country string, net double, vat double, gross double",
         passes="invoice country net",
         pools={"country": ["DE", "FR", "US", "", None]},
+        misses={"rows": causes.MAPPING},
     ),
     Entry(
         batches.fraud_scores,
@@ -24,6 +26,7 @@ ENTRIES = [
         passes="tx_id account",
         reads="tx_id account amount age_days n_logins",
         analysed_only="there is no such model",
+        misses={"rows": causes.MODEL_RESULT, "effects": causes.FILE_READ},
     ),
     Entry(
         batches.only_valid_emails,
@@ -41,6 +44,7 @@ ENTRIES = [
         passes="event_id",
         reads="event_id payload",
         pools={"payload": ['{"kind": "a", "amount": 2}', "{}", "", None]},
+        misses={"rows": causes.PYTHON_ROWS, "effects": causes.UNKNOWN_OBJECT},
     ),
     Entry(
         batches.celsius,
@@ -50,6 +54,7 @@ ENTRIES = [
         passes="station ts",
         reads="station ts value unit",
         pools={"unit": ["C", "F", "", None]},
+        misses={"rows": causes.MAPPING},
     ),
     Entry(
         batches.tokenized,
@@ -58,6 +63,7 @@ ENTRIES = [
         "doc_id bigint, lang string, tokens array<string>, n_tokens bigint",
         passes="doc_id lang",
         pools={"text": ["the end", "a of", "x", "", None]},
+        misses={"rows": causes.SPLIT},
     ),
     Entry(
         batches.normalized_batches,
@@ -79,6 +85,7 @@ ENTRIES = [
         passes="customer address",
         effects="effect",
         analysed_only="it calls a service",
+        misses={"rows": causes.PYTHON_ROWS, "effects": causes.UNKNOWN_OBJECT},
     ),
     Entry(
         batches.recent_orders,
@@ -95,6 +102,7 @@ ENTRIES = [
         "player string, match bigint, variable string, value int",
         passes="player match",
         reads="player match kills deaths",
+        misses={"rows": causes.MELT},
     ),
     Entry(
         batches.grid_cells,
@@ -112,6 +120,7 @@ ENTRIES = [
         "loan bigint, score double, blocked boolean, band string",
         passes="loan score blocked",
         pools={"score": [0.1, 0.2, 0.5, 0.9, None]},
+        misses={"rows": causes.CUT},
     ),
     Entry(
         batches.flattened,
@@ -121,6 +130,7 @@ ENTRIES = [
         passes="request_id status",
         reads="request_id path status",
         pools={"path": ["/a/b", "", "/c", None]},
+        misses={"rows": causes.PYTHON_ROWS},
     ),
     Entry(
         batches.deduplicated,

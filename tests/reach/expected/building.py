@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.reach.entries import Entry
+from tests.reach import causes
+from tests.reach.entries import NOBODY_KNOWS, Entry
 from tests.reach.jobs import job
 
 building = job("building")
@@ -16,6 +17,11 @@ ENTRIES = [
         by="account",
         keys="account",
         pools={"currency": ["EUR", "JPY", "USD", "", None]},
+        misses={
+            "keys": causes.OUTSIDE_TABLE,
+            "columns": causes.OUTSIDE_TABLE,
+            "effects": causes.OUTSIDE_TABLE,
+        },
     ),
     Entry(
         building.explode_orders,
@@ -26,6 +32,7 @@ ENTRIES = [
         keys="shop",
         reads="order_id payload",
         pools={"payload": ['{"items": [{"sku": "a", "qty": 2}, {"sku": "b"}]}', "{}", "no", None]},
+        misses={"columns": causes.ITERROWS},
     ),
     Entry(
         building.plan_stops,
@@ -47,6 +54,7 @@ ENTRIES = [
         keys="depot",
         passes="depot parcel carrier express weight_kg",
         pools={"carrier": ["DHL", "UPS", "TNT", None]},
+        misses={"rows": causes.APPLY},
     ),
     Entry(
         building.bill_of_materials,
@@ -57,6 +65,7 @@ ENTRIES = [
         keys="assembly",
         reads="assembly parent part qty",
         pools={"parent": ["a", "b", "c"], "part": ["x", "y", "b"]},
+        misses={"keys": causes.LIST_TIMES, "columns": causes.RECORDS},
     ),
     Entry(
         building.sensors_long,
@@ -67,6 +76,7 @@ ENTRIES = [
         keys="rig",
         passes="rig ts",
         reads="rig ts torque rpm depth",
+        misses={"rows": causes.MELT},
     ),
     Entry(
         building.tagged_articles,
@@ -85,6 +95,7 @@ ENTRIES = [
         "brand string, product string, price double, cost double, margin double, above boolean",
         by="brand",
         keys="brand",
+        misses={"keys": causes.LAMBDA_MASK},
     ),
     Entry(
         building.post_alerts,
@@ -104,6 +115,7 @@ ENTRIES = [
         "label string, text string, source string",
         by="label",
         keys="label",
+        misses={"keys": causes.SHAPE_METHOD, "effects": causes.SEED},
     ),
     Entry(
         building.bootstrap_mean,
@@ -140,7 +152,7 @@ ENTRIES = [
         "warehouse string, sku string, qty bigint",
         "warehouse string, sku string, qty bigint",
         by="warehouse",
-        keys="warehouse",
+        reads=NOBODY_KNOWS,
         effects="message state",
     ),
     Entry(
@@ -150,5 +162,6 @@ ENTRIES = [
         "household string, person_id string, age double",
         by="household",
         reads="person_id age",
+        misses={"columns": causes.OVERWRITTEN},
     ),
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.reach import causes
 from tests.reach.entries import Entry
 from tests.reach.jobs import job
 
@@ -59,6 +60,7 @@ ENTRIES = [
         by="category",
         keys="category",
         reads="category product revenue",
+        misses={"keys": causes.EMPTY_TABLE},
     ),
     Entry(
         cleaning.impute_by_site,
@@ -76,6 +78,7 @@ ENTRIES = [
         "league string, player_id bigint, goals double, assists double, minutes double",
         by="league",
         keys="league",
+        misses={"keys": causes.LOOP_OF_COLUMNS},
     ),
     Entry(
         cleaning.tidy_names,
@@ -86,6 +89,7 @@ ENTRIES = [
         keys="account",
         passes="account",
         reads="account name email",
+        misses={"rows": causes.MAPPING},
     ),
     Entry(
         cleaning.validated,
@@ -96,6 +100,7 @@ ENTRIES = [
         keys="plant tag",
         reads="plant tag ts value quality",
         pools={"quality": ["GOOD", "GOOD", "BAD", None]},
+        misses={"keys": causes.ROLLING},
     ),
     Entry(
         cleaning.hampel,
@@ -104,5 +109,6 @@ ENTRIES = [
         "pipe string, ts timestamp, flow double, valve string",
         by="pipe",
         keys="pipe",
+        misses={"keys": causes.ROLLING},
     ),
 ]

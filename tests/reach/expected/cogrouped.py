@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.reach import causes
 from tests.reach.entries import Entry
 from tests.reach.jobs import job
 
@@ -47,6 +48,7 @@ ENTRIES = [
         beside="user_id bigint, sale_id bigint, sold_at timestamp, amount double",
         keys="user_id",
         reads="clicked_at campaign",
+        misses={"keys": causes.MERGE_ARGUMENTS, "columns": causes.MERGE_ARGUMENTS},
     ),
     Entry(
         cogrouped.score_with_model,
@@ -58,6 +60,7 @@ ENTRIES = [
         keys="city",
         reads="lat lon sqm price",
         analysed_only="scikit-learn is not installed",
+        misses={"keys": causes.EMPTY_TABLE},
     ),
     Entry(
         cogrouped.changed_fields,
@@ -68,6 +71,7 @@ ENTRIES = [
         beside="table_name string, record_id bigint, digest string, loaded timestamp",
         keys="table_name",
         reads="record_id digest",
+        misses={"columns": causes.MERGE_ARGUMENTS},
     ),
     Entry(
         cogrouped.matched_players,
@@ -78,6 +82,7 @@ ENTRIES = [
         beside="lobby string, player string, elo double, joined timestamp",
         keys="lobby",
         reads="lobby player elo",
+        misses={"columns": causes.SUFFIXES},
     ),
     Entry(
         cogrouped.doses_with_weight,

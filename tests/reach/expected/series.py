@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.reach import causes
 from tests.reach.entries import Entry
 from tests.reach.jobs import job
 
@@ -25,6 +26,7 @@ ENTRIES = [
         by="device_id",
         keys="device_id",
         reads="device_id measured_at temperature",
+        misses={"keys": causes.SHAPE_METHOD},
     ),
     Entry(
         series.outages,
@@ -34,6 +36,7 @@ ENTRIES = [
         by="meter_id",
         keys="meter_id",
         reads="ts signal",
+        misses={"columns": causes.GROUPBY_SERIES},
     ),
     Entry(
         series.sessionize,
@@ -99,6 +102,7 @@ ENTRIES = [
         by="hotel",
         keys="hotel",
         reads="hotel day rooms_sold rate",
+        misses={"keys": causes.SHAPE_METHOD, "columns": causes.INDEX},
     ),
     Entry(
         series.trip_distance,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.reach import causes
 from tests.reach.entries import Entry
 from tests.reach.jobs import job
 
@@ -17,6 +18,7 @@ ENTRIES = [
         by="endpoint region",
         keys="endpoint region",
         reads="latency_ms",
+        misses={"keys": causes.ZIP},
     ),
     Entry(
         summaries.median_salary,
@@ -64,6 +66,7 @@ ENTRIES = [
         by="branch",
         keys="branch",
         reads="branch opened_at visitors",
+        misses={"keys": causes.SHAPE_METHOD, "columns": causes.SHAPE_METHOD},
     ),
     Entry(
         summaries.gini,
