@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
+from types import FunctionType
 
 from tests.reach.entries import Entry, Question, RowEntry, names_of
 from tests.reach.expected import (
     batches,
     building,
+    changing,
     cleaning,
     cogrouped,
     models,
@@ -15,10 +18,12 @@ from tests.reach.expected import (
     series,
     summaries,
 )
+from tests.reach.jobs import module
 
 from presieve.dataflow.analysis import Dataflow, dataflow
-from presieve.dataflow.context import Request
+from presieve.dataflow.context import Form, Request
 from presieve.driver.synthesize import Synthesis, synthesize
+from presieve.errors import DeclineSignal
 
 TABLES: tuple[Entry, ...] = (
     *models.ENTRIES,
@@ -26,6 +31,7 @@ TABLES: tuple[Entry, ...] = (
     *cleaning.ENTRIES,
     *summaries.ENTRIES,
     *building.ENTRIES,
+    *changing.ENTRIES,
     *cogrouped.ENTRIES,
     *batches.ENTRIES,
 )
@@ -35,15 +41,27 @@ QUESTIONS: tuple[Question, ...] = ("keys", "columns", "rows", "effects")
 
 @cache
 def answer(entry: Entry) -> Dataflow:
-    """What the analysis says."""
+    """What the analysis says of a function of a job."""
+    return dataflow(_request(entry, entry.function))
+
+
+def answer_in_a_module(entry: Entry) -> Dataflow | None:
+    """What it says where workers import the function's file; None where it declines."""
+    path = Path(entry.function.__code__.co_filename)
+    for found in vars(module(path.stem)).values():
+        code = getattr(found, "__code__", None)
+        if code is not None and code.co_firstlineno == entry.function.__code__.co_firstlineno:
+            try:
+                return dataflow(_request(entry, found))
+            except DeclineSignal:
+                return None
+    raise AssertionError(f"{path} has no {entry}")
+
+
+def _request(entry: Entry, function: FunctionType) -> Request:
+    form: Form = "group" if entry.by else "batches"
     beside = (names_of(entry.beside), entry.grouping) if entry.beside else None
-    form = "group" if entry.by else "batches"
-    asked = Request(
-        entry.function, "group" if form == "group" else "batches", entry.columns, entry.grouping
-    )
-    if beside is not None:
-        asked = Request(entry.function, "group", entry.columns, entry.grouping, beside)
-    return dataflow(asked)
+    return Request(function, form, entry.columns, entry.grouping, beside)
 
 
 @cache

@@ -1,0 +1,16 @@
+"""The page is what the functions give today, and every construct is used by one of them."""
+
+from __future__ import annotations
+
+from tests.reach.collection import ROWS, TABLES
+from tests.reach.constructs import OF_TABLES, OF_VALUES, constructs
+from tests.reach.document import DOCUMENT, document
+
+
+def test_page_is_up_to_date() -> None:
+    assert DOCUMENT.read_text() == document(), "python -m tests.reach.document"
+
+
+def test_constructs_are_used() -> None:
+    used = {c for e in (*TABLES, *ROWS) for c in constructs(e)}
+    assert used == OF_TABLES.keys() | OF_VALUES.keys()
