@@ -22,13 +22,13 @@ LIMITS = [10, 20, 30, 40, 50, 60, 70]
 RATES = {"a": 1.5, "b": 2.5}
 
 
-def constants(batches):  # type: ignore[no-untyped-def]
+def constants(batches):
     for pdf in batches:
         pdf["m"] = pdf["y"] * RATES["a"] + LIMITS[1]
         yield pdf
 
 
-def set_up_before(batches):  # type: ignore[no-untyped-def]
+def set_up_before(batches):
     rate = RATES["b"] + RATES.get("c", 1.0)
     for pdf in batches:
         pdf["m"] = pdf["y"] * rate
@@ -36,7 +36,7 @@ def set_up_before(batches):  # type: ignore[no-untyped-def]
 
 
 def _matching(letter: re.Pattern[str]) -> Any:
-    def logged(batches):  # type: ignore[no-untyped-def]
+    def logged(batches):
         for pdf in batches:
             LOG.debug("%d rows", len(pdf))
             print(len(pdf))
@@ -45,13 +45,13 @@ def _matching(letter: re.Pattern[str]) -> Any:
     return logged
 
 
-def by_size(batches):  # type: ignore[no-untyped-def]
+def by_size(batches):
     for pdf in batches:
         pdf["m"] = LIMITS[len(pdf)]
         yield pdf
 
 
-def counted(batches):  # type: ignore[no-untyped-def]
+def counted(batches):
     n = 0
     for pdf in batches:
         n = n + 1
@@ -59,7 +59,7 @@ def counted(batches):  # type: ignore[no-untyped-def]
         yield pdf
 
 
-def in_a_list(batches):  # type: ignore[no-untyped-def]
+def in_a_list(batches):
     seen = [0]
     for pdf in batches:
         pdf["m"] = seen[0]
@@ -67,7 +67,7 @@ def in_a_list(batches):  # type: ignore[no-untyped-def]
         yield pdf
 
 
-def first_only(batches):  # type: ignore[no-untyped-def]
+def first_only(batches):
     first = True
     for pdf in batches:
         if first:
@@ -75,7 +75,7 @@ def first_only(batches):  # type: ignore[no-untyped-def]
         first = False
 
 
-def stopped(batches):  # type: ignore[no-untyped-def]
+def stopped(batches):
     for pdf in batches:
         yield pdf
         break

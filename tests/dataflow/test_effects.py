@@ -181,8 +181,8 @@ def _adding(held: Any) -> Any:
 
 
 def adds_to_a_sender(pdf: Any) -> Any:
-    sender = SENDERS[0]
-    sender += len(pdf)  # type: ignore[operator]
+    sender: Any = SENDERS[0]
+    sender += len(pdf)
     return pdf
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.reach.collection import ROWS, TABLES
 from tests.reach.constructs import OF_TABLES, OF_VALUES, constructs
 from tests.reach.document import DOCUMENT, document
+from tests.reach.entries import Entry, RowEntry
 
 
 def test_page_is_up_to_date() -> None:
@@ -12,5 +13,6 @@ def test_page_is_up_to_date() -> None:
 
 
 def test_constructs_are_used() -> None:
-    used = {c for e in (*TABLES, *ROWS) for c in constructs(e)}
+    entries: list[Entry | RowEntry] = [*TABLES, *ROWS]
+    used = {c for e in entries for c in constructs(e)}
     assert used == OF_TABLES.keys() | OF_VALUES.keys()

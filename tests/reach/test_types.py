@@ -20,21 +20,21 @@ from presieve.dataflow.context import Request
 from presieve.sql.ddl import parse_schema
 
 SCHEMA = "id bigint, n bigint, s string"
-ROWS = [[1, 5, "a"], [2, None, "b"]]
+ROWS: list[list[object]] = [[1, 5, "a"], [2, None, "b"]]
 SHARED = "the analysis knows no types: a NULL in another row changes the type of the column"
 
 
-def as_text(batches):  # type: ignore[no-untyped-def]
+def as_text(batches):
     for pdf in batches:
         yield pd.DataFrame({"id": pdf["id"], "n": pdf["n"].astype(str)})
 
 
-def known(batches):  # type: ignore[no-untyped-def]
+def known(batches):
     for pdf in batches:
         yield pd.DataFrame({"id": pdf["id"], "n": (pdf["n"] == 5).map(str)})
 
 
-def beside(batches):  # type: ignore[no-untyped-def]
+def beside(batches):
     for pdf in batches:
         pdf["text"] = pdf["n"].astype(str)
         yield pdf
