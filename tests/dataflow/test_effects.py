@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import logging
 import random
 import threading
@@ -191,7 +192,62 @@ def under_a_lock(pdf: Any) -> Any:
         return pdf
 
 
+def _holding(numbers: Any, seen: Any, counts: Any, array: Any) -> tuple[Any, ...]:
+    """Functions with objects of a closure, which go to workers by value."""
+
+    def takes_a_number(pdf: Any) -> Any:
+        pdf["n"] = next(numbers)
+        return pdf
+
+    def takes_numbers(pdf: Any) -> Any:
+        pdf["n"] = [n for n, _ in zip(numbers, pdf["x"], strict=False)]
+        return pdf
+
+    def keeps_in_a_set(pdf: Any) -> Any:
+        seen.add(len(pdf))
+        pdf["n"] = len(seen)
+        return pdf
+
+    def keeps_each(pdf: Any) -> Any:
+        pdf["x"].apply(seen.add)
+        return pdf
+
+    def takes_out(pdf: Any) -> Any:
+        counts.pop("a", None)
+        return pdf
+
+    def deletes(pdf: Any) -> Any:
+        del counts["a"]
+        return pdf
+
+    def writes_out(pdf: Any) -> Any:
+        np.add(array, 1, out=array)
+        return pdf
+
+    return (
+        *(takes_a_number, takes_numbers, keeps_in_a_set, keeps_each, takes_out, deletes),
+        writes_out,
+    )
+
+
+def marks_itself(pdf: Any) -> Any:
+    marks_itself.calls = 1  # type: ignore[attr-defined]
+    return pdf
+
+
+def writes_by_the_class(pdf: Any) -> Any:
+    pd.DataFrame.to_csv(pdf, "/tmp/group.csv")
+    return pdf
+
+
+def now_by_its_word(pdf: Any) -> Any:
+    pdf["now"] = pd.to_datetime("today")
+    return pdf
+
+
 LOUD = (
+    *_holding(itertools.count(), {1}, {"a": 1}, np.zeros(2)),
+    *(marks_itself, writes_by_the_class, now_by_its_word),
     *(_adding(np.zeros(2)), adds_to_a_sender, under_a_lock),
     *(writes_a_file, opens_a_file, posts, clock, today, dice, numpy_dice, sampled, remembers),
     *(default_list, sends, sends_by_name, sends_from_a_column, in_a_lambda, in_agg, by_getattr),

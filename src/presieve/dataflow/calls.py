@@ -12,7 +12,7 @@ import sys
 from types import FunctionType
 
 from presieve.dataflow import columns, constructors, grouping, items, joins, tables  # noqa: F401
-from presieve.dataflow.context import Analysis, Call, Frame, Given
+from presieve.dataflow.context import Analysis, Call, Frame, Given, constant_of
 from presieve.dataflow.libraries import MESSAGE_METHODS, of_function, of_method, sees_variables
 from presieve.dataflow.outside import of_object
 from presieve.dataflow.registry import (
@@ -61,6 +61,8 @@ def call(a: Analysis, s: State, node: ast.Call) -> Value:
             return inlined(a, s, callee, Given(args, named, node))
         case Library(path):
             made = Call(a, s, callee, path, args, named, node)
+            if _reads_the_clock(made):
+                a.effect("clock", f"{ast.unparse(node.func)}() reads the clock", node)
             found = _modelled(FUNCTIONS.get(path), made) if listed else None
             return found if found is not None else of_package(made)
         case Method(owner, name):
@@ -68,6 +70,7 @@ def call(a: Analysis, s: State, node: ast.Call) -> Value:
             found = _modelled(_method(s, owner, name), made) if listed else None
             return found if found is not None else unknown_method(made)
     a.branches_on(callee, node)
+    a.changes(reach_of(callee), node, f"{ast.unparse(node.func)}()")
     for part in (callee, *args, *named.values()):
         a.escapes(s, part, node, f"{ast.unparse(node.func)}()")
     if packages_of(callee) is None:
@@ -124,7 +127,10 @@ def of_package(made: Call) -> Value:
     for value in given:
         a.observe(s, value, node, f"{written}() may read all columns")
         if changes:
+            a.changes(reach_of(value), node, f"{written}()")
             a.escapes(s, value, node, f"{written}()")
+            if s.packages(value) is None:
+                a.effect("unknown", f"{written}() changes what is not known", node)
         callback(made, value)
     held = [s.packages(v) for v in given]
     known: frozenset[str] | None = None
@@ -132,6 +138,15 @@ def of_package(made: Call) -> Value:
         # What is given may come back.
         known = DATA.union((made.name.partition(".")[0],), *(h for h in held if h))
     return Opaque(s.reachable(frozenset().union(*map(reach_of, given))), known)
+
+
+def _reads_the_clock(made: Call) -> bool:
+    """Whether a time is asked for by its word, as in ``pd.Timestamp("now")``."""
+    times = ("pandas.", "numpy.datetime64")
+    words = [constant_of(made.s, v) for v in (*made.args, *made.named.values())]
+    return made.name.startswith(times) and bool(
+        {"now", "today"} & {w for w in words if type(w) is str}
+    )
 
 
 _CHANGING = frozenset(
@@ -177,6 +192,8 @@ def unknown_method(made: Call) -> Value:
         a.observe(s, value, node, f"{written}() may read all columns")
         callback(made, value)
     still = made.name in TABLE_METHODS or made.name in COLUMN_METHODS
+    if still and made.name in _OF_CONTAINERS and not isinstance(made.owner, Column):
+        a.changes(reach_of(made.owner), node, f"{written}()")
     if doing is not None and doing.kind == "message" and made.name in MESSAGE_METHODS:
         return NONE
     if not still or made.named.keys() & {"inplace", "out"} or packages is None:
@@ -189,11 +206,17 @@ def unknown_method(made: Call) -> Value:
     return Opaque(reach, packages)
 
 
+_OF_CONTAINERS = frozenset(("add", "insert", "pop", "update"))
+"""Methods that change lists, sets and dicts, and do not change a Series or DataFrame, or do."""
+
+
 def callback(made: Call, value: Value) -> None:
     """A function that is given to another one may be called, any number of times."""
     if isinstance(value, Function):
         reach = frozenset().union(*map(reach_of, (made.owner, *made.args, *made.named.values())))
         called_back(made.a, made.s, value, Opaque(made.s.reachable(reach), _DATA), made.node)
+    elif isinstance(value, Method):
+        _called_later(made, value)
     elif isinstance(value, Library):
         doing = of_function(value.path)
         if doing is not None:
@@ -202,6 +225,25 @@ def callback(made: Call, value: Value) -> None:
         for inner in (*(items_.fixed or ()), *(v for _, v in items_.fields or ())):
             if isinstance(inner, Function | Library):
                 callback(made, inner)
+
+
+_ASKING = frozenset(("count", "endswith", "format", "get", "index", "items", "join", "keys")) | {
+    *("match", "replace", "search", "split", "startswith", "strip", "values", "__contains__"),
+    *("__getitem__", "lower", "upper", "title"),
+}
+"""Methods of Python's values and containers that change nothing."""
+
+
+def _called_later(made: Call, method: Method) -> None:
+    """A method that is given to a function, which may call it any number of times."""
+    a, s = made.a, made.s
+    packages = s.packages(method.owner)
+    doing = of_method(packages, method.name)
+    if s.items(method.owner) is None and doing is not None:
+        a.effect(doing.kind, f".{method.name}() {doing.reason}", made.node)
+    if method.name not in _ASKING and s.table(method.owner) is None:
+        a.changes(reach_of(method.owner), made.node, f".{method.name}()")
+        a.escapes(s, method.owner, made.node, f".{method.name}()")
 
 
 _DATA = DATA | {"pandas", "numpy"}

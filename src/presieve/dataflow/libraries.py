@@ -156,6 +156,8 @@ def of_function(path: str) -> Doing | None:
         return _doing(_OTHERS[package])
     if package == "pandas" and parts[-1].startswith("read_"):
         return _doing(_IO)
+    if package == "pandas" and parts[-1] in _WRITERS:
+        return _doing(_IO)
     if parts[-1] in _METHODS:
         return _doing(_METHODS[parts[-1]])
     if package not in COMPUTING:

@@ -7,6 +7,7 @@ import datetime as dt
 import decimal
 import re
 import sys
+from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, ModuleType
 
 from presieve.dataflow.context import Analysis, Owner
@@ -76,6 +77,10 @@ def of_object(a: Analysis, s: State, found: object, name: str) -> Value:
     if isinstance(found, type | BuiltinFunctionType) or _is_package_function(found):
         return _of_class(found)
     place = a.outside_place(name)
+    if isinstance(found, Iterator):
+        a.changed_outside = True
+        a.effect("state", f"{name} goes on from group to group", a.stack[-1].node)
+        return Opaque(frozenset((place,)))
     if type(found) is list and all(f is None or type(f) in _CONSTANTS for f in found):
         items = tuple(Scalar(constant=f, fixed=True) for f in found)
         element = Scalar(fixed=True) if items else None

@@ -11,8 +11,10 @@ from presieve.dataflow.values import (
     DATA,
     NO_KEYS,
     Column,
+    Function,
     Indexer,
     Items,
+    Library,
     Opaque,
     Ref,
     Scalar,
@@ -238,6 +240,9 @@ def _store_attribute(
         return
     if isinstance(owner, Column) and name == "name":
         return
+    if isinstance(owner, Function | Library):
+        a.changed_outside = True
+        a.effect("state", f"{ast.unparse(node)} changes what was there before the call", node)
     a.changes(reach_of(owner), node, ast.unparse(node))
     a.escapes(s, value, node, ast.unparse(node))
     a.escapes(s, owner, node, ast.unparse(node))
@@ -284,6 +289,7 @@ def delete(a: Analysis, s: State, target: ast.expr) -> None:
             if table is not None and isinstance(container, Ref) and names is not None:
                 drop_columns(a, s, container, names, target)
             else:
+                a.changes(reach_of(container), target, f"del {ast.unparse(target)}")
                 a.escapes(s, container, target, ast.unparse(target))
         case ast.Tuple(items) | ast.List(items):
             for item in items:
