@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import json
+import operator
+from collections import defaultdict
 
 import numpy as np
 import pandas as pd
@@ -454,6 +456,24 @@ def numbered_anew(pdf):
     pdf = pdf[pdf["t"] > 0]
     pdf["m"] = pd.Series(pdf["k"].tolist())
     return pdf.drop(columns=["k"]).rename(columns={"m": "k"})
+
+
+def by_a_dict_of_lists(pdf):
+    parts = defaultdict(list)
+    parts["all"].append(pdf)
+    for part in parts["all"]:
+        part["k"] = 0
+    return pdf
+
+
+def by_setitem(pdf):
+    operator.setitem(pdf, "k", 0)
+    return pdf
+
+
+def by_the_class(pdf):
+    pd.DataFrame.__setitem__(pdf, "k", 0)
+    return pdf
 
 
 SPOILED = [

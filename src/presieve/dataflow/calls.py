@@ -149,14 +149,31 @@ def _reads_the_clock(made: Call) -> bool:
     )
 
 
+_IN_PLACE = (
+    *("setitem", "delitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod"),
+    *("imul", "ior", "ipow", "irshift", "isub", "itruediv", "ixor"),
+)
 _CHANGING = frozenset(
     (
         *("numpy.copyto", "numpy.fill_diagonal", "numpy.place", "numpy.put", "numpy.putmask"),
         *("random.shuffle", "numpy.random.shuffle", "bisect.insort", "bisect.insort_left"),
         *("bisect.insort_right", "builtins.next", "builtins.setattr", "builtins.delattr"),
+        *(f"{module}.{name}" for module in ("operator", "_operator") for name in _IN_PLACE),
     )
 )
 """Functions of packages that change an argument."""
+
+
+_CLASSES = (
+    *("builtins.dict.", "builtins.list.", "builtins.set.", "collections.", "pandas.DataFrame."),
+    *("pandas.Series.", "pandas.core."),
+)
+_REMOVING = frozenset(
+    (
+        *("clear", "discard", "pop", "popitem", "popleft", "remove", "reverse", "sort"),
+        *("__delitem__", "__iadd__", "__ior__", "__setattr__"),
+    )
+)
 
 
 def _writes(made: Call) -> bool:
@@ -164,6 +181,8 @@ def _writes(made: Call) -> bool:
     path, count = made.name, len(made.args)
     if path in _CHANGING or path.startswith("heapq."):
         return True
+    if path.startswith(_CLASSES):
+        return path.rpartition(".")[2] in _KEEPING | _REMOVING
     if not path.startswith("numpy."):
         return False
     found: object = sys.modules.get("numpy")
@@ -202,10 +221,21 @@ def unknown_method(made: Call) -> Value:
         if packages is None:
             for value in given:
                 a.escapes(s, value, node, f"{written}()")
+    if made.name in _KEEPING and isinstance(made.owner, Opaque):
+        # It comes out again as anything.
+        for value in given:
+            a.escapes(s, value, node, f"{written}()")
     reach = s.reachable(frozenset().union(*map(reach_of, (made.owner, *given))))
     return Opaque(reach, packages)
 
 
+_KEEPING = frozenset(
+    (
+        *("add", "append", "appendleft", "extend", "extendleft", "insert", "put", "setdefault"),
+        *("update", "__setitem__"),
+    )
+)
+"""Methods by which a container keeps what it is given."""
 _OF_CONTAINERS = frozenset(("add", "insert", "pop", "update"))
 """Methods that change lists, sets and dicts, and do not change a Series or DataFrame, or do."""
 
