@@ -200,6 +200,16 @@ def attribute(pdf):
     return pdf
 
 
+def inserted_in_the_middle(pdf):
+    pdf.insert(2, "n", 1)
+    return pdf[["k", "n"]]
+
+
+def inserted_first(pdf):
+    pdf.insert(0, "n", pdf["x"] * 2)
+    return pdf[["k", "n"]]
+
+
 KEEPING = [
     f
     for f in list(globals().values())

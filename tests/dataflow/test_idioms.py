@@ -37,6 +37,8 @@ READS = {
     "labels": "k x",
     "dicts_per_group": "x y",
     "tuple_of_keys": "x",
+    "inserted_in_the_middle": "k x y s t",
+    "inserted_first": "k x",
 }
 
 

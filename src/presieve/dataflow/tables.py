@@ -329,6 +329,8 @@ def _inserted(call: Call) -> Value | None:
     value = call.argument(2, "value")
     if not isinstance(name, str) or value is None or not isinstance(call.owner, Ref):
         return None
+    if call.constant(0, "loc") != 0:
+        _read(call, own_table(call), None)  # it raises where there are fewer columns
     set_column(call.a, call.s, call.owner, name, (value, call.node))
     table = own_table(call)
     call.s.update(call.owner, replace(table, sure=False))
