@@ -47,11 +47,14 @@ def _of_each(call: Call, *, mask: bool) -> Value | None:
     others = [*call.args, *call.named.values()]
     fixed = all(is_fixed(v) or (isinstance(v, Column) and v.rowwise) for v in others)
     same = all(v.rows == column.rows for v in others if isinstance(v, Column))
+    # By position, or by what is there before: not each item for itself.
+    beside = bool(call.named.keys() & {"axis", "errors", "level", "limit", "method"})
     lists = [v for v in others if call.s.items(v) is not None]
+    beside = beside or (bool(lists) and call.name != "isin")
     fixed = fixed or (bool(lists) and all(is_fixed(v) for v in others if v not in lists))
     listed = all((i := call.s.items(v)) and i.element and is_fixed(i.element) for v in lists)
     return Column(
-        rowwise=column.rowwise and fixed and listed and same,
+        rowwise=column.rowwise and fixed and listed and same and not beside,
         rows=column.rows if same else None,
         labelled=column.labelled,
         mask=mask,

@@ -353,7 +353,9 @@ def _expression(a: Analysis, node: ast.Expr, s: State) -> bool:
 
 
 def _assert(a: Analysis, node: ast.Assert, s: State) -> bool:
-    a.evaluator.evaluate(a, node.test, s)
+    test = a.evaluator.evaluate(a, node.test, s)
+    if not is_fixed(test):
+        a.branches_on(test, node.test)  # with other rows it may raise
     return True
 
 

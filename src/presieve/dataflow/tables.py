@@ -232,6 +232,7 @@ def _filled(call: Call, table: Table, _place: Place) -> Table | None:
     )
     alone = fixed and call.name in ("fillna", "astype", "round", "abs")
     alone = alone and len(given) == (0 if call.name == "abs" else 1)
+    alone = alone and call.named.keys() <= {"value", "dtype", "decimals"}
 
     def column(name: str, found: Column) -> Column:
         if names is not None and name not in names:
