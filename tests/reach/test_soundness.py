@@ -67,7 +67,7 @@ def test_columns_that_are_not_read_do_not_matter(entry: Entry) -> None:
 def test_expected_keys_and_columns_are_true(entry: Entry) -> None:
     """What a person expects holds, too; else a miss is none."""
     said = answer(entry)
-    person = type(said)(entry.expected_keys, entry.expected_reads, {}, (), ())
+    person = type(said)(entry.expected_keys, entry.expected_reads, None, {}, (), ())
     for one in _groups(entry):
         assert lost_key(person, one) is None
         assert column_that_matters(person, one, entry.grouping[0]) is None

@@ -63,8 +63,6 @@ def column_that_matters(said: Dataflow, group: Group, least: str) -> str | None:
     if said.reads is None or said.reads >= set(names):
         return None
     whole = group.result(group.table)
-    if whole is None:
-        return None
     kept = [n for n in names if n in said.reads] or [least]
     part = group.result(group.again(group.table[kept]))
     if same(whole, part, _loose if group.declared else _alike):

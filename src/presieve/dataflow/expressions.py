@@ -10,7 +10,6 @@ from presieve.dataflow.calls import call
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
 from presieve.dataflow.iteration import item_of, listed_items
 from presieve.dataflow.outside import outside
-from presieve.dataflow.registry import COLUMN_METHODS
 from presieve.dataflow.results import result_of
 from presieve.dataflow.rows import series_of, some_columns, some_rows
 from presieve.dataflow.state import State, stored_in

@@ -160,6 +160,11 @@ def centred(batches: Iterator[Any]) -> Iterator[Any]:
         yield pdf[["k", "m"]]
 
 
+def of_integers(batches: Iterator[Any]) -> Iterator[Any]:
+    for pdf in batches:
+        yield pd.DataFrame({"k": pdf["y"].astype(str), "m": pdf["x"]})
+
+
 def of_two(key: Any, left: Any, right: Any) -> Any:
     total = float(left["x"].fillna(0).sum()) + float(right["w"].fillna(0).sum())
     return pd.DataFrame({"k": [key[0]], "m": [total]})

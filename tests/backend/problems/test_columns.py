@@ -130,6 +130,19 @@ def test_batches_of_rows_by_themselves(wide: DataFrame) -> None:
     assert found.passes == ("k",)
 
 
+def test_a_text_decides_how_integers_come(spark: SparkSession, tmp_path: Path) -> None:
+    """Beside a text, integers with NULL are ``Int64``, and doubles else."""
+    path = str(tmp_path / "t")
+    rows = [("a", 1.0, 5), ("b", 2.0, None)]
+    spark.createDataFrame(rows, "s string, x double, y bigint").write.parquet(path)
+    table = spark.read.parquet(path)
+    df = table.mapInPandas(udfs.of_integers, RESULT)
+    assert counted(table.select("x", "y").mapInPandas(udfs.of_integers, RESULT)) != counted(df)
+    assert kept(df).columns == (3, 3)
+    numbers = table.selectExpr("x", "y", "x AS z").mapInPandas(udfs.of_integers, RESULT)
+    assert pruned(numbers).read == ("x", "y")
+
+
 def test_batches_whose_rows_depend_on_each_other(wide: DataFrame) -> None:
     """How many rows are in a batch hangs on how wide they are, and they are not known to be
     narrow.

@@ -9,7 +9,7 @@ itself leaves out a column (``ColumnPruning``).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 
 from presieve.backend.catalyst.boundary import (
@@ -33,6 +33,7 @@ from presieve.backend.statistics.footers import RELATION
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import Request
 from presieve.errors import Declined, DeclineSignal, Span
+from presieve.lift.entry.row_map import converted_by
 from presieve.lift.evaluation_types import EVALUATION_TYPES
 from presieve.plan.algebra import Attribute
 
@@ -147,8 +148,12 @@ def _beside(boundary: Boundary) -> tuple[tuple[str, ...], tuple[str, ...]] | Non
 def _inputs(node: Node, boundary: Boundary, answer: Dataflow) -> Iterator[Input]:
     if answer.reads is None:
         return
-    first = node.children[0] if boundary.kind in MAPS else node.children[0].children[0]
-    yield _input(first, boundary.inputs, answer.reads, boundary.keys)
+    if boundary.kind in MAPS:
+        found = _input(node.children[0], boundary.inputs, answer.reads, ())
+        more = converted_by([a.type for a in boundary.inputs], found.read)
+        yield replace(found, read=found.read | more)
+        return
+    yield _input(node.children[0].children[0], boundary.inputs, answer.reads, boundary.keys)
     if boundary.beside is not None:
         side, read = boundary.beside, answer.reads_beside or frozenset()
         yield _input(node.children[1].children[0], side.inputs, read, side.keys)

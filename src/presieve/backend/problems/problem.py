@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import TypeAlias
 
 from presieve.backend.catalyst.boundary import Boundary
 from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns, output_vars
@@ -125,12 +126,8 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     parts = tuple(Component(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(whole, names)
-    moved, stuck, beside = _conjuncts(site, inside, unknown, why)
     known = {inside[i]: v for i, v in read.known.items() if i in inside}
-    partly = any(v in known for _, t in moved for v in variables(t))
-    moved = tuple(_where_known(m, t, known) for m, t in moved)
-    if partly and why is not None:
-        stuck = (*stuck, why)
+    moved, stuck, beside = _as_known(_conjuncts(site, inside, unknown, why), known, why)
     kept = () if read.kept is None else (read.kept,)
     where = sql_conjunction([*_said(moved), *kept])
     taken = [(m, term) for m, term in moved if not m.copied]
@@ -167,7 +164,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
         opaque,
         asked.open,
         asked.others,
-        partly,
+        partly=not set(known).isdisjoint(variables(where)),
     )
 
 
@@ -214,6 +211,23 @@ def _of_read_columns(problem: Problem, *, partly: bool) -> Problem:
     return replace(problem, fold=replace(fold, keys=keys), assumptions=facts)
 
 
+_Conjuncts: TypeAlias = tuple[
+    tuple[tuple[Moved, Term], ...], tuple[Declined, ...], tuple[Term, ...]
+]
+"""What moves, why something does not, and what stays as it reads keys alone."""
+
+
+def _as_known(found: _Conjuncts, known: Mapping[Var, Var], why: Declined | None) -> _Conjuncts:
+    """The conjuncts as far as they are known to be false, where they read an output that is known
+    of some rows alone. ``why`` no more is known is said, too.
+    """
+    moved, stuck, beside = found
+    if not any(v in known for _, t in moved for v in variables(t)):
+        return found
+    also = () if why is None else (why,)
+    return tuple(_where_known(m, t, known) for m, t in moved), (*stuck, *also), beside
+
+
 def _where_known(conjunct: Moved, term: Term, known: Mapping[Var, Var]) -> tuple[Moved, Term]:
     """The conjunct, true where an output that it reads is not known, beside the one that stays."""
     unsure = dict.fromkeys(known[v] for v in variables(term) if v in known)
@@ -244,10 +258,8 @@ def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
 
 def _conjuncts(
     site: Site, inside: dict[int, Var], unknown: dict[int, Declined], why: Declined | None
-) -> tuple[tuple[tuple[Moved, Term], ...], tuple[Declined, ...], tuple[Term, ...]]:
-    """What moves, why something does not, and what stays as it reads keys alone. ``why`` a function
-    does not lift says most where nothing moves.
-    """
+) -> _Conjuncts:
+    """What moves and what does not. ``why`` a function does not lift says most where nothing moves."""
     moved: list[tuple[Moved, Term]] = []
     stuck: list[Declined] = []
     beside: list[Term] = []

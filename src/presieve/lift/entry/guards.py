@@ -128,6 +128,9 @@ class _Guards:
         except DeclineSignal:
             m.rollback(before)
             flow.become(start)
+            simpler = _simpler(statement)
+            if simpler is not statement:
+                self._parts(simpler, rest, flow)
             return
         sides = ((chosen, statement.body), (negate(chosen), statement.orelse))
         for here, block in sides:

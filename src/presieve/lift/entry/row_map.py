@@ -23,6 +23,7 @@ as they are.
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from types import FunctionType
 
@@ -56,18 +57,29 @@ from presieve.lift.values.symbolic import (
 from presieve.semantics.build import get, ite, some
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn, display_type, sort_of
 
-_AS_DOUBLES = {
+AS_NUMPY = {
     *("boolean", "tinyint", "smallint", "int", "bigint", UNSUPPORTED + "float", "double"),
     *("binary", "date", "timestamp", "timestamp_ntz"),
 }
-"""Types of the fields of a struct that ``_prefer_convert_numpy`` names in ``sql/conversion.py``: of
-these alone integers beside NULL become doubles.
+"""Types of the fields of a struct that ``_prefer_convert_numpy`` names in ``sql/conversion.py``, as
+far as they are known here: of these alone integers beside NULL become doubles.
 """
+
+
+def converted_by(types: Sequence[str], kept: Collection[int]) -> frozenset[int]:
+    """The numbers of the columns that a batch must have besides those that are ``kept``, so that
+    its columns are converted as they are with all.
+    """
+    others = [i for i, t in enumerate(types) if t not in AS_NUMPY]
+    legacy = [i for i in others if types[i] == "string" or types[i].startswith("decimal(")]
+    if not legacy:
+        return frozenset(others)
+    return frozenset() if any(i in kept for i in legacy) else frozenset(legacy[:1])
 
 
 def _beside_null(form: RowsFunction, request: Request) -> BesideNull:
     types = [c.type for c in request.schema]
-    if not form.batches or form.arrow or _AS_DOUBLES.issuperset(types):
+    if not form.batches or form.arrow or AS_NUMPY.issuperset(types):
         return "doubles"
     known = any(t == "string" or t.startswith("decimal(") for t in types)
     return "extension" if known else "unknown"
