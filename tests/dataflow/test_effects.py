@@ -82,7 +82,15 @@ def own_dict(pdf: Any) -> Any:
     return pd.DataFrame({"s": list(rows), "x": list(rows.values())})
 
 
-QUIET = (reads_a_dict, fits, own_list, counts_words, own_dict)
+NESTED = {"limits": {"x": [0.0, 3.0]}, "names": ("a", {"b"})}
+
+
+def reads_nested_settings(pdf: Any) -> Any:
+    limits = NESTED["limits"]["x"]  # type: ignore[index]
+    return pdf[(pdf["x"] > limits[0]) & pdf["s"].isin(NESTED["names"][1])]  # type: ignore[index]
+
+
+QUIET = (reads_nested_settings, reads_a_dict, fits, own_list, counts_words, own_dict)
 
 
 def writes_a_file(pdf: Any) -> Any:
@@ -167,6 +175,45 @@ def in_agg(pdf: Any) -> Any:
     return pdf.groupby("k").agg({"x": lambda v: SEEN.append(v)}).reset_index()
 
 
+class Watcher:
+    """Its special methods are seen by somebody."""
+
+    def __bool__(self) -> bool:
+        SEEN.append(1)
+        return True
+
+    def __getitem__(self, _: object) -> int:
+        SEEN.append(1)
+        return 1
+
+    def __len__(self) -> int:
+        SEEN.append(1)
+        return 1
+
+
+WATCHERS = [Watcher()]
+
+
+def by_its_truth(pdf: Any) -> Any:
+    if WATCHERS[0]:
+        return pdf
+    return pdf
+
+
+def by_an_item(pdf: Any) -> Any:
+    return pdf[pdf["x"] > WATCHERS[0]["a"]]
+
+
+def by_its_length(pdf: Any) -> Any:
+    print(len(WATCHERS[0]), f"{WATCHERS[0]}")
+    return pdf
+
+
+def by_its_address(pdf: Any) -> Any:
+    pdf["x"] = id(pdf) % 7
+    return pdf
+
+
 def by_getattr(pdf: Any) -> Any:
     getattr(SENDERS[0], "post")(1)  # noqa: B009
     return pdf
@@ -246,6 +293,7 @@ def now_by_its_word(pdf: Any) -> Any:
 
 
 LOUD = (
+    *(by_its_truth, by_an_item, by_its_length, by_its_address),
     *_holding(itertools.count(), {1}, {"a": 1}, np.zeros(2)),
     *(marks_itself, writes_by_the_class, now_by_its_word),
     *(_adding(np.zeros(2)), adds_to_a_sender, under_a_lock),

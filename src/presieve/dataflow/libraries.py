@@ -84,6 +84,7 @@ _FUNCTIONS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("builtins.open", "builtins.input", "builtins.breakpoint"), _IO),
         **dict.fromkeys(("builtins.exec", "builtins.eval"), _VARIABLES),
         "builtins.__import__": "runs any code",
+        **dict.fromkeys(("builtins.id", "builtins.hash"), _RANDOM),
         **dict.fromkeys(("builtins.setattr", "builtins.delattr"), "changes an object"),
         **dict.fromkeys(("builtins.globals", "builtins.locals", "builtins.vars"), _VARIABLES),
         **dict.fromkeys(("builtins.dir", "inspect", "sys._getframe", "pandas.eval"), _VARIABLES),

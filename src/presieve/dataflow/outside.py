@@ -60,6 +60,8 @@ def outside(a: Analysis, s: State, node: ast.Name) -> Value:
         if package in MESSAGES:
             return Opaque(packages=frozenset((package,)))
         a.note("keys", str(signal), node)
+        if _packages_in(owner.function.__globals__.get(node.id)) is None:
+            a.effect("unknown", f"{node.id} is an object of a class that is not known", node)
         return Opaque()
     return of_object(a, s, found, node.id)
 
@@ -91,7 +93,11 @@ def of_object(a: Analysis, s: State, found: object, name: str) -> Value:
     ):
         s.heap.setdefault(place, _of_dict(found))
         return Ref(frozenset((place,)))
-    return Opaque(frozenset((place,)), _packages_in(found))
+    packages = _packages_in(found)
+    if packages is None:
+        # Whatever is done with it may call a method of its class: a truth, an item, a comparison.
+        a.effect("unknown", f"{name} is an object of a class that is not known", a.stack[-1].node)
+    return Opaque(frozenset((place,)), packages)
 
 
 def _of_dict(found: dict[object, object]) -> Items:
@@ -146,17 +152,31 @@ def _of_class(found: object) -> Value:
 
 def _packages_in(found: object) -> frozenset[str] | None:
     """The packages whose objects one may be, or hold as a container of Python's."""
-    if type(found) in (list, set, frozenset, dict):
-        held = [*found, *found.values()] if isinstance(found, dict) else [*found]  # type: ignore[misc]
-        if len(held) > 10_000:
+    if type(found) not in _CONTAINERS:
+        return _packages_of(found)
+    todo, seen, packages = [found], 0, DATA
+    while todo:
+        here, seen = todo.pop(), seen + 1
+        if seen > _MOST:
             return None
-        kinds = {type(h) for h in held}
-        plain = (*_CONSTANTS, type(None))
-        if kinds <= {*plain, tuple} and all(
-            type(x) in plain for h in held if type(h) is tuple for x in h
-        ):
-            return DATA
-        return None
+        if isinstance(here, _CONTAINERS) and type(here) in _CONTAINERS:
+            todo += [*here, *(here.values() if isinstance(here, dict) else ())]
+        elif here is not None and type(here) not in _CONSTANTS:
+            known = _packages_of(here)
+            if known is None:
+                return None
+            packages |= known
+    return packages
+
+
+_MOST = 10_000
+"""Items of containers that are looked at."""
+_CONTAINERS = (list, tuple, set, frozenset, dict)
+
+
+def _packages_of(found: object) -> frozenset[str] | None:
+    if found is None or type(found) in _CONSTANTS:
+        return DATA
     if type(found).__module__ == "pyspark.core.broadcast" or type(found).__name__ == "Broadcast":
         return DATA | {"numpy", "pandas"}
     package = type(found).__module__.partition(".")[0]

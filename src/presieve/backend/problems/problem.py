@@ -259,7 +259,7 @@ def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
 def _conjuncts(
     site: Site, inside: dict[int, Var], unknown: dict[int, Declined], why: Declined | None
 ) -> _Conjuncts:
-    """What moves and what does not. ``why`` a function does not lift says most where nothing moves."""
+    """What moves and what does not; ``why`` a function does not lift says most if nothing does."""
     moved: list[tuple[Moved, Term]] = []
     stuck: list[Declined] = []
     beside: list[Term] = []
