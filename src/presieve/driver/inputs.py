@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from types import FunctionType
 
+from presieve.dataflow.context import Request as Dataflow
+from presieve.dataflow.missed import missed
 from presieve.driver.arguments import check_text, check_texts
-from presieve.errors import Declined, UsageError, meant
+from presieve.errors import Declined, DeclineSignal, UsageError, meant
 from presieve.ir.fold import Column, Fold, Mode, Problem
 from presieve.ir.sorts import TIMESTAMP, strip
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import literals, variables
 from presieve.ir.wellformed import output_var
 from presieve.lift import lift
+from presieve.lift.entry.guards import with_known
 from presieve.lift.evaluation_types import SCALAR, evaluation_type
-from presieve.lift.forms import Lifted, Pure, Request, RowFunction
+from presieve.lift.forms import GuardsFunction, Lifted, Pure, Request, RowFunction
 from presieve.semantics.thresholds import with_thresholds
 from presieve.semantics.types import SchemaColumn, column
 from presieve.sql.ddl import parse_returns, parse_schema
@@ -28,12 +32,16 @@ _CALLER_ERRORS = {"sql-syntax", "unknown-column", "ambiguous-column"}
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """A fold and its surroundings as given, with the schemas parsed."""
+    """A fold and its surroundings as given, with the schemas parsed. ``known``: the output that
+    says for which rows the function is understood, where that is not all of them; ``why`` not.
+    """
 
     lifted: Lifted
     schema: tuple[SchemaColumn, ...]
     keys: tuple[str, ...]
     mode: Mode
+    known: Var | None = None
+    why: Declined | None = None
 
     @property
     def fold(self) -> Fold:
@@ -42,7 +50,8 @@ class Inputs:
 
     def output_names(self) -> dict[str, Var]:
         """What a filter on the output may name: output columns, and keys they do not hide."""
-        outputs = {o.name: output_var(o.name, o.sort) for o in self.fold.outputs}
+        every = (output_var(o.name, o.sort) for o in self.fold.outputs)
+        outputs = {v.name: v for v in every if v != self.known}
         hidden = {name.lower() for name in outputs}
         keys = {k: v for k, v in self._keys().items() if k.lower() not in hidden}
         return {**keys, **outputs}
@@ -105,6 +114,28 @@ def read_inputs(
     if isinstance(lifted, Declined):
         return lifted
     return Inputs(with_keys(lifted, request), columns, names, chosen)
+
+
+def read_guards(fold: object, schema: str, returns: str | None, why: Declined) -> Inputs | Declined:
+    """A function of one row as far as it is understood, up to ``why`` it is not as a whole; that,
+    where nothing is, or where a call might be missed.
+    """
+    columns = parse_schema(schema)
+    names = tuple(c.name for c in columns)
+    kind = evaluation_type(getattr(fold, "evalType", None))
+    arrow = kind is None or kind.number not in SCALAR or kind.arrow
+    request = Request(columns, names, _returns(fold, returns), TIMEZONE)
+    function = getattr(fold, "func", fold)
+    try:
+        if not isinstance(function, FunctionType) or missed(Dataflow(function, "row", ())):
+            return why
+    except DeclineSignal:
+        return why
+    guards = lift(fold, GuardsFunction(arrow=arrow), request)
+    if isinstance(guards, Declined):
+        return why
+    lifted, known = with_known(guards, function.__name__)
+    return Inputs(with_keys(lifted, request), columns, names, Mode.GROUPED, known, why)
 
 
 def with_keys(lifted: Lifted, request: Request) -> Lifted:

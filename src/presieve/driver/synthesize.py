@@ -10,13 +10,22 @@ from typing import TYPE_CHECKING, Any
 from presieve.certificate import Certificate
 from presieve.driver import log
 from presieve.driver.declare import Declared, read_declared, with_declared
-from presieve.driver.inputs import TIMEZONE, Inputs, read_filter, read_inputs, zone_note
+from presieve.driver.inputs import (
+    TIMEZONE,
+    Inputs,
+    read_filter,
+    read_guards,
+    read_inputs,
+    zone_note,
+)
 from presieve.driver.options import Options
 from presieve.driver.order import Question, asked
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.solve import Policy, Solution, no_text, solve
 from presieve.errors import Declined
+from presieve.ir.ops import app, sql_disjunction
 from presieve.ir.pushdown import Kind, ResidualStrength, Strength
+from presieve.ir.terms import Op
 from presieve.report import progress
 from presieve.report.order import Order, unknown
 from presieve.semantics.infix import invariant_words
@@ -166,10 +175,21 @@ def synthesize(
     started = time.perf_counter()
     options = Options(budget, policy, declare=declare, pure=pure)
     inputs = read_inputs(fold, schema, returns, keys, mode, pure=read_pure(pure))
+    if isinstance(inputs, Declined) and mode == "row":
+        inputs = read_guards(fold, schema, returns, inputs)
     if isinstance(inputs, Declined):
         return _nothing(where, inputs, started)
     with progress.indicator(getattr(fold, "__name__", type(fold).__name__), started, budget):
-        return _searched(inputs, where, options, started, trace=trace)
+        return _partly(_searched(inputs, where, options, started, trace=trace), inputs, where)
+
+
+def _partly(found: Synthesis, inputs: Inputs, where: str) -> Synthesis:
+    """The answer; about a function that is understood for some rows alone, the filter stays."""
+    if inputs.why is None:
+        return found
+    kind: Kind = "none" if found.prefilter == "true" else "partial"
+    declined = [*found.declined, inputs.why.to_json()]
+    return replace(found, kind=kind, residual=where, declined=declined)
 
 
 def _searched(
@@ -178,6 +198,8 @@ def _searched(
     term = read_filter("where", where, inputs.output_names())
     if isinstance(term, Declined):
         return _nothing(where, term, started)
+    if inputs.known is not None:
+        term = sql_disjunction([term, app(Op.SQL_NOT, inputs.known)])
     facts = read_declared(options.declare, inputs.input_names(), TIMEZONE)
     bare = inputs.problem(term, [fact for _, fact in facts])
     problem, known = with_declared(bare, facts)

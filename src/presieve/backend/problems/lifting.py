@@ -22,8 +22,8 @@ from presieve.backend.problems.functions import (
 )
 from presieve.backend.problems.passed import fold_of_keys, fold_of_rows
 from presieve.backend.problems.setting import Setting
-from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import Request as DataflowRequest
+from presieve.dataflow.missed import missed
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Output
 from presieve.ir.sorts import BOOL, Option
@@ -31,6 +31,7 @@ from presieve.ir.terms import TRUE, Var
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import output_var
 from presieve.lift.api import lift
+from presieve.lift.entry.guards import with_known
 from presieve.lift.execution.opaque_calls import apart
 from presieve.lift.forms import (
     Form,
@@ -151,12 +152,10 @@ class _Functions:
             except DeclineSignal as signal:
                 why = why or signal.declined
             with suppress(DeclineSignal):
-                guards = self._guards(call)
-                made = Output(f"{call.name} is known", Option(BOOL), "boolean", some(guards.known))
-                fold = replace(guards.fold, outputs=(*guards.fold.outputs, made))
-                if all(a.name != made.name for a in self.boundary.outputs):
-                    lifted.append(replace(guards, fold=fold))
-                    known |= dict.fromkeys(call.outputs, output_var(made.name, made.sort))
+                guards, variable = with_known(self._guards(call), call.name)
+                if all(a.name != variable.name for a in self.boundary.outputs):
+                    lifted.append(guards)
+                    known |= dict.fromkeys(call.outputs, variable)
         if why is not None and not lifted:
             raise DeclineSignal.of(why)
         return LiftedBoundary(self.boundary, self.names, tuple(lifted), why, known=known)
@@ -168,8 +167,7 @@ class _Functions:
         function = self._load(call)
         if not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{call.name} is not a plain function")
-        effects = dataflow(DataflowRequest(function, "row", ())).effects
-        if any(e.kind != "message" for e in effects):
+        if missed(DataflowRequest(function, "row", ())):
             raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")
         return self._python(call, partly=True)
 

@@ -15,8 +15,10 @@ from types import FunctionType
 from presieve.errors import DeclineSignal
 from presieve.ir.fold import Fold, Output
 from presieve.ir.ops import negate
-from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term
+from presieve.ir.sorts import BOOL, Option
+from presieve.ir.terms import FALSE, TRUE, Lit, Scope, Term, Var
 from presieve.ir.walk import variables
+from presieve.ir.wellformed import output_var
 from presieve.lift.entry.attempt import Attempt, lifted
 from presieve.lift.entry.function import parameter_values
 from presieve.lift.entry.returns import Returns, outputs
@@ -27,7 +29,7 @@ from presieve.lift.execution.statements import execute, machine
 from presieve.lift.forms import Lifted
 from presieve.lift.python.source import Source
 from presieve.lift.values.symbolic import NONE, Value
-from presieve.semantics.build import and_, ite, or_
+from presieve.semantics.build import and_, ite, or_, some
 
 _MOST = 60
 """Statements that are executed, on all paths together."""
@@ -66,6 +68,13 @@ def lift_guards(
     name = source.node.name
     fold = Fold(name, columns.columns(), columns.keys(), (), (made,), FALSE, raises, span)
     return replace(lifted(columns, fold, source.text), known=sure)
+
+
+def with_known(guards: Lifted, name: str) -> tuple[Lifted, Var]:
+    """The same with one more output, which says whether the result is known, and its variable."""
+    made = Output(f"{name} is known", Option(BOOL), "boolean", some(guards.known))
+    fold = replace(guards.fold, outputs=(*guards.fold.outputs, made))
+    return replace(guards, fold=fold), output_var(made.name, made.sort)
 
 
 def _merged(known: list[tuple[Term, Output]]) -> tuple[Term | None, Term]:
