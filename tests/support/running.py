@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -61,6 +62,29 @@ def plan_text(df: DataFrame) -> str:
 def is_connect(df: DataFrame) -> bool:
     """Whether the DataFrame is one of Spark Connect."""
     return type(df).__module__.startswith("pyspark.sql.connect.")
+
+
+def by_footers(df: DataFrame, kind: str) -> str:
+    """The kind of a pushdown that removes the filter only because of what footers of files show.
+    On Spark Connect they are not read, and the filter stays above.
+    """
+    return "partial" if is_connect(df) else kind
+
+
+@contextmanager
+def named(df: DataFrame, name: str) -> Iterator[None]:
+    """The rows under a name for queries in SQL text: a view. On Spark Connect a table, since of a
+    view's source the client is not told.
+    """
+    if not is_connect(df):
+        df.createOrReplaceTempView(name)
+        yield
+        return
+    df.write.saveAsTable(name, format="parquet", mode="overwrite")
+    try:
+        yield
+    finally:
+        df.sparkSession.sql(f"DROP TABLE {name}")
 
 
 def safe(df: DataFrame, *, policy: Policy = "default") -> DataFrame:
