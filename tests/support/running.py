@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -9,6 +10,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from presieve.driver.optimize import explain, optimize
+from presieve.driver.options import Cost
 from presieve.driver.solve import Policy
 from presieve.report.model import BoundaryReport
 
@@ -85,6 +87,25 @@ def named(df: DataFrame, name: str) -> Iterator[None]:
         yield
     finally:
         df.sparkSession.sql(f"DROP TABLE {name}")
+
+
+def settled(better: DataFrame, *, cost: Cost = "auto", policy: Policy = "default") -> None:
+    """What is optimized already stays the very same DataFrame. On Spark Connect it may get a filter
+    that is used up, and stays as true, or one that is there already: Spark drops them.
+    """
+    again = optimize(better, cost=cost, policy=policy)
+    if again is not better:
+        assert is_connect(better)
+        assert _optimized(again) == _optimized(better)
+        same_rows(better, again)
+
+
+def _optimized(df: DataFrame) -> str:
+    """Spark's optimized plan, without the numbers of columns."""
+    _, _, rest = plan_text(df).partition("== Optimized Logical Plan ==")
+    plan, found, _ = rest.partition("== Physical Plan ==")
+    assert found
+    return re.sub(r"#\d+", "", plan)
 
 
 def safe(df: DataFrame, *, policy: Policy = "default") -> DataFrame:
