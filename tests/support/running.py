@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from contextlib import redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from typing import TYPE_CHECKING
 
 from presieve.driver.optimize import explain, optimize
+from presieve.driver.options import Cost
 from presieve.driver.solve import Policy
 from presieve.report.model import BoundaryReport
 
@@ -61,6 +64,48 @@ def plan_text(df: DataFrame) -> str:
 def is_connect(df: DataFrame) -> bool:
     """Whether the DataFrame is one of Spark Connect."""
     return type(df).__module__.startswith("pyspark.sql.connect.")
+
+
+def by_footers(df: DataFrame, kind: str) -> str:
+    """The kind of a pushdown that removes the filter only because of what footers of files show.
+    On Spark Connect they are not read, and the filter stays above.
+    """
+    return "partial" if is_connect(df) else kind
+
+
+@contextmanager
+def named(df: DataFrame, name: str) -> Iterator[None]:
+    """The rows under a name for queries in SQL text: a view. On Spark Connect a table, since of a
+    view's source the client is not told.
+    """
+    if not is_connect(df):
+        df.createOrReplaceTempView(name)
+        yield
+        return
+    df.write.saveAsTable(name, format="parquet", mode="overwrite")
+    try:
+        yield
+    finally:
+        df.sparkSession.sql(f"DROP TABLE {name}")
+
+
+def settled(better: DataFrame, *, cost: Cost = "auto", policy: Policy = "default") -> None:
+    """What is optimized already stays the very same DataFrame. On Spark Connect it may get a filter
+    that is used up, and stays as true, or one that is there already: Spark drops them.
+    """
+    again = optimize(better, cost=cost, policy=policy)
+    if again is not better:
+        assert is_connect(better)
+        assert _optimized(again) == _optimized(better)
+        same_rows(better, again)
+
+
+def _optimized(df: DataFrame) -> str:
+    """Spark's optimized plan, without the numbers of columns."""
+    _, _, rest = plan_text(df).partition("== Optimized Logical Plan ==")
+    plan, found, _ = rest.partition("== Physical Plan ==")
+    assert found
+    return re.sub(r"#\d+", "", plan)
 
 
 def safe(df: DataFrame, *, policy: Policy = "default") -> DataFrame:

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.games.tables import Tables
-from tests.support.running import is_connect, plan_text, rewritten, safe, same_rows, untouched
+from tests.support.running import (
+    is_connect,
+    named,
+    plan_text,
+    rewritten,
+    safe,
+    same_rows,
+    untouched,
+)
 
 from presieve.driver.optimize import explain, optimize
 
@@ -65,10 +73,9 @@ def test_a_maximum_reaches_the_scan(tables: Tables) -> None:
 
 
 def test_sql_text(tables: Tables) -> None:
-    tables.strange.createOrReplaceTempView("native")
-    text = "SELECT team, max(v) AS m FROM native GROUP BY team HAVING max(v) > 10"
-    df = tables.strange.sparkSession.sql(text)
-    boundary = rewritten(df)
+    text = "SELECT team, max(v) AS m FROM native_text GROUP BY team HAVING max(v) > 10"
+    with named(tables.strange, "native_text"):
+        boundary = rewritten(tables.strange.sparkSession.sql(text))
     assert (boundary.kind, boundary.prefilter) == ("exact", "v > 10")
     assert "GreaterThan(v,10)" in boundary.pushed_to_scan
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from tests.support.running import rewritten, untouched
+from tests.support.running import by_footers, rewritten, untouched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -116,7 +116,7 @@ def test_a_column_compared_with_the_key(
     sales = spark.read.parquet(str(tmp_path / "t"))
     groups = sales.groupBy("shop").applyInPandas(best_at_home, "shop string, best bigint")
     boundary = rewritten(groups.filter("best > 100"))
-    assert boundary.kind == "exact"
+    assert boundary.kind == by_footers(groups, "exact")
     assert "region = shop" in boundary.prefilter
     assert "v > 100" in boundary.prefilter
     assert any("GreaterThan(v,100)" in p for p in boundary.pushed_to_scan)

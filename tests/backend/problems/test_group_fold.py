@@ -15,7 +15,7 @@ from tests.support import aggregators
 from tests.support.aggregators import Best, CountAtLeast, Latest, Mean
 from tests.support.games.tables import Tables
 from tests.support.pickling import pickled_by_value
-from tests.support.running import rewritten, safe, untouched
+from tests.support.running import code, is_connect, rewritten, safe, untouched
 
 import presieve
 from presieve.driver.optimize import explain
@@ -282,13 +282,16 @@ def top_two(df: DataFrame) -> DataFrame:
 
 def test_fields_of_a_struct(tables: Tables) -> None:
     """The filter stays, although ``second IS NOT NULL`` would do."""
+    pairs = top_two(tables.strange)
+    starred = pairs.select("team", "top.*").filter("first >= 90 AND second >= 90")
     for df in (
-        top_two(tables.strange).filter("top.first >= 90 AND top.second >= 90"),
-        top_two(tables.strange).select("team", "top.*").filter("first >= 90 AND second >= 90"),
-        top_two(tables.strange)
-        .withColumnRenamed("top", "b")
-        .filter("b.second >= 90 AND b.first >= 90"),
+        pairs.filter("top.first >= 90 AND top.second >= 90"),
+        starred,
+        pairs.withColumnRenamed("top", "b").filter("b.second >= 90 AND b.first >= 90"),
     ):
+        if df is starred and is_connect(df):  # where the fields of a struct are not listed
+            assert code(df) == "unknown-column"
+            continue
         boundary = rewritten(df)
         assert (boundary.kind, boundary.prefilter) == ("partial", "score >= 90.0D")
         assert any("GreaterThanOrEqual(score,90.0)" in p for p in boundary.pushed_to_scan)

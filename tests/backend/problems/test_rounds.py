@@ -8,7 +8,7 @@ import pytest
 from tests.support.games import udfs
 from tests.support.games.pipelines import SCORE, TOP2, agg, pandas_udf
 from tests.support.games.tables import Tables
-from tests.support.running import same_rows
+from tests.support.running import same_rows, settled
 
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.driver.optimize import explain, optimize
@@ -27,19 +27,18 @@ def best_of(rows: DataFrame, times: int) -> DataFrame:
     return found
 
 
-def settled(df: DataFrame, policy: Policy = "default") -> DataFrame:
-    """What it becomes, which gives the same rows and does not change any more."""
+def finished(df: DataFrame, policy: Policy = "default") -> None:
+    """It becomes something that gives the same rows and does not change any more."""
     better = optimize(df, policy=policy)
     assert better is not df
     same_rows(df, better)
-    assert optimize(better, policy=policy) is better
-    return better
+    settled(better, policy=policy)
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
 def test_one_filter_goes_all_the_way(tables: Tables, times: int) -> None:
     df = best_of(tables.strange, times).filter("m >= 90")
-    settled(df)
+    finished(df)
     report = explain(df)
     assert [b.prefilter for b in report.boundaries] == [SCORE] * (times + 1)
     assert all(any("score,90" in f for f in b.pushed_to_scan) for b in report.boundaries)
@@ -48,21 +47,20 @@ def test_one_filter_goes_all_the_way(tables: Tables, times: int) -> None:
 def test_filters_over_both(tables: Tables) -> None:
     inner = agg(tables.plain, "top", "double", "score").filter("m >= 90 OR team = 'c'")
     df = agg(inner.withColumnRenamed("m", "score"), "top", "double", "score").filter("m >= 91")
-    settled(df)
+    finished(df)
     # What the outer function is sent comes of one that may raise: it is called as before.
     assert [b.kind for b in explain(df).boundaries] == ["partial", "exact"]
 
 
-@pytest.mark.classic("a used up filter stays as true")
 def test_filters_that_stay_above(tables: Tables) -> None:
     """What stays above calls for the same pre-filter again, and that is where it should be."""
     inner = best_of(tables.plain, 0)
     counted = agg(inner, "count_high", "bigint", "m", alias="n").filter("n >= 2")
-    settled(counted)
+    finished(counted)
     assert [b.kind for b in explain(counted).boundaries] == ["partial", "exact"]
     two = inner.withColumnRenamed("m", "score").groupBy("team").applyInPandas(udfs.top2, TOP2)
     pairs = two.filter("first >= 90 AND second >= 90")
-    settled(pairs, policy="assume")
+    finished(pairs, policy="assume")
     report = explain(pairs, policy="assume")
     assert [b.kind for b in report.boundaries] == ["split", "exact"]
 

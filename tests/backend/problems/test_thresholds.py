@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
-from tests.support.running import rewritten, safe
+from tests.support.running import named, rewritten, safe
 
 from presieve.driver.optimize import explain
 
@@ -138,13 +138,13 @@ def test_of_integers(levels: DataFrame, where: str, call: str, column: str) -> N
 
 
 def test_having(spark: SparkSession, levels: DataFrame) -> None:
-    levels.createOrReplaceTempView("levels")
-    df = spark.sql("SELECT k FROM levels GROUP BY k HAVING max(level) * 1.8 + 32 > 100")
-    boundary = rewritten(df)
-    assert boundary.prefilter == "level > 37.77777777777778D OR isnan(level)"
-    assert (boundary.kind, boundary.strength) == ("exact", "optimal")
-    df = spark.sql("SELECT k FROM levels GROUP BY k HAVING max(n) / 2 >= 3")
-    assert rewritten(df).prefilter == "n >= 6"
+    with named(levels, "levels"):
+        df = spark.sql("SELECT k FROM levels GROUP BY k HAVING max(level) * 1.8 + 32 > 100")
+        boundary = rewritten(df)
+        assert boundary.prefilter == "level > 37.77777777777778D OR isnan(level)"
+        assert (boundary.kind, boundary.strength) == ("exact", "optimal")
+        df = spark.sql("SELECT k FROM levels GROUP BY k HAVING max(n) / 2 >= 3")
+        assert rewritten(df).prefilter == "n >= 6"
 
 
 def test_a_computed_column_in_between(spark: SparkSession, levels: DataFrame) -> None:

@@ -57,12 +57,16 @@ def test_source_conjuncts_scan_and_search(scores: DataFrame) -> None:
     assert json.loads(json.dumps(plain)) == plain
 
 
-def test_why_a_filter_does_not_reach_the_scan(spark: SparkSession, scores: DataFrame) -> None:
+def test_why_a_filter_does_not_reach_the_scan(scores: DataFrame) -> None:
     computed = scores.selectExpr("team", "score * bonus AS score")
     (found,) = explain(top_two(computed), cost="always").boundaries
     assert [(r.reached, r.why) for r in found.reaches] == [
         (False, "column score is computed below the function, not read from a file")
     ]
+
+
+@pytest.mark.classic("neither columns of files nor what rows come from is told")
+def test_which_columns_and_rows_a_filter_reaches(spark: SparkSession, scores: DataFrame) -> None:
     renamed = scores.selectExpr("team", "bonus AS score")
     (found,) = explain(top_two(renamed), cost="always").boundaries
     assert [r.reached for r in found.reaches] == [True]
