@@ -89,8 +89,10 @@ def read_inputs(
     mode: str,
     *,
     pure: Sequence[Pure] = (),
+    partly: bool = False,
 ) -> Inputs | Declined:
-    """Parse the schemas and lift the fold, in which the ``pure`` functions need not be read.
+    """Parse the schemas and lift the fold, in which the ``pure`` functions need not be read;
+    ``partly``: a function of one row also as far as it is understood.
 
     Raises :class:`UsageError` on what is no input.
     """
@@ -112,7 +114,7 @@ def read_inputs(
     request = Request(columns, names, _returns(fold, returns), TIMEZONE, tuple(pure))
     lifted = lift(fold, form, request)
     if isinstance(lifted, Declined):
-        return lifted
+        return read_guards(fold, schema, returns, lifted) if partly and form else lifted
     return Inputs(with_keys(lifted, request), columns, names, chosen)
 
 

@@ -14,7 +14,6 @@ from presieve.driver.inputs import (
     TIMEZONE,
     Inputs,
     read_filter,
-    read_guards,
     read_inputs,
     zone_note,
 )
@@ -162,7 +161,7 @@ def synthesize(
         trace: Record the steps of the search in :attr:`Synthesis.trace`.
 
     Returns:
-        The answer. What cannot be handled has the kind ``"none"``, with reasons in ``declined``.
+        The answer; of kind ``"none"`` with reasons in ``declined`` where something is not handled.
 
     Raises:
         PresieveError: An argument is invalid.
@@ -174,9 +173,8 @@ def synthesize(
     """
     started = time.perf_counter()
     options = Options(budget, policy, declare=declare, pure=pure)
-    inputs = read_inputs(fold, schema, returns, keys, mode, pure=read_pure(pure))
-    if isinstance(inputs, Declined) and mode == "row":
-        inputs = read_guards(fold, schema, returns, inputs)
+    known = read_pure(pure)
+    inputs = read_inputs(fold, schema, returns, keys, mode, pure=known, partly=True)
     if isinstance(inputs, Declined):
         return _nothing(where, inputs, started)
     with progress.indicator(getattr(fold, "__name__", type(fold).__name__), started, budget):
