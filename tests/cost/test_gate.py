@@ -32,7 +32,9 @@ def site(path: Path, *, pushes: bool = True) -> SiteDecision:
     """A boundary at this path; without a pre-filter only a residual is weakened."""
     fold = SimpleNamespace(span=None)
     problem: Any = SimpleNamespace(where=M, assumptions=(), fold=fold)
-    goal: Any = SimpleNamespace(site=SimpleNamespace(problem=problem, stuck=(), source=""))
+    goal: Any = SimpleNamespace(
+        site=SimpleNamespace(problem=problem, stuck=(), source="", partly=False)
+    )
     solution = Solution(problem, "exact", P, SQL_TRUE, (), "universe", (), 0.0, 0)
     edit: Any = SimpleNamespace(
         site=SimpleNamespace(boundary=SimpleNamespace(path=path)),

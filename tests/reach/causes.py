@@ -28,4 +28,4 @@ UNKNOWN_OBJECT = "a method of an object that is not known"
 
 EXCEPT = "try and except are not read"
 COMPREHENSION = "a comprehension over a row's values is not read"
-ALWAYS_NULL = "what is NULL wherever it is known gives no filter"
+ARROW = "with Arrow, what is not read might decide how the results of other rows come"

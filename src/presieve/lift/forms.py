@@ -110,6 +110,7 @@ Form: TypeAlias = (
     | ArrayFunction
     | TableFunction
     | RowFunction
+    | GuardsFunction
     | RowsFunction
 )
 

@@ -77,7 +77,7 @@ class ReportCollector:
         for report in self.collected:
             for boundary in report.data.boundaries:
                 yield words.line(boundary, report.data.changed and boundary.kind != "none")
-            yield from map(words.function_line, report.data.functions)
+            yield from (words.function_line(f) for f in report.data.functions if f.pruned)
 
 
 def in_folder(folder: Path) -> Callable[[str], str | None]:

@@ -104,8 +104,6 @@ def test_functions_registered_for_sql(tables: Tables) -> None:
     [
         ("wrong_type", "bigint", "v"),
         ("squared", "int", "v"),
-        ("whole_or_half", "double", "score"),
-        ("grade", "bigint", "score"),
         ("numbered", "bigint", "v"),
         ("opaque", "string", "level"),
     ],
@@ -115,6 +113,15 @@ def test_what_is_not_understood_is_left_alone(
 ) -> None:
     df = with_c(tables.strange, name, returns, column).filter("c IS NOT NULL")
     assert untouched(df).declined
+
+
+@pytest.mark.parametrize(("name", "returns"), [("whole_or_half", "double"), ("grade", "bigint")])
+def test_what_is_understood_in_part(tables: Tables, name: str, returns: str) -> None:
+    """Without Arrow, a value of another class than the declared type's is NULL."""
+    df = with_c(tables.strange, name, returns, "score")
+    assert rewritten(df.filter("c IS NOT NULL")).kind == "partial"
+    with_arrow = with_c(tables.strange, "grade", "bigint", "score", arrow=True)
+    assert untouched(with_arrow.filter("c IS NOT NULL")).declined
 
 
 def test_integers_for_doubles_are_null_without_arrow(tables: Tables) -> None:

@@ -32,6 +32,7 @@ ENTRIES = [
         "boolean",
         "c",
         pools={"code": [None, "", "de", "DE", "US", "\u0131t"]},
+        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.tier,
@@ -65,6 +66,7 @@ ENTRIES = [
         "int",
         "c >= 2023",
         pools={"number": [None, "", "ORD-2023-1", "ORD-2021-77", "ORD-20", "x"]},
+        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.body_mass_index,
@@ -73,6 +75,7 @@ ENTRIES = [
         "double",
         "c >= 30",
         pools={"kg": [None, 50.0, 120.0], "cm": [None, 0.0, -1.0, 160.0, 190.0]},
+        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.days_late,
@@ -80,6 +83,7 @@ ENTRIES = [
         "due date, delivered date",
         "int",
         "c > 0",
+        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.is_working_day,
@@ -87,7 +91,7 @@ ENTRIES = [
         "day date",
         "boolean",
         "c",
-        missed=causes.ALWAYS_NULL,
+        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.severity,
@@ -126,6 +130,7 @@ ENTRIES = [
         "lat1 double, lon1 double, lat2 double, lon2 double",
         "double",
         "c < 10",
+        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.age_group,
@@ -173,6 +178,7 @@ ENTRIES = [
         "date",
         "c >= DATE '2024-01-01'",
         pools={"text": [None, "", "2024-01-05", "2023-12-31", "2024-13-01", "05.01.2024"]},
+        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.bucket,

@@ -60,9 +60,15 @@ def logged() -> Iterator[list[str]]:
 
 
 def left_alone(df: DataFrame, naive: DataFrame, why: str, *, policy: Policy = "default") -> None:
-    """The very same object comes back, the log says why, and the tempting rewrite is wrong."""
+    """The very same object comes back, or one with fewer columns below its functions; the log says
+    why, and the tempting rewrite is wrong.
+    """
     with logged() as lines:
-        assert optimize(df, policy=policy) is df
+        better = optimize(df, policy=policy)
+    if any(f.pruned for f in explain(df, policy=policy).functions):
+        assert outcome(better) == outcome(df)
+    else:
+        assert better is df
     assert any(why in line for line in lines), lines
     tempting(df, naive)
 

@@ -26,10 +26,11 @@ from presieve.lift.execution.expressions import condition
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
 from presieve.lift.execution.statements import execute, machine
-from presieve.lift.forms import Lifted
+from presieve.lift.forms import Lifted, RowFunction
 from presieve.lift.python.source import Source
 from presieve.lift.values.symbolic import NONE, Value
 from presieve.semantics.build import and_, ite, or_, some
+from presieve.semantics.types import SchemaColumn
 
 _MOST = 60
 """Statements that are executed, on all paths together."""
@@ -42,6 +43,7 @@ def lift_guards(
     nothing is known.
     """
     columns = attempt.values(single=True)
+    _check_batches(attempt.row_form, attempt.request.returns[0])
     m = machine(function, source, columns)
     m.begin(Stage.AFTER)
     guards = _Guards(m)
@@ -68,6 +70,17 @@ def lift_guards(
     name = source.node.name
     fold = Fold(name, columns.columns(), columns.keys(), (), (made,), FALSE, raises, span)
     return replace(lifted(columns, fold, source.text), known=sure)
+
+
+def _check_batches(form: RowFunction, column: SchemaColumn) -> None:
+    """Decline where the other rows of a batch may matter to what becomes of a result. Arrow takes
+    the results of a batch as values of the declared type and, where one of them is none, makes
+    something else of all of them first (``worker.py``, ``pa.array(converted).cast``). Of what is
+    not read nobody knows what it returns. Texts are made of results one by one before that.
+    """
+    if form.arrow and column.type != "string":
+        reason = "with Arrow, what is not read might decide how the results of other rows come"
+        raise DeclineSignal("return-type", reason)
 
 
 def with_known(guards: Lifted, name: str) -> tuple[Lifted, Var]:
