@@ -183,6 +183,20 @@ def rolled(pdf):
     return pdf
 
 
+def rolled_over_some(pdf):
+    pdf = pdf.loc[~pdf["x"].isna()].copy()
+    pdf["m"] = pdf["x"].rolling(3, center=True, min_periods=1).median()
+    pdf["n"] = pdf["y"].expanding().max()
+    return pdf
+
+
+def resampled(pdf):
+    key = pdf["k"].iloc[0]
+    daily = pdf.set_index("t")["x"].groupby(lambda t: t % 2).mean().interpolate().reset_index()
+    daily["k"] = key
+    return daily[["k", "x"]]
+
+
 def dicts_per_group(key, pdf):
     result = {"k": key[0], "n": len(pdf)}
     for c in FEATURES:
@@ -217,6 +231,19 @@ KEEPING = [
 ]
 
 # --- what spoils the key ---------------------------------------------------------------------------
+
+
+def rolled_over_others(pdf):
+    part = pdf[pdf["t"] > 1].copy()
+    part["m"] = pdf["x"].rolling(2).mean()
+    return part
+
+
+def changed_after_resampling(pdf):
+    daily = pdf.set_index("t")["x"].groupby(lambda t: t % 2).mean().interpolate().reset_index()
+    daily["k"] = pdf["k"].iloc[0]
+    daily.loc[daily["x"] > 1, "k"] = 0
+    return daily[["k", "x"]]
 
 
 def changed_view(pdf):

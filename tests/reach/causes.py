@@ -18,7 +18,6 @@ OVERWRITTEN = "a column that is assigned counts as read, as it decides on the or
 OUTSIDE_TABLE = "a table of the closure is not followed"
 PYTHON_ROWS = "lists that Python makes row by row are not followed"
 RECORDS = "to_dict('records') reads all columns"
-ROLLING = "what rolling gives is not known to have the rows of its column"
 SEED = "a fixed seed counts as random"
 SHAPE_METHOD = "the table that this method gives is not followed"
 SPLIT = "texts that are split are not followed item by item"

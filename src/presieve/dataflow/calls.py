@@ -22,12 +22,14 @@ from presieve.dataflow.registry import (
     ITEMS_METHODS,
     SEPARATE,
     TABLE_METHODS,
+    WINDOW_METHODS,
     Model,
 )
 from presieve.dataflow.state import State, join_states
 from presieve.dataflow.values import (
     DATA,
     NONE,
+    WINDOW,
     Column,
     Function,
     Grouped,
@@ -36,6 +38,7 @@ from presieve.dataflow.values import (
     Method,
     Opaque,
     Ref,
+    Table,
     TupleV,
     Value,
     is_fixed,
@@ -103,6 +106,8 @@ def _method(s: State, owner: Value, name: str) -> Model | None:
     if s.items(owner) is not None:
         return ITEMS_METHODS.get(name)
     match owner:
+        case Indexer(Column(), name=how) if how == WINDOW:
+            return WINDOW_METHODS.get(name)
         case Column() | Indexer(Column()):
             return COLUMN_METHODS.get(name)
         case Grouped():
@@ -225,8 +230,18 @@ def unknown_method(made: Call) -> Value:
         # It comes out again as anything.
         for value in given:
             a.escapes(s, value, node, f"{written}()")
+    if _is_new_table(made, packages):
+        return s.make(made.site(), lambda place: Table((), place, Column(), sure=False))
     reach = s.reachable(frozenset().union(*map(reach_of, (made.owner, *given))))
     return Opaque(reach, packages)
+
+
+def _is_new_table(made: Call, packages: frozenset[str] | None) -> bool:
+    """Whether a method gives a table of its own, of which nothing else is known: whatever it is of
+    pandas that has ``reset_index``, it gives a copy, with its labels as columns.
+    """
+    own = isinstance(made.owner, Opaque) and packages is not None and packages <= _DATA
+    return own and made.name == "reset_index" and not made.args and made.named.keys() <= {"names"}
 
 
 _KEEPING = frozenset(

@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from presieve.dataflow.context import Call
-from presieve.dataflow.registry import of_column, separate
+from presieve.dataflow.registry import of_column, of_window, separate
 from presieve.dataflow.values import (
     DATA,
+    WINDOW,
     Column,
     Indexer,
     Opaque,
@@ -185,7 +186,7 @@ def _reduced(call: Call) -> Value | None:
 
 
 @of_column(
-    *("rolling", "expanding", "ewm", "groupby", "value_counts", "describe", "agg", "aggregate"),
+    *("groupby", "value_counts", "describe", "agg", "aggregate"),
     *("to_dict", "items", "iteritems", "explode", "split", "extract", "get", "join", "cat"),
     *("align", "reindex", "set_axis", "asof", "resample", "to_period", "to_timestamp", "keys"),
     *("findall", "partition", "rsplit", "get_dummies", "isocalendar", "to_pydatetime", "filter"),
@@ -195,3 +196,21 @@ def _other(call: Call) -> Value | None:
         return None
     called_back(call)
     return Opaque(own_column(call).memory, _SERIES)
+
+
+@of_column("rolling", "expanding", "ewm")
+def _windows(call: Call) -> Value | None:
+    return Indexer(own_column(call), WINDOW) if _plain(call) else None
+
+
+@of_window(
+    *("mean", "sum", "median", "std", "var", "min", "max", "count", "quantile", "skew", "kurt"),
+    *("sem", "rank", "apply"),
+)
+def _windowed(call: Call) -> Value | None:
+    """A value for each row."""
+    if not _plain(call):
+        return None
+    called_back(call)
+    column = own_column(call)
+    return Column(rows=column.rows, name=column.name)

@@ -14,6 +14,7 @@ Model: TypeAlias = Callable[[Call], Value | None]
 FUNCTIONS: dict[str, Model] = {}
 TABLE_METHODS: dict[str, Model] = {}
 COLUMN_METHODS: dict[str, Model] = {}
+WINDOW_METHODS: dict[str, Model] = {}
 GROUPED_METHODS: dict[str, Model] = {}
 ITEMS_METHODS: dict[str, Model] = {}
 
@@ -53,6 +54,11 @@ def of_table(*names: str) -> Callable[[Model], Model]:
 def of_column(*names: str) -> Callable[[Model], Model]:
     """A model of methods of Series and arrays."""
     return _into(COLUMN_METHODS, names)
+
+
+def of_window(*names: str) -> Callable[[Model], Model]:
+    """A model of methods of ``rolling`` and the like."""
+    return _into(WINDOW_METHODS, names)
 
 
 def of_grouped(*names: str) -> Callable[[Model], Model]:

@@ -129,10 +129,14 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class Indexer:
-    """``table.loc``, ``table.iloc``, ``series.iloc`` and the like."""
+    """``table.loc``, ``table.iloc``, ``series.iloc`` and the like; ``WINDOW``: ``rolling(...)``."""
 
     owner: Value
     name: str
+
+
+WINDOW = "window"
+"""The name of an indexer that is the windows of a column."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,6 @@ ENTRIES = [
         keys="plant tag",
         reads="plant tag ts value quality",
         pools={"quality": ["GOOD", "GOOD", "BAD", None]},
-        misses={"keys": causes.ROLLING},
     ),
     Entry(
         cleaning.hampel,
@@ -109,6 +108,5 @@ ENTRIES = [
         "pipe string, ts timestamp, flow double, valve string",
         by="pipe",
         keys="pipe",
-        misses={"keys": causes.ROLLING},
     ),
 ]

@@ -26,7 +26,6 @@ ENTRIES = [
         by="device_id",
         keys="device_id",
         reads="device_id measured_at temperature",
-        misses={"keys": causes.SHAPE_METHOD},
     ),
     Entry(
         series.outages,
