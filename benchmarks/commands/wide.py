@@ -18,7 +18,7 @@ from presieve.cli.steps import steps
 def command(
     size: Annotated[
         int, typer.Option("--rows", min=1000, help="The rows of the table of 60 columns.")
-    ] = 1_000_000,
+    ] = 3_000_000,
     runs: opt.Turns = 3,
     data: opt.Data = None,
     ledger: opt.Ledger = None,

@@ -16,8 +16,8 @@ from presieve.driver.optimize import explain, optimize
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ROWS_PER_GROUP = 500
-LAYOUT = 1
+ROWS_PER_GROUP = 5_000
+LAYOUT = 2
 """Part of the file's name: raise it when what is generated changes."""
 
 

@@ -139,6 +139,8 @@ def test_a_text_decides_how_integers_come(spark: SparkSession, tmp_path: Path) -
     df = table.mapInPandas(udfs.of_integers, RESULT)
     assert counted(table.select("x", "y").mapInPandas(udfs.of_integers, RESULT)) != counted(df)
     assert kept(df).columns == (3, 3)
+    if is_connect(df):
+        return  # batches that are cut alike are not seen
     numbers = table.selectExpr("x", "y", "x AS z").mapInPandas(udfs.of_integers, RESULT)
     assert pruned(numbers).read == ("x", "y")
 
