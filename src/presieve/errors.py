@@ -45,6 +45,13 @@ class Span:
         return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
 
 
+def place_json(span: Span | None) -> dict[str, object]:
+    """``file``, ``line`` and ``column``, None where the place is unknown."""
+    if span is None:
+        return {"file": None, "line": None, "column": None}
+    return {"file": span.file, "line": span.line, "column": span.column}
+
+
 @dataclass(frozen=True, slots=True)
 class Declined:
     """Why something was left alone. ``code`` is stable and documented, ``reason`` is a sentence."""
@@ -59,13 +66,7 @@ class Declined:
 
     def to_json(self) -> dict[str, object]:
         """The public shape: ``code``, ``reason``, ``line``, ``column`` (and ``file``)."""
-        return {
-            "code": self.code,
-            "reason": self.reason,
-            "file": self.span.file if self.span else None,
-            "line": self.span.line if self.span else None,
-            "column": self.span.column if self.span else None,
-        }
+        return {"code": self.code, "reason": self.reason, **place_json(self.span)}
 
 
 class DeclineSignal(PresieveError):

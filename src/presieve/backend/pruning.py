@@ -21,6 +21,7 @@ from presieve.backend.problems.columns import (
     TABLES,
     ColumnUse,
     has_tables,
+    ignores_corrupt_files,
     may_raise,
     read_column_use,
 )
@@ -68,7 +69,7 @@ def open_functions(opened: Opened, df: DataFrame, *, changed: bool) -> Functions
     if changed or opened.written is not None:
         plan = gateway.analyzed(df)
         root = gateway.tree(plan)
-    against = session_declines(gateway, plan)
+    against = session_declines(gateway, plan) or ignores_corrupt_files(gateway)
     found: list[ColumnUse] = []
     for number, node in enumerate(boundaries(root)):
         if simple_kind(node) in TABLES:

@@ -60,6 +60,11 @@ class Dataflow:
     effects: tuple[Effect, ...]
     notes: tuple[Note, ...]
 
+    @property
+    def missed(self) -> tuple[Effect, ...]:
+        """The effects that somebody counts on, if a call is left out. Nobody counts on messages."""
+        return tuple(e for e in self.effects if e.kind != "message")
+
 
 def dataflow(request: Request) -> Dataflow:
     """What holds of a function. Declines as :func:`function_source` where its text is not known."""

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import FunctionType
 
+from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import Request as Dataflow
-from presieve.dataflow.missed import missed
 from presieve.driver.arguments import check_text, check_texts
 from presieve.errors import Declined, DeclineSignal, UsageError, meant
 from presieve.ir.fold import Column, Fold, Mode, Problem
@@ -114,30 +114,26 @@ def read_inputs(
     request = Request(columns, names, _returns(fold, returns), TIMEZONE, tuple(pure))
     lifted = lift(fold, form, request)
     if isinstance(lifted, Declined):
-        return read_guards(fold, schema, returns, lifted) if partly and form else lifted
+        return _guards(fold, form, request, lifted) if partly and form else lifted
     return Inputs(with_keys(lifted, request), columns, names, chosen)
 
 
-def read_guards(fold: object, schema: str, returns: str | None, why: Declined) -> Inputs | Declined:
+def _guards(fold: object, form: RowFunction, request: Request, why: Declined) -> Inputs | Declined:
     """A function of one row as far as it is understood, up to ``why`` it is not as a whole; that,
     where nothing is, or where a call might be missed.
     """
-    columns = parse_schema(schema)
-    names = tuple(c.name for c in columns)
-    kind = evaluation_type(getattr(fold, "evalType", None))
-    arrow = kind is None or kind.number not in SCALAR or kind.arrow
-    request = Request(columns, names, _returns(fold, returns), TIMEZONE)
     function = getattr(fold, "func", fold)
     try:
-        if not isinstance(function, FunctionType) or missed(Dataflow(function, "row", ())):
+        if not isinstance(function, FunctionType) or dataflow(Dataflow(function, "row", ())).missed:
             return why
     except DeclineSignal:
         return why
-    guards = lift(fold, GuardsFunction(arrow=arrow), request)
+    guards = lift(fold, GuardsFunction(form.columns, form.arrow), replace(request, pure=()))
     if isinstance(guards, Declined):
         return why
     lifted, known = with_known(guards, function.__name__)
-    return Inputs(with_keys(lifted, request), columns, names, Mode.GROUPED, known, why)
+    lifted = with_keys(lifted, request)
+    return Inputs(lifted, request.schema, request.keys, Mode.GROUPED, known, why)
 
 
 def with_keys(lifted: Lifted, request: Request) -> Lifted:

@@ -227,19 +227,30 @@ def _class(attempt: Attempt) -> Lifted:
 
 
 def _row_function(attempt: Attempt) -> Lifted:
-    function, form, request = _function(attempt.obj), attempt.form, attempt.request
-    assert isinstance(form, RowFunction)
+    function, request = _function(attempt.obj), attempt.request
     source = function_source(function)
-    if not form.columns:
-        form = replace(form, columns=_series(_detect(function, source, request), "columns"))
-    check_row_columns(form, request)
-    if isinstance(form, GuardsFunction):
-        inputs = _inputs(function, form, request, source)
-        return lift_guards(replace(attempt, form=form), function, source, inputs)
+    form = _row_form(attempt, function, source)
     columns = attempt.values(single=True)
     returns = Returns(request.returns, table=False, rows=False, pandas=False, row=form)
     inputs = _inputs(function, form, request, source)
     return lifted(columns, lift_function(function, source, inputs, columns, returns), source.text)
+
+
+def _guards(attempt: Attempt) -> Lifted:
+    function = _function(attempt.obj)
+    source = function_source(function)
+    form = _row_form(attempt, function, source)
+    inputs = _inputs(function, form, attempt.request, source)
+    return lift_guards(replace(attempt, form=form), function, source, inputs)
+
+
+def _row_form(attempt: Attempt, function: FunctionType, source: Source) -> RowFunction:
+    """The form with the columns that are passed, all of them of types that are read."""
+    form, request = attempt.row_form, attempt.request
+    if not form.columns:
+        form = replace(form, columns=_series(_detect(function, source, request), "columns"))
+    check_row_columns(form, request)
+    return form
 
 
 def _group_function(attempt: Attempt) -> Lifted:
@@ -258,7 +269,7 @@ _ENTRIES: dict[type[Form | None], Callable[[Attempt], Lifted]] = {
     RowClass: _class,
     StateClass: _class,
     RowFunction: _row_function,
-    GuardsFunction: _row_function,
+    GuardsFunction: _guards,
     RowsFunction: lift_rows,
     SeriesFunction: _group_function,
     FrameFunction: _group_function,

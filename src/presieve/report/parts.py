@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias
 
-from presieve.errors import Span
+from presieve.errors import Span, place_json
 
 Fate: TypeAlias = Literal["below", "implied", "weakened", "replaced", "stays"]
 
@@ -114,11 +114,4 @@ class Remark:
 
     def to_json(self) -> dict[str, Any]:
         """In JSON's types."""
-        span = self.span
-        return {
-            "subject": self.subject,
-            "text": self.text,
-            "file": span.file if span else None,
-            "line": span.line if span else None,
-            "column": span.column if span else None,
-        }
+        return {"subject": self.subject, "text": self.text, **place_json(self.span)}

@@ -51,10 +51,11 @@ def _by_columns(gateway: ClassicGateway, form: str, base: Handle) -> bool:
     """As :attr:`Source.by_columns`, of files."""
     given = ((name, base.options().get(name)) for name in _OPTIONS)
     options = {name: str(value.get()) for name, value in given if value.isDefined()}
-    if not form.lower().startswith(tuple(SOURCES + p for p in PARSED)):
-        return by_columns({**options, "mode": "PERMISSIVE"}, (), "")
-    corrupt = gateway.conf(f"spark.sql.{CORRUPT_RECORD}", "_corrupt_record")
-    return by_columns(options, [str(n) for n in base.schema().fieldNames()], corrupt)
+
+    def columns() -> list[str]:
+        return [str(name) for name in base.schema().fieldNames()]
+
+    return by_columns(form.removeprefix(SOURCES), options, columns, gateway.conf)
 
 
 def _is(gateway: ClassicGateway, thing: Handle, package: str, name: str) -> bool:

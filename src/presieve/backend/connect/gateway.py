@@ -30,12 +30,7 @@ from presieve.backend.connect.pruned import pruned
 from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.connect.separate import separated
 from presieve.backend.connect.splitting import repeatable, split
-from presieve.backend.effects.sources import (
-    CORRUPT_RECORD,
-    PARSED,
-    SERVER_FORMATS,
-    by_columns,
-)
+from presieve.backend.effects.sources import PARSED, SERVER_FORMATS, by_columns
 from presieve.backend.gateway import GatewayError, Source
 from presieve.backend.notes import NOTES
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
@@ -334,13 +329,9 @@ class ConnectGateway:
             table = _format(self._client.provider(str(read.named_table.unparsed_identifier)))
             return replace(table, by_columns=table.names[-1] in PARSED)
         source = _format(str(read.data_source.format))
-        options = dict(read.data_source.options)
-        if source.names[-1] not in PARSED:
-            return replace(source, by_columns=by_columns({**options, "mode": "PERMISSIVE"}, (), ""))
-        corrupt = self.conf(f"spark.sql.{CORRUPT_RECORD}", "_corrupt_record")
-        return replace(
-            source, by_columns=by_columns(options, [f.name for f in leaf.output], corrupt)
-        )
+        form, options = source.names[-1], dict(read.data_source.options)
+        names = [f.name for f in leaf.output]
+        return replace(source, by_columns=by_columns(form, options, lambda: names, self.conf))
 
     def scan_metadata(self, plan: Operator) -> list[tuple[str, dict[str, str]]]:
         """What Spark's drawing of the physical plan says of scans."""

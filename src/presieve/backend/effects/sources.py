@@ -12,7 +12,7 @@ or 16 where the column is of such a type, but compares statistics with all of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, Boundary
@@ -42,16 +42,27 @@ PARSED = ("json", "csv", "xml")
 CORRUPT_RECORD = "columnNameOfCorruptRecord"
 
 
-def by_columns(options: Mapping[str, str], columns: Iterable[str], corrupt: str) -> bool:
-    """Whether rows of a parsed format may depend on which columns are read: malformed records are
-    dropped or fail the job (``mode``), or go into a column of their own, ``corrupt`` by default
-    (``FailureSafeParser``, which sees those records that the columns that are read show).
+def by_columns(
+    form: str,
+    options: Mapping[str, str],
+    columns: Callable[[], Iterable[str]],
+    conf: Callable[[str, str], str],
+) -> bool:
+    """Whether rows of files may depend on which columns are read: files that cannot be read are
+    left out, or malformed records of a parsed format (``form``) are dropped, fail the job
+    (``mode``) or go into a column of their own (``FailureSafeParser``, which sees those records
+    that the columns that are read show). ``columns`` and ``conf`` ask the session.
     """
     given = {k.lower(): v for k, v in options.items()}
-    permissive = given.get("mode", "PERMISSIVE").upper() == "PERMISSIVE"
-    name = given.get(CORRUPT_RECORD.lower(), corrupt).lower()
-    skips = given.get("ignorecorruptfiles", "false").lower() != "false"
-    return not permissive or skips or name in {c.lower() for c in columns}
+    if given.get("ignorecorruptfiles", "false").lower() != "false":
+        return True
+    if not form.lower().startswith(PARSED):
+        return False
+    if given.get("mode", "PERMISSIVE").upper() != "PERMISSIVE":
+        return True
+    name = given.get(CORRUPT_RECORD.lower())
+    name = conf(f"spark.sql.{CORRUPT_RECORD}", "_corrupt_record") if name is None else name
+    return name.lower() in {c.lower() for c in columns()}
 
 
 FAITHFUL: frozenset[tuple[str, ...]] = frozenset(

@@ -18,7 +18,6 @@ from presieve.backend.catalyst.boundary import (
     MAPS,
     PROJECT,
     Boundary,
-    Call,
     simple_kind,
 )
 from presieve.backend.catalyst.definitions import CTE_REFERENCE
@@ -28,7 +27,7 @@ from presieve.backend.catalyst.trees import Node, expr_id, walk
 from presieve.backend.effects.errors import may_not_arrive
 from presieve.backend.effects.raising import errors_in_input
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.problems.functions import load
+from presieve.backend.problems.functions import load, table_request, takes_pandas
 from presieve.backend.statistics.footers import RELATION
 from presieve.dataflow.analysis import Dataflow, dataflow
 from presieve.dataflow.context import Request
@@ -110,39 +109,22 @@ def read_column_use(
 
 def _request(gateway: Gateway, handle: Handle, node: Node, boundary: Boundary) -> Request:
     (call,) = boundary.calls
-    is_map = boundary.kind in MAPS
-    if call.arrow or (call.streamed and not is_map):
+    if not takes_pandas(boundary, call):
         reason = f"{call.name} is a function of Arrow tables or of the batches of a group"
         raise DeclineSignal("eval-type", reason)
     function = load(gateway, gateway.group_function(handle), call)
     if not isinstance(function, FunctionType):
         raise DeclineSignal("no-source", f"{call.name} is not a plain Python function")
-    table = _names(boundary, call)
-    if is_map:
-        return Request(function, "batches", table)
-    return Request(function, "group", table, _keys(node, boundary), _beside(boundary))
-
-
-def _names(boundary: Boundary, call: Call) -> tuple[str, ...]:
-    by_id = {a.id: a.name for a in boundary.inputs}
-    return tuple(by_id[i] for i in call.arguments)
+    return table_request(function, boundary, _keys(node, boundary))
 
 
 def _keys(node: Node, boundary: Boundary) -> tuple[str, ...]:
     """The grouping columns in the key's order; names that no column has for expressions."""
     by_id = {a.id: a.name for a in boundary.inputs}
-    if boundary.kind in COGROUPS:
+    if boundary.kind not in FLAT_MAPS:
         return tuple(by_id[k] for k in boundary.keys)
     ids = [expr_id(tree[0]) for tree in node.fields["groupingAttributes"]]
     return tuple(by_id.get(i, f"\0{at}") for at, i in enumerate(ids))
-
-
-def _beside(boundary: Boundary) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    side = boundary.beside
-    if side is None:
-        return None
-    by_id = {a.id: a.name for a in side.inputs}
-    return tuple(by_id.values()), tuple(by_id[k] for k in side.keys)
 
 
 def _inputs(node: Node, boundary: Boundary, answer: Dataflow) -> Iterator[Input]:
@@ -170,7 +152,7 @@ def _input(
 def _against(gateway: Gateway, plan: Handle, node: Node, answer: Dataflow) -> Declined | None:
     """Why no column can be left out."""
     if answer.reads is None:
-        effect = next((e for e in answer.effects if e.kind != "message"), None)
+        effect = next(iter(answer.missed), None)
         why = "the function is not followed" if effect is None else effect.reason
         span = None if effect is None else effect.span
         return Declined("operator", f"all columns are handed over: {why}", span)
@@ -219,9 +201,6 @@ def _sources(gateway: Gateway, plan: Handle, root: Node, node: Node) -> Declined
     leaves = [n for n in walk(node) if not n.children]
     if any(n.kind == CTE_REFERENCE for n in leaves):
         leaves = [n for n in walk(root) if not n.children]
-    if _flag(gateway.conf(_IGNORE_CORRUPT, "false")):
-        reason = f"{_IGNORE_CORRUPT} is true: rows depend on which columns are read"
-        return Declined("conf", reason)
     for leaf in leaves:
         if leaf.kind != CTE_REFERENCE and gateway.source(gateway.node(plan, leaf.path)).by_columns:
             return Declined("source", "the source drops or records rows that are malformed")
@@ -231,8 +210,11 @@ def _sources(gateway: Gateway, plan: Handle, root: Node, node: Node) -> Declined
 _IGNORE_CORRUPT = "spark.sql.files.ignoreCorruptFiles"
 
 
-def _flag(text: str) -> bool:
-    return text.lower() != "false"
+def ignores_corrupt_files(gateway: Gateway) -> Declined | None:
+    """Why nothing can be left out in a session that goes on where a file cannot be read."""
+    if gateway.conf(_IGNORE_CORRUPT, "false").lower() == "false":
+        return None
+    return Declined("conf", f"{_IGNORE_CORRUPT} is true: rows depend on which columns are read")
 
 
 def may_raise(gateway: Gateway, plan: Handle, root: Node, input_: Input) -> frozenset[int]:

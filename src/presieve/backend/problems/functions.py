@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import pickle
+from types import FunctionType
 
-from presieve.backend.catalyst.boundary import Boundary, Call
+from presieve.backend.catalyst.boundary import MAPS, Boundary, Call
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.pickled import together
+from presieve.dataflow.context import Request
 from presieve.errors import DeclineSignal
 from presieve.lift.entry.group_fold import group_fold_under
 from presieve.lift.forms import ArrayFunction, Form, SeriesFunction
@@ -84,3 +86,25 @@ def takes_key(function: object, boundary: Boundary, call: Call) -> bool:
         )
         raise DeclineSignal("grouping-expression", reason)
     return True
+
+
+def takes_pandas(boundary: Boundary, call: Call) -> bool:
+    """Whether a function of tables is handed whole tables, or batches, of pandas."""
+    return not call.arrow and (boundary.kind in MAPS or not call.streamed)
+
+
+def table_request(function: FunctionType, boundary: Boundary, keys: tuple[str, ...]) -> Request:
+    """What the dataflow analysis is asked of a function of tables of pandas; ``keys`` are the names
+    of the grouping columns in the key's order.
+    """
+    (call,) = boundary.calls
+    by_id = {a.id: a.name for a in boundary.inputs}
+    table = tuple(by_id[i] for i in call.arguments)
+    if boundary.kind in MAPS:
+        return Request(function, "batches", table)
+    side = boundary.beside
+    if side is None:
+        return Request(function, "group", table, keys)
+    other = {a.id: a.name for a in side.inputs}
+    beside = (tuple(other.values()), tuple(other[k] for k in side.keys))
+    return Request(function, "group", table, keys, beside)

@@ -19,11 +19,12 @@ from presieve.backend.problems.functions import (
     handle,
     load,
     takes_key,
+    takes_pandas,
 )
-from presieve.backend.problems.passed import fold_of_keys, fold_of_rows
+from presieve.backend.problems.passed import Unlifted, unlifted
 from presieve.backend.problems.setting import Setting
+from presieve.dataflow.analysis import dataflow
 from presieve.dataflow.context import Request as DataflowRequest
-from presieve.dataflow.missed import missed
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Output
 from presieve.ir.sorts import BOOL, Option
@@ -91,19 +92,18 @@ def read_lifted(
         try:
             return functions.row_by_row()
         except DeclineSignal as signal:
-            return functions.only_passed(signal.declined)
+            return functions.passed_on(signal.declined)
     if boundary.beside is not None:
-        return LiftedBoundary(boundary, names, (functions.only_keys(TWO_GROUPS),), TWO_GROUPS)
+        return functions.passed_on(TWO_GROUPS)
     try:
         calls, unknown = functions.of_groups()
         return LiftedBoundary(boundary, names, apart(calls), None, unknown)
     except DeclineSignal as signal:
         why = signal.declined
     if boundary.kind != "Aggregate":
-        for attempt in (functions.row_by_row, partial(functions.only_passed, why)):
-            with suppress(DeclineSignal):
-                return attempt()
-    return LiftedBoundary(boundary, names, (functions.only_keys(why),), why)
+        with suppress(DeclineSignal):
+            return functions.row_by_row()
+    return functions.passed_on(why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class _Functions:
         function = self._load(call)
         if not isinstance(function, FunctionType):
             raise DeclineSignal("not-a-function", f"{call.name} is not a plain function")
-        if missed(DataflowRequest(function, "row", ())):
+        if dataflow(DataflowRequest(function, "row", ())).missed:
             raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")
         return self._python(call, partly=True)
 
@@ -195,44 +195,38 @@ class _Functions:
         kept = output_var(made.name, made.sort)
         return LiftedBoundary(single, names, (replace(lifted, fold=fold),), kept=kept)
 
-    def only_keys(self, why: Declined) -> Lifted:
-        """The fold of a function that does not lift, with those outputs only that hold the key.
-        Raises ``why`` where there are none.
+    def passed_on(self, why: Declined) -> LiftedBoundary:
+        """A function of tables that does not lift, with those outputs only that hold a column of
+        the row that they are made of, or else the group's key. Raises ``why`` where there are none.
         """
-        call, function = self._of_tables(why)
-        takes_key(function, self.boundary, call)
-        lifted = fold_of_keys(function, call, self.boundary, self.names)
-        return _only(lifted, call, why)
+        boundary, call = self.boundary, self.boundary.calls[0]
+        if boundary.kind == "Aggregate" or not takes_pandas(boundary, call):
+            raise DeclineSignal.of(why)
+        function = load(self.gateway, self.gateway.group_function(self.node), call)
+        if not isinstance(function, FunctionType):
+            raise DeclineSignal.of(why)
+        if boundary.kind in MAPS:
+            return self._rows_passed(unlifted(function, boundary), why)
+        takes_key(function, boundary, call)
+        found = unlifted(function, boundary)
+        if boundary.beside is None:
+            with suppress(DeclineSignal):
+                return self._rows_passed(found, why)
+        return LiftedBoundary(
+            boundary, self.names, (_only(found.fold_of_keys(self.names), why),), why
+        )
 
-    def only_passed(self, why: Declined) -> LiftedBoundary:
-        """A function that does not lift and makes its rows of one row each, with those outputs only
-        that hold a column of their row, where it passes on more than the key. Raises ``why`` where
-        it does not.
-        """
-        call, function = self._of_tables(why)
+    def _rows_passed(self, found: Unlifted, why: Declined) -> LiftedBoundary:
+        """Each row as a group. Raises ``why`` where no more than the key is passed on."""
         boundary = self.boundary
-        if boundary.kind not in MAPS:
-            takes_key(function, boundary, call)
         single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
         names = read_names(single)
-        lifted = _only(fold_of_rows(function, call, boundary, names), call, why)
+        lifted = _only(found.fold_of_rows(names), why)
         of_key = {k.name for k in self.names.keys} if boundary.kind not in MAPS else set()
         read = {v.name for o in lifted.fold.outputs for v in variables(o.term)}
         if read <= of_key:
             raise DeclineSignal.of(why)
         return LiftedBoundary(single, names, (lifted,), why)
-
-    def _of_tables(self, why: Declined) -> tuple[Call, FunctionType]:
-        """The function of tables of pandas. Raises ``why`` where it is something else."""
-        boundary = self.boundary
-        call = boundary.calls[0]
-        streamed = call.streamed and boundary.kind not in MAPS
-        if boundary.kind == "Aggregate" or call.arrow or streamed:
-            raise DeclineSignal.of(why)
-        function = load(self.gateway, self.gateway.group_function(self.node), call)
-        if not isinstance(function, FunctionType):
-            raise DeclineSignal.of(why)
-        return call, function
 
     def _native(self, call: Call, native: NativeCall) -> Lifted | Declined:
         gateway, node = self.gateway, self.node
@@ -290,10 +284,10 @@ class _Functions:
         return tuple(schema_column(by_id[i]) for i in read)
 
 
-def _only(lifted: Lifted, call: Call, why: Declined) -> Lifted:
+def _only(lifted: Lifted, why: Declined) -> Lifted:
     if not lifted.fold.outputs:
         raise DeclineSignal.of(why)
-    return replace(lifted, fold=replace(lifted.fold, name=call.name, span=why.span))
+    return replace(lifted, fold=replace(lifted.fold, span=why.span))
 
 
 def _lifted(function: object, form: Form, request: Request) -> Lifted:

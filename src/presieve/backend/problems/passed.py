@@ -17,13 +17,13 @@ keys.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import FunctionType
 
-from presieve.backend.catalyst.boundary import MAPS, Boundary, Call, Side
+from presieve.backend.catalyst.boundary import MAPS, Boundary
 from presieve.backend.catalyst.names import Names, key_columns
+from presieve.backend.problems.functions import table_request
 from presieve.dataflow.analysis import Dataflow, dataflow
-from presieve.dataflow.context import Request
 from presieve.ir.fold import Column, Fold, Output
 from presieve.ir.ops import app
 from presieve.ir.terms import Op, Scope, Term, Var
@@ -41,25 +41,56 @@ all are equal, as in a group, or none is NULL.
 """
 
 
-def fold_of_keys(function: FunctionType, call: Call, boundary: Boundary, names: Names) -> Lifted:
-    """The outputs that hold one of the keys, if there are any. Raises :class:`DeclineSignal`."""
-    answer = _answer(function, call, boundary)
-    return _lifted(function, boundary, _fold(call, boundary, names, answer.keys))
+@dataclass(frozen=True, slots=True)
+class Unlifted:
+    """A function of tables that does not lift, and what the analysis says of it."""
+
+    function: FunctionType
+    boundary: Boundary
+    answer: Dataflow
+
+    def fold_of_keys(self, names: Names) -> Lifted:
+        """The outputs that hold one of the keys, if there are any."""
+        return self._fold(names, self.answer.keys)
+
+    def fold_of_rows(self, names: Names) -> Lifted:
+        """The outputs that hold a column of their row, if there are any; ``names`` are those of the
+        boundary where each row is a group.
+
+        What else the function makes of a row must not depend on the other rows either: the type
+        that pandas gives a column of integers does, where it holds NULL.
+        """
+        reads = self.answer.reads
+        read = (k for k in names.keys if reads is None or k.name in reads)
+        found = [_variable(k) for k in read if k.nullable and k.type in _ONE_TYPE]
+        facts = tuple(assumed(NO_NULL, _there(Var(Scope.KEY, c.name, c.sort))) for c in found if c)
+        return replace(self._fold(names, self.answer.passes or {}), assumptions=facts)
+
+    def _fold(self, names: Names, held: Mapping[str, str]) -> Lifted:
+        known = {k.name: k for k in names.keys if _comes_back(k)}
+        outputs = []
+        for a in self.boundary.outputs:
+            source = known.get(held.get(a.name, ""))
+            variable = None if source is None else _variable(source)
+            if variable is not None and a.type == variable.type and a.nullable:
+                term = some(Var(Scope.KEY, variable.name, variable.sort))
+                outputs.append(Output(a.name, term.sort, a.type, term))
+        (call,) = self.boundary.calls
+        fold = Fold(call.name, (), key_columns(names), (), tuple(outputs))
+        source_ = function_source(self.function, generator=self.boundary.kind in MAPS)
+        return Lifted(fold, (), source_.text)
 
 
-def fold_of_rows(function: FunctionType, call: Call, boundary: Boundary, names: Names) -> Lifted:
-    """The outputs that hold a column of their row, if there are any; ``names`` are those of the
-    boundary where each row is a group. Raises :class:`DeclineSignal`.
-
-    What else the function makes of a row must not depend on the other rows either: the type that
-    pandas gives a column of integers does, where it holds NULL.
+def unlifted(function: FunctionType, boundary: Boundary) -> Unlifted:
+    """What the analysis says; no columns are passed on where a row that is dropped might be missed,
+    because the function does more than giving rows. Raises :class:`DeclineSignal`.
     """
-    answer = _answer(function, call, boundary)
-    fold = _fold(call, boundary, names, answer.passes or {})
-    read = (k for k in names.keys if answer.reads is None or k.name in answer.reads)
-    found = [_variable(k) for k in read if k.nullable and k.type in _ONE_TYPE]
-    facts = tuple(assumed(NO_NULL, _there(Var(Scope.KEY, c.name, c.sort))) for c in found if c)
-    return replace(_lifted(function, boundary, fold), assumptions=facts)
+    by_id = {a.id: a.name for a in boundary.inputs}
+    keys = tuple(by_id[k] for k in boundary.keys)
+    answer = dataflow(table_request(function, boundary, keys))
+    if answer.missed:
+        answer = replace(answer, keys={}, passes=None)
+    return Unlifted(function, boundary, answer)
 
 
 _ONE_TYPE = ("boolean", "tinyint", "smallint", "int", "bigint")
@@ -70,53 +101,9 @@ def _there(variable: Var) -> Term:
     return app(Op.NOT, app(Op.IS_NONE, variable))
 
 
-def _answer(function: FunctionType, call: Call, boundary: Boundary) -> Dataflow:
-    """What the analysis says; no columns are passed on where a row that is dropped might be missed,
-    because the function does more than giving rows. Nobody counts on messages.
-    """
-    answer = dataflow(_request(function, call, boundary))
-    if any(e.kind != "message" for e in answer.effects):
-        return replace(answer, keys={}, passes=None)
-    return answer
-
-
-def _request(function: FunctionType, call: Call, boundary: Boundary) -> Request:
-    by_id = {a.id: a.name for a in boundary.inputs}
-    table = tuple(by_id[i] for i in call.arguments)
-    if boundary.kind in MAPS:
-        return Request(function, "batches", table)
-    keys = tuple(by_id[k] for k in boundary.keys)
-    beside = boundary.beside
-    other = None if beside is None else (tuple(a.name for a in beside.inputs), _keys_of(beside))
-    return Request(function, "group", table, keys, other)
-
-
-def _fold(call: Call, boundary: Boundary, names: Names, held: Mapping[str, str]) -> Fold:
-    known = {k.name: k for k in names.keys if _comes_back(k)}
-    outputs = []
-    for a in boundary.outputs:
-        source = known.get(held.get(a.name, ""))
-        variable = None if source is None else _variable(source)
-        if variable is not None and a.type == variable.type and a.nullable:
-            term = some(Var(Scope.KEY, variable.name, variable.sort))
-            outputs.append(Output(a.name, term.sort, a.type, term))
-    return Fold(call.name, (), key_columns(names), (), tuple(outputs))
-
-
-def _lifted(function: FunctionType, boundary: Boundary, fold: Fold) -> Lifted:
-    source = function_source(function, generator=boundary.kind in MAPS)
-    return Lifted(fold, (), source.text)
-
-
 def _comes_back(attribute: Attribute) -> bool:
     return attribute.type in _COMES_BACK or decimal_type(attribute.type) is not None
 
 
 def _variable(attribute: Attribute) -> Column | None:
     return column(attribute.name, attribute.type, attribute.nullable)
-
-
-def _keys_of(side: Side) -> tuple[str, ...]:
-    """The names of the grouping columns."""
-    by_id = {a.id: a.name for a in side.inputs}
-    return tuple(by_id[k] for k in side.keys)
