@@ -513,10 +513,32 @@ def by_the_class(pdf):
     return pdf
 
 
+def emptied_by_name(key, pdf):
+    m = np.where(pdf["x"] > 0, 1, 2)
+    for name in ["drop"]:
+        getattr(pdf, name)(index=list(pdf.index), inplace=True)
+    pdf["k"] = key[0]
+    pdf["m"] = m
+    return pdf
+
+
+def levels_by_a_dict(pdf):
+    return pdf.groupby("k").agg({"x": ["max"]}).reset_index()
+
+
+def levels_by_a_list(pdf):
+    return pdf[["k", "x", "y"]].groupby("k").agg(["min", "max"]).reset_index()
+
+
+def levels_of_a_flat_table(pdf):
+    return pdf.groupby("k", as_index=False).agg({"x": ["min", "max"]})
+
+
+WITH_LEVELS = [levels_by_a_dict, levels_by_a_list, levels_of_a_flat_table]
 SPOILED = [
     f
     for f in list(globals().values())
     if getattr(f, "__module__", "") == __name__
-    and f not in KEEPING
+    and f not in (*KEEPING, *WITH_LEVELS)
     and f.__name__ not in ("cleaned", "overwrite")
 ]

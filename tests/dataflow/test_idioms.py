@@ -75,6 +75,15 @@ def test_keys_that_are_changed_do_not_pass(function: FunctionType) -> None:
     raise AssertionError("the key is never changed")
 
 
+@pytest.mark.parametrize("function", idioms.WITH_LEVELS, ids=lambda f: f.__name__)
+def test_labels_of_several_levels_are_no_names(function: FunctionType) -> None:
+    """``("k", "")`` is no text: PySpark assigns the columns of such a table by position."""
+    result = function(table(Random(1), 7, 3))
+    assert "k" in result.columns
+    assert not any(isinstance(name, str) for name in result.columns)
+    assert "k" not in _answer(function).keys
+
+
 @pytest.mark.parametrize("name", READS)
 def test_columns_that_are_read(name: str) -> None:
     function = getattr(idioms, name)
