@@ -14,10 +14,13 @@ from presieve.dataflow.values import (
     DATA,
     NO_KEYS,
     Column,
+    Function,
     Grouped,
+    Library,
     Opaque,
     Place,
     Ref,
+    Scalar,
     Table,
     TupleV,
     Value,
@@ -53,10 +56,12 @@ def _labels(grouped: Grouped, table: Table) -> tuple[tuple[str, frozenset[str]],
     return tuple((n, columns[n].keys if n in columns else NO_KEYS) for n in grouped.by)
 
 
-def _per_group(call: Call, names: tuple[str, ...] | None) -> Value:
-    """One row for each group, with these columns; None: with some of them."""
+def _per_group(call: Call, names: tuple[str, ...] | None, *, levels: bool = False) -> Value:
+    """One row for each group, with these columns; None: with some of them. ``levels``: their names
+    may be tuples, and so those of the labels, which PySpark assigns by position.
+    """
     grouped, table = _own(call)
-    labels = _labels(grouped, table)
+    labels = tuple((n, NO_KEYS if levels else keys) for n, keys in _labels(grouped, table))
 
     def make(place: Place) -> Table:
         made = tuple((n, Column(rows=place, name=n)) for n in names or ())
@@ -112,13 +117,15 @@ def _aggregated(call: Call) -> Value | None:
     items = call.s.items(call.args[0])
     if items is not None and items.kind == "dict" and items.fields is not None:
         names = tuple(n for n, _ in items.fields)
-        single = all(call.s.items(v) is None for _, v in items.fields)
+        single = all(isinstance(v, Scalar | Function | Library) for _, v in items.fields)
         _read(call, names)
-        return _per_group(call, names if single else None)
+        return _per_group(call, names if single else None, levels=not single)
     _read(call, chosen)
-    if isinstance(grouped.chosen, str) and items is None and not grouped.flat:
+    single = isinstance(call.args[0], Scalar | Function | Library)
+    if isinstance(grouped.chosen, str) and single and not grouped.flat:
         return Column(name=grouped.chosen, index=_labels(grouped, table))
-    return _per_group(call, chosen if items is None else None)
+    by_function = single or isinstance(grouped.chosen, str)
+    return _per_group(call, chosen if single else None, levels=not by_function)
 
 
 def _named_columns(call: Call) -> tuple[str, ...] | None:

@@ -162,7 +162,7 @@ class State:
             if isinstance(thing, Table):
                 rest = _union([c for _, c in thing.columns] + [c for c in (thing.rest,) if c])
                 rest = Column(unread=rest.unread, memory=rest.memory | {place})
-                self.heap[place] = Table((), thing.rows, rest, sure=False)
+                self.heap[place] = Table((), None, rest, sure=False)
             elif isinstance(thing, Items):
                 element = Opaque(reached)
                 self.heap[place] = Items(thing.kind, element)
