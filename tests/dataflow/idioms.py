@@ -534,6 +534,42 @@ def levels_of_a_flat_table(pdf):
     return pdf.groupby("k", as_index=False).agg({"x": ["min", "max"]})
 
 
+def changed_while_numbered(pdf):
+    names = ["x", "y"]
+    for i, name in enumerate(names):
+        names[1] = "k"
+        pdf[name] = 0
+    return pdf
+
+
+def numbered_twice(key, pdf):
+    names = enumerate(["k"])
+    for i, name in names:
+        pdf[name] = 0
+    for i, name in names:
+        pdf[name] = key[0]
+    return pdf
+
+
+def changed_while_viewed(pdf):
+    names = {"a": "x", "b": "y"}
+    for _, name in names.items():
+        names["b"] = "k"
+        pdf[name] = 0
+    return pdf
+
+
+def changed_in_a_comprehension(pdf):
+    names = ["x", "y"]
+
+    def zero(name):
+        pdf[name] = 0
+        names[1] = "k"
+
+    [zero(name) for name in names]
+    return pdf
+
+
 WITH_LEVELS = [levels_by_a_dict, levels_by_a_list, levels_of_a_flat_table]
 SPOILED = [
     f
