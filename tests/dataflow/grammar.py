@@ -8,6 +8,7 @@ from random import Random
 NAMES = ("k", "x", "y", "s", "t")
 NUMBERS = ("x", "y", "t")
 _HELPERS = {
+    "labels": "LABELS = pd.DataFrame({'t': [0, 1, 1], 'name': ['zero', 'one', None]})\n",
     "first": "def first(f):\n    return f.head(2)\n",
     "spoil": "def spoil(f, v):\n    f['k'] = v\n    return f\n",
     "fill": "def fill(f, c):\n    f = f.copy()\n    f[c] = f[c].fillna(0)\n    return f\n",
@@ -168,6 +169,13 @@ class Writer:
             f"{f}['k'].squeeze()",
             f"{f}['k'].repeat(1)",
             f"pd.Series({f}['k'].tolist())",
+            f"range(1, len({f}) + 1)",
+            f"np.arange({f}.shape[0])",
+            f"[key[0]] * len({f})",
+            f"np.full(len({f}), 1)",
+            f"list(zip({f}['k'], {f}['t']))",
+            f"{f}.duplicated('{c}')",
+            f"{f}.index",
         ]
         return self.random.choice(options + self.series)
 
@@ -180,6 +188,8 @@ class Writer:
             f"{f}['{c}'] > {f}['{c}'].mean()",
             f"{f}['s'].isin(['a', 'b'])",
             f"~({f}['{c}'] == 2)",
+            f"~{f}.index.duplicated()",
+            f"lambda d: d['{c}'] > 1",
         )
 
     def table(self) -> str:
@@ -239,6 +249,20 @@ class Writer:
             "pd.DataFrame(columns=['k', 'm'])",
             f"pd.DataFrame([{{'k': {self.scalar()}, 'm': r.{c}}} for r in {f}.itertuples()])",
             f"pd.DataFrame({f}.to_dict('records'))",
+            f"{f}.reindex(range({self.pick('2', '9')}))",
+            f"{f}.reindex(columns=['k', '{c}'])",
+            f"{f}.rename_axis('{self.pick('k', 'w')}').reset_index()",
+            f"{f}.sample(n=1, random_state=3)",
+            f"{f}.pivot_table(index='{self.pick('k', 's')}', columns='t', values='{c}')"
+            ".reset_index()",
+            f"{f}.groupby('k').agg({{'{c}': ['max']}}).reset_index()",
+            f"{f}.merge(LABELS, on='t', how='{self.pick('left', 'inner')}')",
+            f"pd.merge_asof({f}[['t', '{self.pick('k', 'x')}']].sort_values('t'), "
+            f"{g}[['t', '{self.pick('k', 'y')}']].sort_values('t'), on='t')",
+            f"pd.DataFrame({{'k': [key[0]] * len({f}), 'm': {f}['{c}'].values}})",
+            f"pd.DataFrame({{'k': [], 'm': {self.vector()}}})",
+            f"pd.DataFrame([dict(zip(['k', 'm'], [{self.scalar()}, {self.scalar()}]))])",
+            f"{f}[[n for n in {f}.columns if n not in ('{c}', 'z')]]",
             f"first({f})",
             f"fill({f}, '{c}')",
             f"spoil({f}, {self.scalar()})",
@@ -309,7 +333,9 @@ class Writer:
         return self.random.choice(options)
 
     def nested(self, f: str, depth: int) -> None:
-        kind = self.pick("if", "if", "for", "cols", "try", "rows", "groups", "early", "while")
+        kind = self.pick(
+            "if", "if", "for", "cols", "try", "rows", "groups", "early", "while", "built"
+        )
         inner = depth + 1
         match kind:
             case "if":
@@ -326,6 +352,35 @@ class Writer:
                 if self.random.random() < 0.3:
                     self.add(f"if {f}.t.min() > i:", inner)
                     self.add(self.pick("break", "continue"), inner + 1)
+            case "pairs":
+                over = self.pick(
+                    "zip(['k', 'z'], [1, 2])",
+                    f"zip(['k', 'z'], {f}['t'])",
+                    "enumerate(['x', 'k'])",
+                    "{'z': 1, 'k': 2}.items()",
+                    "names.items()",
+                    "numbered",
+                )
+                self.add("names = {'a': 'x', 'b': 'y'}", depth)
+                self.add("numbered = enumerate(['x', 'z'])", depth)
+                self.add(f"for a, b in {over}:", depth)
+                self.add(self.pick("names['b'] = 'k'", "pass"), inner)
+                written = self.pick("a", "b", "str(a) + 'q'")
+                self.add(f"{f}[{written}] = {self.scalar()}", inner)
+                self.block(inner, 1)
+            case "built":
+                name = self.new("f")
+                self.add(f"{name} = pd.DataFrame()", depth)
+                for column in self.random.sample(["k", "x", "m"], 2):
+                    value = self.pick(self.scalar(), self.vector(), f"{f}['k']")
+                    self.add(f"{name}['{column}'] = {value}", depth)
+                if depth == 1:
+                    self.frames.append(name)
+            case "all":
+                self.add(f"for c in {f}.columns:", depth)
+                self.add(f"if c {self.pick('in', 'not in')} ('k', 's'):", inner)
+                self.add("continue", inner + 1)
+                self.add(f"{f}[c] = {self.pick('0', f'{f}[c].shift(1)')}", inner)
             case "while":
                 self.add("n = 0", depth)
                 self.add("while n < 2:", depth)

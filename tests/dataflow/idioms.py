@@ -224,10 +224,107 @@ def inserted_first(pdf):
     return pdf[["k", "n"]]
 
 
+def ranked_by_position(pdf):
+    best = pdf.nlargest(2, "x")
+    best["rank"] = range(1, len(best) + 1)
+    best["zero"] = np.zeros(best.shape[0])
+    best["at"] = np.arange(len(best))
+    return best
+
+
+def as_long_as_the_table(key, pdf):
+    part = pdf[pdf["x"] > 1]
+    return pd.DataFrame({"k": [key[0]] * len(part), "x": part["x"].values})
+
+
+def built_by_columns(pdf):
+    late = pdf.iloc[1:]
+    out = pd.DataFrame()
+    out["x"] = late["x"]
+    out["k"] = pdf["k"].iloc[0]
+    out["y"] = late["y"].values
+    return out
+
+
+def zipped_into_a_row(key, pdf):
+    row = {"k": key[0]}
+    for q, value in zip((0.5, 0.9), np.nanquantile(pdf["x"], (0.5, 0.9))):
+        row[f"q{q}"] = value
+    return pd.DataFrame([row])
+
+
+def with_a_field_sometimes(key, pdf):
+    row = {"k": key[0], "n": len(pdf)}
+    if len(pdf) > 2:
+        row["m"] = pdf["x"].mean()
+    return pd.DataFrame([row])
+
+
+def named_by_a_dict(pdf):
+    for old, new in {"x": "first", "y": "second"}.items():
+        pdf[new] = pdf[old] * 2
+    for i, name in enumerate(FEATURES):
+        pdf[f"{name}_{i}"] = pdf[name] + i
+    return pdf
+
+
+def all_columns_but_some(pdf):
+    for c in pdf.columns:
+        if c in ("k", "s"):
+            continue
+        pdf[c] = pdf[c].fillna(0) if c != "t" else 0
+    return pdf[[c for c in pdf.columns if c not in ("x", "y")]]
+
+
+def a_row_for_each_label(pdf):
+    out = pdf.set_index("t").sort_index()
+    out = out[~out.index.duplicated(keep="last")].reindex(range(6))
+    out["k"] = pdf["k"].iloc[0]
+    return out.rename_axis("t").reset_index()
+
+
+def pivoted(pdf):
+    wide = pdf.pivot_table(index="k", columns="t", values="x", aggfunc="max", fill_value=0)
+    wide = wide.reindex(columns=range(2))
+    wide.columns = ["t0", "t1"]
+    return wide.reset_index()
+
+
+def sampled_with_a_seed(pdf):
+    return pdf.sample(n=min(len(pdf), 2), random_state=7)
+
+
+def masked_by_a_function(pdf):
+    return pdf.loc[lambda d: d["x"] > 0][lambda d: d["t"] < 5].loc[lambda d: d["y"] > 0, ["k"]]
+
+
+def nearest_before(pdf):
+    left = pdf[["k", "t", "x"]].sort_values("t")
+    right = pdf[["t", "y", "k"]].rename(columns={"t": "u"}).sort_values("u")
+    found = pd.merge_asof(left, right, left_on="t", right_on="u", suffixes=("", "_r"))
+    return found[["k", "x", "y"]]
+
+
+def _with_names(names):
+    def joined_with_a_table(pdf):
+        return pdf.merge(names, on="t", how="left")
+
+    return joined_with_a_table
+
+
+joined_with_a_table = _with_names(pd.DataFrame({"t": [0, 1], "name": ["zero", None]}))
+
+
+def nothing_by_columns(pdf):
+    if len(pdf) < 2:
+        return pd.DataFrame({"k": [], "x": []})
+    return pdf[["k", "x"]]
+
+
 KEEPING = [
     f
     for f in list(globals().values())
-    if getattr(f, "__module__", "") == __name__ and f.__name__ != "cleaned"
+    if getattr(f, "__module__", "") == __name__ and f.__name__ not in ("cleaned", "_with_names")
 ]
 
 # --- what spoils the key ---------------------------------------------------------------------------
@@ -534,6 +631,72 @@ def levels_of_a_flat_table(pdf):
     return pdf.groupby("k", as_index=False).agg({"x": ["min", "max"]})
 
 
+def more_than_there_are(pdf):
+    part = pdf[pdf["t"] > 9]
+    part["m"] = range(2)
+    return part
+
+
+def as_many_as_before(pdf):
+    n = len(pdf)
+    pdf = pdf[pdf["t"] > 9]
+    pdf["m"] = np.zeros(n)
+    return pdf
+
+
+def times_an_array(key, pdf):
+    return pd.DataFrame({"k": [key[0]] * np.array([2])})
+
+
+def key_before_the_rows(key, pdf):
+    out = pd.DataFrame()
+    out["k"] = key[0]
+    out["x"] = pdf["x"]
+    return out
+
+
+def zip_that_ends_early(key, pdf):
+    pdf["k"] = 0
+    for name, _ in zip(["k"], pdf["x"].head(0)):
+        pdf[name] = key[0]
+    return pdf
+
+
+def field_that_is_missing(key, pdf):
+    row = {"m": 1}
+    if len(pdf) > 2:
+        row["k"] = key[0]
+    return pd.DataFrame([row, {"k": key[0]}])
+
+
+def all_columns(pdf):
+    for c in pdf.columns:
+        if c != "x":
+            pdf[c] = 0
+    return pdf
+
+
+def labels_that_are_not_there(pdf):
+    return pdf.reindex(range(9))
+
+
+def pivoted_by_another(pdf):
+    wide = pdf.pivot_table(index="y", columns="t", values="x", aggfunc="max")
+    return wide.reset_index().rename(columns={"y": "k"})
+
+
+def nearest_of_the_other(pdf):
+    right = pdf[["t", "k"]].sort_values("t")
+    left = pdf[["t", "x"]].sort_values("t")
+    return pd.merge_asof(left, right, on="t", allow_exact_matches=False)
+
+
+def sums_named_again(pdf):
+    out = pdf.groupby("s").sum(numeric_only=True)
+    out.columns = ["k", "x", "y", "t"]
+    return out
+
+
 def changed_while_numbered(pdf):
     names = ["x", "y"]
     for i, name in enumerate(names):
@@ -576,5 +739,5 @@ SPOILED = [
     for f in list(globals().values())
     if getattr(f, "__module__", "") == __name__
     and f not in (*KEEPING, *WITH_LEVELS)
-    and f.__name__ not in ("cleaned", "overwrite")
+    and f.__name__ not in ("cleaned", "overwrite", "_with_names")
 ]

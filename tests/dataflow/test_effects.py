@@ -277,6 +277,44 @@ def _holding(numbers: Any, seen: Any, counts: Any, array: Any) -> tuple[Any, ...
     )
 
 
+def _with_a_table(rates: pd.DataFrame) -> tuple[Any, ...]:
+    """Functions that change a table of the closure, which the next group sees."""
+
+    def adds_a_column(pdf: Any) -> Any:
+        rates["z"] = len(pdf)
+        return pdf
+
+    def writes_a_cell(pdf: Any) -> Any:
+        rates.loc[0, "t"] = len(pdf)
+        return pdf
+
+    def writes_where(pdf: Any) -> Any:
+        rates[rates["t"] > 1] = len(pdf)
+        return pdf
+
+    def names_again(pdf: Any) -> Any:
+        rates.columns = ["u"]
+        return pdf
+
+    def sorts_in_place(pdf: Any) -> Any:
+        rates.sort_values("t", inplace=True)
+        return pdf
+
+    def takes_a_column(pdf: Any) -> Any:
+        rates.pop("t")
+        return pdf
+
+    def adds_to_items(pdf: Any) -> Any:
+        s = rates["t"]
+        s += 1
+        return pdf
+
+    return (
+        *(adds_a_column, writes_a_cell, writes_where, names_again, sorts_in_place),
+        *(takes_a_column, adds_to_items),
+    )
+
+
 def marks_itself(pdf: Any) -> Any:
     marks_itself.calls = 1  # type: ignore[attr-defined]
     return pdf
@@ -295,6 +333,7 @@ def now_by_its_word(pdf: Any) -> Any:
 LOUD = (
     *(by_its_truth, by_an_item, by_its_length, by_its_address),
     *_holding(itertools.count(), {1}, {"a": 1}, np.zeros(2)),
+    *_with_a_table(pd.DataFrame({"t": [1, 2]})),
     *(marks_itself, writes_by_the_class, now_by_its_word),
     *(_adding(np.zeros(2)), adds_to_a_sender, under_a_lock),
     *(writes_a_file, opens_a_file, posts, clock, today, dice, numpy_dice, sampled, remembers),

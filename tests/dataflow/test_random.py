@@ -40,7 +40,7 @@ def test_answers_hold(seed: int, tmp_path: Path) -> None:
     count = _tried(seed, 120, 60, tmp_path)
     assert count["keys"] > 30
     assert count["columns"] > 8
-    assert count["passes"] > 2
+    assert count["passes"] > 1
 
 
 @pytest.mark.slow

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from presieve.dataflow import calls, expressions, statements
+from presieve.dataflow import calls, displays, expressions, statements
 from presieve.dataflow.context import (
     Analysis,
     Call,
@@ -168,7 +168,7 @@ class _Interpreter:
     """The evaluator that models call back."""
 
     evaluate = staticmethod(expressions.evaluate)
-    consumed = staticmethod(expressions.consumed)
+    consumed = staticmethod(displays.consumed)
     block = staticmethod(statements.block)
     callback = staticmethod(calls.callback)
 

@@ -13,7 +13,13 @@ from types import FunctionType
 
 from presieve.dataflow import columns, constructors, grouping, items, joins, tables  # noqa: F401
 from presieve.dataflow.context import Analysis, Call, Frame, Given, constant_of
-from presieve.dataflow.libraries import MESSAGE_METHODS, of_function, of_method, sees_variables
+from presieve.dataflow.libraries import (
+    MESSAGE_METHODS,
+    MODELS,
+    of_function,
+    of_method,
+    sees_variables,
+)
 from presieve.dataflow.outside import of_object
 from presieve.dataflow.registry import (
     COLUMN_METHODS,
@@ -215,7 +221,8 @@ def unknown_method(made: Call) -> Value:
     for value in (made.owner, *given):
         a.observe(s, value, node, f"{written}() may read all columns")
         callback(made, value)
-    still = made.name in TABLE_METHODS or made.name in COLUMN_METHODS
+    gives = _of_model(made, packages)
+    still = made.name in TABLE_METHODS or made.name in COLUMN_METHODS or gives is not None
     if still and made.name in _OF_CONTAINERS and not isinstance(made.owner, Column):
         a.changes(reach_of(made.owner), node, f"{written}()")
     if doing is not None and doing.kind == "message" and made.name in MESSAGE_METHODS:
@@ -230,10 +237,28 @@ def unknown_method(made: Call) -> Value:
         # It comes out again as anything.
         for value in given:
             a.escapes(s, value, node, f"{written}()")
-    if _is_new_table(made, packages):
+    if gives == "table" or _is_new_table(made, packages):
         return s.make(made.site(), lambda place: Table((), place, Column(), sure=False))
+    if gives == "items" and made.args:
+        table, handed = s.table(made.args[0]), made.args[0]
+        of = handed.rows if isinstance(handed, Column) else None
+        return Opaque(packages=DATA | {"numpy"}, rows=of if table is None else table.rows)
     reach = s.reachable(frozenset().union(*map(reach_of, (made.owner, *given))))
     return Opaque(reach, packages)
+
+
+def _of_model(made: Call, packages: frozenset[str] | None) -> str | None:
+    """What a method of a model gives; None where that is not known."""
+    if not isinstance(made.owner, Opaque) or packages is None:
+        return None
+    return next(
+        (
+            methods.get(made.name)
+            for package, methods in MODELS.items()
+            if package in packages <= _DATA | {package}
+        ),
+        None,
+    )
 
 
 def _is_new_table(made: Call, packages: frozenset[str] | None) -> bool:

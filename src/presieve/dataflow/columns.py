@@ -99,7 +99,8 @@ def _beside(call: Call) -> Value | None:
     column = own_column(call)
     called_back(call)
     rows = column.rows if call.name not in ("searchsorted",) else None
-    return Column(rows=rows, labelled=column.labelled, name=column.name)
+    mask = call.name == "duplicated"
+    return Column(rows=rows, labelled=column.labelled, mask=mask, name=column.name)
 
 
 def called_back(call: Call) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from presieve.dataflow.context import Call, constant_of, names_of_columns
+from presieve.dataflow.context import Call, constant_of, counted_by, names_of_columns
 from presieve.dataflow.registry import function, separate
 from presieve.dataflow.state import State
 from presieve.dataflow.stored import column_for
@@ -91,8 +91,11 @@ def _of_columns(call: Call, items: Items, names: tuple[str, ...] | None) -> Valu
         return column_for(Table((), place), name, value)
 
     chosen = names if names is not None else tuple(fields)
+    lists = [call.s.items(v) for v in fields.values()]
+    empty = any(i is not None and i.kind == "list" and i.fixed == () for i in lists)
     return call.s.make(
-        call.site(), lambda place: Table(tuple((n, column(place, n)) for n in chosen), place)
+        call.site(),
+        lambda place: Table(tuple((n, column(place, n)) for n in chosen), place, empty=empty),
     )
 
 
@@ -103,10 +106,12 @@ def _of_rows(call: Call, items: Items, names: tuple[str, ...] | None) -> Value |
     rows = items.fixed if items.fixed is not None else (items.element,)
     found: dict[str, Value] | None = None
     maybe: set[str] = set()
+    others: list[Value] = []
     for row in rows:
         fields = None if row is None else _fields(call.s, row, names)
-        if fields is None:
+        if fields is None or row is None:
             return None
+        others += _unnamed(call.s, row)
         if found is None:
             found = fields
             continue
@@ -117,8 +122,9 @@ def _of_rows(call: Call, items: Items, names: tuple[str, ...] | None) -> Value |
             else found.get(n, fields.get(n, Scalar()))
             for n in (*found, *(f for f in fields if f not in found))
         }
-    for value in found.values() if found else ():
+    for value in (*(found or {}).values(), *others):
         call.a.observe(call.s, value, call.node, "values of a new table")
+    held = frozenset().union(*map(reach_of, others))
 
     def column(place: Place, name: str, value: Value) -> Column:
         keys = value.keys if isinstance(value, Scalar) and name not in maybe else NO_KEYS
@@ -131,7 +137,9 @@ def _of_rows(call: Call, items: Items, names: tuple[str, ...] | None) -> Value |
         lambda place: Table(
             tuple((n, column(place, n, made.get(n, Opaque()))) for n in chosen),
             place,
+            Column(rows=place, memory=held) if others and names is None else None,
             filled=items.fixed is not None,
+            sure=not others,
         ),
     )
 
@@ -139,13 +147,19 @@ def _of_rows(call: Call, items: Items, names: tuple[str, ...] | None) -> Value |
 def _fields(s: State, row: Value, names: tuple[str, ...] | None) -> dict[str, Value] | None:
     items = s.items(row)
     if items is not None and items.kind == "dict":
-        return None if items.fields is None else dict(items.fields)
+        return None if items.known is None else dict(items.known)
     listed = row.items if isinstance(row, TupleV) else None
     if items is not None and items.kind == "list":
         listed = items.fixed
     if listed is None or names is None or len(names) != len(listed):
         return None
     return dict(zip(names, listed, strict=True))
+
+
+def _unnamed(s: State, row: Value) -> list[Value]:
+    """What a row may hold under other names than those that are known."""
+    items = s.items(row)
+    return [items.element] if items is not None and items.more and items.element else []
 
 
 @function(*_SERIES)
@@ -233,11 +247,43 @@ def _reduced(call: Call) -> Value | None:
     return Scalar(fixed=all(map(is_fixed, call.args)))
 
 
+_SCORES = (
+    *("accuracy_score", "balanced_accuracy_score", "explained_variance_score", "log_loss"),
+    *("matthews_corrcoef", "max_error", "mean_absolute_error", "mean_absolute_percentage_error"),
+    *("mean_squared_error", "median_absolute_error", "r2_score", "root_mean_squared_error"),
+)
+
+
+@function(*(f"sklearn.metrics.{name}" for name in _SCORES))
+def _scored(call: Call) -> Value | None:
+    """One number, unless ``multioutput`` asks for several."""
+    for value in call.args:
+        call.a.observe(call.s, value, call.node, "what is scored")
+    return Scalar() if not call.named and len(call.args) == 2 else None
+
+
 @function("numpy.arange", "numpy.zeros", "numpy.ones", "numpy.linspace", "numpy.cumsum")
 def _made(call: Call) -> Value | None:
     if call.named or not all(isinstance(v, Column | Scalar) for v in call.args):
         return None
-    return Column(labelled=False, memory=NOWHERE)
+    rows = None
+    if call.name == "numpy.arange":
+        rows = counted_by(call)
+    elif call.name in ("numpy.zeros", "numpy.ones"):
+        rows = counted_by(call) if len(call.args) == 1 else None
+    return Column(labelled=False, memory=NOWHERE, rows=rows)
+
+
+@function("numpy.full", "numpy.repeat")
+def _repeated(call: Call) -> Value | None:
+    """One value, many times. An array of texts drops zeros at their end, so that no key is kept."""
+    size, value = call.args if call.name == "numpy.full" and len(call.args) == 2 else (None, None)
+    if call.name == "numpy.repeat" and len(call.args) == 2:
+        value, size = call.args
+    if call.named or not isinstance(value, Scalar) or not isinstance(size, Scalar):
+        return None
+    rows = size.length.rows if size.length is not None and size.length.plus == 0 else None
+    return Column(labelled=False, rows=rows)
 
 
 @function("pandas.to_datetime", "pandas.to_numeric", "pandas.isna", "pandas.isnull")

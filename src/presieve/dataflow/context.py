@@ -278,6 +278,18 @@ class Call(NamedTuple):
         return self.a.site(self.node, part)
 
 
+def counted_by(call: Call) -> Place | None:
+    """The rows of which ``range(n)`` or ``range(start, stop)`` has as many; None if not known."""
+    bounds = [v for v in call.args if isinstance(v, Scalar)]
+    if call.named or len(bounds) != len(call.args) or not 1 <= len(bounds) <= 2:
+        return None
+    start = 0 if len(bounds) == 1 else bounds[0].constant
+    length = bounds[-1].length
+    if length is None or type(start) is not int or length.plus != start:
+        return None
+    return length.rows
+
+
 def constant_of(s: State, value: Value) -> object:
     """The constant that a value is: lists and tuples as tuples; ``...`` where it is not known."""
     match value:
@@ -289,7 +301,7 @@ def constant_of(s: State, value: Value) -> object:
             thing = s.items(value)
             if (
                 isinstance(thing, Items)
-                and thing.kind in ("list", "set")
+                and thing.kind in ("list", "set", "names")
                 and thing.fixed is not None
             ):
                 return _all_constants(s, thing.fixed)

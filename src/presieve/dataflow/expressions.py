@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import ast
+import operator
 from collections.abc import Callable
 from dataclasses import replace
 
-from presieve.dataflow.calls import call
-from presieve.dataflow.context import Analysis, constant_of, names_of_columns
-from presieve.dataflow.iteration import item_of, listed_items
+from presieve.dataflow.calls import call, inlined
+from presieve.dataflow.context import Analysis, Given, constant_of, names_of_columns
+from presieve.dataflow.displays import (
+    comprehension,
+    dict_display,
+    generator,
+    list_display,
+    text,
+    tuple_display,
+)
 from presieve.dataflow.outside import outside
 from presieve.dataflow.results import result_of
 from presieve.dataflow.rows import series_of, some_columns, some_rows
@@ -17,7 +25,6 @@ from presieve.dataflow.stored import ROWS, bind
 from presieve.dataflow.tables import is_attribute
 from presieve.dataflow.values import (
     DATA,
-    MISSING,
     NO_KEYS,
     NONE,
     NOWHERE,
@@ -26,9 +33,11 @@ from presieve.dataflow.values import (
     Grouped,
     Indexer,
     Items,
+    Length,
     Library,
     Method,
     Opaque,
+    Place,
     Ref,
     Row,
     Scalar,
@@ -40,8 +49,6 @@ from presieve.dataflow.values import (
     packages_of,
     reach_of,
 )
-
-_DEEP = 6
 
 
 def evaluate(a: Analysis, node: ast.expr, s: State) -> Value:
@@ -121,6 +128,10 @@ def _of_table(a: Analysis, s: State, ref: Ref, table: Table, node: ast.Attribute
         return Indexer(ref, name)
     if name in ("empty", "index"):
         return Scalar() if name == "empty" else Column(rows=table.rows, labelled=False)
+    if name == "columns" and table.sure and table.rest is None:
+        a.observe(s, ref, node, ".columns looks at all columns")
+        names = tuple(Scalar(constant=n, fixed=True) for n in table.names)
+        return s.make(a.site(node), lambda _: Items("names", Scalar(), names))
     if name in ("columns", "shape", "size", "dtypes", "values", "T", "axes", "ndim", "style"):
         a.observe(s, ref, node, f".{name} looks at all columns")
         return Opaque(reach_of(ref), DATA | {"pandas", "numpy"})
@@ -148,10 +159,12 @@ def _subscript(a: Analysis, node: ast.Subscript, s: State) -> Value:
     match node:
         case ast.Subscript(ast.Attribute(inner, "shape"), ast.Constant(0)):
             owner = evaluate(a, inner, s)
-            if s.table(owner) is not None or isinstance(owner, Column):
-                return Scalar()
+            if (of := s.table(owner)) is not None or isinstance(owner, Column):
+                rows = owner.rows if isinstance(owner, Column) else of.rows if of else None
+                return Scalar(length=Length(rows))
             return Opaque(reach_of(owner), DATA)
     owner, index = evaluate(a, node.value, s), evaluate(a, node.slice, s)
+    index = _called_with(a, s, owner, index, node)
     table = s.table(owner)
     if table is not None and isinstance(owner, Ref):
         return _item_of_table(a, s, owner, index, node)
@@ -186,6 +199,18 @@ def _subscript(a: Analysis, node: ast.Subscript, s: State) -> Value:
     a.observe(s, owner, node, f"{ast.unparse(node)} is not followed")
     a.observe(s, index, node, f"{ast.unparse(node)} is not followed")
     return Opaque(reach_of(owner), s.packages(owner))
+
+
+def _called_with(a: Analysis, s: State, owner: Value, index: Value, node: ast.Subscript) -> Value:
+    """The index; where it is a function, pandas calls it with what it is an index of."""
+    data = owner.owner if isinstance(owner, Indexer) else owner
+    if s.table(data) is None and not isinstance(data, Column):
+        return index
+    if isinstance(index, Function):
+        return inlined(a, s, index, Given([data], {}, node))
+    if isinstance(index, TupleV) and isinstance(owner, Indexer):
+        return TupleV(tuple(_called_with(a, s, data, i, node) for i in index.items))
+    return index
 
 
 def _item_of_table(a: Analysis, s: State, ref: Ref, index: Value, node: ast.Subscript) -> Value:
@@ -263,8 +288,8 @@ def _item_of_tuple(s: State, items: tuple[Value, ...], index: Value) -> Value:
 def _item_of_items(s: State, items: Items, index: Value) -> Value:
     at = constant_of(s, index)
     if items.kind == "dict":
-        if isinstance(at, str) and items.fields is not None and at in dict(items.fields):
-            return dict(items.fields)[at]
+        if isinstance(at, str) and at in dict(items.known or ()):
+            return dict(items.known or ())[at]
     elif items.fixed is not None and isinstance(at, int):
         if -len(items.fixed) <= at < len(items.fixed):
             return items.fixed[at]
@@ -304,7 +329,14 @@ def combined(
         packages = None if packages is None or known is None else packages | known
     if packages is None:
         a.effect("unknown", f"{ast.unparse(node)} is an operator of what is not known", node)
-    return Opaque(s.reachable(frozenset().union(*map(reach_of, parts))), packages)
+    of = {_rows_of(p) for p in parts if not isinstance(p, Scalar)}
+    rows = next(iter(of)) if len(of) == 1 else None
+    reach = s.reachable(frozenset().union(*map(reach_of, parts)))
+    return Opaque(reach, packages, rows, mask and rows is not None)
+
+
+def _rows_of(value: Value) -> Place | None:
+    return value.rows if isinstance(value, Column | Opaque) else None
 
 
 def _binary(a: Analysis, node: ast.BinOp, s: State) -> Value:
@@ -318,8 +350,27 @@ def _binary(a: Analysis, node: ast.BinOp, s: State) -> Value:
             lists = [s.items(left), s.items(right)]
             if all(i is not None and i.kind == "list" for i in lists):
                 return _concatenated(a, s, [i for i in lists if i is not None], node)
+        case (Ref() as some, Scalar() as times) | (Scalar() as times, Ref() as some) if isinstance(
+            node.op, ast.Mult
+        ) and _counts(times):
+            # A number of numpy's would multiply the items.
+            items = s.items(some)
+            if items is not None and items.kind == "list":
+                return s.make(a.site(node), lambda _: Items("list", items.element))
+        case Scalar(length=Length() as length), Scalar(constant=int(plus)) if type(plus) is int:
+            if isinstance(node.op, ast.Add | ast.Sub):
+                more = plus if isinstance(node.op, ast.Add) else -plus
+                return Scalar(length=length._replace(plus=length.plus + more))
+        case Scalar(constant=int(plus)), Scalar(length=Length() as length) if type(plus) is int:
+            if isinstance(node.op, ast.Add):
+                return Scalar(length=length._replace(plus=length.plus + plus))
     masks = all(isinstance(v, Column) and v.mask for v in (left, right))
     return combined(a, s, [left, right], node, mask=masks)
+
+
+def _counts(value: Scalar) -> bool:
+    """Whether it is an ``int`` of Python's for sure."""
+    return value.length is not None or type(value.constant) is int
 
 
 def _concatenated(a: Analysis, s: State, lists: list[Items], node: ast.AST) -> Value:
@@ -337,12 +388,17 @@ def _unary(a: Analysis, node: ast.UnaryOp, s: State) -> Value:
     match node.op, inner:
         case ast.USub(), Scalar(constant=int(number)) if type(number) is int:
             return Scalar(constant=-number, fixed=True)
+        case ast.Not(), Scalar(constant=bool(truth)):
+            return Scalar(constant=not truth, fixed=True)
     mask = isinstance(node.op, ast.Invert) and isinstance(inner, Column) and inner.mask
     return combined(a, s, [inner], node, mask=mask)
 
 
 def _compare(a: Analysis, node: ast.Compare, s: State) -> Value:
     parts = [evaluate(a, p, s) for p in (node.left, *node.comparators)]
+    decided = _decided(s, node.ops, parts)
+    if decided is not None:
+        return Scalar(constant=decided, fixed=True)
     if all(isinstance(o, ast.Is | ast.IsNot | ast.In | ast.NotIn) for o in node.ops):
         for part in parts:
             if not isinstance(node.ops[0], ast.Is | ast.IsNot):
@@ -351,10 +407,40 @@ def _compare(a: Analysis, node: ast.Compare, s: State) -> Value:
     return combined(a, s, parts, node, mask=True)
 
 
+_DECIDED: dict[type[ast.cmpop], Callable[[object, object], object]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.In: lambda item, items: operator.contains(items, item),  # type: ignore[arg-type]
+    ast.NotIn: lambda item, items: item not in items,  # type: ignore[operator]
+}
+
+
+def _decided(s: State, ops: list[ast.cmpop], parts: list[Value]) -> bool | None:
+    """The truth of a comparison of constants; None where it is not known."""
+    compare = _DECIDED.get(type(ops[0])) if len(ops) == 1 else None
+    left, right = constant_of(s, parts[0]), constant_of(s, parts[1])
+    if isinstance(ops[0], ast.Is | ast.IsNot) and len(ops) == 1 and right is None:
+        there = isinstance(parts[0], Column | Ref | TupleV | Function) or left not in (None, ...)
+        return None if left is ... and not there else there == isinstance(ops[0], ast.IsNot)
+    among = isinstance(ops[0], ast.In | ast.NotIn)
+    others = right if among and isinstance(right, tuple) else (right,)
+    if compare is None or among != isinstance(right, tuple):
+        return None
+    if not all(type(c) in (str, int, bool) for c in (left, *others)):
+        return None
+    return bool(compare(left, right))
+
+
 def _bool_op(a: Analysis, node: ast.BoolOp, s: State) -> Value:
     first, *others = node.values
     value = evaluate(a, first, s)
     for other in others:
+        decided = constant_of(s, value)
+        if isinstance(decided, bool):
+            if decided == isinstance(node.op, ast.Or):
+                return value
+            value = evaluate(a, other, s)
+            continue
         a.observe(s, value, node, "the truth of a value is asked")
         value = join(value, evaluate(a, other, s))
     return value
@@ -362,180 +448,15 @@ def _bool_op(a: Analysis, node: ast.BoolOp, s: State) -> Value:
 
 def _if_expression(a: Analysis, node: ast.IfExp, s: State) -> Value:
     test = evaluate(a, node.test, s)
+    decided = constant_of(s, test)
+    if isinstance(decided, bool):
+        return evaluate(a, node.body if decided else node.orelse, s)
     if not is_fixed(test):
         a.branches_on(test, node.test)
     return join(evaluate(a, node.body, s), evaluate(a, node.orelse, s))
 
 
-# --- displays ----------------------------------------------------------------------------------
-
-
-def deep(value: Value, left: int = _DEEP) -> bool:
-    """Whether a tuple holds tuples deeper than is followed."""
-    if isinstance(value, TupleV):
-        return left == 0 or any(deep(i, left - 1) for i in value.items)
-    return False
-
-
-def _tuple(a: Analysis, node: ast.Tuple, s: State) -> Value:
-    items = _spread(a, node.elts, s)
-    if items is None:
-        return Opaque(_reach_of_all(a, node.elts, s))
-    made = TupleV(tuple(items))
-    return Opaque(reach_of(made)) if deep(made) else made
-
-
-def _list(a: Analysis, node: ast.List | ast.Set, s: State) -> Value:
-    items = _spread(a, node.elts, s)
-    kind = "list" if isinstance(node, ast.List) else "set"
-    if items is None:
-        reach = _reach_of_all(a, node.elts, s)
-        return s.make(a.site(node), lambda _: Items(kind, Opaque(reach)))
-    return s.make(a.site(node), lambda _: Items(kind, joined(items), tuple(items)))
-
-
-def joined(items: list[Value]) -> Value | None:
-    """Any of these; None where there is none."""
-    found = items[0] if items else None
-    for item in items[1:]:
-        assert found is not None
-        found = join(found, item)
-    return found
-
-
-def _spread(a: Analysis, nodes: list[ast.expr], s: State) -> list[Value] | None:
-    """The items of a display; None where a ``*`` gives items that are not listed."""
-    found: list[Value] = []
-    for node in nodes:
-        if not isinstance(node, ast.Starred):
-            found.append(evaluate(a, node, s))
-            continue
-        listed = listed_items(s, evaluate(a, node.value, s))
-        if listed is None:
-            return None
-        found += listed
-    return found
-
-
-def _reach_of_all(a: Analysis, nodes: list[ast.expr], s: State) -> frozenset:  # type: ignore[type-arg]
-    parts = [evaluate(a, n.value if isinstance(n, ast.Starred) else n, s) for n in nodes]
-    for part in parts:
-        a.observe(s, part, nodes[0], "a display with * is not followed")
-    return s.reachable(frozenset().union(*map(reach_of, parts)))
-
-
-def _dict(a: Analysis, node: ast.Dict, s: State) -> Value:
-    fields: dict[str, Value] | None = {}
-    values: list[Value] = []
-    for key, item in zip(node.keys, node.values, strict=True):
-        value = evaluate(a, item, s)
-        if key is None:
-            inner = s.items(value)
-            known = inner is not None and inner.kind == "dict" and inner.fields is not None
-            if known and fields is not None and inner is not None:
-                fields.update(inner.fields or ())
-                values += [v for _, v in inner.fields or ()]
-            else:
-                a.observe(s, value, node, "a display with ** is not followed")
-                fields = None
-                values.append(Opaque(s.reachable(reach_of(value))))
-            continue
-        name = constant_of(s, evaluate(a, key, s))
-        values.append(value)
-        if isinstance(name, str) and fields is not None:
-            fields[name] = value
-        else:
-            fields = None
-    made = None if fields is None else tuple(fields.items())
-    return s.make(a.site(node), lambda _: Items("dict", joined(values), None, made))
-
-
-def _comprehension(
-    a: Analysis, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, s: State
-) -> Value:
-    parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
-    if len(node.generators) == 1 and not node.generators[0].ifs and len(parts) == 1:
-        listed = listed_items(s, evaluate(a, node.generators[0].iter, s))
-        if listed is not None and len(listed) <= 64:
-            return _listed(a, node, s, listed)
-    before = dict(s.env)
-    names: set[str] = set()
-    for g in node.generators:
-        over = evaluate(a, g.iter, s)
-        a.branches_on(over, g.iter)
-        bind(a, s, g.target, item_of(a, s, over, g.iter))
-        names |= {n.id for n in ast.walk(g.target) if isinstance(n, ast.Name)}
-        for test in g.ifs:
-            evaluate(a, test, s)
-    values = [evaluate(a, p, s) for p in parts]
-    _restore(s, before, names)
-    kind = {ast.SetComp: "set", ast.DictComp: "dict"}.get(type(node), "list")
-    return s.make(a.site(node), lambda _: Items(kind, values[-1]))
-
-
-def consumed(a: Analysis, node: ast.expr, s: State) -> Value:
-    """The value of an argument that the function it is given to takes at once."""
-    return (
-        _comprehension(a, node, s) if isinstance(node, ast.GeneratorExp) else evaluate(a, node, s)
-    )
-
-
-def _generator(a: Analysis, node: ast.GeneratorExp, s: State) -> Value:
-    """A generator that is taken later: what it goes over may have changed by then."""
-    made = _comprehension(a, node, s)
-    reach = s.reachable(reach_of(made))
-    a.escapes(s, made, node, "a generator")
-    return Opaque(reach)
-
-
-def _listed(
-    a: Analysis,
-    node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
-    s: State,
-    listed: tuple[Value, ...],
-) -> Value:
-    assert not isinstance(node, ast.DictComp)
-    before, target = dict(s.env), node.generators[0].target
-    # What is made so far is in the state: the next item may make something at the same node.
-    hidden = f"<{node.lineno}:{node.col_offset}>"
-    s.env[hidden] = TupleV(())
-    for item in listed:
-        bind(a, s, target, item)
-        value = evaluate(a, node.elt, s)
-        held = s.env[hidden]
-        assert isinstance(held, TupleV)
-        s.env[hidden] = TupleV((*held.items, value))
-    held = s.env.pop(hidden)
-    assert isinstance(held, TupleV)
-    values = list(held.items)
-    _restore(s, before, {n.id for n in ast.walk(target) if isinstance(n, ast.Name)})
-    kind = "set" if isinstance(node, ast.SetComp) else "list"
-    return s.make(a.site(node), lambda _: Items(kind, joined(values), tuple(values)))
-
-
-def _restore(s: State, before: dict[str, Value], names: set[str]) -> None:
-    for name in names:
-        s.env.pop(name, None)
-        if name in before:
-            s.env[name] = before[name]
-
-
-def _text(a: Analysis, node: ast.JoinedStr, s: State) -> Value:
-    parts = []
-    texts = []
-    for piece in node.values:
-        if isinstance(piece, ast.FormattedValue):
-            part = evaluate(a, piece.value, s)
-            a.observe(s, part, node, "a value is formatted")
-            parts.append(part)
-            plain = piece.conversion == -1 and piece.format_spec is None
-            constant = constant_of(s, part) if plain else ...
-            texts.append(str(constant) if type(constant) is int else constant)
-        else:
-            texts.append(constant_of(s, evaluate(a, piece, s)))
-    if all(isinstance(t, str) for t in texts):
-        return Scalar(constant="".join(str(t) for t in texts), fixed=True)
-    return Scalar(constant=MISSING, fixed=all(map(is_fixed, parts)))
+# --- functions and calls ----------------------------------------------------------------------
 
 
 def _lambda(a: Analysis, node: ast.Lambda, _s: State) -> Value:
@@ -570,21 +491,21 @@ _EXPRESSIONS: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Call: _call,
     ast.Compare: _compare,
     ast.Constant: _constant,
-    ast.Dict: _dict,
-    ast.DictComp: _comprehension,
-    ast.GeneratorExp: _generator,
+    ast.Dict: dict_display,
+    ast.DictComp: comprehension,
+    ast.GeneratorExp: generator,
     ast.IfExp: _if_expression,
-    ast.JoinedStr: _text,
+    ast.JoinedStr: text,
     ast.Lambda: _lambda,
-    ast.List: _list,
-    ast.ListComp: _comprehension,
+    ast.List: list_display,
+    ast.ListComp: comprehension,
     ast.Name: _name,
     ast.NamedExpr: _named,
-    ast.Set: _list,
-    ast.SetComp: _comprehension,
+    ast.Set: list_display,
+    ast.SetComp: comprehension,
     ast.Slice: _slice,
     ast.Subscript: _subscript,
-    ast.Tuple: _tuple,
+    ast.Tuple: tuple_display,
     ast.UnaryOp: _unary,
     ast.Yield: _yield,
 }

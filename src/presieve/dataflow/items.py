@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from presieve.dataflow.context import Call, constant_of
+from presieve.dataflow.context import Call, constant_of, counted_by
+from presieve.dataflow.iteration import item_of, rounds
 from presieve.dataflow.registry import function, of_items, separate
 from presieve.dataflow.values import (
     DATA,
     NONE,
     Column,
     Items,
+    Length,
     Opaque,
     Ref,
     Scalar,
     TupleV,
     Value,
+    View,
     is_fixed,
     join,
+    join_all,
 )
 
 
@@ -117,37 +121,19 @@ def _get(call: Call) -> Value | None:
         return None
     default = call.args[1] if len(call.args) == 2 else NONE
     name = constant_of(call.s, call.args[0])
-    if isinstance(name, str) and items.fields is not None and name in dict(items.fields):
-        return dict(items.fields)[name]
+    if isinstance(name, str) and name in dict(items.known or ()):
+        return dict(items.known or ())[name]
     found = default if items.element is None else join(items.element, default)
     # Which item it is may depend on rows.
     return found if is_fixed(call.args[0]) or not is_fixed(found) else Scalar()
 
 
-@of_items("items")
-def _pairs(call: Call) -> Value | None:
+@of_items("items", "keys", "values")
+def _view(call: Call) -> Value | None:
     items = _own(call)
     if items.kind != "dict":
         return None
-    pair = TupleV((Scalar(), Opaque(packages=DATA) if items.element is None else items.element))
-    fixed: tuple[Value, ...] | None = None
-    if items.fields is not None:
-        fixed = tuple(TupleV((Scalar(constant=n, fixed=True), v)) for n, v in items.fields)
-    return call.s.make(call.site(), lambda _: Items("list", pair, fixed))
-
-
-@of_items("keys", "values")
-def _parts(call: Call) -> Value | None:
-    items = _own(call)
-    if items.kind != "dict":
-        return None
-    fixed: tuple[Value, ...] | None = None
-    element: Value | None = Scalar() if call.name == "keys" else items.element
-    if items.fields is not None and call.name == "keys":
-        fixed = tuple(Scalar(constant=n, fixed=True) for n, _ in items.fields)
-    elif items.fields is not None:
-        fixed = tuple(v for _, v in items.fields)
-    return call.s.make(call.site(), lambda _: Items("list", element, fixed))
+    return View(call.name, (call.owner,), call.site())
 
 
 @of_items("index", "count", "isdisjoint", "issubset", "issuperset")
@@ -166,7 +152,12 @@ def _length(call: Call) -> Value | None:
     value = call.args[0]
     if isinstance(value, TupleV):
         return Scalar(constant=len(value.items), fixed=True)
-    return Scalar() if isinstance(value, Column | Ref | Scalar) else None
+    table = call.s.table(value)
+    if isinstance(value, Column):
+        return Scalar(length=Length(value.rows))
+    if table is not None:
+        return Scalar(length=Length(table.rows))
+    return Scalar(length=Length()) if isinstance(value, Ref | Scalar) else None
 
 
 @function("builtins.list", "builtins.tuple")
@@ -178,11 +169,13 @@ def _listed(call: Call) -> Value | None:
         value = call.args[0]
         items = call.s.items(value)
         if isinstance(value, TupleV):
-            made = Items("list", _any(value.items), value.items)
-        elif items is not None and items.kind in ("list", "set"):
-            made = Items("list", items.element, items.fixed if items.kind == "list" else None)
+            made = Items("list", join_all(value.items), value.items)
+        elif items is not None and items.kind in ("list", "set", "names"):
+            made = Items("list", items.element, items.fixed if items.kind != "set" else None)
         elif isinstance(value, Column):
             made = Items("list", Scalar(value.keys))
+        elif isinstance(value, View):
+            made = _of_view(call, value)
         else:
             made = None
     if made is None:
@@ -193,29 +186,45 @@ def _listed(call: Call) -> Value | None:
     return call.s.make(call.site(), lambda _: found)
 
 
-def _any(values: tuple[Value, ...]) -> Value | None:
-    found = values[0] if values else None
-    for value in values[1:]:
-        assert found is not None
-        found = join(found, value)
-    return found
+def _of_view(call: Call, view: View) -> Items:
+    """The items that a view gives by now."""
+    node = call.node.args[0]
+    found = rounds(call.a, call.s, view, node)
+    if found is None or not found.whole:
+        return Items("list", item_of(call.a, call.s, view, node))
+    return Items("list", join_all(found.items), found.items)
 
 
 @function("builtins.dict")
 def _dict(call: Call) -> Value | None:
     fields = dict(call.named)
-    element = _any(tuple(fields.values()))
+    element = join_all(tuple(fields.values()))
+    if len(call.args) == 1 and isinstance(call.args[0], View) and not fields:
+        return _of_pairs(call, _of_view(call, call.args[0]))
     if call.args:
         items = call.s.items(call.args[0])
         if items is None or items.kind != "dict" or len(call.args) > 1:
             return None
         found = [e for e in (items.element, element) if e is not None]
-        element = _any(tuple(found))
+        element = join_all(tuple(found))
         if items.fields is None:
             return call.s.make(call.site(), lambda _: Items("dict", element))
         fields = {**dict(items.fields), **fields}
     made = tuple(fields.items())
     return call.s.make(call.site(), lambda _: Items("dict", element, None, made))
+
+
+def _of_pairs(call: Call, pairs: Items) -> Value | None:
+    """``dict(zip(names, values))`` and the like."""
+    both = [p.items for p in (*(pairs.fixed or ()), pairs.element) if isinstance(p, TupleV)]
+    if any(len(b) != 2 for b in both) or not isinstance(pairs.element, TupleV | None):
+        return None
+    element = join_all(tuple(b[1] for b in both))
+    names = [constant_of(call.s, b[0]) for b in both[:-1]]
+    known = None
+    if pairs.fixed is not None and all(isinstance(n, str) for n in names):
+        known = tuple({str(n): b[1] for n, b in zip(names, both, strict=False)}.items())
+    return call.s.make(call.site(), lambda _: Items("dict", element, None, known))
 
 
 @function("collections.defaultdict", "collections.Counter", "collections.OrderedDict")
@@ -226,18 +235,16 @@ def _other_dicts(call: Call) -> Value | None:
     return call.s.make(call.site(), lambda _: Items("dict", counts))
 
 
-@function("builtins.enumerate")
-def _numbered(call: Call) -> Value | None:
-    value = call.args[0] if len(call.args) == 1 and not call.named else None
-    items = None if value is None else call.s.items(value)
-    if isinstance(value, TupleV):
-        listed: tuple[Value, ...] = value.items
-    elif items is not None and items.kind == "list" and items.fixed is not None:
-        listed = items.fixed
-    else:
+_SIDES = {"enumerate": 1, "zip": 64}
+
+
+@function("builtins.enumerate", "builtins.zip")
+def _side_by_side(call: Call) -> Value | None:
+    """Tuples of items side by side, as many as the shortest has."""
+    how = call.name.removeprefix("builtins.")
+    if call.named.keys() - {"strict"} or not call.args or len(call.args) > _SIDES[how]:
         return None
-    pairs = tuple(TupleV((Scalar(constant=i, fixed=True), v)) for i, v in enumerate(listed))
-    return call.s.make(call.site(), lambda _: Items("iterator", _any(pairs), pairs))
+    return View(how, tuple(call.args), call.site())
 
 
 @function("builtins.range")
@@ -247,7 +254,10 @@ def _range(call: Call) -> Value | None:
         numbers = range(*(b for b in bounds if isinstance(b, int)))
         if len(numbers) <= 64:
             items = tuple(Scalar(constant=i, fixed=True) for i in numbers)
-            return call.s.make(call.site(), lambda _: Items("list", _any(items), items))
+            return call.s.make(call.site(), lambda _: Items("list", join_all(items), items))
+    rows = counted_by(call)
+    if rows is not None:
+        return Column(labelled=False, rows=rows)
     fixed = all(map(is_fixed, call.args))
     return call.s.make(call.site(), lambda _: Items("list", Scalar(fixed=fixed)))
 
@@ -273,4 +283,5 @@ def _scalars(call: Call) -> Value | None:
     values = [*call.args, *call.named.values()]
     if call.name == "builtins.print" or not all(isinstance(v, Scalar | Column) for v in values):
         return None
-    return Scalar(fixed=all(map(is_fixed, values)))
+    length = Length() if call.name == "builtins.int" else None
+    return Scalar(fixed=all(map(is_fixed, values)), length=length)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+from typing import NamedTuple
 
 from presieve.dataflow.context import Analysis
 from presieve.dataflow.rows import some_rows
 from presieve.dataflow.state import State
 from presieve.dataflow.values import (
     DATA,
+    NONE,
     Batches,
     Column,
     Function,
@@ -22,9 +24,61 @@ from presieve.dataflow.values import (
     Table,
     TupleV,
     Value,
-    join,
+    View,
+    join_all,
     reach_of,
 )
+
+
+class Rounds(NamedTuple):
+    """What a loop goes over, one by one. ``whole``: it does not end before the last item."""
+
+    items: tuple[Value, ...]
+    whole: bool = True
+
+
+_ITERATORS = frozenset(("enumerate", "zip"))
+"""Views that end once: they are listed where they are gone over at once."""
+
+
+def rounds(a: Analysis, s: State, over: Value, node: ast.expr) -> Rounds | None:
+    """The rounds of a loop over the value of this node, as far as the program lists them."""
+    if not isinstance(over, View):
+        items = listed_items(s, over)
+        return None if items is None else Rounds(items)
+    if over.how in _ITERATORS and over.site != a.site(node):
+        return None
+    lists = [listed_items(s, p) for p in over.parts]
+    if over.how not in _ITERATORS:
+        return _of_dict(s, over)
+    listed = [items for items in lists if items is not None]
+    if not listed:
+        return None
+
+    def side_by_side(at: int) -> Value:
+        row = [
+            item_of(a, s, part, node) if items is None else items[at]
+            for part, items in zip(over.parts, lists, strict=True)
+        ]
+        number = [Scalar(constant=at, fixed=True)] if over.how == "enumerate" else []
+        return TupleV((*number, *row))
+
+    count = min(map(len, listed))
+    return Rounds(tuple(map(side_by_side, range(count))), len(listed) == len(lists))
+
+
+def _of_dict(s: State, over: View) -> Rounds | None:
+    thing = s.items(over.parts[0])
+    if thing is None or thing.fields is None:
+        return None
+    names = [Scalar(constant=n, fixed=True) for n, _ in thing.fields]
+    values = [v for _, v in thing.fields]
+    match over.how:
+        case "keys":
+            return Rounds(tuple(names))
+        case "values":
+            return Rounds(tuple(values))
+    return Rounds(tuple(TupleV(pair) for pair in zip(names, values, strict=True)))
 
 
 def listed_items(s: State, over: Value) -> tuple[Value, ...] | None:
@@ -32,9 +86,7 @@ def listed_items(s: State, over: Value) -> tuple[Value, ...] | None:
     if isinstance(over, TupleV):
         return over.items
     found = s.items(over)
-    if found is None or found.kind not in ("list", "iterator"):
-        return None
-    return found.fixed
+    return found.fixed if found is not None and found.kind in ("list", "names") else None
 
 
 def item_of(a: Analysis, s: State, over: Value, node: ast.expr) -> Value:
@@ -45,10 +97,9 @@ def item_of(a: Analysis, s: State, over: Value, node: ast.expr) -> Value:
         case Column(keys=keys):
             return Scalar(keys)
         case TupleV(items) if items:
-            found = items[0]
-            for item in items[1:]:
-                found = join(found, item)
-            return found
+            return join_all(items) or NONE
+        case View(how, parts):
+            return _item_of_view(a, s, how, parts, node)
         case Grouped():
             return TupleV((Scalar(), group_of(a, s, over, node)))
         case Scalar():
@@ -69,6 +120,18 @@ def item_of(a: Analysis, s: State, over: Value, node: ast.expr) -> Value:
             return Opaque(packages=DATA)
     a.observe(s, over, node, f"{ast.unparse(node)} is not followed")
     return Opaque(reach_of(over), s.packages(over))
+
+
+def _item_of_view(
+    a: Analysis, s: State, how: str, parts: tuple[Value, ...], node: ast.expr
+) -> Value:
+    if how in _ITERATORS:
+        number = [Scalar()] if how == "enumerate" else []
+        return TupleV((*number, *(item_of(a, s, p, node) for p in parts)))
+    thing = s.items(parts[0])
+    value = Opaque(reach_of(parts[0])) if thing is None else thing.element
+    value = Opaque(packages=DATA) if value is None else value
+    return Scalar() if how == "keys" else value if how == "values" else TupleV((Scalar(), value))
 
 
 def first_table(a: Analysis, s: State, node: ast.AST) -> Ref:

@@ -23,6 +23,12 @@ _GAPS = {
 _ARGUMENTS = frozenset(
     ("on", "how", "left_on", "right_on", "suffixes", "right", "left", "validate")
 )
+_NEAREST = frozenset(
+    (
+        *("on", "left_on", "right_on", "by", "left_by", "right_by", "suffixes", "direction"),
+        *("tolerance", "allow_exact_matches"),
+    )
+)
 
 
 @of_table("merge")
@@ -38,45 +44,67 @@ def _merged_function(call: Call) -> Value | None:
 def _merged(call: Call, left: Value | None, right: Value | None, at: int) -> Value | None:
     if left is None or right is None or call.named.keys() - _ARGUMENTS or len(call.args) > at + 2:
         return None
-    a, b = call.s.table(left), call.s.table(right)
     how = call.constant(at, "how", default="inner")
-    suffixes = call.constant(99, "suffixes", default=("_x", "_y"))
     on = call.argument(at + 1, "on")
-    sides = []
-    for name in ("left_on", "right_on"):
-        value = on if on is not None else call.named.get(name)
-        sides.append(None if value is None else names_of_columns(call.s, value))
-    if a is None or b is None or None in sides or how not in _GAPS:
+    if how not in _GAPS:
+        return None
+    return _joined(call, (left, right), _sides(call, ("on", on)), _GAPS[str(how)])
+
+
+def _sides(call: Call, *pairs: tuple[str, Value | None]) -> list[tuple[str, ...] | None]:
+    """The columns of either side that are joined on, given for both or for each: as ``on``, or as
+    ``left_on`` and ``right_on``.
+    """
+    found: list[tuple[str, ...] | None] = []
+    for side in ("left", "right"):
+        names: tuple[str, ...] | None = ()
+        for kind, both in pairs:
+            value = both if both is not None else call.named.get(f"{side}_{kind}")
+            some = () if value is None else names_of_columns(call.s, value)
+            names = None if names is None or some is None else (*names, *some)
+        found.append(names or None)
+    return found
+
+
+def _joined(
+    call: Call,
+    tables: tuple[Value, Value],
+    sides: list[tuple[str, ...] | None],
+    gaps: tuple[bool, bool],
+) -> Value | None:
+    """Rows of both tables side by side. What is joined on under one name is one column."""
+    a, b = (call.s.table(t) for t in tables)
+    left_on, right_on = sides
+    suffixes = call.constant(99, "suffixes", default=("_x", "_y"))
+    if a is None or b is None or left_on is None or right_on is None:
         return None
     if a.rest is not None or b.rest is not None or not isinstance(suffixes, tuple):
         return None
-    for table, names in zip((a, b), sides, strict=True):
-        for column in (c for n, c in table.columns if names is not None and n in names):
+    if len(left_on) != len(right_on) or len(suffixes) != 2:
+        return None
+    for table, names in ((a, left_on), (b, right_on)):
+        for column in (c for n, c in table.columns if n in names):
             call.a.reads(column.unread, "columns that are joined on", call.node)
-    shared = set(a.names) & set(b.names)
-    joined = set(sides[0] or ()) if sides[0] == sides[1] else set()
-    _read_shared(call, (a, b), shared - joined)
-
-    gaps = _GAPS[str(how)]
-    left_names = [f"{n}{suffixes[0]}" if n in shared - joined else n for n in a.names]
-    right_names = [f"{n}{suffixes[1]}" if n in shared else n for n in b.names if n not in joined]
-    if len({*left_names, *right_names}) < len(left_names) + len(right_names):
+    joined = {x for x, y in zip(left_on, right_on, strict=True) if x == y}
+    shared = (set(a.names) & set(b.names)) - joined
+    _read_shared(call, (a, b), shared)
+    left = {n: f"{n}{suffixes[0] or ''}" if n in shared else n for n in a.names}
+    right = {n: f"{n}{suffixes[1] or ''}" if n in shared else n for n in b.names if n not in joined}
+    if len({*left.values(), *right.values()}) < len(left) + len(right):
         return None
 
     def make(place: Place) -> Table:
         made: dict[str, Column] = {}
         for n, c in a.columns:
-            name = f"{n}{suffixes[0]}" if n in shared - joined else n
-            made[name] = _kept(c, place, name, gaps=gaps[0])
+            made[left[n]] = _kept(c, place, left[n], gaps=gaps[0])
             if n in joined and gaps[0]:
                 # It is the other table's where this one has no row.
                 both = c.keys & dict(b.columns)[n].keys
-                made[name] = replace(made[name], keys=both)
+                made[n] = replace(made[n], keys=both)
         for n, c in b.columns:
-            if n not in joined:
-                name = f"{n}{suffixes[1]}" if n in shared else n
-                made[name] = _kept(c, place, name, gaps=gaps[1])
-        return Table(tuple(made.items()), place)
+            if n in right:
+                made[right[n]] = _kept(c, place, right[n], gaps=gaps[1])
+        return Table(tuple(made.items()), place, filled=a.filled and not gaps[0] and gaps[1])
 
     return call.s.make(call.site(), make)
 
@@ -97,26 +125,10 @@ def _kept(column: Column, place: Place, name: str, *, gaps: bool) -> Column:
 @function("pandas.merge_asof", "pandas.core.reshape.merge.merge_asof")
 def _nearest(call: Call) -> Value | None:
     """All rows of the left table, each with a row of the right one, or with gaps."""
-    if len(call.args) != 2 or call.named.keys() - {"on", "by", "direction", "tolerance"}:
+    if len(call.args) != 2 or call.named.keys() - _NEAREST:
         return None
-    a, b = call.s.table(call.args[0]), call.s.table(call.args[1])
-    on, by = (
-        () if v is None else names_of_columns(call.s, v)
-        for v in (call.named.get("on"), call.named.get("by"))
-    )
-    if a is None or b is None or on is None or by is None or a.rest or b.rest:
-        return None
-    shared = {*on, *by}
-    if set(a.names) & set(b.names) - shared:
-        return None
-    _read_shared(call, (a, b), shared)
-
-    def make(place: Place) -> Table:
-        left = tuple((n, _kept(c, place, n, gaps=False)) for n, c in a.columns)
-        right = ((n, _kept(c, place, n, gaps=True)) for n, c in b.columns if n not in shared)
-        return Table((*left, *right), place, filled=a.filled)
-
-    return call.s.make(call.site(), make)
+    sides = _sides(call, ("on", call.named.get("on")), ("by", call.named.get("by")))
+    return _joined(call, (call.args[0], call.args[1]), sides, _GAPS["left"])
 
 
 @function("pandas.concat", "pandas.core.reshape.concat.concat")

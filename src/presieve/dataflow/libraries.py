@@ -116,6 +116,24 @@ _WRITERS = frozenset(
 )
 
 
+MODELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            ("lightgbm", "sklearn", "xgboost"),
+            MappingProxyType(
+                dict.fromkeys(
+                    ("predict", "predict_proba", "decision_function", "score_samples"), "items"
+                )
+            ),
+        ),
+        "prophet": MappingProxyType({"predict": "table", "make_future_dataframe": "table"}),
+    }
+)
+"""What methods of fitted models give: a row of an array for each row of their argument, in order
+(``items``; it may have one dimension or two), or a table of their own.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Doing:
     """What a call does besides giving a value. ``kind`` is ``effect``, ``clock``, ``random``,

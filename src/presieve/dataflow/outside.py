@@ -9,18 +9,22 @@ import re
 import sys
 from collections.abc import Iterator
 from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, TypeGuard
 
 from presieve.dataflow.context import Analysis, Owner
 from presieve.dataflow.libraries import COMPUTING, MESSAGES, of_function
 from presieve.dataflow.state import State
 from presieve.dataflow.values import (
     DATA,
+    Column,
     Function,
     Items,
     Library,
     Opaque,
+    Place,
     Ref,
     Scalar,
+    Table,
     TupleV,
     Value,
 )
@@ -28,6 +32,9 @@ from presieve.errors import DeclineSignal
 from presieve.lift.python.names import names_of, own_names
 from presieve.lift.python.shipped import function_source
 from presieve.lift.python.zones import Zone
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _MANY = 200
 _CONSTANTS = (
@@ -93,11 +100,34 @@ def of_object(a: Analysis, s: State, found: object, name: str) -> Value:
     ):
         s.heap.setdefault(place, _of_dict(found))
         return Ref(frozenset((place,)))
+    if _is_frame(found):
+        return _table(s, found, place)
     packages = _packages_in(found)
     if packages is None:
         # Whatever is done with it may call a method of its class: a truth, an item, a comparison.
         a.effect("unknown", f"{name} is an object of a class that is not known", a.stack[-1].node)
     return Opaque(frozenset((place,)), packages)
+
+
+def _is_frame(found: object) -> TypeGuard[pd.DataFrame]:
+    """Whether it is a DataFrame whose columns have names, each its own."""
+    if "pandas" not in sys.modules:
+        return False
+    import pandas as pd
+
+    if type(found) is not pd.DataFrame:
+        return False
+    return found.columns.is_unique and all(type(n) is str for n in found.columns)
+
+
+def _table(s: State, found: pd.DataFrame, place: Place) -> Value:
+    """A DataFrame that is there before the call. Its columns are known, and none of its rows."""
+    columns = tuple(
+        (str(n), Column(memory=frozenset((Place((*place.site, at)),)), rows=place, name=str(n)))
+        for at, n in enumerate(found.columns)
+    )
+    s.heap.setdefault(place, Table(columns, place))
+    return Ref(frozenset((place,)), table=True)
 
 
 def _of_dict(found: dict[object, object]) -> Items:

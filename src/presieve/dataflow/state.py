@@ -17,6 +17,7 @@ from presieve.dataflow.values import (
     Grouped,
     Indexer,
     Items,
+    Length,
     Method,
     Object,
     Opaque,
@@ -24,9 +25,11 @@ from presieve.dataflow.values import (
     Places,
     Ref,
     Row,
+    Scalar,
     Table,
     TupleV,
     Value,
+    View,
     join,
     join_columns,
     packages_of,
@@ -204,7 +207,7 @@ def references(thing: Object) -> Places:
 def values_of(thing: Items) -> tuple[Value, ...]:
     """All values that an object may hold."""
     element = () if thing.element is None else (thing.element,)
-    return (*element, *(thing.fixed or ()), *(v for _, v in thing.fields or ()))
+    return (*element, *(thing.fixed or ()), *(v for _, v in thing.known or ()))
 
 
 def _names(value: Value) -> Places:
@@ -212,7 +215,11 @@ def _names(value: Value) -> Places:
     match value:
         case Column(rows=Place() as rows):
             return value.memory | {rows}
-        case TupleV(items):
+        case Scalar(length=Length(rows=Place() as rows)):
+            return frozenset((rows,))
+        case Opaque(reach, rows=Place() as rows):
+            return reach | {rows}
+        case TupleV(items) | View(parts=items):
             return frozenset().union(*map(_names, items))
         case Indexer(owner) | Method(owner):
             return _names(owner)
@@ -235,16 +242,21 @@ def _renamed(value: Value, old: Place, new: Place, *, many: bool) -> Value:
             # Older rows are many: no two columns of them belong together for sure.
             rows = (None if many else new) if value.rows == old else value.rows
             return replace(value, rows=rows, memory=places(value.memory))
+        case Scalar(length=Length(rows=rows) as length) if rows == old:
+            return replace(value, length=None if many else length._replace(rows=new))
         case Ref():
             return replace(value, places=places(value.places))
         case Row(ref) | Grouped(ref):
             return replace(value, table=replace(ref, places=places(ref.places)))
         case TupleV(items):
             return TupleV(tuple(_renamed(i, old, new, many=many) for i in items))
+        case View(parts=parts):
+            return replace(value, parts=tuple(_renamed(p, old, new, many=many) for p in parts))
         case Indexer(owner) | Method(owner):
             return replace(value, owner=_renamed(owner, old, new, many=many))
         case Opaque():
-            return replace(value, reach=places(value.reach))
+            rows = (None if many else new) if value.rows == old else value.rows
+            return replace(value, reach=places(value.reach), rows=rows)
     return value
 
 
@@ -255,6 +267,8 @@ def _overwritten(value: Value, memory: Places) -> Value:
             return replace(value, keys=NO_KEYS, passes=None, rowwise=False, index=None, rows=None)
         case TupleV(items):
             return TupleV(tuple(_overwritten(i, memory) for i in items))
+        case View(parts=parts):
+            return replace(value, parts=tuple(_overwritten(p, memory) for p in parts))
         case Indexer(owner) | Method(owner):
             return replace(value, owner=_overwritten(owner, memory))
     return value
@@ -278,7 +292,7 @@ def map_object(thing: Object, change: Callable[[Value], Value]) -> Object:
         thing,
         element=None if thing.element is None else change(thing.element),
         fixed=None if thing.fixed is None else tuple(map(change, thing.fixed)),
-        fields=None if thing.fields is None else tuple((n, change(v)) for n, v in thing.fields),
+        known=None if thing.known is None else tuple((n, change(v)) for n, v in thing.known),
     )
 
 
@@ -324,14 +338,15 @@ def _join_items(a: Items, b: Items) -> Items:
     kind = a.kind if a.kind == b.kind else "object"
     one, other = a.element, b.element
     element = join(one, other) if one is not None and other is not None else one or other
-    fixed = fields = None
+    fixed = known = None
+    more = a.more or b.more
     if a.fixed is not None and b.fixed is not None and len(a.fixed) == len(b.fixed):
         fixed = tuple(join(x, y) for x, y in zip(a.fixed, b.fixed, strict=True))
-    if a.fields is not None and b.fields is not None:
-        left, right = dict(a.fields), dict(b.fields)
-        if left.keys() == right.keys():
-            fields = tuple((n, join(v, right[n])) for n, v in left.items())
-    return Items(kind, element, fixed, fields)
+    if a.known is not None and b.known is not None:
+        left, right = dict(a.known), dict(b.known)
+        more = more or left.keys() != right.keys()
+        known = tuple((n, join(v, right[n])) for n, v in left.items() if n in right)
+    return Items(kind, element, fixed, known, more)
 
 
 def join_states(a: State, b: State) -> State:

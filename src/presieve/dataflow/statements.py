@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 
-from presieve.dataflow.context import Analysis, GaveUp
-from presieve.dataflow.iteration import item_of, listed_items
+from presieve.dataflow.context import Analysis, GaveUp, constant_of
+from presieve.dataflow.iteration import item_of, rounds
 from presieve.dataflow.state import State, join_states
 from presieve.dataflow.stored import bind, delete, store
 from presieve.dataflow.values import (
@@ -98,6 +98,9 @@ def _continue(a: Analysis, _node: ast.Continue, s: State) -> bool:
 
 def _if(a: Analysis, node: ast.If, s: State) -> bool:
     test = a.evaluator.evaluate(a, node.test, s)
+    decided = constant_of(s, test)
+    if isinstance(decided, bool):
+        return block(a, node.body if decided else node.orelse, s)
     if not is_fixed(test):
         a.branches_on(test, node.test)
     other = s.copy()
@@ -118,8 +121,8 @@ def _meet(s: State, states: list[State]) -> bool:
 
 def _for(a: Analysis, node: ast.For, s: State) -> bool:
     over = a.evaluator.evaluate(a, node.iter, s)
-    listed = listed_items(s, over)
-    if listed is not None and len(listed) <= _UNROLLED:
+    listed = rounds(a, s, over, node.iter)
+    if listed is not None and len(listed.items) <= _UNROLLED:
         return _unrolled(a, node, s, over)
     if not isinstance(over, Batches):
         a.branches_on(over, node.iter)
@@ -200,10 +203,14 @@ def loop(
 
 def _unrolled(a: Analysis, node: ast.For, s: State, over: Value) -> bool:
     exits: list[State] = []
-    items = listed_items(s, over)
-    for item in items or ():
-        if listed_items(s, over) != items:
+    ended: list[State] = []
+    listed = rounds(a, s, over, node.iter)
+    assert listed is not None
+    for item in listed.items:
+        if rounds(a, s, over, node.iter) != listed:
             raise GaveUp  # the loop changes what it goes over
+        if not listed.whole:
+            ended.append(s.copy())
         bind(a, s, node.target, item)
         a.breaks.append([])
         a.continues.append([])
@@ -211,7 +218,8 @@ def _unrolled(a: Analysis, node: ast.For, s: State, over: Value) -> bool:
         breaks, continues = a.breaks.pop(), a.continues.pop()
         exits += breaks
         if not _meet(s, [*([s.copy()] if falls else []), *continues]):
-            return _meet(s, exits)
+            return _meet(s, [*ended, *exits])
+    _meet(s, [s.copy(), *ended])
     goes_on = block(a, node.orelse, s)
     return _meet(s, [*([s.copy()] if goes_on else []), *exits])
 

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from presieve.dataflow.context import Analysis, constant_of, names_of_columns
-from presieve.dataflow.state import State, stored_in
+from presieve.dataflow.state import State, references, stored_in
 from presieve.dataflow.values import (
     DATA,
     NO_KEYS,
@@ -78,10 +78,12 @@ def _store_item(
     owner, index = place
     table = s.table(owner)
     if table is not None and isinstance(owner, Ref):
+        a.changes(owner.places, node, ast.unparse(node))
         _store_in_table(a, s, owner, index, (value, node))
         return
     match owner:
         case Indexer(Ref() as ref, _) if s.table(ref) is not None:
+            a.changes(ref.places, node, ast.unparse(node))
             _store_located(a, s, ref, index, (value, node))
         case Indexer(Column(memory=memory)) | Column(memory=memory):
             s.overwrite(memory)
@@ -167,18 +169,24 @@ def set_column(a: Analysis, s: State, owner: Ref, name: str, stored: tuple[Value
     value, node = stored
     table = s.table(owner)
     assert table is not None
+    a.changes(owner.places, node, f"assigning the column {name}")
     old = dict(table.columns).get(name)
     if old is not None:
         s.overwrite(old.memory)
         a.changes(old.memory, node, f"assigning the column {name}")
     table = s.table(owner)
     assert table is not None
+    labelled = isinstance(value, Column) and value.labelled and value.rows is not None
+    if table.empty and labelled and isinstance(value, Column):
+        # It takes the labels of a Series.
+        table = replace(table, rows=value.rows, index=value.index)
+        s.update(owner, table)
     made = column_for(table, name, value)
     if not isinstance(value, Column | Scalar | TupleV):
         a.observe(s, value, node, f"the column {name} is given what is not followed")
         if s.packages(value) is None:
             a.effect("unknown", f"the column {name} is given objects that are not known", node)
-    if not (table.filled or fits(table, value)):
+    if not (table.filled or fits(table, value)) or (table.empty and labelled):
         emptied = tuple((n, replace(c, keys=NO_KEYS, passes=None)) for n, c in table.columns)
         s.update(owner, replace(table, columns=emptied, rowwise=False))
         if not table.empty:
@@ -189,7 +197,7 @@ def set_column(a: Analysis, s: State, owner: Ref, name: str, stored: tuple[Value
 def fits(table: Table, value: Value) -> bool:
     """Whether a value has as many items as the table has rows, or is one for all."""
     return isinstance(value, Scalar) or (
-        isinstance(value, Column) and value.rows is not None and value.rows == table.rows
+        isinstance(value, Column | Opaque) and value.rows is not None and value.rows == table.rows
     )
 
 
@@ -205,7 +213,8 @@ def column_for(table: Table, name: str, value: Value) -> Column:
             return Column(value.keys, rows=table.rows, memory=value.memory, name=name)
         case Column():
             return Column(rows=table.rows, memory=value.memory, name=name)
-    return Column(rows=table.rows, memory=reach_of(value), name=name)
+    mask = isinstance(value, Opaque) and value.mask and fits(table, value)
+    return Column(rows=table.rows, memory=reach_of(value), mask=mask, name=name)
 
 
 def _put(s: State, owner: Ref, name: str, made: Column) -> None:
@@ -227,6 +236,7 @@ def _store_attribute(
     value, node = stored
     table = s.table(owner)
     if isinstance(owner, Ref) and table is not None:
+        a.changes(owner.places, node, ast.unparse(node))
         if name == "columns":
             _rename_all(a, s, owner, value, node)
         elif name == "index":
@@ -261,20 +271,24 @@ def _relabelled(s: State, owner: Ref) -> None:
 def _rename_all(a: Analysis, s: State, owner: Ref, value: Value, node: ast.Attribute) -> None:
     table = s.table(owner)
     assert table is not None
-    names = constant_of(s, value)
-    known = isinstance(names, tuple) and len(set(names)) == len(names) == len(table.columns)
+    found = names_of_columns(s, value)
+    names = found if found is not None and len(set(found)) == len(found) else None
     # The length has to be that of the columns: all of them are looked at.
     a.observe(s, owner, node, "all columns are named again")
     table = s.table(owner)
     assert table is not None
-    if known and table.sure and table.rest is None and isinstance(names, tuple):
+    if names is None:
+        s.spoil(owner.places)
+    elif table.sure and table.rest is None and len(names) == len(table.columns):
         columns = tuple(
-            (str(n), replace(c, name=str(n)))
-            for n, (_, c) in zip(names, table.columns, strict=True)
+            (n, replace(c, name=n)) for n, (_, c) in zip(names, table.columns, strict=True)
         )
         s.update(owner, replace(table, columns=columns))
     else:
-        s.spoil(owner.places)
+        # Each may be any of them.
+        memory = references(table)
+        any_ = tuple((n, Column(rows=table.rows, memory=memory, name=n)) for n in names)
+        s.update(owner, replace(table, columns=any_, rest=None, sure=True))
 
 
 def delete(a: Analysis, s: State, target: ast.expr) -> None:
@@ -302,6 +316,7 @@ def drop_columns(a: Analysis, s: State, owner: Ref, names: tuple[str, ...], node
     """Take columns out of a table in place. It raises where there is none of the name."""
     table = s.table(owner)
     assert table is not None
+    a.changes(owner.places, node, "a column is dropped")
     gone = [c for n, c in table.columns if n in names]
     for column in gone:
         a.reads(column.unread, "a column has to be there to be dropped", node)

@@ -6,23 +6,27 @@ changes its owner unless ``inplace`` says so; that is followed for those that gi
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from presieve.dataflow.columns import called_back
 from presieve.dataflow.context import Call, Given, constant_of, names_of_columns
+from presieve.dataflow.libraries import of_method
 from presieve.dataflow.registry import TABLE_METHODS, Model, of_table, separate
 from presieve.dataflow.rows import rows_of, series_of
 from presieve.dataflow.state import NEW
 from presieve.dataflow.stored import drop_columns, set_column
 from presieve.dataflow.values import (
     DATA,
+    NO_KEYS,
     NONE,
     Column,
     Function,
     Grouped,
     Items,
+    Library,
     Opaque,
     Place,
     Ref,
@@ -173,6 +177,72 @@ def _reset(call: Call, table: Table, place: Place) -> Table | None:
     return replace(table, columns=columns, rows=place, index=None)
 
 
+def _reindexed(call: Call, table: Table, place: Place) -> Table | None:
+    """Rows by label, with gaps where there is none; or columns by name."""
+    if call.named.keys() - {"index", "columns", "fill_value", "method", "limit", "tolerance"}:
+        return None
+    if len(call.args) + len(call.named.keys() & {"index", "columns"}) != 1:
+        return None
+    for value in (*call.args, *call.named.values()):
+        call.a.observe(call.s, value, call.node, "labels")
+    if "columns" in call.named:
+        _read(call, table, None)
+        return replace(table, columns=(), rest=Column(rows=table.rows), sure=False)
+
+    def column(found: Column) -> Column:
+        return Column(unread=found.unread, rows=place, name=found.name)
+
+    columns = tuple((n, column(c)) for n, c in table.columns)
+    rest = None if table.rest is None else column(table.rest)
+    return Table(columns, place, rest, sure=table.sure)
+
+
+def _labels_named(call: Call, table: Table, _place: Place) -> Table | None:
+    """``rename_axis(name)``, which raises for labels of several levels."""
+    name = call.constant(0, "mapper")
+    if not isinstance(name, str) or len(call.args) + len(call.named) != 1:
+        return None
+    keys = table.index[0][1] if table.index is not None and len(table.index) == 1 else NO_KEYS
+    return replace(table, index=((name, keys),))
+
+
+def _sampled(call: Call, table: Table, place: Place) -> Table | None:
+    """Rows by chance. With a seed that the program says, nobody else's numbers change."""
+    if call.constant(5, "axis", default=0) not in (0, "index"):
+        return None
+    if call.argument(3, "weights") is not None:
+        _read(call, table, None)
+    for value in (*call.args, *call.named.values()):
+        call.a.observe(call.s, value, call.node, "arguments")
+    if type(call.constant(4, "random_state")) is not int:
+        doing = of_method(_TABLE, call.name)
+        assert doing is not None
+        call.a.effect(doing.kind, f"{ast.unparse(call.node.func)}() {doing.reason}", call.node)
+    return rows_of(table, place, shared=False)
+
+
+def _pivoted(call: Call, table: Table, place: Place) -> Table | None:
+    """``pivot_table`` of one column of values: its columns are those values of another one that
+    there are. Of several, or with several functions, their names have levels.
+    """
+    values, columns = (call.constant(at, n) for at, n in ((0, "values"), (2, "columns")))
+    index = _names(call, 1, "index")
+    by = call.argument(3, "aggfunc")
+    if not isinstance(values, str) or not isinstance(columns, str) or index is None:
+        return None
+    if len({values, columns, *index}) < 2 + len(index):
+        return None
+    if not isinstance(by, Scalar | Function | Library | None) or len(call.args) > 4:
+        return None
+    if call.named.keys() - {"values", "index", "columns", "aggfunc", "fill_value"}:
+        return None
+    called_back(call)
+    _read(call, table, (values, columns, *index))
+    held = dict(table.columns)
+    labels = tuple((n, held[n].keys if n in held else NO_KEYS) for n in index)
+    return Table((), place, Column(rows=place), index=labels, sure=False)
+
+
 def _indexed(call: Call, table: Table, place: Place) -> Table | None:
     names = _names(call, 0, "keys")
     if names is None or call.named.keys() - {"keys", "drop"} or table.rest is not None:
@@ -292,6 +362,10 @@ for _names_, _make in (
     (("filter",), _filtered),
     (("explode",), _exploded),
     (("melt",), _melted),
+    (("reindex",), _reindexed),
+    (("rename_axis",), _labels_named),
+    (("sample",), _sampled),
+    (("pivot_table",), _pivoted),
 ):
     of_table(*_names_)(_new(_make))
 for _name in (
@@ -425,6 +499,14 @@ def _piped(call: Call) -> Value | None:
     return call.a.evaluator.inlined(call, first, given)
 
 
+@of_table("duplicated")
+def _duplicated(call: Call) -> Value | None:
+    if call.named.keys() - {"subset", "keep"} or len(call.args) > 2:
+        return None
+    _read(call, own_table(call), _names(call, 0, "subset"))
+    return Column(rows=own_table(call).rows, mask=True)
+
+
 @of_table("isna", "isnull", "notna", "notnull")
 @separate
 def _missing(call: Call) -> Value | None:
@@ -438,8 +520,8 @@ def _missing(call: Call) -> Value | None:
     *("kurt", "quantile", "any", "all", "idxmin", "idxmax", "corr", "cov", "describe", "agg"),
     *("aggregate", "rank", "diff", "shift", "cumsum", "cumprod", "cummax", "cummin", "isin"),
     *("pct_change", "transform", "rolling", "expanding", "ewm", "resample", "pivot", "stack"),
-    *("pivot_table", "unstack", "transpose", "to_numpy", "to_records", "value_counts", "clip"),
-    *("interpolate", "where", "mask", "applymap", "map", "select_dtypes", "reindex", "duplicated"),
+    *("unstack", "transpose", "to_numpy", "to_records", "value_counts", "clip"),
+    *("interpolate", "where", "mask", "applymap", "map", "select_dtypes"),
     *("equals", "mode", "sem", "get", "corrwith", "combine_first", "add_prefix", "add_suffix"),
     *("set_axis", "convert_dtypes", "items", "iteritems", "keys", "info", "memory_usage"),
 )

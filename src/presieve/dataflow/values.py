@@ -11,6 +11,7 @@ object of that node or an older one (recency abstraction, Balakrishnan and Reps,
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -37,17 +38,27 @@ class Missing:
 MISSING = Missing()
 
 
+class Length(NamedTuple):
+    """An ``int`` of Python's that counts: as many as ``rows`` are, and ``plus`` more. ``rows`` is
+    None where it is not known what is counted.
+    """
+
+    rows: Place | None = None
+    plus: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Scalar:
     """One value: a number, text, date, None.
 
     ``keys`` are grouping columns whose value it is. ``constant`` is the value where the program
-    says it. ``fixed``: it depends on no row.
+    says it. ``fixed``: it depends on no row. ``length`` says what it counts, if it does.
     """
 
     keys: frozenset[str] = NO_KEYS
     constant: object = MISSING
     fixed: bool = False
+    length: Length | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +107,17 @@ class TupleV:
     """A tuple, item by item."""
 
     items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What goes over other values, and gives what they hold by then: ``zip``, ``enumerate``, and
+    the ``items``, ``keys`` and ``values`` of a dict. ``site`` is the call that makes it.
+    """
+
+    how: str
+    parts: tuple[Value, ...]
+    site: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +177,14 @@ class Batches:
 @dataclass(frozen=True, slots=True)
 class Opaque:
     """Anything. ``reach`` are the places that it may refer to; ``packages`` those whose objects it
-    may be, None where that is not known.
+    may be, None where that is not known. Of an array that has as many items as ``rows``, in one
+    dimension or more, these are known; ``mask``: they are truth values.
     """
 
     reach: Places = NOWHERE
     packages: frozenset[str] | None = None
+    rows: Place | None = None
+    mask: bool = False
 
 
 Value: TypeAlias = (
@@ -168,6 +193,7 @@ Value: TypeAlias = (
     | Ref
     | Row
     | TupleV
+    | View
     | Library
     | Function
     | Grouped
@@ -212,15 +238,22 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """A list, set or dict. ``element`` is what any item may be, None where there is none.
-    ``fixed`` are items one by one, ``fields`` values by constant name: both None where that is not
-    known. Of a dict, ``element`` counts values alone.
+    """A list, set or dict, or the ``names`` of a table's columns. ``element`` is what any item may
+    be, None where there is none. ``fixed`` are items one by one, ``known`` values by constant name:
+    both None where that is not known. ``more``: a dict may have others than those that are known.
+    Of a dict, ``element`` counts values alone.
     """
 
     kind: str
     element: Value | None = None
     fixed: tuple[Value, ...] | None = None
-    fields: tuple[tuple[str, Value], ...] | None = None
+    known: tuple[tuple[str, Value], ...] | None = None
+    more: bool = False
+
+    @property
+    def fields(self) -> tuple[tuple[str, Value], ...] | None:
+        """All values by name; None where that is not known."""
+        return None if self.more else self.known
 
 
 Object: TypeAlias = Table | Items
@@ -233,7 +266,7 @@ def reach_of(value: Value | None) -> Places:
             return memory
         case Ref(places) | Row(Ref(places)) | Grouped(Ref(places)):
             return places
-        case TupleV(items):
+        case TupleV(items) | View(parts=items):
             return frozenset().union(*map(reach_of, items))
         case Indexer(owner) | Method(owner):
             return reach_of(owner)
@@ -251,7 +284,7 @@ def packages_of(value: Value) -> frozenset[str] | None:
             return packages
         case Scalar():
             return DATA
-        case TupleV(items):
+        case TupleV(items) | View(parts=items):
             held = [packages_of(i) for i in items]
             return None if None in held else DATA.union(*(h for h in held if h))
         case Ref(table=False):
@@ -283,7 +316,8 @@ def join(a: Value, b: Value) -> Value:
         return a
     match a, b:
         case Scalar(), Scalar():
-            return Scalar(a.keys & b.keys, MISSING, a.fixed and b.fixed)
+            length = a.length if a.length == b.length else None
+            return Scalar(a.keys & b.keys, MISSING, a.fixed and b.fixed, length)
         case Column(), Column():
             return join_columns(a, b)
         case Ref(), Ref():
@@ -293,6 +327,14 @@ def join(a: Value, b: Value) -> Value:
     known = (packages_of(a), packages_of(b))
     packages = None if None in known else frozenset().union(*(k for k in known if k))
     return Opaque(reach_of(a) | reach_of(b), packages)
+
+
+def join_all(values: Iterable[Value]) -> Value | None:
+    """A value that is any of these; None where there is none."""
+    found: Value | None = None
+    for value in values:
+        found = value if found is None else join(found, value)
+    return found
 
 
 def join_columns(a: Column, b: Column) -> Column:

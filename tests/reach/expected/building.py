@@ -17,11 +17,6 @@ ENTRIES = [
         by="account",
         keys="account",
         pools={"currency": ["EUR", "JPY", "USD", "", None]},
-        misses={
-            "keys": causes.OUTSIDE_TABLE,
-            "columns": causes.OUTSIDE_TABLE,
-            "effects": causes.OUTSIDE_TABLE,
-        },
     ),
     Entry(
         building.explode_orders,
@@ -65,7 +60,7 @@ ENTRIES = [
         keys="assembly",
         reads="assembly parent part qty",
         pools={"parent": ["a", "b", "c"], "part": ["x", "y", "b"]},
-        misses={"keys": causes.LIST_TIMES, "columns": causes.RECORDS},
+        misses={"columns": causes.RECORDS},
     ),
     Entry(
         building.sensors_long,
@@ -95,7 +90,6 @@ ENTRIES = [
         "brand string, product string, price double, cost double, margin double, above boolean",
         by="brand",
         keys="brand",
-        misses={"keys": causes.LAMBDA_MASK},
     ),
     Entry(
         building.post_alerts,
@@ -115,7 +109,6 @@ ENTRIES = [
         "label string, text string, source string",
         by="label",
         keys="label",
-        misses={"keys": causes.SHAPE_METHOD, "effects": causes.SEED},
     ),
     Entry(
         building.bootstrap_mean,

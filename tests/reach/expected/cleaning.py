@@ -60,7 +60,6 @@ ENTRIES = [
         by="category",
         keys="category",
         reads="category product revenue",
-        misses={"keys": causes.EMPTY_TABLE},
     ),
     Entry(
         cleaning.impute_by_site,
@@ -78,7 +77,6 @@ ENTRIES = [
         "league string, player_id bigint, goals double, assists double, minutes double",
         by="league",
         keys="league",
-        misses={"keys": causes.LOOP_OF_COLUMNS},
     ),
     Entry(
         cleaning.tidy_names,

@@ -48,7 +48,7 @@ ENTRIES = [
         beside="user_id bigint, sale_id bigint, sold_at timestamp, amount double",
         keys="user_id",
         reads="clicked_at campaign",
-        misses={"keys": causes.MERGE_ARGUMENTS, "columns": causes.MERGE_ARGUMENTS},
+        misses={"columns": causes.SUFFIXES},
     ),
     Entry(
         cogrouped.score_with_model,
@@ -60,7 +60,6 @@ ENTRIES = [
         keys="city",
         reads="lat lon sqm price",
         analysed_only="scikit-learn is not installed",
-        misses={"keys": causes.EMPTY_TABLE},
     ),
     Entry(
         cogrouped.changed_fields,

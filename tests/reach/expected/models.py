@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.reach import causes
 from tests.reach.entries import Entry
 from tests.reach.jobs import job
 
@@ -63,7 +62,6 @@ ENTRIES = [
         keys="store item",
         reads="store item date sales",
         analysed_only="prophet is not installed",
-        misses={"keys": causes.SHAPE_METHOD},
     ),
     Entry(
         models.cluster_customers,
@@ -85,7 +83,6 @@ ENTRIES = [
         keys="machine_id",
         reads="machine_id ts temperature vibration pressure",
         analysed_only=_SKLEARN,
-        misses={"keys": causes.MODEL_RESULT, "columns": causes.MODEL_RESULT},
     ),
     Entry(
         models.holt_winters_or_mean,
@@ -108,7 +105,6 @@ ENTRIES = [
         keys="grid_zone",
         reads="grid_zone hour load_mw temp wind is_holiday lag_24 lag_168",
         analysed_only="lightgbm is not installed",
-        misses={"keys": causes.EMPTY_TABLE},
     ),
     Entry(
         models.train_and_store,

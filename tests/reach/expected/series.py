@@ -101,7 +101,6 @@ ENTRIES = [
         by="hotel",
         keys="hotel",
         reads="hotel day rooms_sold rate",
-        misses={"keys": causes.SHAPE_METHOD, "columns": causes.INDEX},
     ),
     Entry(
         series.trip_distance,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tests.reach import causes
 from tests.reach.entries import Entry
 from tests.reach.jobs import job
 
@@ -18,7 +17,6 @@ ENTRIES = [
         by="endpoint region",
         keys="endpoint region",
         reads="latency_ms",
-        misses={"keys": causes.ZIP},
     ),
     Entry(
         summaries.median_salary,
@@ -66,7 +64,6 @@ ENTRIES = [
         by="branch",
         keys="branch",
         reads="branch opened_at visitors",
-        misses={"keys": causes.SHAPE_METHOD, "columns": causes.SHAPE_METHOD},
     ),
     Entry(
         summaries.gini,
