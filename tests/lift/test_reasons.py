@@ -34,9 +34,9 @@ class Formatted(Fold):
 
 class Imports(Fold):
     def reduce(self, acc: Any, row: Any) -> Any:
-        import math
+        import json
 
-        return acc + math.floor(row["score"])
+        return acc + json.loads(row["score"])
 
 
 class Opens(Fold):
@@ -112,7 +112,7 @@ def doubled(score: pd.Series) -> pd.Series:
     ("fold", "code", "parts"),
     [
         (Formatted, "unsupported-expression", ["(f-string) is not read", "in a column below"]),
-        (Imports, "unsupported-statement", ["import inside the function"]),
+        (Imports, "unsupported-statement", ["importing json inside the function", "outside"]),
         (Opens, "unsupported-statement", ["a with block"]),
         (Remainder, "unsupported-operation", ["% is unsupported on floats", "column below"]),
         (Mistyped, "unknown-column", ["no column scor: is score meant?"]),

@@ -90,7 +90,8 @@ def _joined(
     _read_shared(call, (a, b), shared)
     left = {n: f"{n}{suffixes[0] or ''}" if n in shared else n for n in a.names}
     right = {n: f"{n}{suffixes[1] or ''}" if n in shared else n for n in b.names if n not in joined}
-    if len({*left.values(), *right.values()}) < len(left) + len(right):
+    wide = len(left) + len(right) > 4 * len(call.a.request.columns) + 200  # made in a loop
+    if wide or len({*left.values(), *right.values()}) < len(left) + len(right):
         return None
 
     def make(place: Place) -> Table:

@@ -316,9 +316,11 @@ def _join_tables(a: Table, b: Table) -> Table:
         same = not added and none.names == some.names
         return replace(some, columns=some.columns + added, filled=False, sure=some.sure and same)
     names = tuple(dict.fromkeys((*a.names, *b.names)))
+    left, right = dict(a.columns), dict(b.columns)
     columns = []
     for name in names:
-        found = [c for c in (a.column(name), b.column(name)) if c is not None]
+        sides = (left.get(name, a.rest), right.get(name, b.rest))
+        found = [c for c in sides if c is not None]
         columns.append((name, found[0] if len(found) == 1 else join_columns(*found)))
     rests = [r for r in (a.rest, b.rest) if r is not None]
     rest = None if not rests else rests[0] if len(rests) == 1 else join_columns(*rests)

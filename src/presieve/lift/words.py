@@ -35,8 +35,6 @@ _SYNTAX: Final[dict[type[ast.AST], str]] = {
     ast.Yield: "yield",
     ast.YieldFrom: "yield from",
     ast.Await: "await",
-    ast.Import: "import inside the function",
-    ast.ImportFrom: "import inside the function",
     ast.With: "a with block",
     ast.AsyncWith: "a with block",
     ast.ClassDef: "a class that is defined inside the function",

@@ -76,11 +76,17 @@ def _known(node: Mapping[str, object], attributes: Mapping[int, Term]) -> Term |
     return rewrite(term, lambda v: places[v])
 
 
+_PYTHON = frozenset(("PythonUDF", "PythonUDAF"))
+
+
 def _convert(node: ExprNode, context: Context) -> Typed:
     short = node.name.removeprefix(PACKAGE)
     rule = RULES.get(short) if node.name.startswith(PACKAGE) else None
     if rule is None:
-        raise DeclineSignal("sql-unsupported", f"{short.rsplit('.', 1)[-1]} is not supported")
+        name = short.rsplit(".", 1)[-1]
+        called = "a Python function is called in the filter, which is followed below it alone"
+        what = called if name in _PYTHON else f"{name} is not supported"
+        raise DeclineSignal("sql-unsupported", what)
     arity, convert = rule
     if arity is not None and len(node.children) != arity:
         raise shape(f"{short} has {len(node.children)} children")

@@ -45,6 +45,34 @@ def squared(v):
     return v * v
 
 
+def over(v):
+    if v is None:
+        return None
+    return v > 10
+
+
+def band(score):
+    if score is None:
+        return None
+    for least, name in ((95, "top"), (90, "good")):
+        if score >= least:
+            return name
+    return "other"
+
+
+def named(level):
+    return {"error": "bad", "warn": "odd"}.get(level, "fine")
+
+
+def far(score):
+    import math as m
+    from math import isnan
+
+    if score is None or isnan(score):
+        return None
+    return not m.isinf(score) and score > 50
+
+
 def whole_or_half(score):
     """An int for some rows, which without Arrow is NULL in a column of doubles."""
     if score is None or score != score:

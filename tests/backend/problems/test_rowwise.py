@@ -46,6 +46,13 @@ CASES = [
     ("half", "double", ("score",), "c > 45", ""),
     ("half", "double", ("score",), "c < 0", ""),
     ("positive", "bigint", ("v",), "c > 10", "GreaterThan(v,10)"),
+    ("over", "boolean", ("v",), "c", "GreaterThan(v,10)"),
+    ("over", "boolean", ("v",), "c = true", "GreaterThan(v,10)"),
+    ("over", "boolean", ("v",), "NOT c", "LessThanOrEqual(v,10)"),
+    ("over", "boolean", ("v",), "c IS NULL", "IsNull(v)"),
+    ("band", "string", ("score",), "c = 'top'", "GreaterThanOrEqual(score,95.0)"),
+    ("named", "string", ("level",), "c = 'bad'", "EqualTo(level,error)"),
+    ("far", "boolean", ("score",), "c", ""),
 ]
 
 
@@ -70,7 +77,7 @@ def test_native_predicates_below(
     codes = [a["code"] for a in boundary.assumptions]
     # Without Arrow, an integer beyond 64 bits is NULL, and a text may come as another one.
     assert ("may-erase-error" in codes) == (
-        name in ("positive", "alarming") or (arrow and name in ("twice", "severity"))
+        name in ("positive", "alarming") or (arrow and name in ("twice", "severity", "named"))
     )
 
 
@@ -79,6 +86,24 @@ def test_the_function_is_called_once_for_a_row(tables: Tables) -> None:
     plan = plan_text(optimize(df)).partition("== Physical Plan ==")[2]
     assert plan.count("grade(score") == 1
     assert "PushedFilters: [IsNotNull(score), GreaterThanOrEqual(score,95.0)]" in plan
+
+
+def test_what_spark_moves_is_not_spoken_of(tables: Tables) -> None:
+    """``v`` and ``level`` are no results of the function."""
+    df = with_c(tables.plain, "grade", "string", "score")
+    boundary = rewritten(df.filter("c = 'top' AND v > 3 AND level <> 'warn'"))
+    assert boundary.kind == "exact"
+    assert not boundary.declined
+
+
+def test_a_filter_with_another_function_says_so(tables: Tables) -> None:
+    df = with_c(tables.strange, "opaque", "string", "level").withColumnRenamed("c", "other")
+    df = with_c(df, "grade", "string", "score").filter("c = 'top' AND other = 'x'")
+    by_function = {b.function: b for b in explain(df).boundaries}
+    assert by_function["grade"].kind == "exact"
+    codes = [d.code for d in by_function["opaque"].declined]
+    assert len(codes) == len(set(codes))
+    assert "column-type" not in codes
 
 
 def test_where_something_stays(tables: Tables) -> None:

@@ -127,7 +127,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
     inside = _sorted_outputs(whole, names)
     known = {inside[i]: v for i, v in read.known.items() if i in inside}
-    moved, stuck, beside = _as_known(_conjuncts(site, inside, unknown, why), known, why)
+    moved, stuck, beside = _as_known(_conjuncts(site, boundary, inside, unknown, why), known, why)
     kept = () if read.kept is None else (read.kept,)
     where = sql_conjunction([*_said(moved), *kept])
     taken = [(m, term) for m, term in moved if not m.copied]
@@ -257,16 +257,21 @@ def _sorted_outputs(fold: Fold, names: Names) -> dict[int, Var]:
 
 
 def _conjuncts(
-    site: Site, inside: dict[int, Var], unknown: dict[int, Declined], why: Declined | None
+    site: Site,
+    boundary: Boundary,
+    inside: dict[int, Var],
+    unknown: dict[int, Declined],
+    why: Declined | None,
 ) -> _Conjuncts:
     """What moves and what does not; ``why`` a function does not lift says most if nothing does."""
     moved: list[tuple[Moved, Term]] = []
     stuck: list[Declined] = []
     beside: list[Term] = []
     for conjunct in site.arriving:
-        term = _over_outputs(conjunct.term, inside, unknown)
+        term = _over_outputs(conjunct.term, inside, unknown, why)
         if isinstance(term, Declined):
-            stuck.append(term)
+            if not _passes_by(boundary, conjunct.term):
+                stuck.append(term)
         elif _over_keys(term):
             beside.append(term)
         else:
@@ -276,7 +281,17 @@ def _conjuncts(
     if sum(size(term) for _, term in moved) > MAX_WHERE:
         reason = f"the filter has more than {MAX_WHERE} operators; write it with fewer"
         raise DeclineSignal("filter-size", reason)
-    return tuple(moved), tuple(stuck), tuple(beside)
+    return tuple(moved), tuple(dict.fromkeys(stuck)), tuple(beside)
+
+
+def _passes_by(boundary: Boundary, term: Term | Declined) -> bool:
+    """Whether a conjunct reads nothing that a projection's functions compute: Spark moves it below
+    them by itself.
+    """
+    if not boundary.single or isinstance(term, Declined):
+        return False
+    computed = {i for call in boundary.calls for i in call.outputs}
+    return not any(attribute_id(v) in computed for v in variables(term))
 
 
 MAX_WHERE = 500
@@ -298,15 +313,22 @@ def _over_keys(term: Term) -> bool:
 
 
 def _over_outputs(
-    term: Term | Declined, inside: dict[int, Var], unknown: dict[int, Declined]
+    term: Term | Declined,
+    inside: dict[int, Var],
+    unknown: dict[int, Declined],
+    why: Declined | None,
 ) -> Term | Declined:
-    """From attribute variables to those of OUT and KEY, which have the same sort up to NULL."""
+    """From attribute variables to those of OUT and KEY, which have the same sort up to NULL.
+    ``why`` a function does not lift is why nothing is known of its other columns.
+    """
     if isinstance(term, Declined):
         return term
     for var in variables(term):
         if attribute_id(var) in unknown:
             return unknown[attribute_id(var)]
         target = inside.get(attribute_id(var))
+        if target is None and why is not None:
+            return why
         if target is None or strip(target.sort) != strip(var.sort):
             return Declined("column-type", "a filter reads a column that proofs cannot model")
     return with_thresholds(rewrite(term, lambda v: inside[attribute_id(v)]))

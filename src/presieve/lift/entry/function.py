@@ -40,7 +40,8 @@ def lift_function(
     """The fold of a function of the whole group. ``inputs`` are the parameters that Spark fills."""
     m = machine(function, source, columns)
     body = source.node.body
-    loops = [i for i, s in enumerate(body) if isinstance(s, ast.For)]
+    # A function of single values has no loop over rows.
+    loops = [i for i, s in enumerate(body) if isinstance(s, ast.For) and not columns.single]
     # Without a loop nothing comes before it: all is executed once the number of rows is known.
     at = loops[0] if loops else 0
     flow = Flow(parameter_values(m, function, inputs))

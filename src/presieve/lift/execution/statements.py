@@ -33,7 +33,7 @@ from presieve.lift.execution.state import (
 )
 from presieve.lift.models.builtins import lists, records
 from presieve.lift.models.pandas import assign
-from presieve.lift.python.names import names_of
+from presieve.lift.python.names import MODULES, constant, module, names_of
 from presieve.lift.python.shipped import checked_class
 from presieve.lift.python.source import Source
 from presieve.lift.values.columns import Columns
@@ -125,12 +125,33 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Assert(test, _):
             holds = condition(m, test, flow)
             m.fail(flow, negate(holds))
+        case ast.Import(names) | ast.ImportFrom(_, names):
+            for alias in names:
+                _import(m, node, alias, flow)
         case ast.Expr(ast.Call(ast.Attribute(_, name), _, []) as value) if name in CHANGING:
             calls.change(m, flow, value)
         case ast.Expr(value):
             evaluate(m, value, flow)
         case _:
             _unsupported(m, node)
+
+
+def _import(m: Machine, node: ast.stmt, alias: ast.alias, flow: Flow) -> None:
+    """Importing a module of which functions are known; it does nothing that anybody counts on."""
+    package, _, inner = alias.name.partition(".")
+    if isinstance(node, ast.ImportFrom):
+        found = module(node.module or "") if not node.level else None
+        known = found is not None and node.module in MODULES
+        target = getattr(found, alias.name, None) if known else None
+    else:
+        whole = alias.asname is not None or not inner
+        known = alias.name in MODULES and module(alias.name) is not None
+        target = module(alias.name if whole else package) if known else None
+    if target is None:
+        reason = f"importing {ast.unparse(node).partition(' ')[2]} inside the function"
+        raise m.decline("unsupported-statement", f"{reason}: import it outside", node)
+    name = alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else package)
+    flow.env[name] = constant(target, name, m.columns.zone)
 
 
 def _is_spent(m: Machine, name: str) -> bool:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import ast
+from types import ModuleType
 
 from presieve.lift.execution.captured import is_container
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.python.names import member
-from presieve.lift.values.symbolic import Known
+from presieve.lift.values.symbolic import Known, Value
 
 
 def is_known(m: Machine, node: ast.expr, flow: Flow) -> bool:
     """Whether a called name leads to a module or function from outside of the function."""
     match node:
         case ast.Name(name):
-            return name not in flow.env
+            return name not in flow.env or _is_module(flow.env[name])
         case ast.Attribute(ast.Name() | ast.Attribute() as owner, name):
             if not is_known(m, owner, flow):
                 return False
             value = m.evaluate(owner, flow)
             return isinstance(value, Known) and member(value, name, m.columns.zone) is not None
     return False
+
+
+def _is_module(value: Value) -> bool:
+    """Whether it is a module, which a function imports by itself."""
+    return isinstance(value, Known) and isinstance(value.target, ModuleType)
 
 
 def _is_constant(m: Machine, name: str) -> bool:
@@ -35,9 +41,12 @@ def is_method(m: Machine, node: ast.expr, flow: Flow) -> bool:
     """Whether the called attribute belongs to a value of the function."""
     match node:
         case ast.Attribute(ast.Name(name)):
-            return name in flow.env or _is_constant(m, name)
+            if name in flow.env:
+                return not _is_module(flow.env[name])
+            return _is_constant(m, name)
         case ast.Attribute(
             ast.Constant()
+            | ast.Dict()
             | ast.Subscript()
             | ast.Call()
             | ast.Compare()

@@ -57,6 +57,8 @@ def implied(condition: Term, wanted: bool = True) -> Term:
     if folded is not None:
         return SQL_TRUE if folded == wanted else SQL_FALSE
     match condition:
+        case Lit(value=None):
+            return SQL_FALSE  # NULL is neither
         case Var():
             return condition if wanted else app(Op.SQL_NOT, condition)
         case App(Op.NOT | Op.SQL_NOT, (inner,)):
@@ -113,6 +115,7 @@ def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
             test, *branches = chosen
             then, other = ((*args[:i], b, *args[i + 1 :]) for b in branches)
             return _cases(test, _atom(op, then, wanted), _atom(op, other, wanted))
+    there = isinstance(args[0], App) and args[0].op is Op.SOME
     args = tuple(_bare(a) for a in args)
     if op in _PYTHON and any(isinstance(a, Lit) and a.value is None for a in args):
         return SQL_FALSE  # Python has raised, or does not come here
@@ -121,8 +124,18 @@ def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
         return SQL_TRUE if folded == wanted else SQL_FALSE
     operands = [_operand(a) for a in args]
     if any(o is None for o in operands):
-        return SQL_TRUE
+        never = op is Op.SQL_IS_NULL and there and wanted
+        return SQL_FALSE if never else _truth(op, args, wanted)
     return _predicate(op, [o for o in operands if o is not None], wanted)
+
+
+def _truth(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
+    """A condition that is compared with true or false; of all else, nothing is known."""
+    for condition, other in (args, args[::-1]) if op in (Op.SQL_EQ, Op.PY_EQ) else ():
+        value = literal_value(other) if isinstance(other, Lit) else None
+        if isinstance(value, bool):
+            return implied(condition, value == wanted)
+    return SQL_TRUE
 
 
 def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
