@@ -18,4 +18,3 @@ UNKNOWN_OBJECT = "a method of an object that is not known"
 
 EXCEPT = "try and except are not read"
 COMPREHENSION = "a comprehension over a row's values is not read"
-ARROW = "with Arrow, what is not read might decide how the results of other rows come"

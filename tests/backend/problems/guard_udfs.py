@@ -71,6 +71,55 @@ GUARDED = {
 """Functions of one text with a filter, and what they give below."""
 
 
+def year(s: Any) -> Any:
+    if s is None:
+        return None
+    return int(s[:4]) if s[:4].isdigit() else len(s)
+
+
+def ratio(s: Any) -> Any:
+    if s is None:
+        return None
+    return len(s.strip()) / 4
+
+
+def is_large(s: Any) -> Any:
+    if s is None:
+        return None
+    return s.swapcase() in ("X", "ZZ") or len(s) > 8
+
+
+def day(s: Any) -> Any:
+    if s is None:
+        return None
+    return datetime.date(2024, 1, 1) + datetime.timedelta(days=len(s))
+
+
+TYPED = {
+    (year, "int"): "c > 1",
+    (ratio, "double"): "c >= 0.25",
+    (is_large, "boolean"): "c",
+    (day, "date"): "c > DATE '2024-01-02'",
+}
+"""Functions of one text whose results have one class, with their type and a filter."""
+
+
+def whole_or_part(s: Any) -> Any:
+    if s is None:
+        return 0.0
+    return len(s) / 4 if len(s) % 4 else len(s) // 4
+
+
+def number_or_text(s: Any) -> Any:
+    if s is None:
+        return None
+    return len(s) if len(s.strip()) > 1 else s
+
+
+MIXED = ((whole_or_part, "double"), (number_or_text, "int"))
+"""Functions whose results have several classes: Arrow decides on all of a batch at once."""
+
+
 def writes(s: Any) -> Any:
     if s is None:
         return None

@@ -39,11 +39,13 @@ def texts(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Data
     return spark.read.parquet(path)
 
 
-def computed(df: DataFrame, function: Callable[..., Any], *, arrow: bool, of: str) -> DataFrame:
+def computed(
+    df: DataFrame, function: Callable[..., Any], *, arrow: bool, of: str, type_: str = "string"
+) -> DataFrame:
     from pyspark.sql.functions import udf
 
     make: Any = udf
-    return df.withColumn("c", make(function, "string", useArrow=arrow)(*of.split()))
+    return df.withColumn("c", make(function, type_, useArrow=arrow)(*of.split()))
 
 
 @pytest.mark.parametrize("arrow", [True, False], ids=["arrow", "pickled"])
@@ -61,6 +63,22 @@ def test_what_is_decided_first_goes_below(texts: DataFrame, case: Any, arrow: bo
     assert boundary.residual == boundary.where
     assert boundary.declined, "what is not read is named"
     assert [a["code"] for a in boundary.assumptions] == ["may-erase-error"]
+
+
+@pytest.mark.parametrize("arrow", [True, False], ids=["arrow", "pickled"])
+@pytest.mark.parametrize("case", udfs.TYPED, ids=lambda c: c[0].__name__)
+def test_results_of_one_class(texts: DataFrame, case: Any, arrow: bool) -> None:
+    function, type_ = case
+    df = computed(texts, function, arrow=arrow, of="s", type_=type_).filter(udfs.TYPED[case])
+    assert rewritten(df).prefilter == "s IS NOT NULL"
+
+
+@pytest.mark.parametrize(("function", "type_"), udfs.MIXED, ids=lambda f: str(f))
+def test_results_of_several_classes_with_arrow(
+    texts: DataFrame, function: Callable[..., Any], type_: str
+) -> None:
+    df = computed(texts, function, arrow=True, of="s", type_=type_).filter("c > 0")
+    assert untouched(df).declined
 
 
 def test_the_plan_has_both_filters(texts: DataFrame) -> None:

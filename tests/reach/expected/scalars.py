@@ -32,7 +32,6 @@ ENTRIES = [
         "boolean",
         "c",
         pools={"code": [None, "", "de", "DE", "US", "\u0131t"]},
-        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.tier,
@@ -66,7 +65,6 @@ ENTRIES = [
         "int",
         "c >= 2023",
         pools={"number": [None, "", "ORD-2023-1", "ORD-2021-77", "ORD-20", "x"]},
-        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.body_mass_index,
@@ -75,7 +73,6 @@ ENTRIES = [
         "double",
         "c >= 30",
         pools={"kg": [None, 50.0, 120.0], "cm": [None, 0.0, -1.0, 160.0, 190.0]},
-        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.days_late,
@@ -83,7 +80,6 @@ ENTRIES = [
         "due date, delivered date",
         "int",
         "c > 0",
-        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.is_working_day,
@@ -91,7 +87,6 @@ ENTRIES = [
         "day date",
         "boolean",
         "c",
-        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.severity,
@@ -130,7 +125,6 @@ ENTRIES = [
         "lat1 double, lon1 double, lat2 double, lon2 double",
         "double",
         "c < 10",
-        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.age_group,
@@ -178,7 +172,6 @@ ENTRIES = [
         "date",
         "c >= DATE '2024-01-01'",
         pools={"text": [None, "", "2024-01-05", "2023-12-31", "2024-13-01", "05.01.2024"]},
-        missed=causes.ARROW,
     ),
     RowEntry(
         scalars.bucket,

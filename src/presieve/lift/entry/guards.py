@@ -21,16 +21,17 @@ from presieve.ir.walk import variables
 from presieve.ir.wellformed import output_var
 from presieve.lift.entry.attempt import Attempt, lifted
 from presieve.lift.entry.function import parameter_values
+from presieve.lift.entry.result_classes import classes_of_results, fits
 from presieve.lift.entry.returns import Returns, outputs
 from presieve.lift.execution.expressions import condition
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Exit, ExitKind, Flow, Machine
 from presieve.lift.execution.statements import execute, machine
-from presieve.lift.forms import Lifted, RowFunction
+from presieve.lift.forms import Lifted
+from presieve.lift.python.names import parameters
 from presieve.lift.python.source import Source
 from presieve.lift.values.symbolic import NONE, Value
 from presieve.semantics.build import and_, ite, or_, some
-from presieve.semantics.types import SchemaColumn
 
 _MOST = 60
 """Statements that are executed, on all paths together."""
@@ -43,8 +44,8 @@ def lift_guards(
     nothing is known.
     """
     columns = attempt.values(single=True)
-    _check_batches(attempt.row_form, attempt.request.returns[0])
     m = machine(function, source, columns)
+    _check_batches(m, attempt, function)
     m.begin(Stage.AFTER)
     guards = _Guards(m)
     guards.run(source.node.body, Flow(parameter_values(m, function, inputs)))
@@ -72,13 +73,19 @@ def lift_guards(
     return replace(lifted(columns, fold, source.text), known=sure)
 
 
-def _check_batches(form: RowFunction, column: SchemaColumn) -> None:
+def _check_batches(m: Machine, attempt: Attempt, function: FunctionType) -> None:
     """Decline where the other rows of a batch may matter to what becomes of a result. Arrow takes
     the results of a batch as values of the declared type and, where one of them is none, makes
-    something else of all of them first (``worker.py``, ``pa.array(converted).cast``). Of what is
-    not read nobody knows what it returns. Texts are made of results one by one before that.
+    something else of all of them first (``worker.py``, ``pa.array(converted).cast``): all of them
+    have to be of the type's own class. Texts are made of results one by one before that.
     """
-    if form.arrow and column.type != "string":
+    form, column = attempt.row_form, attempt.request.returns[0]
+    if not form.arrow or column.type == "string":
+        return
+    schema = {c.name: c for c in attempt.request.schema}
+    names = (p.name for p in parameters(function))
+    inputs = [(n, schema[c]) for n, c in zip(names, form.columns, strict=False)]
+    if not fits(classes_of_results(m.source.node, inputs, m.names), column):
         reason = "with Arrow, what is not read might decide how the results of other rows come"
         raise DeclineSignal("return-type", reason)
 

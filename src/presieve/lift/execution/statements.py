@@ -125,9 +125,8 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
         case ast.Assert(test, _):
             holds = condition(m, test, flow)
             m.fail(flow, negate(holds))
-        case ast.Import(names) | ast.ImportFrom(_, names):
-            for alias in names:
-                _import(m, node, alias, flow)
+        case ast.Import() | ast.ImportFrom():
+            _import(m, node, flow)
         case ast.Expr(ast.Call(ast.Attribute(_, name), _, []) as value) if name in CHANGING:
             calls.change(m, flow, value)
         case ast.Expr(value):
@@ -136,22 +135,27 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
             _unsupported(m, node)
 
 
-def _import(m: Machine, node: ast.stmt, alias: ast.alias, flow: Flow) -> None:
-    """Importing a module of which functions are known; it does nothing that anybody counts on."""
+def _import(m: Machine, node: ast.Import | ast.ImportFrom, flow: Flow) -> None:
+    """Importing modules of which functions are known; it does nothing that anybody counts on."""
+    for alias in node.names:
+        name, target = _imported(node, alias)
+        if target is None:
+            reason = f"importing {ast.unparse(node).partition(' ')[2]} inside the function"
+            raise m.decline("unsupported-statement", f"{reason}: import it outside", node)
+        flow.env[name] = constant(target, name, m.columns.zone)
+
+
+def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> tuple[str, object]:
+    """The name that is bound and its object; None where it is not known."""
     package, _, inner = alias.name.partition(".")
     if isinstance(node, ast.ImportFrom):
-        found = module(node.module or "") if not node.level else None
-        known = found is not None and node.module in MODULES
-        target = getattr(found, alias.name, None) if known else None
-    else:
-        whole = alias.asname is not None or not inner
-        known = alias.name in MODULES and module(alias.name) is not None
-        target = module(alias.name if whole else package) if known else None
-    if target is None:
-        reason = f"importing {ast.unparse(node).partition(' ')[2]} inside the function"
-        raise m.decline("unsupported-statement", f"{reason}: import it outside", node)
-    name = alias.asname or (alias.name if isinstance(node, ast.ImportFrom) else package)
-    flow.env[name] = constant(target, name, m.columns.zone)
+        known = node.module in MODULES and not node.level
+        target = getattr(module(node.module or ""), alias.name, None) if known else None
+        return alias.asname or alias.name, target
+    whole = alias.asname is not None or not inner
+    known = alias.name in MODULES and module(alias.name) is not None
+    target = module(alias.name if whole else package) if known else None
+    return alias.asname or package, target
 
 
 def _is_spent(m: Machine, name: str) -> bool:

@@ -1,0 +1,367 @@
+"""Trusted. Which classes the results of a scalar UDF have, whatever it computes.
+
+A flow-insensitive inference over the syntax: a variable has the classes of all that is assigned to
+it. An expression that raises has no result, so that an operator counts for those operands alone
+that it takes. Classes are exact: ``bool`` is no ``int`` here, nor a subclass its base.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import datetime as dt
+import math
+from collections.abc import Callable, Iterable, Mapping
+from itertools import product
+from types import ModuleType
+from typing import TypeAlias
+
+from presieve.errors import DeclineSignal
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Sort
+from presieve.lift.python.names import Names
+from presieve.semantics.types import SchemaColumn, sort_of
+
+Classes: TypeAlias = frozenset[type]
+
+_NONE = type(None)
+CLASS_OF: Mapping[Sort | None, type] = {
+    BOOL: bool,
+    INT: int,
+    FLOAT: float,
+    STRING: str,
+    DATE: dt.date,
+    TIMESTAMP_NTZ: dt.datetime,
+}
+"""The class of a column's values."""
+
+_NUMBERS = (bool, int, float)
+_FLOATS = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cos"),
+    *("cosh", "degrees", "dist", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "fmod", "fsum"),
+    *("gamma", "hypot", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "pow", "radians"),
+    *("remainder", "sin", "sinh", "sqrt", "tan", "tanh"),
+)
+_TESTS = ("isnan", "isinf", "isfinite", "isclose")
+_FUNCTIONS: tuple[tuple[object, type], ...] = (
+    *((f, bool) for f in (bool, isinstance, any, all, callable)),
+    *((f, int) for f in (int, len, ord)),
+    *((f, str) for f in (str, repr, chr, ascii, bin, hex)),
+    (float, float),
+    *((f, f) for f in (dt.date, dt.datetime, dt.timedelta)),
+    *((getattr(math, n), float) for n in _FLOATS if hasattr(math, n)),
+    *((getattr(math, n), bool) for n in _TESTS),
+    *((getattr(math, n), int) for n in ("comb", "factorial", "gcd", "isqrt", "lcm", "perm")),
+)
+"""Functions by identity. ``math.floor`` and ``trunc`` give what their argument says."""
+_METHODS: Mapping[type, Mapping[str, type]] = {
+    str: {
+        **dict.fromkeys(("capitalize", "casefold", "center", "expandtabs", "format", "join"), str),
+        **dict.fromkeys(("ljust", "lower", "lstrip", "removeprefix", "removesuffix", "rjust"), str),
+        **dict.fromkeys(("replace", "rstrip", "strip", "swapcase", "title", "translate"), str),
+        **dict.fromkeys(("upper", "zfill"), str),
+        **dict.fromkeys(("endswith", "isalnum", "isalpha", "isascii", "isdecimal"), bool),
+        **dict.fromkeys(("isdigit", "isidentifier", "islower", "isnumeric", "isprintable"), bool),
+        **dict.fromkeys(("isspace", "istitle", "isupper", "startswith"), bool),
+        **dict.fromkeys(("count", "find", "index", "rfind", "rindex"), int),
+    },
+    dt.date: {
+        **dict.fromkeys(("isoweekday", "toordinal", "weekday"), int),
+        **dict.fromkeys(("ctime", "isoformat", "strftime"), str),
+        "replace": dt.date,
+    },
+    dt.datetime: {
+        **dict.fromkeys(("isoweekday", "toordinal", "weekday"), int),
+        **dict.fromkeys(("ctime", "isoformat", "strftime"), str),
+        "replace": dt.datetime,
+        "date": dt.date,
+        "timestamp": float,
+    },
+    dt.timedelta: {"total_seconds": float},
+    float: {"is_integer": bool, "hex": str},
+    int: {"bit_length": int},
+}
+_OF_CLASSES: Mapping[tuple[type, str], type] = {
+    **{(dt.datetime, n): dt.datetime for n in ("fromisoformat", "strptime", "combine")},
+    **{(dt.date, n): dt.date for n in ("fromisoformat", "fromordinal")},
+}
+"""Methods that are called on the class."""
+_ATTRIBUTES: Mapping[type, tuple[str, ...]] = {
+    dt.date: ("year", "month", "day"),
+    dt.datetime: ("year", "month", "day", "hour", "minute", "second", "microsecond"),
+    dt.timedelta: ("days", "seconds", "microseconds"),
+}
+"""Attributes that are integers."""
+_ROUNDING = (builtins.abs, builtins.round, math.floor, math.ceil, math.trunc)
+_COMPARED = frozenset((*_NUMBERS, str, _NONE, dt.date, dt.datetime, dt.timedelta))
+"""Classes whose comparisons give truth values."""
+
+
+def classes_of_results(
+    node: ast.FunctionDef, inputs: Iterable[tuple[str, SchemaColumn]], names: Names
+) -> Classes | None:
+    """The classes that results may have; None where that is not known. ``inputs`` are parameters
+    with the columns that they are values of.
+    """
+    if any(isinstance(n, ast.Global | ast.Nonlocal) for n in ast.walk(node)):
+        return None
+    if any(isinstance(n, ast.Yield | ast.YieldFrom) for n in _own(node)):
+        return None
+    given = {p: frozenset((CLASS_OF.get(sort_of(c.type), object), _NONE)) for p, c in inputs}
+    inference = _Inference(node, given, names)
+    returned = [n.value for n in _own(node) if isinstance(n, ast.Return)]
+    found = [frozenset((_NONE,)) if e is None else inference.of(e) for e in returned]
+    ends = frozenset((_NONE,))
+    return None if None in found else ends.union(*(f for f in found if f is not None))
+
+
+def _own(node: ast.AST) -> Iterable[ast.AST]:
+    """The nodes of a function, without those of functions and classes inside of it."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, ast.FunctionDef | ast.Lambda | ast.ClassDef):
+            yield from _own(child)
+
+
+class _Inference:
+    """The classes of variables, until nothing is new."""
+
+    def __init__(self, node: ast.FunctionDef, given: Mapping[str, Classes], names: Names) -> None:
+        self._names = names
+        self._variables: dict[str, Classes | None] = dict(given)
+        arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        gathered = (a for a in (node.args.vararg, node.args.kwarg) if a is not None)
+        unknown = {a.arg for a in (*arguments, *gathered) if a.arg not in given}
+        assigned, others = _assignments(node)
+        unknown |= others
+        for name, _ in assigned:
+            self._variables.setdefault(name, frozenset())
+        self._variables.update(dict.fromkeys(unknown))
+        self._settle(assigned)
+
+    def _settle(self, assigned: list[tuple[str, ast.expr]]) -> None:
+        going = True
+        while going:
+            going = False
+            for name, value in assigned:
+                old, new = self._variables[name], self.of(value)
+                both = None if old is None or new is None else old | new
+                going = going or both != old
+                self._variables[name] = both
+
+    def of(self, node: ast.expr) -> Classes | None:
+        """The classes that an expression's value may have; None where that is not known."""
+        match node:
+            case ast.Constant(value):
+                return frozenset((type(value),))
+            case ast.JoinedStr():
+                return frozenset((str,))
+            case ast.Name(name):
+                return self._variables[name] if name in self._variables else self._constant(name)
+            case ast.NamedExpr(_, value):
+                return self.of(value)
+            case ast.IfExp(_, then, other):
+                return _either(self.of(then), self.of(other))
+            case ast.BoolOp(_, values):
+                return _either(*map(self.of, values))
+            case ast.UnaryOp(ast.Not()):
+                return frozenset((bool,))
+            case ast.UnaryOp(_, operand):
+                return _listed({bool: int, int: int, float: float}, self.of(operand))
+            case ast.Compare():
+                return self._compared(node)
+            case ast.BinOp(left, op, right):
+                return self._combined(op, left, right)
+            case ast.Call():
+                return self._called(node)
+            case ast.Attribute(owner, name):
+                have = (cls for cls, names in _ATTRIBUTES.items() if name in names)
+                return _listed(dict.fromkeys(have, int), self.of(owner))
+            case ast.Subscript(owner, where):
+                return self._item(owner, where)
+        return None
+
+    def _constant(self, name: str) -> Classes | None:
+        found = self._object(ast.Name(name, ast.Load()))
+        return frozenset((type(found),)) if type(found) in _COMPARED else None
+
+    def _object(self, node: ast.expr) -> object:
+        """The object that a name of the outside leads to; this function where it is not known."""
+        match node:
+            case ast.Name(name) if name not in self._variables:
+                try:
+                    return self._names.lookup(name)
+                except DeclineSignal:
+                    return classes_of_results
+            case ast.Attribute(owner, name):
+                module = self._object(owner)
+                if isinstance(module, ModuleType):
+                    return getattr(module, name, classes_of_results)
+        return classes_of_results
+
+    def _compared(self, node: ast.Compare) -> Classes | None:
+        if all(isinstance(o, ast.Is | ast.IsNot | ast.In | ast.NotIn) for o in node.ops):
+            return frozenset((bool,))
+        parts = [self.of(p) for p in (node.left, *node.comparators)]
+        known = all(p is not None and p <= _COMPARED for p in parts)
+        return frozenset((bool,)) if known else None
+
+    def _combined(self, op: ast.operator, left: ast.expr, right: ast.expr) -> Classes | None:
+        if isinstance(op, ast.Pow):
+            whole = isinstance(right, ast.Constant) and type(right.value) is int
+            return _each(lambda c: _power(c, right), self.of(left)) if whole else None
+        a, b = self.of(left), self.of(right)
+        if a is None or b is None or not (a | b) <= _COMPARED:
+            return None
+        found = [_operated(op, x, y) for x, y in product(a, b)]
+        return None if object in found else frozenset(f for f in found if f is not None)
+
+    def _called(self, node: ast.Call) -> Classes | None:
+        made = self._object(node.func)
+        for function, result in _FUNCTIONS:
+            if made is function:
+                return frozenset((result,))
+        if made in _ROUNDING and len(node.args) == 1 and not node.keywords:
+            whole = made is not builtins.abs
+            sizes = {bool: int, int: int, float: int if whole else float}
+            return _listed(sizes, self.of(node.args[0]))
+        if made is builtins.round and len(node.args) == 2 and not node.keywords:
+            number, digits = map(self.of, node.args)
+            known = digits is not None and digits <= {bool, int}
+            return _listed({bool: int, int: int, float: float}, number) if known else None
+        if made in (builtins.min, builtins.max) and len(node.args) > 1 and not node.keywords:
+            return _either(*map(self.of, node.args))
+        if isinstance(node.func, ast.Attribute):
+            return self._method(node.func.value, node.func.attr, node)
+        return None
+
+    def _method(self, owner: ast.expr, name: str, node: ast.Call) -> Classes | None:
+        of = self._object(owner)
+        if isinstance(of, type):
+            found = _OF_CLASSES.get((of, name))
+            return None if found is None else frozenset((found,))
+        if type(of) is dict and name == "get" and 1 <= len(node.args) <= 2:
+            default = self.of(node.args[1]) if len(node.args) == 2 else frozenset((_NONE,))
+            return _either(_values(of), default)
+        results = {cls: methods.get(name, object) for cls, methods in _METHODS.items()}
+        return _listed(results, self.of(owner))
+
+    def _item(self, owner: ast.expr, where: ast.expr) -> Classes | None:
+        made = self._object(owner)
+        if type(made) is dict:
+            return _values(made)
+        split = isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute)
+        if split and isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
+            texts = self.of(owner.func.value)
+            lists = ("split", "rsplit", "splitlines", "partition", "rpartition")
+            if owner.func.attr in lists and texts is not None and texts <= {str, _NONE}:
+                return None if isinstance(where, ast.Slice) else frozenset((str,))
+        return _listed({str: str}, self.of(owner))
+
+
+def _assignments(node: ast.FunctionDef) -> tuple[list[tuple[str, ast.expr]], set[str]]:
+    """Variables with what is assigned to them, and those that are bound in other ways."""
+    unknown: set[str] = set()
+    assigned: list[tuple[str, ast.expr]] = []
+    for part in _own(node):
+        match part:
+            case ast.Assign(targets, value):
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        assigned.append((target.id, value))
+                    else:
+                        unknown |= _bound(target)
+            case ast.AnnAssign(ast.Name(name), _, ast.expr() as value):
+                assigned.append((name, value))
+            case ast.NamedExpr(ast.Name(name), value):
+                assigned.append((name, value))
+            case ast.AugAssign(ast.Name(name) as target, op, value):
+                read = ast.copy_location(ast.Name(name, ast.Load()), target)
+                assigned.append((name, ast.copy_location(ast.BinOp(read, op, value), value)))
+            case ast.For(target) | ast.AsyncFor(target) | ast.comprehension(target):
+                unknown |= _bound(target)
+            case ast.withitem(optional_vars=ast.expr() as target):
+                unknown |= _bound(target)
+            case ast.ExceptHandler(name=str(name)) | ast.FunctionDef(name=name):
+                unknown.add(name)
+            case ast.ClassDef(name=name):
+                unknown.add(name)
+            case ast.Import(aliases) | ast.ImportFrom(_, aliases):
+                unknown |= {a.asname or a.name.partition(".")[0] for a in aliases}
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                unknown.add(name)
+            case ast.MatchMapping(rest=str(name)):
+                unknown.add(name)
+    return assigned, unknown
+
+
+def _bound(target: ast.expr) -> set[str]:
+    return {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+
+
+def _either(*options: Classes | None) -> Classes | None:
+    known = [o for o in options if o is not None]
+    return frozenset().union(*known) if len(known) == len(options) else None
+
+
+def _each(result: Callable[[type], type | None], classes: Classes | None) -> Classes | None:
+    """The results for all classes of an operand; it raises where the result is None, and is not
+    known where it is ``object``.
+    """
+    if classes is None:
+        return None
+    found = [result(c) for c in classes]
+    return None if object in found else frozenset(f for f in found if f is not None)
+
+
+def _listed(results: Mapping[type, type], classes: Classes | None) -> Classes | None:
+    """The results by class; None has no operators, methods and items, and raises."""
+    return _each(lambda c: results.get(c, None if c is _NONE else object), classes)
+
+
+def _values(constants: Mapping[object, object]) -> Classes | None:
+    found = frozenset(map(type, constants.values()))
+    return found if found <= _COMPARED else None
+
+
+def _power(base: type, exponent: ast.expr) -> type | None:
+    assert isinstance(exponent, ast.Constant)
+    if base is float:
+        return float
+    small = isinstance(exponent.value, int) and exponent.value >= 0
+    return {bool: int, int: int, _NONE: None}.get(base, object) if small else object
+
+
+def _operated(op: ast.operator, a: type, b: type) -> type | None:
+    """The class of the result; None where the operator raises, ``object`` where it is not known."""
+    if _NONE in (a, b):
+        return None
+    if a in _NUMBERS and b in _NUMBERS:
+        return _of_numbers(op, a, b)
+    add, subtract = isinstance(op, ast.Add), isinstance(op, ast.Sub)
+    if a is str:
+        if isinstance(op, ast.Mod):
+            return str
+        return str if add and b is str else object
+    if subtract and a is b and a in (dt.date, dt.datetime):
+        return dt.timedelta
+    if (add or subtract) and b is dt.timedelta and a in (dt.date, dt.datetime, dt.timedelta):
+        return a
+    if a is b is dt.timedelta and isinstance(op, ast.Div | ast.FloorDiv):
+        return float if isinstance(op, ast.Div) else int
+    return object
+
+
+def _of_numbers(op: ast.operator, a: type, b: type) -> type | None:
+    if isinstance(op, ast.Div):
+        return float
+    if isinstance(op, ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod):
+        return float if float in (a, b) else int
+    if isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor) and float not in (a, b):
+        return bool if a is b is bool else int
+    return object
+
+
+def fits(classes: Classes | None, column: SchemaColumn) -> bool:
+    """Whether all results are values of the column's own class, or None."""
+    own = CLASS_OF.get(sort_of(column.type))
+    return classes is not None and own is not None and classes <= {own, _NONE}

@@ -1,0 +1,190 @@
+"""Classes of results: what a function returns is of one of them, whatever it is called with."""
+
+from __future__ import annotations
+
+import ast
+import datetime as dt
+import inspect
+import itertools
+import math
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from presieve.lift.entry.result_classes import classes_of_results
+from presieve.lift.python.names import names_of
+from presieve.lift.python.zones import Zone
+from presieve.semantics.types import SchemaColumn
+
+HOLIDAYS = {dt.date(2024, 1, 1)}
+RATES = {"a": 1.5, "b": 2.0}
+MIXED = {"a": 1.5, "b": 2}
+LEAST = 3
+TYPES = {"s": "string", "v": "bigint", "x": "double", "d": "date", "b": "boolean"}
+VALUES: dict[str, list[Any]] = {
+    "s": ["", "a", "b", "12", " b ", "a-1-2", "2024-05-06", "x"],
+    "v": [0, -3, 7, 2**40],
+    "x": [0.0, -2.5, 1e300, float("nan"), float("inf")],
+    "d": [dt.date(2024, 1, 1), dt.date(1999, 12, 31)],
+    "b": [True, False],
+}
+
+
+def year(s: Any) -> Any:
+    if not s:
+        return None
+    return int(s[:4])
+
+
+def half(v: Any, x: Any) -> Any:
+    y = v / 2
+    y += x
+    return y if x > 0 else x**2 - abs(x)
+
+
+def part(s: Any) -> Any:
+    first = s.split("-")[0].strip().upper()
+    return first + s[1:] + f"{s}!" + str(len(s))
+
+
+def late(d: Any) -> Any:
+    return (dt.date(2024, 6, 1) - d).days + d.weekday() * LEAST
+
+
+def workday(d: Any) -> Any:
+    return d.weekday() < 5 and d not in HOLIDAYS
+
+
+def parsed(s: Any) -> Any:
+    try:
+        return dt.datetime.strptime(s, "%Y-%m-%d").date()
+    except ValueError:
+        return None
+
+
+def next_day(d: Any) -> Any:
+    return d + dt.timedelta(days=1)
+
+
+def rate(s: Any) -> Any:
+    return RATES.get(s, 0.0)
+
+
+def rounded(x: Any) -> Any:
+    return math.floor(x) if x < 10 else round(x)
+
+
+def to_places(x: Any) -> Any:
+    return round(x, 1)
+
+
+def several(v: Any) -> Any:
+    n = 0
+    while n < v and n < 3:
+        n = n + 1
+    return min(n, v, 2)
+
+
+def truth(b: Any, v: Any) -> Any:
+    return not b or (b & (v == 1)) or v is None
+
+
+KNOWN = [
+    (year, {int}),
+    (half, {float}),
+    (part, {str}),
+    (late, {int}),
+    (workday, {bool}),
+    (parsed, {dt.date}),
+    (next_day, {dt.date}),
+    (rate, {float}),
+    (rounded, {int}),
+    (to_places, {float}),
+    (several, {int}),
+    (truth, {bool}),
+]
+
+
+def number_or_default(s: Any) -> Any:
+    return MIXED.get(s, 0.5)
+
+
+def whole_or_half(v: Any) -> Any:
+    return v / 2 if v % 2 else v // 2
+
+
+def power(v: Any) -> Any:
+    return v**-1 if v else v**2
+
+
+def places(x: Any, v: Any) -> Any:
+    return round(x, None if v else 1)
+
+
+def changed_inside(v: Any) -> Any:
+    n = 1
+
+    def change() -> None:
+        nonlocal n
+        n = 0.5  # type: ignore[assignment]
+
+    if v:
+        change()
+    return n
+
+
+def in_a_loop(v: Any) -> Any:
+    for n in (1, 0.5):
+        if v:
+            return n
+    return n
+
+
+def gathered(*v: Any) -> Any:
+    return v[0] if v[0] else 0.5
+
+
+MANY = [
+    *(number_or_default, whole_or_half, power, places, changed_inside, in_a_loop, gathered),
+]
+"""Functions whose results have several classes."""
+
+
+def _classes(function: Callable[..., Any]) -> frozenset[type] | None:
+    (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
+    assert isinstance(node, ast.FunctionDef)
+    names = names_of(function, Zone("UTC"))  # type: ignore[arg-type]
+    inputs = [(p, SchemaColumn(p, TYPES[p])) for p in _parameters(function)]
+    return classes_of_results(node, inputs, names)
+
+
+def _parameters(function: Callable[..., Any]) -> list[str]:
+    return [p for p in inspect.signature(function).parameters if p in TYPES]
+
+
+def _results(function: Callable[..., Any]) -> set[type]:
+    found = set()
+    for values in itertools.product(*([*VALUES[p], None] for p in _parameters(function))):
+        try:
+            found.add(type(function(*values)))
+        except (TypeError, ValueError, AttributeError, OverflowError, ZeroDivisionError, KeyError):
+            continue
+    return found
+
+
+@pytest.mark.parametrize(("function", "expected"), KNOWN, ids=lambda f: getattr(f, "__name__", ""))
+def test_results_are_of_these_classes(function: Callable[..., Any], expected: set[type]) -> None:
+    found = _classes(function)
+    assert found is not None
+    assert found - {type(None)} == expected
+    assert _results(function) - {type(None)} == expected
+
+
+@pytest.mark.parametrize("function", MANY, ids=lambda f: f.__name__)
+def test_results_of_several_classes_are_not_taken_for_one(function: Callable[..., Any]) -> None:
+    real = _results(function) - {type(None)}
+    assert len(real) > 1
+    found = _classes(function)
+    assert found is None or found >= real
