@@ -48,6 +48,7 @@ GROUPS: dict[str, set[str]] = {
         "residual-column",
         "source",
         "spark-internals",
+        "spark-version",
         "sql-text",
         "streaming",
         "text-encoding",

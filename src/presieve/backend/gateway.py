@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from presieve.backend.catalyst.trees import Node, Tree
+from presieve.backend.versions import Version, version_of
 from presieve.errors import Declined, PresieveError
 from presieve.plan.algebra import Attribute
 
@@ -31,6 +32,14 @@ class GatewayError(PresieveError):
         return Declined("spark-internals", str(self))
 
 
+def served(spark: object) -> Version:
+    """The version that a session runs. Raises :class:`GatewayError` where it is not served."""
+    version = version_of(spark)
+    if isinstance(version, Declined):
+        raise GatewayError(version.reason)
+    return version
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """What a leaf of a plan reads from: the ``names`` of the classes, or formats, that do it, the
@@ -48,6 +57,9 @@ class Source:
 
 class Gateway(Protocol):
     """The interfaces of one session. Everything may raise :class:`GatewayError`."""
+
+    version: Version
+    """That of its Spark."""
 
     # Plans
 

@@ -14,7 +14,8 @@ from presieve.backend.effects.sources import scanned
 from presieve.backend.gateway import GatewayError
 from presieve.backend.problems.pickled import snapshot
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
-from presieve.errors import DeclineSignal, UsageError
+from presieve.backend.versions import version_of
+from presieve.errors import Declined, DeclineSignal, UsageError
 from presieve.semantics.types import UNSUPPORTED, SchemaColumn
 from presieve.sql.emit import aside
 
@@ -70,21 +71,27 @@ class KeyedFold:
         return tuple(_column(f, False) for f in self.outputs.fields)
 
     def unread(self) -> str | None:
-        """The setting under which nothing is known of what the filters mean, if there is one."""
+        """The setting under which nothing is known of what the filters mean, if there is one, or
+        the version.
+        """
+        version = version_of(self.df.sparkSession)
+        if isinstance(version, Declined):
+            return version.reason
         conf = self.df.sparkSession.conf
         wanted = {**SETTINGS, "spark.sql.ansi.enabled": "true"}
         for name, value in wanted.items():
             if str(conf.get(name, value)).lower() != value:
                 return name
-        legacy = (n for n in conf.getAll if n.startswith(LEGACY) and not n.startswith(ALLOWED))
+        set_ = ClassicGateway(self.df.sparkSession).conf_names()
+        legacy = (n for n in set_ if n.startswith(LEGACY) and not n.startswith(ALLOWED))
         return next(legacy, None)
 
     def scan_prefilter(self, prefilter: str) -> str | None:
         """The pre-filter as the scans below may be given it; None where they may be given none."""
         if prefilter == "true":
             return prefilter
-        gateway = ClassicGateway(self.df.sparkSession)
         try:
+            gateway = ClassicGateway(self.df.sparkSession)
             plan = gateway.analyzed(self.df)
             found = scanned(gateway, plan, gateway.tree(plan), ((),), native=False)
         except (DeclineSignal, GatewayError):

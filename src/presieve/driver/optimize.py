@@ -140,6 +140,12 @@ def optimized(
         logger.debug("left alone: %s", off)
         return df, ReportData((), False, time.perf_counter() - started)
     # Loading a backend loads PySpark, which importing this module must not.
+    from presieve.backend.versions import version_of
+
+    version = version_of(df.sparkSession)
+    if isinstance(version, Declined):
+        log.left_alone(df, version)
+        return df, ReportData((), False, time.perf_counter() - started, declined=version)
     from presieve.backend.plans import Reading
     from presieve.driver.reports import report_of
     from presieve.driver.stages.pipeline import Pipeline
@@ -149,7 +155,7 @@ def optimized(
     applied = pipeline.run()
     if isinstance(applied, Declined):
         log.left_alone(df, applied)
-        return df, ReportData((), False, time.perf_counter() - started)
+        return df, ReportData((), False, time.perf_counter() - started, declined=applied)
     if about:
         _log_unmet(pipeline, applied.opened)
     if options.cost == "never":

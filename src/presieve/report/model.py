@@ -138,7 +138,7 @@ class ReportData:
     """All boundaries of one plan, and its Python functions. ``plan_before`` and ``plan_after``
     are Spark's plan trees; ``sizes`` are those of the scans whose files can be seen; ``measured``
     is None until somebody measures. ``searches`` search each of the boundaries once more and tell
-    of it; None for those of which nothing was searched.
+    of it; None for those of which nothing was searched. ``declined``: why the plan was not read.
     """
 
     boundaries: tuple[BoundaryReport, ...]
@@ -150,6 +150,7 @@ class ReportData:
     measured: Measured | None = None
     searches: tuple[Callable[[], Trace] | None, ...] = field(default=(), repr=False, compare=False)
     functions: tuple[FunctionReport, ...] = ()
+    declined: Declined | None = None
 
     def traced(self, index: int) -> ReportData:
         """With the trace of one boundary, searched again unless it is there already."""

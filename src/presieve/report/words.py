@@ -41,6 +41,8 @@ def strength(shown: Strength) -> str:
 
 def summary(data: ReportData) -> str:
     """One sentence about the whole plan."""
+    if data.declined is not None:
+        return f"The plan is unchanged: {data.declined}"
     found = len(data.boundaries)
     moved = sum(b.kind != "none" for b in data.boundaries)
     filters = (

@@ -286,7 +286,7 @@ def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
     for position in _scalar_calls(node):
         head, function, *arguments = columns[position]
         try:
-            kind = check_function(function, SCALAR)
+            kind = check_function(function, gateway.version.reads(SCALAR))
             read = plain(function, arguments)
         except DeclineSignal as signal:
             refused.append(signal)

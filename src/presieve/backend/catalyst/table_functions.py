@@ -64,7 +64,7 @@ def read_table_function(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
         raise DeclineSignal(
             "nondeterministic-udf", f"{name} is not deterministic; call asDeterministic() on it"
         )
-    if function["evalType"] not in TABLE_FUNCTIONS:
+    if function["evalType"] not in gateway.version.reads(TABLE_FUNCTIONS):
         raise DeclineSignal("eval-type", f"{name} is not a table function of rows that uses Arrow")
     for key, expected in _CONFS.items():
         value = gateway.conf(key, expected)

@@ -1,7 +1,8 @@
 """Trusted. Classic sessions for the rest of the backend, by private interfaces of PySpark and of
 Spark's JVM, which nothing outside of this folder touches.
 
-Everything here was seen to work on PySpark 4.3 and is feature-tested when a gateway is opened.
+Everything here was seen to work on the versions of PySpark that are served, but for what
+:mod:`presieve.backend.classic.versions` lists, and is feature-tested when a gateway is opened.
 Where a call fails all the same, :class:`GatewayError` carries it to the entry point of the
 backend, which declines and leaves the DataFrame alone. One call over py4j costs about 0.5 ms.
 """
@@ -12,7 +13,6 @@ import json
 from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
-from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
@@ -28,7 +28,8 @@ from presieve.backend.classic.quick_ack import quick_ack
 from presieve.backend.classic.results import with_own_results
 from presieve.backend.classic.separate import separated, to_separate
 from presieve.backend.classic.splitting import split
-from presieve.backend.gateway import Handle, Source
+from presieve.backend.classic.versions import ADAPTERS, ClassicDataFrame
+from presieve.backend.gateway import Handle, Source, served
 from presieve.backend.problems.pickled import loads
 from presieve.errors import DeclineSignal
 from presieve.plan.algebra import Attribute
@@ -64,21 +65,25 @@ class ClassicGateway:
         "_one_row",
         "_project",
         "_python",
+        "adapter",
         "jsession",
         "spark",
+        "version",
     )
 
     @guarded
     def __init__(self, spark: SparkSession, *, at_once: bool = False) -> None:
-        """Feature test. Raises :class:`GatewayError` where an interface is not there. ``at_once``:
-        what is made of a plan is executed before anything else happens.
+        """Feature test. Raises :class:`GatewayError` where an interface is not there, or another
+        version. ``at_once``: what is made of a plan is executed before anything else happens.
         """
         jvm: Java = spark._jvm
+        self.version = served(spark)
+        self.adapter = ADAPTERS[self.version.name]
         self._at_once = at_once
         self.spark = spark
         self.jsession: Java = spark._jsparkSession
         self._nodes = Nodes(jvm)
-        self._dataset = java_class(jvm, "org.apache.spark.sql.classic.Dataset")
+        self._dataset = java_class(jvm, self.adapter.dataset)
         self._filter = java_class(jvm, f"{_PLANS}.Filter")
         self._project = java_class(jvm, f"{_PLANS}.Project")
         self._one_row = java_class(jvm, f"{_PLANS}.OneRowRelation")
@@ -118,7 +123,7 @@ class ClassicGateway:
         return self._read(plan, self.json(plan))
 
     def _read(self, plan: Java, text: str) -> Node:
-        root = parse_plan(text)
+        root = parse_plan(self.adapter.plan_json(text))
         self._nodes.are_read(plan, root)
         return root
 
@@ -291,7 +296,7 @@ class ClassicGateway:
             return plan
         jvm: Java = self.spark._jvm
         rule = java_class(jvm, "org.apache.spark.sql.catalyst.optimizer.InlineCTE")
-        found = rule(False, False, False).apply(plan)
+        found = self.adapter.inline_cte(rule).apply(plan)
         return plan if self.same(plan, found) else found
 
     @guarded
@@ -308,12 +313,12 @@ class ClassicGateway:
     @guarded
     def evaluation_mode(self, aggregate: Java, position: int) -> str:
         function = aggregate.aggregateExpressions().apply(position).child().aggregateFunction()
-        return str(function.evalContext().evalMode().toString())
+        return str(self.adapter.evaluation_context(function).evalMode().toString())
 
     @guarded
     def arithmetic_mode(self, aggregate: Java, position: int, number: int) -> str:
         found = aggregate.aggregateExpressions().apply(position).apply(number)
-        return str(found.evalContext().evalMode().toString())
+        return str(self.adapter.evaluation_context(found).evalMode().toString())
 
     @guarded
     def aggregate_function(self, aggregate: Java, position: int) -> Java:
@@ -352,13 +357,18 @@ class ClassicGateway:
         return self.jsession.conf().getAll()
 
     @guarded
+    def conf_names(self) -> list[str]:
+        """Their names."""
+        return str(self.confs().keys().mkString("\n")).splitlines()
+
+    @guarded
     def cache_is_empty(self) -> bool:
         return bool(self.jsession.sharedState().cacheManager().isEmpty())
 
     @guarded
     def is_cached(self, plan: Java) -> bool:
         manager = self.jsession.sharedState().cacheManager()
-        return bool(manager.lookupCachedData(self.jsession, plan).isDefined())
+        return bool(self.adapter.cached(manager, self.jsession, plan).isDefined())
 
     @guarded
     def parquet_files(self, relation: Java) -> list[str]:

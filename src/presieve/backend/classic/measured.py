@@ -7,17 +7,16 @@ from collections.abc import Iterator
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.classic.guarded import java_class
+from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.gateway import Handle
 from presieve.backend.statistics.metrics import Measurement
 
 
 def run_classic(df: DataFrame) -> Measurement:
     """As :func:`presieve.backend.statistics.measured.run`."""
-    spark = df.sparkSession
-    dataset = java_class(spark._jvm, "org.apache.spark.sql.classic.Dataset")
     # A query that has run keeps what its shuffles have written, so this is another one.
-    query = dataset.ofRows(spark._jsparkSession, df._jdf.queryExecution().analyzed())
+    gateway = ClassicGateway(df.sparkSession)
+    query = gateway.dataset(gateway.analyzed(df))
     execution = query.queryExecution()
     started = time.perf_counter()
     rows = int(execution.toRdd().count())

@@ -52,8 +52,7 @@ def _batches(parts: Parts, flat_map: Handle, kept: _Kept) -> Handle:
     attributes = below.output()
     child = parts.project([attributes.apply(i) for i in sorted(kept[0])], below)
     function = _called(parts, flat_map.functionExpr(), sorted(kept[0]))
-    barrier, profile = flat_map.isBarrier(), flat_map.profile()
-    return flat_map.copy(function, flat_map.output(), child, barrier, profile)
+    return parts.gateway.adapter.batch_map(flat_map, function, child)
 
 
 _BUILD: dict[frozenset[str], Callable[[Parts, Handle, _Kept], Handle]] = {

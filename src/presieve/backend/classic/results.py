@@ -27,7 +27,7 @@ def with_own_results(gateway: ClassicGateway, plan: Handle) -> Handle:
         return plan
     outputs = plan.aggregateExpressions()
     fresh = gateway.seq([_fresh(gateway, outputs.apply(i)) for i in range(outputs.size())])
-    return plan.copy(plan.groupingExpressions(), fresh, plan.child(), plan.hint())
+    return gateway.adapter.aggregate(plan, fresh)
 
 
 def _fresh(gateway: ClassicGateway, expression: Handle) -> Handle:

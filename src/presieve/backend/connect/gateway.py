@@ -31,7 +31,7 @@ from presieve.backend.connect.relations import Resolver, inputs
 from presieve.backend.connect.separate import separated
 from presieve.backend.connect.splitting import repeatable, split
 from presieve.backend.effects.sources import PARSED, SERVER_FORMATS, by_columns
-from presieve.backend.gateway import GatewayError, Source
+from presieve.backend.gateway import GatewayError, Source, served
 from presieve.backend.notes import NOTES
 from presieve.backend.session.settings import ALLOWED, LEGACY, SETTINGS
 from presieve.errors import Declined, DeclineSignal
@@ -46,10 +46,11 @@ if TYPE_CHECKING:
 class ConnectGateway:
     """The interfaces of one session of Spark Connect."""
 
-    __slots__ = ("_cache", "_client", "_opened", "_origin", "_resolver", "_right")
+    __slots__ = ("_cache", "_client", "_opened", "_origin", "_resolver", "_right", "version")
 
     def __init__(self, spark: SparkSession) -> None:
         """Raises :class:`GatewayError` where an interface is not there."""
+        self.version = served(spark)
         self._client = Client(spark)
         timezone = self._client.conf("spark.sql.session.timeZone", "UTC")
         self._resolver = Resolver(self._client, timezone, count(1))

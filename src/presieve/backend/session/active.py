@@ -21,7 +21,7 @@ def is_frame(value: object) -> TypeGuard[DataFrame]:
 def entries(spark: Any, keys: Sequence[str]) -> dict[str, str]:
     """Those of these entries that the session's configuration has."""
     conf = spark.conf
-    if not isinstance(spark, SparkSession):  # one question to the server, where each would be one
-        found = conf.getAll
+    if not isinstance(spark, SparkSession) and hasattr(type(conf), "getAll"):
+        found = conf.getAll  # one question to the server, where each would be one
         return {key: str(found[key]) for key in keys if key in found}
     return {key: str(value) for key in keys if (value := conf.get(key, None)) is not None}

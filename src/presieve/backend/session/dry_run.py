@@ -31,6 +31,8 @@ _WRITERS = {
     "pyspark.sql.connect.readwriter": ("DataFrameWriter", "DataFrameWriterV2"),
     "pyspark.sql.connect.merge": ("MergeIntoWriter",),
 }
+_RDDS = ("pyspark.core.rdd", "pyspark.rdd")
+"""Where RDDs are: since 4.0, and before."""
 _KEEPING = ("parquet", "orc", "saveAsTable")
 """Of these, what is read later has the columns and types of what was written."""
 _READERS = {
@@ -70,10 +72,9 @@ def install(skipped: Skipped) -> dict[str, Instead]:
     for module, owners in _WRITERS.items():
         for owner in owners:
             _skip(module, owner, _SAVES, skipped, written)
-    rdd = _owner("pyspark.core.rdd", "RDD")
-    if rdd is not None:
-        saves = [n for n in vars(rdd) if n.startswith("saveAs")]
-        _skip("pyspark.core.rdd", "RDD", saves, skipped, {})
+    for module in [m for m in _RDDS if _owner(m, "RDD") is not None][:1]:
+        saves = [n for n in vars(_owner(module, "RDD")) if n.startswith("saveAs")]
+        _skip(module, "RDD", saves, skipped, {})
     for module, (owner, methods) in _READERS.items():
         _read_back(module, owner, methods, written)
     for module, owner in _STREAMS.items():

@@ -20,10 +20,10 @@ from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
-from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.classic.gateway import session_uuid
+from presieve.backend.classic.versions import ClassicDataFrame
 from presieve.errors import UsageError
 
 ACTIONS = (

@@ -1,0 +1,109 @@
+"""Trusted. Where versions of Spark differ in the JVM: a class for each, derived from that of the
+next one, that says what was otherwise before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from presieve.backend.gateway import Handle
+
+try:
+    from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
+except ImportError:  # before 4.0
+    from pyspark.sql.dataframe import DataFrame as ClassicDataFrame  # type: ignore[assignment]
+
+__all__ = ["ADAPTERS", "ClassicDataFrame", "Spark43"]
+
+_UDAF = '"class":"org.apache.spark.sql.catalyst.expressions.PythonUDAF",'
+_LIST = '"class":"org.apache.spark.sql.catalyst.expressions.aggregate.CollectList",'
+
+
+class Spark43:
+    """Spark 4.3."""
+
+    dataset = "org.apache.spark.sql.classic.Dataset"
+
+    def plan_json(self, text: str) -> str:
+        """The JSON of a plan with the fields that all versions have."""
+        return text
+
+    def inline_cte(self, rule: Handle) -> Handle:
+        """The rule ``InlineCTE`` as the optimizer has it."""
+        return rule(False, False, False)
+
+    def evaluation_context(self, expression: Handle) -> Handle:
+        """What knows the ``evalMode`` of arithmetic or of a sum."""
+        return expression.evalContext()
+
+    def aggregate(self, plan: Handle, outputs: Handle) -> Handle:
+        """An ``Aggregate`` with other outputs."""
+        return plan.copy(plan.groupingExpressions(), outputs, plan.child(), plan.hint())
+
+    def batch_map(self, plan: Handle, function: Handle, child: Handle) -> Handle:
+        """A ``MapInPandas`` or ``MapInArrow`` with another function and another child."""
+        return plan.copy(function, plan.output(), child, plan.isBarrier(), plan.profile())
+
+    def cached(self, manager: Handle, session: Handle, plan: Handle) -> Handle:
+        """What the ``CacheManager`` has for a plan."""
+        return manager.lookupCachedData(session, plan)
+
+
+class Spark42(Spark43):
+    """Spark 4.2."""
+
+    def inline_cte(self, rule: Handle) -> Handle:
+        """As above."""
+        return rule(False, False)
+
+
+class Spark41(Spark42):
+    """Spark 4.1."""
+
+    def plan_json(self, text: str) -> str:
+        """As above: ``collect_list`` leaves out NULL, always."""
+        return text.replace(_LIST, _LIST + '"ignoreNulls":true,')
+
+
+class Spark40(Spark41):
+    """Spark 4.0."""
+
+    def plan_json(self, text: str) -> str:
+        """As above: a ``PythonUDAF`` is of the one type that there is (202)."""
+        return super().plan_json(text).replace(_UDAF, _UDAF + '"evalType":202,')
+
+    def evaluation_context(self, expression: Handle) -> Handle:
+        """As above."""
+        return expression
+
+
+class Spark35(Spark40):
+    """Spark 3.5."""
+
+    dataset = "org.apache.spark.sql.Dataset"
+
+    def inline_cte(self, rule: Handle) -> Handle:
+        """As above."""
+        return rule(False)
+
+    def aggregate(self, plan: Handle, outputs: Handle) -> Handle:
+        """As above."""
+        return plan.copy(plan.groupingExpressions(), outputs, plan.child())
+
+    def batch_map(self, plan: Handle, function: Handle, child: Handle) -> Handle:
+        """As above."""
+        return plan.copy(function, plan.output(), child, plan.isBarrier())
+
+    def cached(self, manager: Handle, session: Handle, plan: Handle) -> Handle:
+        """As above."""
+        return manager.lookupCachedData(plan)
+
+
+ADAPTERS: Mapping[str, Spark43] = {
+    "3.5": Spark35(),
+    "4.0": Spark40(),
+    "4.1": Spark41(),
+    "4.2": Spark42(),
+    "4.3": Spark43(),
+}
+"""By the names of :data:`presieve.backend.versions.VERSIONS`."""
