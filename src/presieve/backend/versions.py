@@ -29,11 +29,13 @@ float (``worker.py``, ``wrap_arrow_batch_udf``, ``read_udtf``).
 @dataclass(frozen=True, slots=True)
 class Version:
     """A version of Spark. ``unread`` are the evaluation types that do there what nothing here
-    describes. ``connect``: plans of its Spark Connect are read, too.
+    describes; ``by_column`` is that of :class:`presieve.lift.forms.RowsFunction`. ``connect``:
+    plans of its Spark Connect are read, too.
     """
 
     name: str
     unread: frozenset[int] = frozenset()
+    by_column: bool = False
     connect: bool = True
 
     def reads(self, kinds: Collection[int]) -> frozenset[int]:
@@ -44,9 +46,9 @@ class Version:
 VERSIONS: Mapping[str, Version] = {
     v.name: v
     for v in (
-        Version("3.5", unread=_BY_PANDAS, connect=False),
-        Version("4.0", unread=_BY_PANDAS, connect=False),
-        Version("4.1", connect=False),
+        Version("3.5", unread=_BY_PANDAS, by_column=True, connect=False),
+        Version("4.0", unread=_BY_PANDAS, by_column=True, connect=False),
+        Version("4.1", by_column=True, connect=False),
         Version("4.2", connect=False),
         Version("4.3"),
     )

@@ -87,12 +87,14 @@ class GuardsFunction(RowFunction):
 class RowsFunction:
     """A function from a table to a table of its own rows, or some of them, changed one by one:
     of ``applyInPandas``, with ``batches`` of ``mapInPandas`` or ``mapInArrow`` (``arrow``).
-    ``takes_key``: the key of a group comes first.
+    ``takes_key``: the key of a group comes first. ``by_column``: each column of a batch becomes one
+    of pandas by itself, as before Spark 4.2, and not all of them as one struct.
     """
 
     takes_key: bool = False
     batches: bool = False
     arrow: bool = False
+    by_column: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,12 @@ def of_a_group(pdf: Any) -> Any:
     return pdf[["k", "y", "m"]]
 
 
+def as_they_are(batches: Iterator[Any]) -> Iterator[Any]:
+    """Lifts, unlike the others."""
+    for pdf in batches:
+        yield pdf[["k", "y"]]
+
+
 PASSING = {logarithms: ("k > 'a'", "k > 'a'"), upper: ("k = 'x'", "s = 'x'")}
 """With a filter above, and what it is below."""
 

@@ -17,6 +17,7 @@ __all__ = ["ADAPTERS", "ClassicDataFrame", "Spark43"]
 
 _UDAF = '"class":"org.apache.spark.sql.catalyst.expressions.PythonUDAF",'
 _LIST = '"class":"org.apache.spark.sql.catalyst.expressions.aggregate.CollectList",'
+_MAP = '"class":"org.apache.spark.sql.catalyst.plans.logical.PythonMapInArrow",'
 
 
 class Spark43:
@@ -81,6 +82,10 @@ class Spark35(Spark40):
     """Spark 3.5."""
 
     dataset = "org.apache.spark.sql.Dataset"
+
+    def plan_json(self, text: str) -> str:
+        """As above: ``MapInArrow`` had another name."""
+        return super().plan_json(text).replace(_MAP, _MAP.replace("Python", ""))
 
     def inline_cte(self, rule: Handle) -> Handle:
         """As above."""

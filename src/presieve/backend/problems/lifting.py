@@ -181,6 +181,7 @@ class _Functions:
             takes_key=not is_map and takes_key(function, boundary, call),
             batches=is_map or call.streamed,
             arrow=call.arrow,
+            by_column=self.gateway.version.by_column,
         )
         single = replace(boundary, keys=tuple(a.id for a in boundary.inputs), single=True)
         names = read_names(single)

@@ -13,7 +13,8 @@ as a double; columns of arrays, maps and structs, in which the same may happen, 
 batches of ``mapInPandas`` are structs, which pyspark converts as a whole: where one of their fields
 is a text or a decimal, integers with a NULL among them become those of pandas' extension types
 (``Int64``). These are exact, but what is compared with ``pandas.NA`` is neither true nor false, so
-that such columns may only be passed on, and asked for what is missing.
+that such columns may only be passed on, and asked for what is missing. Before Spark 4.2 each field
+is converted by itself (``ArrowStreamPandasUDFSerializer.arrow_to_pandas``).
 
 Sources, pyspark 4.3.0: ``worker.py``, ``SQL_MAP_PANDAS_ITER_UDF``, ``SQL_GROUPED_MAP_PANDAS_UDF``
 and its iterator form: None and NaN both become NULL; ``SQL_MAP_ARROW_ITER_UDF``: batches come back
@@ -79,7 +80,8 @@ def converted_by(types: Sequence[str], kept: Collection[int]) -> frozenset[int]:
 
 def _beside_null(form: RowsFunction, request: Request) -> BesideNull:
     types = [c.type for c in request.schema]
-    if not form.batches or form.arrow or AS_NUMPY.issuperset(types):
+    apart = not form.batches or form.arrow or form.by_column
+    if apart or AS_NUMPY.issuperset(types):
         return "doubles"
     known = any(t == "string" or t.startswith("decimal(") for t in types)
     return "extension" if known else "unknown"

@@ -1,0 +1,125 @@
+"""The page ``docs/versions.md``: ``make versions`` writes it of what the versions have given."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from tests.versions.features import FEATURES, WORKS
+
+from presieve.backend.versions import VERSIONS
+
+ROOT = Path(__file__).parents[2]
+DOCUMENT = ROOT / "docs" / "versions.md"
+FOLDER = ROOT / "build" / "versions"
+
+HEAD = """\
+# Versions of Spark
+
+presieve runs on Spark 3.5, 4.0, 4.1, 4.2 and 4.3, with Python 3.11 or later. On any other version,
+and where PySpark and Spark are of different versions, it leaves every plan as it is
+([`spark-version`](declined/spark-version.md)). `make versions` builds an environment for each
+version, runs the tests of Spark in it, and writes this page.
+
+Platforms number their Spark as Apache does. If yours does not, `spark.presieve.version` says which
+version it is to be taken for:
+
+```text
+spark.conf.set("spark.presieve.version", "4.1")
+```
+
+"""
+TESTS = """\
+## Tests
+
+Tests of pipelines, plans, functions and traps (`tests/backend`, `tests/traps`), in a classic
+session. Tests are left out where PySpark does not have what they are about, or where the table
+below says that it is declined.
+
+"""
+FEATURES_TEXT = """\
+## Features
+
+A pipeline of each kind, as written and as optimized. Where it is rewritten, both gave the same
+rows. A code says why it is declined. A scalar UDF with Arrow and a table function are declined
+before 4.1: values go through pandas there, so that an integer beside a NULL is a float.
+
+"""
+CONNECT = """
+## Spark Connect
+
+presieve reads plans of Spark Connect {known}. On {others} it declines.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one version has given."""
+
+    spark: str
+    java: str
+    python: str
+    features: Mapping[str, str]
+    passed: int
+    skipped: int
+    failed: int
+
+
+def found(folder: Path) -> Found:
+    """What is in the folder of a version."""
+    told = json.loads((folder / "features.json").read_text(encoding="utf-8"))
+    suite = ElementTree.parse(folder / "tests.xml").getroot()[0]
+    count = {name: int(suite.get(name, "0")) for name in ("tests", "skipped", "failures", "errors")}
+    failed = count["failures"] + count["errors"]
+    passed = count["tests"] - count["skipped"] - failed
+    return Found(**told, passed=passed, skipped=count["skipped"], failed=failed)
+
+
+def table(*rows: tuple[str, ...]) -> Iterator[str]:
+    """In Markdown, the first row as its head."""
+    for number, row in enumerate(rows):
+        yield "| " + " | ".join(row) + " |"
+        if number == 0:
+            yield "|" + "---|" * len(row)
+
+
+def document(of: Mapping[str, Found]) -> str:
+    """The page."""
+    tests = [("Spark", "Python", "Java", "passed", "left out", "failed")]
+    for f in of.values():
+        tests.append((f.spark, f.python, f.java, str(f.passed), str(f.skipped), str(f.failed)))
+    features: list[tuple[str, ...]] = [("feature", *of)]
+    features += [(name, *(f.features[name] for f in of.values())) for name in FEATURES]
+    known = [v.name for v in VERSIONS.values() if v.connect]
+    others = [v.name for v in VERSIONS.values() if not v.connect]
+    connect = CONNECT.format(known=_listed(known), others=_listed(others))
+    parts = (TESTS, "\n".join(table(*tests)), "\n\n", FEATURES_TEXT, "\n".join(table(*features)))
+    return HEAD + "".join(parts) + "\n" + connect
+
+
+def _listed(names: list[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def columns(text: str) -> dict[str, dict[str, str]]:
+    """The table of features in the page: the answer for each feature, by version."""
+    lines = text.partition("## Features")[2].splitlines()
+    cells = [[c.strip() for c in line.strip("|").split("|")] for line in lines if line[:1] == "|"]
+    head, _, *rows = cells
+    return {v: {row[0]: row[i] for row in rows} for i, v in enumerate(head) if i}
+
+
+def main() -> None:
+    """Write it."""
+    of = {version: found(FOLDER / version) for version in VERSIONS}
+    DOCUMENT.write_text(document(of), encoding="utf-8")
+    works = sum(a == WORKS for f in of.values() for a in f.features.values())
+    print(f"{DOCUMENT.relative_to(ROOT)}: {works} answers are {WORKS!r}")
+
+
+if __name__ == "__main__":
+    main()
