@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.amount import be_thorough
+from tests.support.since import left_out
+from tests.support.spark_version import is_before
 
 # How long an example takes says more of the machine than of the test.
 settings.register_profile(
@@ -96,6 +98,10 @@ def spark(connect: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
             .getOrCreate()
         )
+    if is_before("4.0"):  # which raises for days before 1582 otherwise
+        for access in ("Read", "Write"):
+            for kind in ("datetime", "int96"):
+                session.conf.set(f"spark.sql.parquet.{kind}RebaseModeIn{access}", "CORRECTED")
     if connect:
         # Workers of a server do not stand where its client does, and find neither package.
         import benchmarks
@@ -130,6 +136,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if classic is not None:
                 item.add_marker(pytest.mark.skip(reason=f"classic only: {classic.args[0]}"))
     for item in items:
+        why = left_out(item.nodeid)
+        if why is not None:
+            item.add_marker(pytest.mark.skip(reason=why))
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
     items.sort(key=lambda item: item.get_closest_marker("spark") is not None)

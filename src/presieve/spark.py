@@ -147,9 +147,15 @@ def _column(
     named: dict[str, Column | str],
     streamed: bool,
 ) -> Column:
-    from pyspark.sql.pandas.functions import arrow_udf
-    from pyspark.sql.types import DataType
-    from pyspark.util import PythonEvalType
+    from pyspark import __version__
+
+    try:
+        from pyspark.sql.pandas.functions import arrow_udf
+        from pyspark.sql.types import DataType
+        from pyspark.util import PythonEvalType
+    except ImportError:
+        text = "group_fold is an Arrow UDF of groups, which PySpark has from 4.1 on, not {}"
+        raise UsageError(text.format(__version__)) from None
 
     if not all(isinstance(n, str) for n in names):
         raise UsageError("pass columns that are not names by keyword: best(score=F.col('s'))")
@@ -162,6 +168,8 @@ def _column(
     make: Any = arrow_udf
     kind: int = PythonEvalType.SQL_GROUPED_AGG_ARROW_UDF
     if streamed:
+        if not hasattr(PythonEvalType, "SQL_GROUPED_AGG_ARROW_ITER_UDF"):
+            raise UsageError(f"streamed=True needs PySpark 4.2 or later, not {__version__}")
         kind = PythonEvalType.SQL_GROUPED_AGG_ARROW_ITER_UDF
     with warnings.catch_warnings():
         # Spark would like annotations instead, in which the number of columns is not free.

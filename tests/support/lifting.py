@@ -11,7 +11,6 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import Row
-from pyspark.sql.conversion import ArrowBatchTransformer, PandasToArrowConversion
 from pyspark.sql.types import StructType, _parse_datatype_json_string
 
 from presieve.errors import Declined
@@ -20,6 +19,14 @@ from presieve.lift import Form, Lifted, Request, lift
 from presieve.semantics.interpret import Raised, key_env, run_fold
 from presieve.semantics.types import SchemaColumn, decimal_type, sort_of
 from presieve.semantics.values import Value, from_python, to_python
+
+try:
+    from pyspark.sql.conversion import ArrowBatchTransformer, PandasToArrowConversion
+except ImportError:
+    from tests.support.older_transport import (  # type: ignore[assignment]
+        ArrowBatchTransformer,
+        PandasToArrowConversion,
+    )
 
 PYTHON_ERRORS = (
     TypeError,

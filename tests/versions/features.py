@@ -17,6 +17,7 @@ from tests.support.running import counted
 from tests.versions import udfs
 
 from presieve.driver.optimize import explain, optimize
+from presieve.errors import UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -150,7 +151,7 @@ def answer(table: DataFrame, build: Build) -> Answer:
     """What becomes of it. Rows of what is rewritten are compared with those as written."""
     try:
         df = build(table)
-    except (ImportError, AttributeError):
+    except (ImportError, AttributeError, UsageError):
         return MISSING
     better = optimize(df, cost="always", policy="assume")
     if better is not df:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import DataType, StructField, StructType
+from pyspark.sql.types import StructField, StructType, _parse_datatype_string
 
 from presieve.backend.classic.gateway import ClassicGateway, is_classic
 from presieve.backend.effects.sources import scanned
@@ -52,7 +52,7 @@ class KeyedFold:
         missing = [k for k in keys if k not in df.columns]
         if missing or not keys:
             raise UsageError(f"key {', '.join(missing) or '()'}: there is no such column")
-        outputs = DataType.fromDDL(returns)
+        outputs = _parse_datatype_string(returns)
         if not isinstance(outputs, StructType):
             raise UsageError(f"returns has names and types, such as 'best double', not {returns!r}")
         for names in ([*keys, *outputs.names], df.columns):

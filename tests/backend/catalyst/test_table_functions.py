@@ -39,7 +39,7 @@ def function(cls: type, returns: str, *, fixed: bool = True, **options: Any) -> 
     from pyspark.sql.functions import udtf
 
     cloudpickle.register_pickle_by_value(state_classes)  # type: ignore[no-untyped-call]
-    made: Any = udtf(cls, returnType=returns, **options)
+    made: Any = udtf(cls, returnType=returns, **{"useArrow": True, **options})
     return made.asDeterministic() if fixed else made
 
 

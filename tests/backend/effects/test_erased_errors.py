@@ -196,7 +196,7 @@ def loaded(name: str) -> Any:
 def table_function(table: DataFrame) -> DataFrame:
     from pyspark.sql.functions import udtf
 
-    made: Any = udtf(loaded("BestOf"), returnType="team string, best double")
+    made: Any = udtf(loaded("BestOf"), returnType="team string, best double", useArrow=True)
     found: DataFrame = made.asDeterministic()(table.asTable().partitionBy("team"))
     return found
 

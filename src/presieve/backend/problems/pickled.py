@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from types import FunctionType
 from typing import Any
 
-from pyspark.cloudpickle import cloudpickle
+from pyspark.cloudpickle import cloudpickle, dumps
 
 from presieve.errors import DeclineSignal
 from presieve.lift.python.shipping import Path, is_own_module, path_of
@@ -57,7 +57,7 @@ _states: ContextVar[dict[str, bytes] | None] = ContextVar("_states", default=Non
 
 def _state(cls: type, classes: list[tuple[type, str]]) -> bytes:
     """A text of all that the class has, the same for the same."""
-    text: bytes = cloudpickle.dumps(cls)  # type: ignore[no-untyped-call]
+    text: bytes = dumps(cls)  # type: ignore[no-untyped-call]
     for made, tracker in classes:
         number = cloudpickle._get_or_create_tracker_id(made)  # type: ignore[no-untyped-call]
         text = text.replace(number.encode(), tracker.encode())
@@ -68,7 +68,7 @@ def snapshot(obj: object) -> object:
     """The object as it goes to the workers now: what is changed of it later is not seen. Raises
     what pickling raises, and :class:`DeclineSignal` as :func:`loads`.
     """
-    return loads(cloudpickle.dumps(obj))  # type: ignore[no-untyped-call]
+    return loads(dumps(obj))  # type: ignore[no-untyped-call]
 
 
 class _Loader(pickle.Unpickler):
