@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Prints the home of a Java that Spark 4.3 runs on (17 or 21), or nothing and exit 1.
+# Prints the home of a Java that Spark runs on (17 or 21), or nothing and exit 1.
 set -u
 
 usable() {

@@ -1,4 +1,4 @@
-"""An environment for each version of Spark that is served, and the tests of Spark in each of them.
+"""An environment for each older version of Spark that is served, and the tests of Spark in each.
 
     versions.py [--only 3.5,4.0] [--build] [pytest's arguments]
 
@@ -24,7 +24,6 @@ PACKAGES = {
     "4.0": ("pyspark[connect]==4.0.*",),
     "4.1": ("pyspark[connect]==4.1.*",),
     "4.2": ("pyspark[connect]==4.2.*",),
-    "4.3": ("pyspark[connect]==4.3.*",),
 }
 """What is installed besides the project with its extra ``test``."""
 
@@ -71,7 +70,10 @@ def main() -> int:
         about = [] if tests else [f"--junitxml={found / 'tests.xml'}"]
         failed |= run(python, "pytest", "-q", "-p", "no:cacheprovider", *about, *(tests or TESTS))
     if not tests:
-        subprocess.run([sys.executable, "-m", "tests.versions.document"], cwd=ROOT, check=True)
+        newest = FOLDER / "newest" / "features.json"
+        newest.parent.mkdir(exist_ok=True)
+        failed |= run(Path(sys.executable), "tests.versions.features", str(newest))
+        failed |= run(Path(sys.executable), "tests.versions.document")
     return failed
 
 

@@ -115,7 +115,7 @@ def fold_by_key(
     keys = (key,) if isinstance(key, str) else tuple(key)
     fold = KeyedFold.of(df, made, keys, returns)
     options = Options.of(mine, of_session(df.sparkSession))
-    prefilter, residual = _filters(fold, where, options, switched_off(df) or fold.unread())
+    prefilter, residual = _filters(fold, where, options, switched_off(df) or fold.unread(where))
     return fold.run(prefilter, residual, partitions)
 
 

@@ -22,6 +22,7 @@ from tests.sql.predicates import (
     predicates,
 )
 from tests.support.amount import amount
+from tests.support.spark_version import is_before
 
 from presieve.errors import Declined
 from presieve.ir.ops import app
@@ -261,6 +262,8 @@ TEXTS = [text.strip() for line in WRITTEN.strip().splitlines() for text in line.
 def test_written_conditions_mean_in_spark_what_they_parse_to(table: DataFrame) -> None:
     terms = {}
     for text in TEXTS:
+        if is_before("4.0") and "''" in text:
+            continue  # two texts there
         term = parse_predicate(text, NAMES, "UTC")
         assert not isinstance(term, Declined), f"{text}: {term}"
         terms[text] = term

@@ -166,6 +166,9 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/problems/test_by_reference.py::test_what_the_driver_changes_before[static method]",
         "backend/problems/test_group_fold.py",
     ),
+    ("4.0", "a NULL of a type is another expression"): (
+        "sql/test_agreement.py::test_conditionals_are_read_alike_as_text_and_as_trees",
+    ),
     ("4.0", "Parquet is read otherwise: no wider types, another calendar for old days"): (
         "backend/statistics/test_footers.py::test_a_narrower_type_in_the_file",
         "traps/test_scans.py::test_old_days_that_spark_refuses_to_read",

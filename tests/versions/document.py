@@ -36,7 +36,8 @@ TESTS = """\
 ## Tests
 
 Tests of pipelines, plans, functions and traps (`tests/backend`, `tests/traps`), in a classic
-session. Tests are left out where PySpark does not have what they are about, or where the table
+session, on the versions that `make test` does not run on. Tests are left out where PySpark does not
+have what they are about, or where the table
 below says that it is declined.
 
 """
@@ -63,14 +64,16 @@ class Found:
     java: str
     python: str
     features: Mapping[str, str]
-    passed: int
-    skipped: int
-    failed: int
+    passed: int = 0
+    skipped: int = 0
+    failed: int = 0
 
 
 def found(folder: Path) -> Found:
     """What is in the folder of a version."""
     told = json.loads((folder / "features.json").read_text(encoding="utf-8"))
+    if not (folder / "tests.xml").exists():
+        return Found(**told)
     suite = ElementTree.parse(folder / "tests.xml").getroot()[0]
     count = {name: int(suite.get(name, "0")) for name in ("tests", "skipped", "failures", "errors")}
     failed = count["failures"] + count["errors"]
@@ -90,6 +93,8 @@ def document(of: Mapping[str, Found]) -> str:
     """The page."""
     tests = [("Spark", "Python", "Java", "passed", "left out", "failed")]
     for f in of.values():
+        if f.passed == 0:
+            continue
         tests.append((f.spark, f.python, f.java, str(f.passed), str(f.skipped), str(f.failed)))
     features: list[tuple[str, ...]] = [("feature", *of)]
     features += [(name, *(f.features[name] for f in of.values())) for name in FEATURES]
@@ -115,7 +120,8 @@ def columns(text: str) -> dict[str, dict[str, str]]:
 
 def main() -> None:
     """Write it."""
-    of = {version: found(FOLDER / version) for version in VERSIONS}
+    newest = list(VERSIONS)[-1]
+    of = {v: found(FOLDER / ("newest" if v == newest else v)) for v in VERSIONS}
     DOCUMENT.write_text(document(of), encoding="utf-8")
     works = sum(a == WORKS for f in of.values() for a in f.features.values())
     print(f"{DOCUMENT.relative_to(ROOT)}: {works} answers are {WORKS!r}")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.support import since, spark_version
+from tests.support import spark_version
 from tests.support.since import SINCE, left_out
 
 from presieve.backend.versions import VERSIONS
@@ -30,5 +30,4 @@ def test_it_is_left_out_before_and_run_since(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(spark_version, "RUNNING", number)
         assert (left_out(f"tests/{test}") is not None) == is_out
     assert left_out("tests/backend/test_pipelines.py::test_no_test") is None
-    assert since.is_before is spark_version.is_before
     assert version == "4.1"

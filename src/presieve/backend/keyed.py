@@ -70,13 +70,15 @@ class KeyedFold:
         """The columns that the aggregator gives."""
         return tuple(_column(f, False) for f in self.outputs.fields)
 
-    def unread(self) -> str | None:
+    def unread(self, where: str) -> str | None:
         """The setting under which nothing is known of what the filters mean, if there is one, or
         the version.
         """
         version = version_of(self.df.sparkSession)
         if isinstance(version, Declined):
             return version.reason
+        if version.two_texts and any(quote * 2 in where for quote in "'\""):
+            return f"Spark {version.name} ends a text at a quote that is written twice"
         conf = self.df.sparkSession.conf
         wanted = {**SETTINGS, "spark.sql.ansi.enabled": "true"}
         for name, value in wanted.items():

@@ -33,6 +33,7 @@ from presieve.lift.forms import Pure
 _CONFS = {
     "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName": "true",
     "spark.sql.legacy.execution.pythonUDF.pandas.conversion.enabled": "false",
+    "spark.sql.legacy.execution.pythonUDTF.pandas.conversion.enabled": "false",
     "spark.sql.execution.pythonUDF.pandas.preferIntExtensionDtype": "false",
 }
 """Settings that change what Python sees of a value or Spark of a result, and the values that the

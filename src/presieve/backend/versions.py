@@ -30,12 +30,13 @@ float (``worker.py``, ``wrap_arrow_batch_udf``, ``read_udtf``).
 class Version:
     """A version of Spark. ``unread`` are the evaluation types that do there what nothing here
     describes; ``by_column`` is that of :class:`presieve.lift.forms.RowsFunction`. ``connect``:
-    plans of its Spark Connect are read, too.
+    plans of its Spark Connect are read, too. ``two_texts``: ``'a''b'`` is ``'a'`` and ``'b'``.
     """
 
     name: str
     unread: frozenset[int] = frozenset()
     by_column: bool = False
+    two_texts: bool = False
     connect: bool = True
 
     def reads(self, kinds: Collection[int]) -> frozenset[int]:
@@ -46,7 +47,7 @@ class Version:
 VERSIONS: Mapping[str, Version] = {
     v.name: v
     for v in (
-        Version("3.5", unread=_BY_PANDAS, by_column=True, connect=False),
+        Version("3.5", unread=_BY_PANDAS, by_column=True, two_texts=True, connect=False),
         Version("4.0", unread=_BY_PANDAS, by_column=True, connect=False),
         Version("4.1", by_column=True, connect=False),
         Version("4.2", connect=False),

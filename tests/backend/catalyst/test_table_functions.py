@@ -76,6 +76,17 @@ def test_keys_only(tables: Tables) -> None:
     assert (report.kind, report.prefilter) == ("exact", "team = 'a'")
 
 
+def test_integers_that_go_through_pandas(spark: SparkSession, tables: Tables) -> None:
+    """Beside a NULL they would be floats, and NULL a NaN that is not None."""
+    key = "spark.sql.legacy.execution.pythonUDTF.pandas.conversion.enabled"
+    spark.conf.set(key, "true")
+    try:
+        boundary = untouched(best(whole(tables), "team").filter("best > 92"))
+    finally:
+        spark.conf.unset(key)
+    assert boundary.declined[0].code == "conf"
+
+
 def test_several_keys(tables: Tables) -> None:
     rewritten(best(whole(tables), "team", "v").filter("best > 92"))
 

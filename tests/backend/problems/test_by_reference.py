@@ -93,7 +93,7 @@ def partitions(module: Any, df: DataFrame) -> DataFrame:
 
     df.sparkSession.conf.set("spark.sql.optimizer.canChangeCachedPlanOutputPartitioning", "true")
 
-    make: Any = udtf(module.Partition, returnType="team string, m double")
+    make: Any = udtf(module.Partition, returnType="team string, m double", useArrow=True)
     found: DataFrame = make.asDeterministic()(df.asTable().partitionBy("team"))
     return found.filter("m > 10")
 

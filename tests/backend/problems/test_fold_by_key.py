@@ -20,6 +20,7 @@ from tests.backend.problems.rdd_folds import (
     Total,
     TwoHighest,
 )
+from tests.support.spark_version import is_before
 
 from presieve.backend.keyed import KeyedFold
 from presieve.driver.merged import KeyedPushdown, keyed_pushdown
@@ -235,6 +236,21 @@ def both_ways(df: DataFrame, aggregator: Any, where: str, returns: str) -> list[
 def test_results_are_the_same(scores: DataFrame, aggregator: Any, where: str, returns: str) -> None:
     assert both_ways(scores, aggregator, where, returns)
     assert both_ways(scores.filter("v < 0"), aggregator, where, returns) == []
+
+
+@CLASSIC
+def test_a_quote_that_is_written_twice(spark: SparkSession) -> None:
+    """Before Spark 4.0 it ends a text, and the next one follows: ``its``."""
+    rows = spark.createDataFrame([("it's", 3.0), ("its", 4.0)], "team string, score double")
+    ansi = str(spark.conf.get("spark.sql.ansi.enabled"))
+    spark.conf.set("spark.sql.ansi.enabled", "true")  # without it nothing is read
+    try:
+        folded = fold_by_key(
+            rows, Highest, key="team", where="team = 'it''s' AND best > 1", returns="best double"
+        )
+    finally:
+        spark.conf.set("spark.sql.ansi.enabled", ansi)
+    assert [r.team for r in folded.collect()] == ["its" if is_before("4.0") else "it's"]
 
 
 @CLASSIC
