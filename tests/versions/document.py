@@ -37,8 +37,8 @@ TESTS = """\
 
 Tests of pipelines, plans, functions and traps (`tests/backend`, `tests/traps`), in a classic
 session, on the versions that `make test` does not run on. Tests are left out where PySpark does not
-have what they are about, or where the table
-below says that it is declined.
+have what they are about, where Spark does otherwise, and where the table below says that it is
+declined (`tests/support/since.py` lists them).
 
 """
 FEATURES_TEXT = """\
