@@ -38,7 +38,8 @@ TESTS = """\
 Tests of pipelines, plans, functions and traps (`tests/backend`, `tests/traps`), in a classic
 session, on the versions that `make test` does not run on. Tests are left out where PySpark does not
 have what they are about, where Spark does otherwise, and where the table below says that it is
-declined (`tests/support/since.py` lists them).
+declined (`tests/support/since.py` lists them). A version has a row here once all of its tests were
+run in one go.
 
 """
 FEATURES_TEXT = """\
@@ -71,14 +72,14 @@ class Found:
 
 def found(folder: Path) -> Found:
     """What is in the folder of a version."""
-    told = json.loads((folder / "features.json").read_text(encoding="utf-8"))
+    read = json.loads((folder / "features.json").read_text(encoding="utf-8"))
     if not (folder / "tests.xml").exists():
-        return Found(**told)
+        return Found(**read)
     suite = ElementTree.parse(folder / "tests.xml").getroot()[0]
     count = {name: int(suite.get(name, "0")) for name in ("tests", "skipped", "failures", "errors")}
     failed = count["failures"] + count["errors"]
     passed = count["tests"] - count["skipped"] - failed
-    return Found(**told, passed=passed, skipped=count["skipped"], failed=failed)
+    return Found(**read, passed=passed, skipped=count["skipped"], failed=failed)
 
 
 def table(*rows: tuple[str, ...]) -> Iterator[str]:

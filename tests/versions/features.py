@@ -190,8 +190,8 @@ def main(out: Path) -> None:
         found = answers(spark, Path(folder))
     java = str(spark._jvm.System.getProperty("java.version"))  # type: ignore[union-attr]
     python = ".".join(map(str, sys.version_info[:3]))
-    told = {"spark": spark.version, "java": java, "python": python, "features": found}
-    out.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    answered = {"spark": spark.version, "java": java, "python": python, "features": found}
+    out.write_text(json.dumps(answered, indent=1) + "\n", encoding="utf-8")
     spark.stop()
 
 
