@@ -7,6 +7,7 @@ import importlib
 import re
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from pyspark.sql.types import DoubleType
@@ -104,6 +105,10 @@ def limited(score: Any, limit: float) -> Any:
     return len(score)
 
 
+def median(pdf: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"o": [np.median(pdf["n"])]})
+
+
 def doubled(score: pd.Series) -> pd.Series:
     return score * 2.0
 
@@ -140,6 +145,14 @@ def test_a_reason_names_the_thing_and_the_remedy(fold: Any, code: str, parts: li
     assert "\n" not in found.reason
     # Names of Python's own classes for syntax, and Spark's numbers for kinds of UDFs
     assert not re.search(r"JoinedStr|FloorDiv|\bMod\b|of kind|evaluation type", found.reason)
+
+
+def test_what_cannot_be_declared_is_not_to_be_declared() -> None:
+    """``pure=`` is about calls in the loop over the rows alone."""
+    found = declined(median, request("n bigint NOT NULL", "o bigint"))
+    assert found.code == "unknown-call"
+    assert "column below the function" in found.reason
+    assert "pure" not in found.reason
 
 
 @pytest.mark.parametrize("code", CODES)

@@ -73,7 +73,7 @@ def test_results_of_one_class(texts: DataFrame, case: Any, arrow: bool) -> None:
     assert rewritten(df).prefilter == "s IS NOT NULL"
 
 
-@pytest.mark.parametrize(("function", "type_"), udfs.MIXED, ids=lambda f: str(f))
+@pytest.mark.parametrize(("function", "type_"), udfs.MIXED, ids=["double", "int"])
 def test_results_of_several_classes_with_arrow(
     texts: DataFrame, function: Callable[..., Any], type_: str
 ) -> None:

@@ -174,7 +174,7 @@ def _results(function: Callable[..., Any]) -> set[type]:
     return found
 
 
-@pytest.mark.parametrize(("function", "expected"), KNOWN, ids=lambda f: getattr(f, "__name__", ""))
+@pytest.mark.parametrize(("function", "expected"), KNOWN)
 def test_results_are_of_these_classes(function: Callable[..., Any], expected: set[type]) -> None:
     found = _classes(function)
     assert found is not None

@@ -10,6 +10,7 @@ import ast
 
 from presieve.errors import DeclineSignal
 from presieve.lift.execution import comprehensions, heap, identity, inlining, opaque_calls
+from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.forms import Pure
 from presieve.lift.models import registry
@@ -59,7 +60,7 @@ def call(m: Machine, node: ast.Call, flow: Flow) -> Value:
         return _method(m, node, flow)
     function = _function(m, node.func, flow)
     if not isinstance(function, Known):
-        raise m.decline(*registry.unknown(ast.unparse(node.func)), node)
+        raise _not_known(m, node)
     if inlining.is_own(function.target):
         with opaque_calls.advised(m, function):
             return inlining.call(m, flow, function, node)
@@ -103,7 +104,12 @@ def _unknown(m: Machine, flow: Flow, node: ast.Call) -> DeclineSignal:
         return m.decline("unknown-call", "a call with *", node)
     for a in node.args:
         m.evaluate(a, flow)
-    return m.decline(*registry.unknown(ast.unparse(node.func)), node)
+    return _not_known(m, node)
+
+
+def _not_known(m: Machine, node: ast.Call) -> DeclineSignal:
+    of_rows = m.state.stage is Stage.LOOP
+    return m.decline(*registry.unknown(ast.unparse(node.func), of_rows=of_rows), node)
 
 
 def _function(m: Machine, node: ast.expr, flow: Flow) -> Value | None:
@@ -146,7 +152,9 @@ def _method(m: Machine, node: ast.Call, flow: Flow) -> Value:
     owner = flow.opened(owner)
     if name in _CHANGING:
         raise m.decline("mutation", f".{name}() changes {describe(owner)} in place", node)
-    raise m.decline("unknown-call", f"the method .{name}() of {describe(owner)} is not known", node)
+    hint = "" if m.state.stage is Stage.LOOP else f": {registry.BELOW}"
+    reason = f"the method .{name}() of {describe(owner)} is not known{hint}"
+    raise m.decline("unknown-call", reason, node)
 
 
 def _asked(

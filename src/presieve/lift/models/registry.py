@@ -161,8 +161,10 @@ def method_of(owner: Value, name: str) -> Entry | None:
     return METHODS.get((type(owner), name)) or METHODS.get((type(owner), "*"))
 
 
-def unknown(name: str) -> tuple[str, str]:
-    """Code and reason for a call that is not modelled; ``name`` is as the source writes it."""
+def unknown(name: str, *, of_rows: bool) -> tuple[str, str]:
+    """Code and reason for a call that is not modelled; ``name`` is as the source writes it.
+    ``of_rows``: it is called in the loop over the rows, so that it may be declared.
+    """
     parts = set(name.split("."))
     if parts & {"time", "now", "utcnow", "today", "perf_counter", "monotonic", "time_ns"}:
         return "impure-clock", f"{name} reads the clock, so the result is not a function of rows"
@@ -170,7 +172,12 @@ def unknown(name: str) -> tuple[str, str]:
         return "impure-random", f"{name} is random, so the result is not a function of the rows"
     if parts & {"print", "open", "input", "os", "sys", "requests", "logging", "subprocess"}:
         return "impure-io", f"{name} reads or writes outside the function"
-    return "unknown-call", f"nothing is known of {name}: it may do anything; {advice(name)}"
+    hint = advice(name) if of_rows else BELOW
+    return "unknown-call", f"nothing is known of {name}: it may do anything; {hint}"
+
+
+BELOW = "compute it in a column below the function"
+"""Advice on a call that cannot be declared."""
 
 
 def advice(name: str) -> str:
