@@ -60,10 +60,22 @@ def by_two(s: Any, x: Any) -> Any:
     return datetime.datetime.fromtimestamp(len((s or "").split(","))).isoformat()
 
 
+def tried(s: Any) -> Any:
+    try:
+        if not s or s == "x":
+            return None
+        return json.loads(s)["kind"]
+    except (ValueError, KeyError):
+        return "broken"
+    else:
+        return "none"
+
+
 GUARDED = {
     (title, "c IS NOT NULL"): "s IS NOT NULL",
     (kind, "c = 'login'"): "s <> ''",
     (host, "c = 'example.com'"): "s IS NOT NULL",
+    (tried, "c = 'broken'"): "s <> '' AND s <> 'x'",
     (listed, "c = 'yes'"): "s IS NOT NULL",
     (numbered, "c = '7'"): "s IS NOT NULL AND s <> 'x'",
     (numbered, "c = 'x'"): "s IS NOT NULL",
@@ -184,5 +196,32 @@ def in_a_loop(s: Any) -> Any:
     return s
 
 
-OPEN = (nothing_first, late, changed)
+def error_caught(s: Any) -> Any:
+    try:
+        if s < "m":
+            return None
+        return s.title()
+    except TypeError:
+        return "no text"
+
+
+def error_caught_in_a_branch(s: Any) -> Any:
+    try:
+        if s.title() == "A" or s < "m":
+            return None
+        return s.title()
+    except (AttributeError, TypeError):
+        return "no text"
+
+
+def raised_and_caught(s: Any) -> Any:
+    try:
+        if s is None:
+            raise ValueError
+        return s.title()
+    except ValueError:
+        return "no text"
+
+
+OPEN = (*(nothing_first, late, changed, error_caught, error_caught_in_a_branch, raised_and_caught),)
 """Nothing that is decided first helps."""

@@ -108,11 +108,14 @@ def _merged(known: list[tuple[Term, Output]]) -> tuple[Term | None, Term]:
 
 
 class _Guards:
-    """The execution as far as it goes. ``declined`` is why it ends first."""
+    """The execution as far as it goes. ``declined`` is why it ends first. ``caught`` are the
+    statements whose errors somebody catches: what may raise there is not read.
+    """
 
     def __init__(self, m: Machine) -> None:
         self._m = m
         self._left = _MOST
+        self._caught: set[ast.AST] = set()
         self.declined: DeclineSignal | None = None
 
     def run(self, body: list[ast.stmt], flow: Flow) -> None:
@@ -126,18 +129,32 @@ class _Guards:
             if flow.ended:
                 return
             self._left -= 1
-            if not self._executed(statement, flow):
-                self._parts(_simpler(statement), body[number + 1 :], flow)
-                flow.ended = True
+            if self._executed(statement, flow):
+                continue
+            rest = body[number + 1 :]
+            if isinstance(statement, ast.Try) and not statement.finalbody:
+                inside = [*statement.body, *statement.orelse]
+                self._caught |= {n for part in inside for n in ast.walk(part)}
+                self._block([*inside, *rest], flow)
                 return
+            self._parts(self._simpler(statement), rest, flow)
+            flow.ended = True
+            return
+
+    def _simpler(self, statement: ast.stmt) -> ast.stmt:
+        made = _simpler(statement)
+        if statement in self._caught:
+            self._caught |= set(ast.walk(made))
+        return made
 
     def _executed(self, statement: ast.stmt, flow: Flow) -> bool:
         if self._left <= 0:
             return False
         m = self._m
-        before, start = m.checkpoint(), flow.branch(TRUE)
+        before, start, raised = m.checkpoint(), flow.branch(TRUE), m.raised()
         try:
             execute(m, [statement], flow)
+            self._check_caught(statement, raised)
         except DeclineSignal as signal:
             m.rollback(before)
             flow.become(start)
@@ -145,19 +162,26 @@ class _Guards:
             return False
         return True
 
+    def _check_caught(self, statement: ast.stmt, raised: Term) -> None:
+        m = self._m
+        if statement in self._caught and m.raised() != raised:
+            reason = "an error that is caught is not modelled"
+            raise m.decline("unsupported-statement", reason, statement)
+
     def _parts(self, statement: ast.stmt, rest: list[ast.stmt], flow: Flow) -> None:
         """What is known of the branches of a statement that is not read as a whole."""
         if not isinstance(statement, ast.If) or self._left <= 0:
             return
         m = self._m
-        before, start = m.checkpoint(), flow.branch(TRUE)
+        before, start, raised = m.checkpoint(), flow.branch(TRUE), m.raised()
         try:
             with m.at(statement):
                 chosen = condition(m, statement.test, flow)
+                self._check_caught(statement, raised)
         except DeclineSignal:
             m.rollback(before)
             flow.become(start)
-            simpler = _simpler(statement)
+            simpler = self._simpler(statement)
             if simpler is not statement:
                 self._parts(simpler, rest, flow)
             return
