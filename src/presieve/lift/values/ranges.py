@@ -77,7 +77,17 @@ class Ranges:
             case App(Op.INT_ADD | Op.INT_SUB | Op.INT_MUL as op, (a, b)):
                 x, y = self.interval(a), self.interval(b)
                 return None if x is None or y is None else _combine(op, x, y)
+            case App(Op.INT_MOD, (_, b)):
+                y = self.interval(b)  # between zero and the divisor, whatever is divided
+                return None if y is None else (min(y[0] + 1, 0), max(y[1] - 1, 0))
+            case App(Op.INT_FLOORDIV, (a, Lit(_, int() as divisor))) if divisor:
+                x = self.interval(a)
+                return None if x is None else _ordered(x[0] // divisor, x[1] // divisor)
         return None
+
+
+def _ordered(a: int, b: int) -> Interval:
+    return (a, b) if a <= b else (b, a)
 
 
 def _hull(a: Interval | None, b: Interval | None) -> Interval | None:
