@@ -175,6 +175,7 @@ class Writer:
             f"np.full(len({f}), 1)",
             f"list(zip({f}['k'], {f}['t']))",
             f"{f}.duplicated('{c}')",
+            f"np.select([{f}['{c}'] > 1], [{f}['k']], 0)",
             f"{f}.index",
         ]
         return self.random.choice(options + self.series)
@@ -256,6 +257,10 @@ class Writer:
             f"{f}.pivot_table(index='{self.pick('k', 's')}', columns='t', values='{c}')"
             ".reset_index()",
             f"{f}.groupby('k').agg({{'{c}': ['max']}}).reset_index()",
+            f"{f}['{c}'].describe().to_frame().T",
+            f"pd.crosstab({f}['{self.pick('k', 's')}'], {f}['t']).reset_index()",
+            f"{f}.groupby('{self.pick('k', 't')}')['{c}'].sum().cumsum().reset_index(name='m')",
+            f"({f}.groupby('k')['{c}'].sum() * 2).reset_index(name='m')",
             f"{f}.merge(LABELS, on='t', how='{self.pick('left', 'inner')}')",
             f"pd.merge_asof({f}[['t', '{self.pick('k', 'x')}']].sort_values('t'), "
             f"{g}[['t', '{self.pick('k', 'y')}']].sort_values('t'), on='t')",

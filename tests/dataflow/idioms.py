@@ -315,6 +315,28 @@ def _with_names(names):
 joined_with_a_table = _with_names(pd.DataFrame({"t": [0, 1], "name": ["zero", None]}))
 
 
+def crossed(pdf):
+    return pd.crosstab(pdf["k"], pdf["t"]).reset_index()
+
+
+def selected(pdf):
+    best = pdf[pdf["x"] > 0]
+    best["class"] = np.select([best["x"] > 50, best["x"] > 2], ["A", "B"], default="C")
+    return best
+
+
+def described_in_a_row(pdf):
+    out = pdf["x"].describe().to_frame().T
+    out["k"] = pdf["k"].iloc[0]
+    return out
+
+
+def shares(pdf):
+    sums = pdf.groupby("t")["y"].sum().sort_values()
+    out = (sums.cumsum() / sums.sum()).reset_index(name="share")
+    return out.assign(k=pdf["k"].iloc[0])[["k", "share"]]
+
+
 def nothing_by_columns(pdf):
     if len(pdf) < 2:
         return pd.DataFrame({"k": [], "x": []})
@@ -689,6 +711,27 @@ def nearest_of_the_other(pdf):
     right = pdf[["t", "k"]].sort_values("t")
     left = pdf[["t", "x"]].sort_values("t")
     return pd.merge_asof(left, right, on="t", allow_exact_matches=False)
+
+
+def crossed_the_other_way(pdf):
+    return pd.crosstab(pdf["t"], pdf["k"]).reset_index().rename(columns={"t": "k"})
+
+
+def selected_of_others(pdf):
+    best = pdf[pdf["t"] > 9]
+    best["class"] = np.select([pdf["x"] > 50], ["A"], default="C")
+    return best
+
+
+def view_of_what_is_not_followed(pdf):
+    out = pdf.get("k").to_frame()
+    s = out["k"]
+    s += 1
+    return pdf
+
+
+def turned(pdf):
+    return pdf[["k", "x"]].set_axis(["x", "k"], axis=1).T.T
 
 
 def sums_named_again(pdf):

@@ -35,6 +35,7 @@ from presieve.dataflow.state import State, join_states
 from presieve.dataflow.values import (
     DATA,
     NONE,
+    NOWHERE,
     WINDOW,
     Column,
     Function,
@@ -238,7 +239,8 @@ def unknown_method(made: Call) -> Value:
         for value in given:
             a.escapes(s, value, node, f"{written}()")
     if gives == "table" or _is_new_table(made, packages):
-        return s.make(made.site(), lambda place: Table((), place, Column(), sure=False))
+        held = Column(memory=s.reachable(reach_of(made.owner)) if gives is None else NOWHERE)
+        return s.make(made.site(), lambda place: Table((), place, held, sure=False))
     if gives == "items" and made.args:
         table, handed = s.table(made.args[0]), made.args[0]
         of = handed.rows if isinstance(handed, Column) else None
@@ -262,11 +264,12 @@ def _of_model(made: Call, packages: frozenset[str] | None) -> str | None:
 
 
 def _is_new_table(made: Call, packages: frozenset[str] | None) -> bool:
-    """Whether a method gives a table of its own, of which nothing else is known: whatever it is of
-    pandas that has ``reset_index``, it gives a copy, with its labels as columns.
+    """Whether a method gives a table of which nothing else is known: whatever it is of pandas that
+    has ``reset_index`` gives a copy, with its labels as columns; what has ``to_frame`` is no table.
     """
     own = isinstance(made.owner, Opaque) and packages is not None and packages <= _DATA
-    return own and made.name == "reset_index" and not made.args and made.named.keys() <= {"names"}
+    known = {"reset_index": {"names"}, "to_frame": {"name"}}.get(made.name)
+    return own and known is not None and not made.args and made.named.keys() <= known
 
 
 _KEEPING = frozenset(

@@ -139,13 +139,15 @@ def _reset(call: Call) -> Value | None:
     if call.constant(1, "drop", default=False) is True:
         return replace(column, rows=None, index=None)
     name = call.constant(3, "name", default=column.name)
-    if column.index is None or not isinstance(name, str) or call.named.keys() - {"name", "drop"}:
+    if not isinstance(name, str) or call.named.keys() - {"name", "drop"}:
         return None
-    labels = tuple((n, Column(keys, name=n)) for n, keys in column.index)
+    labels = tuple((n, Column(keys, name=n)) for n, keys in column.index or ())
+    others = Column() if column.index is None else None  # labels that are not known
 
     def make(place: Place) -> Table:
         columns = (*labels, (str(name), replace(column, index=None)))
-        return Table(tuple((n, replace(c, rows=place)) for n, c in columns), place)
+        made = tuple((n, replace(c, rows=place)) for n, c in columns)
+        return Table(made, place, others, sure=others is None)
 
     return call.s.make(call.site(), make)
 

@@ -223,6 +223,35 @@ def _of_each(call: Call) -> Value | None:
     return Column(rowwise=alone, rows=rows, labelled=labelled, mask=name in _TRUTH)
 
 
+@function("numpy.select")
+def _selected(call: Call) -> Value | None:
+    """The first choice of which the condition holds, item by item."""
+    if not 2 <= len(call.args) <= 3 or call.named.keys() - {"default"}:
+        return None
+    for value in (*call.args, *call.named.values()):
+        call.a.observe(call.s, value, call.node, "conditions and choices")
+    lists = [call.s.items(v) for v in call.args[:2]]
+    parts = [p for items in lists if items is not None for p in items.fixed or ()]
+    rows = {p.rows for p in parts if isinstance(p, Column)}
+    known = all(isinstance(p, Column | Scalar) for p in parts) and len(rows) == 1
+    return Column(labelled=False, rows=rows.pop()) if known else None
+
+
+@function("pandas.crosstab")
+def _crossed(call: Call) -> Value | None:
+    """A row for each value of one column, a column for each of another one."""
+    index, columns = call.args[:2] if len(call.args) == 2 else (None, None)
+    if call.named.keys() - {"values", "aggfunc"} or not isinstance(columns, Column):
+        return None
+    if not isinstance(index, Column) or index.name is None or columns.name is None:
+        return None
+    call.a.evaluator.callback(call, call.named.get("aggfunc", Scalar()))
+    labels = ((index.name, index.keys),)
+    return call.s.make(
+        call.site(), lambda place: Table((), place, Column(), index=labels, sure=False)
+    )
+
+
 _UNARY = frozenset(
     (
         *("abs", "absolute", "arccos", "arcsin", "arctan", "ceil", "cos", "deg2rad", "degrees"),

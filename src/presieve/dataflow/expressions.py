@@ -132,7 +132,11 @@ def _of_table(a: Analysis, s: State, ref: Ref, table: Table, node: ast.Attribute
         a.observe(s, ref, node, ".columns looks at all columns")
         names = tuple(Scalar(constant=n, fixed=True) for n in table.names)
         return s.make(a.site(node), lambda _: Items("names", Scalar(), names))
-    if name in ("columns", "shape", "size", "dtypes", "values", "T", "axes", "ndim", "style"):
+    if name == "T":
+        a.observe(s, ref, node, ".T looks at all columns")
+        held = Column(memory=s.reachable(reach_of(ref)))
+        return s.make(a.site(node), lambda place: Table((), place, held, sure=False))
+    if name in ("columns", "shape", "size", "dtypes", "values", "axes", "ndim", "style"):
         a.observe(s, ref, node, f".{name} looks at all columns")
         return Opaque(reach_of(ref), DATA | {"pandas", "numpy"})
     if not is_attribute(name) and table.column(name) is not None:
