@@ -776,11 +776,27 @@ def changed_in_a_comprehension(pdf):
     return pdf
 
 
+def label_in_the_way(pdf):
+    out = pdf.rename_axis("s").reset_index()
+    return out[["k", "x"]]
+
+
+def inserted_in_the_way(pdf):
+    pdf.insert(0, "s", 1)
+    return pdf[["k", "x"]]
+
+
+def melted_in_the_way(pdf):
+    long = pdf.melt(id_vars=["k"], value_vars=["x"], value_name="s")
+    return long[["k"]]
+
+
+RAISING = [label_in_the_way, inserted_in_the_way, melted_in_the_way]
 WITH_LEVELS = [levels_by_a_dict, levels_by_a_list, levels_of_a_flat_table]
 SPOILED = [
     f
     for f in list(globals().values())
     if getattr(f, "__module__", "") == __name__
-    and f not in (*KEEPING, *WITH_LEVELS)
+    and f not in (*KEEPING, *WITH_LEVELS, *RAISING)
     and f.__name__ not in ("cleaned", "overwrite", "_with_names")
 ]

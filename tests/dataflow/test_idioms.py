@@ -93,6 +93,18 @@ def test_columns_that_are_read(name: str) -> None:
     assert wrong_columns(_with_key(function), said, Random(2)) is None
 
 
+@pytest.mark.parametrize("function", idioms.RAISING, ids=lambda f: f.__name__)
+def test_columns_that_are_in_the_way_are_read(function: FunctionType) -> None:
+    """It raises where there is a column ``s``, and does not without."""
+    pdf = table(Random(1), 7, 3)
+    with pytest.raises(ValueError, match="s"):
+        function(pdf.copy())
+    assert not function(pdf.drop(columns=["s"])).empty
+    said = _answer(function)
+    assert said.reads is not None
+    assert "s" in said.reads
+
+
 def test_keys_are_those_of_the_trials() -> None:
     assert len(idioms.KEEPING) >= 31
     assert len(idioms.SPOILED) >= 25
