@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from presieve.dataflow.columns import called_back
@@ -106,6 +106,13 @@ def _read(call: Call, table: Table, names: tuple[str, ...] | None) -> None:
     call.a.reads(read, f".{call.name}() looks at all columns", call.node)
 
 
+def _read_names(call: Call, table: Table, names: Collection[str]) -> None:
+    """Whether there are columns of these names decides on the result, or on an error."""
+    for name, column in table.columns:
+        if name in names:
+            call.a.reads(column.unread, f".{call.name}() asks whether it is there", call.node)
+
+
 def _names(call: Call, at: int, name: str) -> tuple[str, ...] | None:
     value = call.argument(at, name)
     return None if value is None else names_of_columns(call.s, value)
@@ -168,6 +175,9 @@ def _reset(call: Call, table: Table, place: Place) -> Table | None:
     if drop not in (True, False):
         return None
     columns = tuple((n, replace(c, rows=place)) for n, c in table.columns)
+    if drop is False:
+        asked = ("index", "level_0") if table.index is None else tuple(dict(table.index))
+        _read_names(call, table, asked)
     if drop is False and table.index is not None:
         labels = tuple((n, Column(k, rows=place, name=n)) for n, k in table.index)
         columns = (*labels, *columns)
@@ -342,6 +352,7 @@ def _melted(call: Call, table: Table, place: Place) -> Table | None:
     if call.named.keys() - {"id_vars", "value_vars", "var_name", "value_name"}:
         return None
     _read(call, table, None if values is None else (*names, *values))
+    _read_names(call, table, [str(m) for m in made])
     kept = tuple((n, c) for n, c in table.columns if n in names)
     columns = rows_of(replace(table, columns=kept), place, shared=False)
     more = tuple((str(m), Column(rows=place, name=str(m))) for m in made)
@@ -404,6 +415,7 @@ def _inserted(call: Call) -> Value | None:
     value = call.argument(2, "value")
     if not isinstance(name, str) or value is None or not isinstance(call.owner, Ref):
         return None
+    _read_names(call, own_table(call), (name,))  # it raises where there is one
     if call.constant(0, "loc") != 0:
         _read(call, own_table(call), None)  # it raises where there are fewer columns
     set_column(call.a, call.s, call.owner, name, (value, call.node))
