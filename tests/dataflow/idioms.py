@@ -730,6 +730,12 @@ def view_of_what_is_not_followed(pdf):
     return pdf
 
 
+def names_written_in_their_array(pdf):
+    names = pdf.columns.values
+    names[0], names[1] = "x", "k"
+    return pdf
+
+
 def turned(pdf):
     return pdf[["k", "x"]].set_axis(["x", "k"], axis=1).T.T
 
