@@ -230,8 +230,10 @@ def _selected(call: Call) -> Value | None:
         return None
     for value in (*call.args, *call.named.values()):
         call.a.observe(call.s, value, call.node, "conditions and choices")
-    lists = [call.s.items(v) for v in call.args[:2]]
-    parts = [p for items in lists if items is not None for p in items.fixed or ()]
+    lists = [items.fixed if (items := call.s.items(v)) else None for v in call.args[:2]]
+    if any(items is None for items in lists):
+        return None
+    parts = [*call.args[2:], *call.named.values(), *(p for i in lists for p in i or ())]
     rows = {p.rows for p in parts if isinstance(p, Column)}
     known = all(isinstance(p, Column | Scalar) for p in parts) and len(rows) == 1
     return Column(labelled=False, rows=rows.pop()) if known else None
@@ -245,6 +247,8 @@ def _crossed(call: Call) -> Value | None:
         return None
     if not isinstance(index, Column) or index.name is None or columns.name is None:
         return None
+    for value in call.named.values():
+        call.a.observe(call.s, value, call.node, "values of a new table")
     call.a.evaluator.callback(call, call.named.get("aggfunc", Scalar()))
     labels = ((index.name, index.keys),)
     return call.s.make(

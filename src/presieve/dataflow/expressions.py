@@ -131,7 +131,9 @@ def _of_table(a: Analysis, s: State, ref: Ref, table: Table, node: ast.Attribute
     if name == "columns" and table.sure and table.rest is None:
         a.observe(s, ref, node, ".columns looks at all columns")
         names = tuple(Scalar(constant=n, fixed=True) for n in table.names)
-        return s.make(a.site(node), lambda _: Items("names", Scalar(), names))
+        # The array below is that of the table.
+        any_ = Opaque(reach_of(ref), DATA)
+        return s.make(a.site(node), lambda _: Items("names", any_, names))
     if name == "T":
         a.observe(s, ref, node, ".T looks at all columns")
         held = Column(memory=s.reachable(reach_of(ref)))

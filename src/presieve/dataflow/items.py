@@ -198,7 +198,7 @@ def _of_view(call: Call, view: View) -> Items:
 @function("builtins.dict")
 def _dict(call: Call) -> Value | None:
     fields = dict(call.named)
-    element = join_all(tuple(fields.values()))
+    element = join_all(fields.values())
     if len(call.args) == 1 and isinstance(call.args[0], View) and not fields:
         return _of_pairs(call, _of_view(call, call.args[0]))
     if call.args:
@@ -206,7 +206,7 @@ def _dict(call: Call) -> Value | None:
         if items is None or items.kind != "dict" or len(call.args) > 1:
             return None
         found = [e for e in (items.element, element) if e is not None]
-        element = join_all(tuple(found))
+        element = join_all(found)
         if items.fields is None:
             return call.s.make(call.site(), lambda _: Items("dict", element))
         fields = {**dict(items.fields), **fields}
@@ -219,7 +219,7 @@ def _of_pairs(call: Call, pairs: Items) -> Value | None:
     both = [p.items for p in (*(pairs.fixed or ()), pairs.element) if isinstance(p, TupleV)]
     if any(len(b) != 2 for b in both) or not isinstance(pairs.element, TupleV | None):
         return None
-    element = join_all(tuple(b[1] for b in both))
+    element = join_all(b[1] for b in both)
     names = [constant_of(call.s, b[0]) for b in both[:-1]]
     known = None
     if pairs.fixed is not None and all(isinstance(n, str) for n in names):

@@ -48,9 +48,9 @@ def rounds(a: Analysis, s: State, over: Value, node: ast.expr) -> Rounds | None:
         return None if items is None else Rounds(items)
     if over.how in _ITERATORS and over.site != a.site(node):
         return None
-    lists = [listed_items(s, p) for p in over.parts]
     if over.how not in _ITERATORS:
         return _of_dict(s, over)
+    lists = [listed_items(s, p) for p in over.parts]
     listed = [items for items in lists if items is not None]
     if not listed:
         return None

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Sort
-from presieve.lift.python.names import Names
+from presieve.lift.python.names import MODULES, Names
 from presieve.semantics.types import SchemaColumn, sort_of
 
 Classes: TypeAlias = frozenset[type]
@@ -91,6 +91,8 @@ _ATTRIBUTES: Mapping[type, tuple[str, ...]] = {
     dt.timedelta: ("days", "seconds", "microseconds"),
 }
 """Attributes that are integers."""
+_UNKNOWN = object()
+"""What a name leads to that is not known."""
 _ROUNDING = (builtins.abs, builtins.round, math.floor, math.ceil, math.trunc)
 _COMPARED = frozenset((*_NUMBERS, str, _NONE, dt.date, dt.datetime, dt.timedelta))
 """Classes whose comparisons give truth values."""
@@ -173,7 +175,7 @@ class _Inference:
                 return self._combined(op, left, right)
             case ast.Call():
                 return self._called(node)
-            case ast.Attribute(owner, name):
+            case ast.Attribute(owner, name) if not name.startswith("__"):
                 have = (cls for cls, names in _ATTRIBUTES.items() if name in names)
                 return _listed(dict.fromkeys(have, int), self.of(owner))
             case ast.Subscript(owner, where):
@@ -185,18 +187,20 @@ class _Inference:
         return frozenset((type(found),)) if type(found) in _COMPARED else None
 
     def _object(self, node: ast.expr) -> object:
-        """The object that a name of the outside leads to; this function where it is not known."""
+        """The object that a name of the outside leads to: a constant or function that workers have,
+        too, or of a package; ``_UNKNOWN`` for all else.
+        """
         match node:
             case ast.Name(name) if name not in self._variables:
                 try:
                     return self._names.lookup(name)
                 except DeclineSignal:
-                    return classes_of_results
+                    return _UNKNOWN
             case ast.Attribute(owner, name):
                 module = self._object(owner)
-                if isinstance(module, ModuleType):
-                    return getattr(module, name, classes_of_results)
-        return classes_of_results
+                if isinstance(module, ModuleType) and module.__name__ in MODULES:
+                    return vars(module).get(name, _UNKNOWN)
+        return _UNKNOWN
 
     def _compared(self, node: ast.Compare) -> Classes | None:
         if all(isinstance(o, ast.Is | ast.IsNot | ast.In | ast.NotIn) for o in node.ops):
@@ -220,7 +224,7 @@ class _Inference:
         for function, result in _FUNCTIONS:
             if made is function:
                 return frozenset((result,))
-        if made in _ROUNDING and len(node.args) == 1 and not node.keywords:
+        if _is_one(made, *_ROUNDING) and len(node.args) == 1 and not node.keywords:
             whole = made is not builtins.abs
             sizes = {bool: int, int: int, float: int if whole else float}
             return _listed(sizes, self.of(node.args[0]))
@@ -228,7 +232,7 @@ class _Inference:
             number, digits = map(self.of, node.args)
             known = digits is not None and digits <= {bool, int}
             return _listed({bool: int, int: int, float: float}, number) if known else None
-        if made in (builtins.min, builtins.max) and len(node.args) > 1 and not node.keywords:
+        if _is_one(made, builtins.min, builtins.max) and len(node.args) > 1 and not node.keywords:
             return _either(*map(self.of, node.args))
         if isinstance(node.func, ast.Attribute):
             return self._method(node.func.value, node.func.attr, node)
@@ -236,7 +240,10 @@ class _Inference:
 
     def _method(self, owner: ast.expr, name: str, node: ast.Call) -> Classes | None:
         of = self._object(owner)
-        if isinstance(of, type):
+        if name.startswith("__"):
+            return None  # None has some of them, too
+        if _is_one(of, dt.date, dt.datetime):
+            assert isinstance(of, type)
             found = _OF_CLASSES.get((of, name))
             return None if found is None else frozenset((found,))
         if type(of) is dict and name == "get" and 1 <= len(node.args) <= 2:
@@ -249,8 +256,7 @@ class _Inference:
         made = self._object(owner)
         if type(made) is dict:
             return _values(made)
-        split = isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute)
-        if split and isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
+        if isinstance(owner, ast.Call) and isinstance(owner.func, ast.Attribute):
             texts = self.of(owner.func.value)
             lists = ("split", "rsplit", "splitlines", "partition", "rpartition")
             if owner.func.attr in lists and texts is not None and texts <= {str, _NONE}:
@@ -294,6 +300,11 @@ def _assignments(node: ast.FunctionDef) -> tuple[list[tuple[str, ast.expr]], set
     return assigned, unknown
 
 
+def _is_one(found: object, *known: object) -> bool:
+    """Whether it is one of these objects: what they equal is not asked."""
+    return any(found is k for k in known)
+
+
 def _bound(target: ast.expr) -> set[str]:
     return {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
 
@@ -333,14 +344,14 @@ def _power(base: type, exponent: ast.expr) -> type | None:
 
 def _operated(op: ast.operator, a: type, b: type) -> type | None:
     """The class of the result; None where the operator raises, ``object`` where it is not known."""
+    if a is str and isinstance(op, ast.Mod):
+        return str  # of anything
     if _NONE in (a, b):
         return None
     if a in _NUMBERS and b in _NUMBERS:
         return _of_numbers(op, a, b)
     add, subtract = isinstance(op, ast.Add), isinstance(op, ast.Sub)
     if a is str:
-        if isinstance(op, ast.Mod):
-            return str
         return str if add and b is str else object
     if subtract and a is b and a in (dt.date, dt.datetime):
         return dt.timedelta
