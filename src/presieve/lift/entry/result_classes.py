@@ -19,6 +19,7 @@ from typing import TypeAlias
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Sort
 from presieve.lift.python.names import MODULES, Names
+from presieve.lift.python.shipped import member_of
 from presieve.semantics.types import SchemaColumn, sort_of
 
 Classes: TypeAlias = frozenset[type]
@@ -190,16 +191,16 @@ class _Inference:
         """The object that a name of the outside leads to: a constant or function that workers have,
         too, or of a package; ``_UNKNOWN`` for all else.
         """
-        match node:
-            case ast.Name(name) if name not in self._variables:
-                try:
+        try:
+            match node:
+                case ast.Name(name) if name not in self._variables:
                     return self._names.lookup(name)
-                except DeclineSignal:
-                    return _UNKNOWN
-            case ast.Attribute(owner, name):
-                module = self._object(owner)
-                if isinstance(module, ModuleType) and module.__name__ in MODULES:
-                    return vars(module).get(name, _UNKNOWN)
+                case ast.Attribute(owner, name):
+                    module = self._object(owner)
+                    if isinstance(module, ModuleType) and module.__name__ in MODULES:
+                        return member_of(module, name)
+        except DeclineSignal:
+            pass
         return _UNKNOWN
 
     def _compared(self, node: ast.Compare) -> Classes | None:
