@@ -6,7 +6,7 @@ import datetime as dt
 import functools
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,9 +22,11 @@ from tests.sql.predicates import (
     predicates,
 )
 from tests.support.amount import amount
+from tests.support.functions import applications
 from tests.support.spark_version import is_before
 
 from presieve.errors import Declined
+from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
     BINARY,
@@ -36,6 +38,7 @@ from presieve.ir.sorts import (
     TIMESTAMP,
     TIMESTAMP_NTZ,
     Decimal,
+    Option,
     strip,
 )
 from presieve.ir.terms import App, Op, Scope, Term, lit
@@ -182,6 +185,37 @@ def test_every_comparison_with_every_literal(table: DataFrame) -> None:
     terms = [app(op, a, b) for op in COMPARISONS for a, b in (*compared, *columns)]
     terms += [app(op, NAMES["x"], NAMES["y"]) for op in ARITHMETIC]
     found = {emit(t, "UTC"): t for t in terms}
+    assert len(found) > 400
+    check(table, found)
+
+
+def function_terms() -> Iterator[App]:
+    """Every function of Spark's of the columns, with some parameters."""
+    for op, signature in SIGNATURES.items():
+        if signature.is_sql:
+            yield from applications(op, *(NAMES[PLAIN[s]] for s in signature.arguments))
+
+
+def test_every_function_gives_what_the_interpreter_says(table: DataFrame) -> None:
+    terms: dict[str, Term] = {emit(t, "UTC"): t for t in function_terms()}
+    assert len(terms) >= 35
+    # A date of a time may be beyond those that Python has.
+    check(table, {text: t for text, t in terms.items() if t.sort != Option(DATE)})
+
+
+def test_comparisons_of_functions_are_read_as_they_are_written(table: DataFrame) -> None:
+    """Also of functions of functions."""
+    found: dict[str, Term] = {}
+    for term in function_terms():
+        outer = [app(Op.TEXT_LENGTH, term)] if strip(term.sort) == STRING else []
+        outer += [app(Op.DATE_YEAR, term)] if strip(term.sort) == DATE else []
+        for computed in (term, *outer):
+            for value in NASTY[strip(computed.sort)]:
+                assert not isinstance(value, tuple)
+                limits = bounds("int" if strip(computed.sort) in (INT, DATE) else "string")
+                if limits is None or (isinstance(value, int) and limits[0] <= value <= limits[1]):
+                    compared = app(Op.SQL_EQ, computed, lit(strip(computed.sort), value))
+                    found[emit_checked(compared, NAMES, "UTC")] = compared
     assert len(found) > 400
     check(table, found)
 

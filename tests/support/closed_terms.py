@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable
 
 from hypothesis import strategies as st
+from tests.support.functions import applications
 
+from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app
 from presieve.ir.sorts import (
     BINARY,
@@ -27,6 +29,7 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, float_lit, int_lit, lit, literal_value
 from presieve.ir.walk import subterms
 from presieve.semantics.values import Value
+from presieve.smt.functions import CALCULATED
 
 Args = tuple[Term, ...]
 
@@ -165,12 +168,12 @@ def argument_sorts(draw: st.DrawFn, op: Op) -> tuple[Sort, ...]:
     raise AssertionError(f"{op} is not drawn")
 
 
-def application(draw: st.DrawFn, op: Op, depth: int, floats: bool) -> Term:
-    """The operator on random arguments."""
+def application(draw: st.DrawFn, op: Op, depth: int, floats: bool, optional: bool = True) -> Term:
+    """The operator on random arguments; of functions of single values they may be ``optional``."""
     if op is Op.ITEM:
-        sorts = draw(st.lists(FLAT, min_size=1, max_size=3))
-        whole = draw(terms(Tuple(tuple(sorts)), depth, floats))
-        return app(op, whole, int_lit(draw(st.integers(0, len(sorts) - 1))))
+        items = draw(st.lists(FLAT, min_size=1, max_size=3))
+        whole = draw(terms(Tuple(tuple(items)), depth, floats))
+        return app(op, whole, int_lit(draw(st.integers(0, len(items) - 1))))
     if op is Op.SQL_FLOAT_DIV:
         divisor = draw(values(FLOAT).filter(lambda x: x != 0))
         return app(op, draw(terms(draw(_FLOATS), depth, floats)), constant(FLOAT, divisor))
@@ -178,6 +181,11 @@ def application(draw: st.DrawFn, op: Op, depth: int, floats: bool) -> Term:
         more = draw(st.sampled_from([0, 1, 2, 38]))
         sort = draw(st.sampled_from([Decimal(0), Decimal(2)]))
         return app(op, draw(terms(sort, depth, floats)), int_lit(more))
+    if op in SIGNATURES:
+        sorts = SIGNATURES[op].arguments
+        given = (draw(st.sampled_from([s, Option(s)])) if optional else s for s in sorts)
+        arguments = [draw(terms(s, depth, floats)) for s in given]
+        return draw(st.sampled_from(applications(op, *arguments)))
     sorts_ = argument_sorts(draw, op)
     return app(op, *(draw(terms(s, depth, floats)) for s in sorts_))
 
@@ -193,6 +201,7 @@ ARITHMETIC = (
     *_SQL_FLOAT,
     *(Op.SQL_FLOAT_DIV, Op.SQL_INT_TO_FLOAT, Op.OPEN_ZERO),
     *(Op.SEQ_SUM, Op.SEQ_VAR, Op.SEQ_STD, Op.SEQ_MEDIAN),
+    *(op for op in SIGNATURES if op not in CALCULATED),
 )
 """Operators of which the encoding knows facts only, not the value."""
 
@@ -214,7 +223,11 @@ _PRODUCERS: dict[Sort, list[Op]] = {
     Option(INT): list(_SQL_INT),
     TIMESTAMP: [Op.INSTANT],
     SEQUENCE: [Op.SEQ_ADD],
+    STRING: [],
+    DATE: [],
 }
+for _op, _signature in SIGNATURES.items():
+    _PRODUCERS[_signature.result].append(_op)
 
 
 @st.composite
@@ -231,7 +244,7 @@ def terms(draw: st.DrawFn, sort: Sort, depth: int, floats: bool) -> Term:
         general.append(lambda: app(Op.GET, draw(terms(Option(sort), depth - 1, floats))))
     ops = [op for op in _PRODUCERS.get(sort, ()) if floats or op not in ARITHMETIC]
     if ops and draw(st.integers(0, 3)) > 0:
-        return application(draw, draw(st.sampled_from(ops)), depth - 1, floats)
+        return application(draw, draw(st.sampled_from(ops)), depth - 1, floats, optional=False)
     return general[draw(st.integers(0, len(general) - 1))]()
 
 
@@ -259,5 +272,8 @@ def opened(term: Term) -> tuple[Term, dict[Var, Value]]:
             args = [done[id(a)] for a in node.args]
             if node.op in (Op.ITEM, Op.DECIMAL_WIDEN, Op.SQL_FLOAT_DIV):
                 args[1] = node.args[1]
+            if node.op in SIGNATURES:
+                first = len(SIGNATURES[node.op].arguments)
+                args[first:] = node.args[first:]
             done[id(node)] = app(node.op, *args)
     return done[id(term)], {v: literal_value(x) for x, v in found.items()}

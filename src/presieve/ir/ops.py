@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 from presieve.errors import SortError
+from presieve.ir.functions import SIGNATURES
 from presieve.ir.sorts import (
     BOOL,
     FLOAT,
@@ -191,6 +192,8 @@ def app(op: Op, *args: Term) -> App:
         return _item(args)
     if op is Op.DECIMAL_WIDEN:
         return _widen(args)
+    if op in SIGNATURES:
+        return _function(op, args)
     sort = RULES[op](tuple(a.sort for a in args))
     if sort is None or (op is Op.SQL_FLOAT_DIV and not _is_divisor(args[1])):
         raise SortError(f"{op.value} does not take {[a.sort for a in args]}")
@@ -222,6 +225,19 @@ def _widen(args: tuple[Term, ...]) -> App:
     if more < 0:
         raise SortError("decimal-widen takes no digits away")
     return App(Op.DECIMAL_WIDEN, args, Decimal(number.sort.scale + more))
+
+
+def _function(op: Op, args: tuple[Term, ...]) -> App:
+    """A function of single values: none of none, with literals for parameters."""
+    signature = SIGNATURES[op]
+    values = args[: len(signature.arguments)]
+    parameters = args[len(values) :]
+    sorts = tuple(strip(a.sort) for a in values), tuple(p.sort for p in parameters)
+    fits = sorts == (signature.arguments, signature.parameters)
+    if not fits or not all(isinstance(p, Lit) for p in parameters):
+        raise SortError(f"{op.value} does not take {[a.sort for a in args]}")
+    optional = any(isinstance(a.sort, Option) for a in values)
+    return App(op, args, option(signature.result) if optional else signature.result)
 
 
 def negate(term: Term) -> Term:

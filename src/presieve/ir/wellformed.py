@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 
 from presieve.errors import PresieveError
 from presieve.ir.fold import Fold, Problem, nonempty, state_vars
+from presieve.ir.functions import SIGNATURES
 from presieve.ir.sorts import BOOL, Sort, strip
 from presieve.ir.terms import App, Op, Scope, Term, Var
 from presieve.ir.walk import subterms, variables
@@ -75,8 +76,12 @@ def _check_predicate(what: str, term: Term, allowed: Collection[Var]) -> None:
     _require(strip(term.sort) == BOOL, f"{what} is neither true nor false")
     _only(what, term, allowed)
     for node in subterms(term):
-        fits = not isinstance(node, App) or node.op in SQL_OPS
+        fits = not isinstance(node, App) or node.op in SQL_OPS or _is_sql_function(node)
         _require(fits, f"{what} has an operator that is not Spark's")
+
+
+def _is_sql_function(node: App) -> bool:
+    return node.op in SIGNATURES and SIGNATURES[node.op].is_sql
 
 
 def check_prefilter(problem: Problem, prefilter: Term) -> None:

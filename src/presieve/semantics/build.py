@@ -94,6 +94,20 @@ def _ite_bool(condition: Term, then: Term, other: Term) -> Term:
     return app(Op.ITE, condition, then, other)
 
 
+def applied(op: Op, *args: Term) -> Term:
+    """A function of single values. Of a choice between a constant and something else it is a choice
+    between what it gives for each.
+    """
+    for i, arg in enumerate(args):
+        match arg:
+            case App(Op.ITE, (test, then, other)) if isinstance(then, Lit) or isinstance(
+                other, Lit
+            ):
+                sides = ((*args[:i], side, *args[i + 1 :]) for side in (then, other))
+                return ite(test, *(applied(op, *side) for side in sides))
+    return folded(app(op, *args))
+
+
 def some(term: Term) -> Term:
     """The term as an option; one that is an option already stays."""
     if isinstance(term.sort, Option):
@@ -161,7 +175,7 @@ def folded(term: Term) -> Term:
         return term
     if isinstance(value, float):
         return float_lit(value)
-    assert isinstance(value, bool | int)
+    assert isinstance(value, bool | int | str)
     return Lit(term.sort, value)
 
 

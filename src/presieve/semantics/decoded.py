@@ -3,7 +3,9 @@
 A string of Spark is bytes, from a Latin-1 file say, and is compared as such. A worker without Arrow
 decodes them, and has U+FFFD in the place of what is no UTF-8. So Python and Spark may order two
 strings differently, and Python may take two for one that Spark tells apart. Both agree on NULL, and
-on whether a string is a constant without U+FFFD in it. (With Arrow, such a string raises.)
+on whether a string is a constant without U+FFFD in it, contains one, or ends with one: no character
+of UTF-8 is a part of another one. So what stands between such constants is decoded as it stands.
+(With Arrow, such a string raises.)
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from presieve.ir.walk import variables
 
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _EQUAL = (Op.PY_EQ, Op.SAME, Op.SQL_EQ, Op.SQL_EQ_NULLSAFE)
+_TESTS = (Op.TEXT_CONTAINS, Op.TEXT_ENDS)
 _MISSING = (Op.IS_NONE, Op.SQL_IS_NULL)
 _WRAPPING = (Op.SOME, Op.GET)
 
@@ -56,6 +59,10 @@ def _differs(term: Term, texts: Collection[Var], *, given: bool) -> Var | None:
             return term if term in texts and not given else None
         case App(op, (left, right)) if op in _EQUAL and (_clean(left) or _clean(right)):
             return _differs(right if _clean(left) else left, texts, given=True)
+        case App(op, (inner, part)) if op in _TESTS and _clean(part):
+            return _differs(inner, texts, given=True)
+        case App(Op.TEXT_PART, (inner, separator, _)) if _clean(separator):
+            return _differs(inner, texts, given=given)
         case App(op, (inner,)) if op in _MISSING:
             return _differs(inner, texts, given=True)
         case App(op, (inner,)) if op in _WRAPPING:

@@ -14,18 +14,15 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from presieve.errors import PresieveError
 from presieve.ir.terms import Op
 from presieve.semantics import sequences
+from presieve.semantics.functions import FUNCTIONS
+from presieve.semantics.functions import Undefined as Undefined
 from presieve.semantics.values import Value, same
 
 # Values of the right sorts arrive here, because terms are well-sorted by construction; the
 # operators below are typed loosely so that the table reads as a table.
 Meaning = Callable[..., Any]
-
-
-class Undefined(PresieveError):
-    """A term has no value here: GET of none, or a division by zero. Lifting guards against it."""
 
 
 def _get(x: Value) -> Value:
@@ -139,5 +136,6 @@ MEANINGS: dict[Op, Meaning] = {
     Op.SQL_INT_SUB: _strict(lambda a, b: a - b),
     Op.SQL_INT_MUL: _strict(lambda a, b: a * b),
     Op.SQL_IS_TRUE: lambda x: x is True,
+    **{op: _strict(meaning) for op, meaning in FUNCTIONS.items()},
 }
 """Every operator but ITE, which is lazy and lives in the interpreter."""

@@ -2,8 +2,9 @@
 
 Options are flattened to (is present, value) and tuples to their components, so no datatypes reach
 the solver. Strings become points of a dense order (sound: every total order embeds in the reals,
-and validity without quantifiers carries over); dates, timestamps and decimals integers. Floats: see
-:mod:`presieve.smt.floats`. What a term "unspecified" in the IR means (GET of none) is any value.
+and validity without quantifiers carries over); dates, timestamps and decimals integers. Doubles:
+see :mod:`presieve.smt.floats`; functions of single values: :mod:`presieve.smt.functions`. What a
+term "unspecified" in the IR means (GET of none) is any value.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+from presieve.ir.functions import SIGNATURES
 from presieve.ir.sorts import BOOL, FLOAT, SEQUENCE, TEXTS, Option, Sort, Tuple, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import subterms
@@ -31,6 +33,7 @@ from presieve.smt.encodings import (
     sql_equal,
 )
 from presieve.smt.floats import FloatEnc
+from presieve.smt.functions import Functions
 from presieve.smt.text import (
     FALSE,
     TRUE,
@@ -67,7 +70,9 @@ class Encoder:
     """
 
     def __init__(self, relevant: Sequence[Term]) -> None:
-        nodes = list(subterms(*relevant))
+        self._functions = Functions(relevant)
+        known = (t for facts in self._functions.facts.values() for t in facts)
+        nodes = list(subterms(*relevant, *known))
         found = dict.fromkeys(n for n in nodes if isinstance(n, Lit))
         texts = sorted({str(x.value) for x in found if _is(x, *TEXTS) and x.value is not None})
         self.points = {text: Fraction(i) for i, text in enumerate(texts)}
@@ -80,6 +85,7 @@ class Encoder:
         self._bounded = bool(self.lines)
         if any(n.sort == SEQUENCE for n in nodes):
             self.lines += sequences.prelude()
+        self._stated: set[tuple[int, Term]] = set()
 
     # --- names and declarations -----------------------------------------------------------
 
@@ -148,6 +154,7 @@ class Encoder:
                     waiting.pop()
                     if id(node) not in memo:
                         memo[id(node)] = self._named(self._node(node, env, memo), node.sort)
+                        self._state(node, env)
         return memo[id(term)]
 
     def _named(self, enc: Enc, sort: Sort) -> Enc:
@@ -207,6 +214,8 @@ class Encoder:
             return _LOGIC[op]([as_text(e) for e in encs])
         if op.name.startswith("SQL_"):
             return self._sql(op, encs, args)
+        if op in SIGNATURES:
+            return self._function(App(op, args, sort), encs)
         return self._value(op, encs, args, sort)
 
     def _value(self, op: Op, encs: list[Enc], args: tuple[Term, ...], sort: Sort) -> Enc:
@@ -259,6 +268,23 @@ class Encoder:
                     self.fact(text)
                 return value
         raise AssertionError(f"no encoding of {op} to {sort}")
+
+    def _state(self, node: Term, env: Env) -> None:
+        """Assert what holds of a function's value, once."""
+        if isinstance(node, App) and node.op in SIGNATURES and (id(env), node) not in self._stated:
+            self._stated.add((id(env), node))
+            for known in self._functions.facts.get(node, ()):
+                self.fact(self.boolean(known, env))
+
+    def _function(self, node: App, encs: list[Enc]) -> Enc:
+        """A function of a value: the same for the same."""
+        values = encs[: len(SIGNATURES[node.op].arguments)]
+        pairs = [e if isinstance(e, OptionEnc) else OptionEnc(TRUE, e) for e in values]
+        result, lines = self._functions.applied(node, [p.value for p in pairs], self._bounded)
+        self.lines += lines
+        if isinstance(node.sort, Option):
+            return OptionEnc(s_and(p.present for p in pairs), result)
+        return result
 
     def _of_int(self, a: str) -> FloatEnc:
         value, facts = floats.of_int(self.name(a, "Int"))

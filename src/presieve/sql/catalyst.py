@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
-from presieve.ir.sorts import strip
+from presieve.ir.sorts import BOOL, DATE, INT, STRING, strip
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, App, Lit, Op, Term, Var
 from presieve.ir.walk import rewrite, variables
 from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES
-from presieve.sql import coerce, conditional, exact
+from presieve.sql import coerce, conditional, exact, functions
 from presieve.sql.catalyst_tree import (
     MEANING,
     PACKAGE,
@@ -36,6 +36,8 @@ from presieve.sql.constants import FUNCTIONS, cast, decimal
 from presieve.sql.operands import NULL, AsDecimal, AsInstant, Constant, Operand
 from presieve.sql.temporal import parse_date, parse_timestamp
 
+NAMES = {BOOL: "boolean", INT: "int", STRING: "string", DATE: "date"}
+"""The types of what functions give."""
 WIDTHS = ("tinyint", "smallint", "int", "bigint")
 
 
@@ -249,7 +251,11 @@ def _cast(node: ExprNode, context: Context) -> Typed:
     digits, wanted = decimal_type(inner.type), decimal_type(target)
     if digits and wanted and digits[1] == wanted[1] and digits[0] <= wanted[0]:
         return Typed(operand, target)
+    if (inner.type, target) == ("timestamp_ntz", "date"):
+        return Typed(functions.day_of(operand), target)
     if inner.type in WIDTHS:
+        if target == "string":
+            return Typed(functions.shown(operand), target)
         if target in WIDTHS and WIDTHS.index(inner.type) < WIDTHS.index(target):
             return Typed(operand, target)
         if target == "double" and not isinstance(operand, CaseValue):
@@ -292,6 +298,28 @@ def _function(name: str, type_: str) -> Rule:
     return 1, convert
 
 
+def _called(name: str) -> Rule:
+    """A function of single values, which takes what it takes in SQL text."""
+
+    def convert(node: ExprNode, context: Context) -> Typed:
+        found = [_convert(child, context) for child in node.children]
+        term = functions.read(name, [f.operand for f in found])
+        base = strip(term.sort)
+        return Typed(term, found[0].type if base == INT == sort_of(found[0].type) else NAMES[base])
+
+    return None, convert
+
+
+def _trimmed(word: str) -> Rule:
+    """``trim(word characters FROM text)``; without characters it is about spaces alone."""
+
+    def convert(node: ExprNode, context: Context) -> Typed:
+        text, characters = (_convert(child, context) for child in node.children)
+        return Typed(functions.trimmed(word, characters.operand, text.operand), "string")
+
+    return 2, convert
+
+
 def _replaced(node: ExprNode, context: Context) -> Typed:
     """``Between``, ``Nvl`` and others stand for their replacement, the only child."""
     return _convert(node.children[0], context)
@@ -321,6 +349,29 @@ def _reference(node: ExprNode, context: Context) -> Typed:
         raise shape("a reference to no common expression")
     return context.common
 
+
+_CALLED = {
+    "Length": "length",
+    "Left": "left",
+    "Substring": "substring",
+    "Contains": "contains",
+    "StartsWith": "startswith",
+    "EndsWith": "endswith",
+    "StringReplace": "replace",
+    "StringTranslate": "translate",
+    "SplitPart": "split_part",
+    "Concat": "concat",
+    "Pmod": "pmod",
+    "UnixDate": "unix_date",
+    "Year": "year",
+    "Month": "month",
+    "DayOfMonth": "day",
+    "WeekDay": "weekday",
+    "Hour": "hour",
+    "Minute": "minute",
+    "Second": "second",
+}
+"""By class the name in SQL text (:mod:`presieve.sql.functions`)."""
 
 Rule = tuple[int | None, Callable[[ExprNode, Context], Typed]]
 """How many children the class has (None: some), and what it means."""
@@ -353,6 +404,10 @@ RULES: dict[str, Rule] = {
     "Coalesce": (None, _coalesce),
     "With": (2, _with),
     "CommonExpressionRef": (0, _reference),
+    **{name: _called(called) for name, called in _CALLED.items()},
+    "StringTrim": _trimmed("BOTH"),
+    "StringTrimLeft": _trimmed("LEADING"),
+    "StringTrimRight": _trimmed("TRAILING"),
     "DateFromUnixDate": _function("date_from_unix_date", "date"),
     "Unhex": _function("unhex", "binary"),
     "MicrosToTimestamp": _function("timestamp_micros", "timestamp"),

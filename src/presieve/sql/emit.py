@@ -29,6 +29,7 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import App, Lit, Op, Term, Var, literal_value
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES, bytes_of
+from presieve.sql import functions
 from presieve.sql.coerce import flat
 from presieve.sql.exact import BIGINT_DIGITS
 from presieve.sql.names import InexpressibleError, quote
@@ -145,6 +146,10 @@ def _text(term: Term) -> tuple[str, Level]:
         case App(op, (a, b)) if op in ARITHMETIC:
             sign, level = ARITHMETIC[op]
             return _binary(a, sign, b, level, level)
+        case App():
+            text = functions.written(term, lambda t: _text(t)[0])
+            if text is not None:
+                return text, Level.PRIMARY
     raise InexpressibleError(f"{term.op.value} has no Spark SQL text")
 
 

@@ -10,6 +10,8 @@ left, ``IS``, ``IN`` and ``BETWEEN`` take everything before them up to ``NOT``):
     sum         product (+ | -) product ...      product: primary (* | /) primary ...
     primary     (condition), column, literal, -x, isnan(x), isnull(x), isnotnull(x),
                 CAST(literal AS t), CAST(integer AS DECIMAL(p, 0)), CAST(integer AS DOUBLE),
+                CAST(integer AS STRING), CAST(timestamp_ntz AS DATE), functions of single values
+                (:mod:`presieve.sql.functions`),
                 CASE [x] WHEN condition THEN condition ... [ELSE condition] END, and the functions
                 of :mod:`presieve.sql.conditional`
 """
@@ -22,7 +24,7 @@ from typing import TypeAlias
 from presieve.errors import Declined, DeclineSignal, meant
 from presieve.ir.ops import app
 from presieve.ir.terms import FALSE, SQL_FALSE, SQL_TRUE, TRUE, Op, Term, Var
-from presieve.sql import conditional
+from presieve.sql import conditional, functions
 from presieve.sql.coerce import arithmetic, as_double, compare, flat, membership, negative, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, TYPED, cast, number
@@ -44,6 +46,9 @@ COMPARISONS: dict[str, tuple[Op, bool]] = {
     ">=": (Op.SQL_GE, False),
 }
 """Operator and whether it is negated."""
+
+_CASTS = {"string": functions.shown, "date": functions.day_of}
+"""Casts of what is no constant that are functions of single values."""
 
 MAX_DEPTH = 50
 """How deep conditions may nest, so that no text exhausts Python's stack."""
@@ -345,6 +350,10 @@ class _ConditionParser(TokenReader):
             return self.conditional(name)
         if name == "array_contains":
             return self.aside()
+        if name == "trim" and self.here.is_word(*functions.TRIMS):
+            return self.trim()
+        if name in functions.READERS:
+            return functions.read(name, self.arguments())
         if name not in ("isnan", "isnull", "isnotnull", *FUNCTIONS):
             raise DeclineSignal("sql-unsupported", f"the function {name} is not supported")
         operand = self.condition()
@@ -368,12 +377,26 @@ class _ConditionParser(TokenReader):
         self.expect(")")
         return result
 
-    def conditional(self, name: str) -> Operand:
-        """The arguments of a function that chooses among them, and what it chooses."""
+    def trim(self) -> Operand:
+        """``BOTH characters FROM text)``, from BOTH on."""
+        word = self.take().text.upper()
+        characters = self.condition()
+        self.expect("FROM")
+        text = self.condition()
+        self.expect(")")
+        return functions.trimmed(word, characters, text)
+
+    def arguments(self) -> list[Operand]:
+        """The arguments of a call, up to its end."""
         operands = [self.condition()]
         while self.take_operator(","):
             operands.append(self.condition())
         self.expect(")")
+        return operands
+
+    def conditional(self, name: str) -> Operand:
+        """The arguments of a function that chooses among them, and what it chooses."""
+        operands = self.arguments()
         least, most, meaning = conditional.FUNCTIONS[name]
         if not least <= len(operands) <= most:
             raise DeclineSignal("sql-unsupported", f"{name} of {len(operands)} arguments")
@@ -403,6 +426,8 @@ class _ConditionParser(TokenReader):
             raise DeclineSignal("sql-unsupported", "CAST to this type is not supported")
         self.expect(")")
         if not isinstance(operand, Constant):
+            if type_ in _CASTS:
+                return _CASTS[type_](operand)
             return as_double(operand) if type_ == "double" else widened(operand, type_)
         return cast(operand, type_, self.timezone)
 

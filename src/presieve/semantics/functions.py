@@ -1,0 +1,125 @@
+"""Trusted. What functions of single values mean, where their arguments are there.
+
+Texts are sequences of code points; upper and lower case are those of the Python that runs the job,
+whose version workers share. Dates go on beyond the years 1 to 9999, which Python has, as Spark's
+do: the calendar repeats itself every 400 years. Sources, Spark 4.3.0: ``UTF8String.java``,
+``DateTimeUtils.scala``.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from presieve.errors import PresieveError
+from presieve.ir.terms import Op
+
+WHITESPACE = (
+    "\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007"
+    "\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+"""What ``str.strip`` takes away."""
+
+_EPOCH = dt.date(1970, 1, 1).toordinal()
+_CYCLE = 146_097
+"""Days of 400 years."""
+_MICROSECONDS = 1_000_000
+_DAY = 86_400 * _MICROSECONDS
+
+
+class Undefined(PresieveError):
+    """A term has no value here: GET of none, or a division by zero. Lifting guards against it."""
+
+
+def civil(days: int) -> tuple[int, int, int]:
+    """Year, month and day of so many days since 1970-01-01."""
+    cycles, ordinal = divmod(days + _EPOCH - 1, _CYCLE)
+    day = dt.date.fromordinal(ordinal + 1)
+    return day.year + 400 * cycles, day.month, day.day
+
+
+def first_day(year: int) -> int:
+    """The first day of a year, in days since 1970-01-01."""
+    cycles, inside = divmod(year - 1, 400)
+    return dt.date(inside + 1, 1, 1).toordinal() - _EPOCH + cycles * _CYCLE
+
+
+def _finite(f: Callable[[float], int]) -> Callable[[float], int]:
+    def whole(x: float) -> int:
+        if not math.isfinite(x):
+            raise Undefined("a whole number of NaN or infinity")
+        return f(x)
+
+    return whole
+
+
+def _sqrt(x: float) -> float:
+    if x < 0:
+        raise Undefined("the root of a negative number")
+    return math.sqrt(x)
+
+
+def _round(x: float, digits: int) -> float:
+    try:
+        return round(x, digits)
+    except OverflowError:
+        raise Undefined("a rounded number beyond all doubles") from None
+
+
+def _part(text: str, separator: str, place: int) -> str:
+    parts = text.split(separator)
+    return parts[place] if -len(parts) <= place < len(parts) else ""
+
+
+@cache
+def compiled(pattern: str, flags: int) -> re.Pattern[str]:
+    """The pattern as Python reads it."""
+    return re.compile(pattern, flags)
+
+
+def _translate(text: str, characters: str, others: str) -> str:
+    return text.translate(str.maketrans(characters, others))
+
+
+FUNCTIONS: dict[Op, Callable[..., Any]] = {
+    Op.TEXT_UPPER: str.upper,
+    Op.TEXT_LOWER: str.lower,
+    Op.TEXT_STRIP: str.strip,
+    Op.TEXT_LSTRIP: str.lstrip,
+    Op.TEXT_RSTRIP: str.rstrip,
+    Op.TEXT_LENGTH: len,
+    Op.TEXT_HEAD: lambda text, n: text[:n],
+    Op.TEXT_TAIL: lambda text, n: text[n:],
+    Op.TEXT_LAST: lambda text, n: text[-n:],
+    Op.TEXT_CONTAINS: lambda text, part: part in text,
+    Op.TEXT_ENDS: str.endswith,
+    Op.TEXT_FIND: str.find,
+    Op.TEXT_COUNT: str.count,
+    Op.TEXT_REPLACE: str.replace,
+    Op.TEXT_TRANSLATE: _translate,
+    Op.TEXT_PART: _part,
+    Op.TEXT_MATCHES: lambda text, pattern, flags: bool(compiled(pattern, flags).match(text)),
+    Op.TEXT_CONCAT: lambda a, b: a + b,
+    Op.TEXT_OF_INT: str,
+    Op.INT_QUOTIENT: lambda number, divisor: number // divisor,
+    Op.INT_REMAINDER: lambda number, divisor: number % divisor,
+    Op.FLOAT_FLOOR: _finite(math.floor),
+    Op.FLOAT_CEIL: _finite(math.ceil),
+    Op.FLOAT_TRUNC: _finite(math.trunc),
+    Op.FLOAT_ROUND: _round,
+    Op.FLOAT_SQRT: _sqrt,
+    Op.DATE_DAYS: lambda days: days,
+    Op.DATE_YEAR: lambda days: civil(days)[0],
+    Op.DATE_MONTH: lambda days: civil(days)[1],
+    Op.DATE_DAY: lambda days: civil(days)[2],
+    Op.DATE_WEEKDAY: lambda days: (days + 3) % 7,
+    Op.CLOCK_DATE: lambda time: time // _DAY,
+    Op.CLOCK_HOUR: lambda time: time // (3600 * _MICROSECONDS) % 24,
+    Op.CLOCK_MINUTE: lambda time: time // (60 * _MICROSECONDS) % 60,
+    Op.CLOCK_SECOND: lambda time: time // _MICROSECONDS % 60,
+}
+"""By operator, of values that are not none."""

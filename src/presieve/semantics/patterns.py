@@ -1,0 +1,87 @@
+"""Trusted. What every text has that a regular expression fits: a beginning, or a part.
+
+The pattern is read by Python's own parser. Only what has to be matched counts: literal characters,
+groups, and repetitions that occur at least once; the first of anything else ends it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+_NEW = sys.version_info >= (3, 11)
+_codes = import_module("re._constants" if _NEW else "sre_constants")
+_parser = import_module("re._parser" if _NEW else "sre_parse")
+
+_ANYWHERE = "(?s:.*?)"
+_Pieces = Iterator["str | None"]
+
+
+def anywhere(pattern: str) -> str:
+    """The pattern that fits at the beginning of a text where this one fits anywhere in it."""
+    return f"{_ANYWHERE}(?:{pattern})"
+
+
+def to_the_end(pattern: str) -> str:
+    """The pattern that fits where this one fits the whole text."""
+    return f"(?:{pattern})\\Z"
+
+
+@cache
+def beginning(pattern: str, flags: int) -> str:
+    """The characters that a text begins with in which the pattern fits at its beginning."""
+    found = ""
+    for piece in _pieces(pattern, flags):
+        if piece is None:
+            break
+        found += piece
+    return found
+
+
+@cache
+def part(pattern: str, flags: int) -> str:
+    """The longest run of characters that every text has in which the pattern fits."""
+    runs = [""]
+    for piece in _pieces(pattern, flags):
+        if piece is None:
+            runs.append("")
+        else:
+            runs[-1] += piece
+    return max(runs, key=len)
+
+
+def is_text(pattern: str, flags: int) -> bool:
+    """Whether the pattern fits one text only, which is its beginning."""
+    return None not in list(_pieces(pattern, flags))
+
+
+def _pieces(pattern: str, flags: int) -> _Pieces:
+    parsed = _parser.parse(pattern, flags)
+    if parsed.state.flags & (re.IGNORECASE | re.LOCALE):
+        yield None
+    else:
+        yield from _sequence(parsed)
+
+
+def _sequence(items: Any) -> _Pieces:
+    """Characters, and None where anything may stand."""
+    for op, argument in items:
+        if op is _codes.LITERAL and not 0xD800 <= argument < 0xE000:
+            yield chr(argument)
+        elif op is _codes.AT and argument in (_codes.AT_BEGINNING, _codes.AT_BEGINNING_STRING):
+            yield from ()
+        elif op is _codes.SUBPATTERN:
+            _, added, _, inner = argument
+            if added & re.IGNORECASE:
+                yield None
+            else:
+                yield from _sequence(inner)
+        elif op in (_codes.MAX_REPEAT, _codes.MIN_REPEAT) and argument[0] >= 1:
+            yield from _sequence(argument[2])
+            yield None
+        else:
+            yield None

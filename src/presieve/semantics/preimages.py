@@ -1,0 +1,460 @@
+"""Trusted. Comparisons of what a function gives, as conditions on what it is given.
+
+``year(d) = 2024`` is ``d >= DATE '2024-01-01' AND d < DATE '2025-01-01'``, and
+``s.lower() == "de"`` is ``s IN ('DE', 'De', 'dE', 'de')``: the preimage of a value. Both sides have
+the same of three truth values, for every argument that the function has a value for; of NULL they
+are NULL. Such a condition reaches a scan, and a proof knows of a function what its preimages say.
+
+Functions that never fall when their argument rises (``floor``, ``sqrt``, ``year``, the first
+characters of a text) have a threshold for every value: the least argument that gives at least it.
+Of doubles, 64 evaluations find it among all of them (:mod:`presieve.semantics.thresholds`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import islice
+from typing import TypeAlias
+
+from presieve.ir.ops import (
+    app,
+    conjunction,
+    disjunction,
+    negate,
+    sql_conjunction,
+    sql_disjunction,
+)
+from presieve.ir.sorts import DATE, STRING, strip
+from presieve.ir.terms import App, Lit, Op, Term, float_lit, int_lit, lit, literal_value, string_lit
+from presieve.ir.walk import subterms
+from presieve.semantics.functions import FUNCTIONS, Undefined, first_day
+from presieve.semantics.patterns import beginning, part
+from presieve.semantics.thresholds import DOUBLES, MIRRORED
+from presieve.semantics.values import INT_RANGES
+
+_MOST = 16
+"""Texts that are written out: with more, letters are replaced one by one."""
+_YEARS = range(-5_900_000, 5_900_000)
+"""More than those of Spark's dates, whose days are 32 bits."""
+_DAY = 86_400_000_000
+_SIGMAS = {"\N{GREEK SMALL LETTER SIGMA}", "\N{GREEK SMALL LETTER FINAL SIGMA}"}
+"""Which of them a capital sigma becomes depends on what is around it."""
+CASELESS = 0x20000
+"""No character from here on has another case."""
+_LAST = chr(0x10FFFF)
+_SURROGATES = range(0xD800, 0xE000)
+
+Preimage: TypeAlias = Callable[[Op, App, Lit], Term | None]
+"""A comparison by this operator of Spark's with this literal, as a condition on the arguments."""
+
+
+def preimage(op: Op, computed: Term, constant: Term) -> Term | None:
+    """The condition; None where there is none."""
+    if not isinstance(computed, App) or not isinstance(constant, Lit) or constant.value is None:
+        return None
+    rule = PREIMAGES.get(computed.op)
+    return None if rule is None else rule(op, computed, constant)
+
+
+_PYTHON = {
+    Op.PY_EQ: Op.SQL_EQ,
+    Op.PY_LT: Op.SQL_LT,
+    Op.PY_LE: Op.SQL_LE,
+    Op.PY_GT: Op.SQL_GT,
+    Op.PY_GE: Op.SQL_GE,
+}
+_TWO_VALUED = {
+    **{sql: python for python, sql in _PYTHON.items()},
+    Op.SQL_AND: Op.AND,
+    Op.SQL_OR: Op.OR,
+    Op.SQL_NOT: Op.NOT,
+}
+
+
+def of_arguments(comparison: Term) -> Term:
+    """Python's comparison of a function's value with a constant, as one of what the function is
+    given where that takes no function; others as they are.
+    """
+    if not isinstance(comparison, App) or comparison.op not in _PYTHON:
+        return comparison
+    op, (computed, constant) = _PYTHON[comparison.op], comparison.args
+    if isinstance(computed, Lit):
+        op, computed, constant = MIRRORED[op], constant, computed
+    meant = preimage(op, computed, constant)
+    if meant is None or any(t.op in FUNCTIONS for t in subterms(meant) if isinstance(t, App)):
+        return comparison
+    return two_valued(meant)
+
+
+def two_valued(meant: Term) -> Term:
+    """Spark's condition on what is there as Python's: no double is compared in it by being equal,
+    or from above without a bound from below, so that NaN makes both false.
+    """
+    if not isinstance(meant, App) or meant.op not in _TWO_VALUED:
+        return meant
+    args = (two_valued(a) for a in meant.args)
+    match meant.op:
+        case Op.SQL_AND:
+            return conjunction(args)
+        case Op.SQL_OR:
+            return disjunction(args)
+        case Op.SQL_NOT:
+            return negate(*args)
+    return app(_TWO_VALUED[meant.op], *args)
+
+
+def consequence(computed: Term) -> Term | None:
+    """What holds of the arguments, as Spark's predicate, where the function gives true."""
+    match computed:
+        case App(Op.TEXT_MATCHES, (text, Lit(_, str() as pattern), Lit(_, int() as flags))):
+            first, inside = beginning(pattern, flags), part(pattern, flags)
+            found = [starts_with(text, first)] if first else []
+            if len(inside) > len(first):
+                found.append(app(Op.TEXT_CONTAINS, text, string_lit(inside)))
+            return sql_conjunction(found) if found else None
+    return None
+
+
+EXTENTS: dict[Op, tuple[int, int]] = {
+    Op.TEXT_LENGTH: (0, INT_RANGES["int"][1]),
+    Op.TEXT_FIND: (-1, INT_RANGES["int"][1]),
+    Op.TEXT_COUNT: (0, INT_RANGES["int"][1]),
+    Op.DATE_YEAR: (_YEARS.start, _YEARS.stop),
+    Op.DATE_MONTH: (1, 12),
+    Op.DATE_DAY: (1, 31),
+    Op.DATE_WEEKDAY: (0, 6),
+    Op.CLOCK_HOUR: (0, 23),
+    Op.CLOCK_MINUTE: (0, 59),
+    Op.CLOCK_SECOND: (0, 59),
+}
+"""The least and the greatest integer that a function gives. No column's text has 2**31 bytes."""
+
+
+def extent(computed: App) -> tuple[Term, ...]:
+    """That the function's value lies between its ends, where it has some."""
+    if computed.op not in EXTENTS:
+        return ()
+    low, high = (int_lit(n) for n in EXTENTS[computed.op])
+    bounds = (app(Op.SQL_LT, computed, low), app(Op.SQL_GT, computed, high))
+    return tuple(negate(app(Op.SQL_IS_TRUE, b)) for b in bounds)
+
+
+# --- functions that never fall --------------------------------------------------------------------
+
+
+def _compared(op: Op, value: Term, reached: Lit | None, passed: Lit | None) -> Term | None:
+    """By the least argument that gives the constant or more, and the least that gives more."""
+    if reached is None or passed is None:
+        return None
+    match op:
+        case Op.SQL_GE:
+            return app(Op.SQL_GE, value, reached)
+        case Op.SQL_LT:
+            return app(Op.SQL_LT, value, reached)
+        case Op.SQL_GT:
+            return app(Op.SQL_GE, value, passed)
+        case Op.SQL_LE:
+            return app(Op.SQL_LT, value, passed)
+        case Op.SQL_EQ:
+            parts = (app(Op.SQL_GE, value, reached), app(Op.SQL_LT, value, passed))
+            return sql_conjunction(parts)
+    return None
+
+
+def _whole(threshold: Callable[[App, int], Lit | None]) -> Preimage:
+    """Of a function that gives integers, or dates."""
+
+    def rule(op: Op, computed: App, constant: Lit) -> Term | None:
+        number = literal_value(constant)
+        assert isinstance(number, int)
+        reached, passed = threshold(computed, number), threshold(computed, number + 1)
+        return _compared(op, computed.args[0], reached, passed)
+
+    return rule
+
+
+def _double(op: Op, computed: App, constant: Lit) -> Term | None:
+    """Of a function that gives doubles. NaN gives NaN, which Spark has above all numbers."""
+    number = literal_value(constant)
+    assert isinstance(number, float)
+    if math.isnan(number) or math.isinf(number):
+        return None
+    reached = _least(computed, lambda y: y >= number)
+    passed = _least(computed, lambda y: y > number)
+    return _compared(op, computed.args[0], reached, passed)
+
+
+def _of_double(computed: App, number: int) -> Lit | None:
+    return _least(computed, lambda y: y >= number)
+
+
+def _least(computed: App, reaches: Callable[[float | int], bool]) -> Lit | None:
+    """The least double for which the function's value is large enough; None where none is, and
+    where all are.
+    """
+    meaning = FUNCTIONS[computed.op]
+    parameters = [literal_value(p) for p in computed.args[1:] if isinstance(p, Lit)]
+
+    def holds(place: int) -> bool:
+        x = DOUBLES.number(place)
+        try:
+            return reaches(meaning(x, *parameters))
+        except Undefined:
+            return x > 0
+
+    first, end = DOUBLES.ends[0], DOUBLES.ends[1] + 1
+    while first < end:
+        middle = (first + end) // 2
+        first, end = (first, middle) if holds(middle) else (middle + 1, end)
+    if first in (DOUBLES.ends[0], DOUBLES.ends[1] + 1):
+        return None
+    return float_lit(float(DOUBLES.number(first)) or 0.0)
+
+
+def _multiple(computed: App, number: int) -> Lit:
+    return int_lit(number * _number(computed.args[1]))
+
+
+def _year(_: App, year: int) -> Lit | None:
+    days = first_day(year) if year in _YEARS else None
+    return None if days is None else _days(_, days)
+
+
+def _days(_: App, days: int) -> Lit | None:
+    low, high = INT_RANGES["int"]
+    return lit(DATE, days) if low <= days <= high else None
+
+
+def _midnight(computed: App, days: int) -> Lit | None:
+    low, high = INT_RANGES["bigint"]
+    sort = strip(computed.args[0].sort)
+    return lit(sort, days * _DAY) if low <= days * _DAY <= high else None
+
+
+# --- texts ----------------------------------------------------------------------------------------
+
+
+def starts_with(text: Term, prefix: str) -> Term:
+    """Whether a text starts with a prefix: it is not below it, and below all that are above.
+
+    Texts are ordered by code points, and no column holds surrogates.
+    """
+    above, end = app(Op.SQL_GE, text, string_lit(prefix)), after(prefix)
+    return above if end is None else sql_conjunction((above, app(Op.SQL_LT, text, string_lit(end))))
+
+
+def after(prefix: str) -> str | None:
+    """The least text that is above all that start with the prefix; None where there is none."""
+    head = prefix.rstrip(_LAST)
+    if not head:
+        return None
+    code = ord(head[-1]) + 1
+    return head[:-1] + chr(_SURROGATES.stop if code in _SURROGATES else code)
+
+
+def _never(computed: App) -> Term:
+    """False, and NULL where an argument is."""
+    text = computed.args[0]
+    return app(Op.SQL_LT, text, string_lit(""))
+
+
+def _head(op: Op, computed: App, constant: Lit) -> Term | None:
+    """A text that is no longer than so many characters is reached with the whole text."""
+    text, count = computed.args
+    wanted, most = str(constant.value), _number(count)
+    if op is Op.SQL_EQ:
+        if len(wanted) > most:
+            return _never(computed)
+        return starts_with(text, wanted) if len(wanted) == most else app(op, text, constant)
+    if len(wanted) <= most:
+        reached = wanted
+        passed = after(wanted) if len(wanted) == most else wanted + "\0"
+    else:  # it lies between two texts of so many characters
+        reached = passed = after(wanted[:most]) or ""
+    if not passed or not reached:
+        return None
+    return _compared(op, text, string_lit(reached), string_lit(passed))
+
+
+def _contained(op: Op, computed: App, constant: Lit) -> Term | None:
+    """Whether a place, or a number, is that of a part that is there at all."""
+    text, part = computed.args
+    number = _number(constant)
+    least = 0 if computed.op is Op.TEXT_FIND else 1
+    there = app(Op.TEXT_CONTAINS, text, part)
+    if (op, number) in ((Op.SQL_GE, least), (Op.SQL_GT, least - 1)):
+        return there
+    if (op, number) in ((Op.SQL_LT, least), (Op.SQL_LE, least - 1), (Op.SQL_EQ, least - 1)):
+        return app(Op.SQL_NOT, there)
+    if computed.op is Op.TEXT_FIND and (op, number) == (Op.SQL_EQ, 0):
+        return starts_with(text, str(_text(part)))
+    return None
+
+
+def _length(op: Op, computed: App, constant: Lit) -> Term | None:
+    """A text without characters is the empty one."""
+    text, number = computed.args[0], _number(constant)
+    empty = app(Op.SQL_EQ, text, string_lit(""))
+    if (op, number) in ((Op.SQL_EQ, 0), (Op.SQL_LE, 0), (Op.SQL_LT, 1)):
+        return empty
+    if (op, number) in ((Op.SQL_GT, 0), (Op.SQL_GE, 1)):
+        return app(Op.SQL_NOT, empty)
+    return None
+
+
+def _concat(op: Op, computed: App, constant: Lit) -> Term | None:
+    """A beginning that is known is taken away from both sides; an end where they are equal."""
+    first, second = computed.args
+    wanted = str(constant.value)
+    start, end = _text(first), _text(second)
+    if start is not None and end is None:
+        if wanted.startswith(start):
+            return app(op, second, string_lit(wanted[len(start) :]))
+        low = app(Op.SQL_GE, second, string_lit(""))
+        below = start < wanted
+        holds = op in (Op.SQL_LT, Op.SQL_LE) if below else op in (Op.SQL_GT, Op.SQL_GE)
+        return low if holds else app(Op.SQL_NOT, low)
+    if end is not None and start is None and op is Op.SQL_EQ:
+        if not wanted.endswith(end):
+            return app(Op.SQL_LT, first, string_lit(""))
+        return app(op, first, string_lit(wanted[: len(wanted) - len(end)]))
+    return None
+
+
+def _of_int(op: Op, computed: App, constant: Lit) -> Term | None:
+    """A number is written in one way only."""
+    number, wanted = computed.args[0], str(constant.value)
+    if op is not Op.SQL_EQ:
+        return None
+    if re.fullmatch(r"0|-?[1-9][0-9]{0,99}", wanted):
+        return app(op, number, int_lit(int(wanted)))
+    if len(wanted) > 100:
+        return None
+    there = app(Op.SQL_EQ, number, int_lit(0))
+    return sql_conjunction((there, app(Op.SQL_NOT, there)))
+
+
+# --- upper and lower case -------------------------------------------------------------------------
+
+
+def _case(op: Op, computed: App, constant: Lit) -> Term | None:
+    """The texts of which this is the upper, or lower, case: few are written out, of more the
+    letters are replaced one by one.
+    """
+    if op is not Op.SQL_EQ:
+        return None
+    text, wanted = computed.args[0], str(constant.value)
+    few = texts_with(computed.op, wanted)
+    if few is not None:
+        if not few:
+            return _never(computed)
+        return sql_disjunction(app(Op.SQL_EQ, text, string_lit(x)) for x in few)
+    return _replaced(computed.op, text, wanted)
+
+
+def texts_with(op: Op, wanted: str) -> list[str] | None:
+    """All texts of which ``wanted`` is the upper or lower case; None where there are many."""
+    # Which lower case a final sigma has depends on what is around it: what is made of the
+    # letters one by one is looked at as a whole.
+    found = list(islice(_spelled(op, wanted), 4 * _MOST))
+    if len(found) == 4 * _MOST:
+        return None
+    kept = sorted(x for x in found if FUNCTIONS[op](x) == wanted)
+    return kept if len(kept) <= _MOST else None
+
+
+def _spelled(op: Op, wanted: str) -> Iterator[str]:
+    """What becomes the text letter by letter, by where its letters begin."""
+    longest = _longest(op)
+    ends = {len(wanted)}  # where what is left can be spelled
+    for i in reversed(range(len(wanted))):
+        sizes = range(1, min(len(wanted) - i, longest) + 1)
+        if any(i + n in ends and _letters(op, wanted[i : i + n]) for n in sizes):
+            ends.add(i)
+
+    def spelled(i: int) -> Iterator[str]:
+        if i == len(wanted):
+            yield ""
+        for n in range(1, min(len(wanted) - i, longest) + 1):
+            for letter in _letters(op, wanted[i : i + n]) if i + n in ends else ():
+                for rest in spelled(i + n):
+                    yield letter + rest
+
+    return spelled(0)
+
+
+def _letters(op: Op, piece: str) -> tuple[str, ...]:
+    """The characters that become these."""
+    if len(piece) == 1 and ord(piece) >= CASELESS:
+        return (piece,)
+    return _pieces(op).get(piece, ())
+
+
+@cache
+def _pieces(op: Op) -> dict[str, tuple[str, ...]]:
+    """The characters by what they become."""
+    found: dict[str, list[str]] = {}
+    for code in range(CASELESS):
+        if code not in _SURROGATES:
+            letter = chr(code)
+            found.setdefault(FUNCTIONS[op](letter), []).append(letter)
+    if op is Op.TEXT_LOWER:
+        found["ς"].append("Σ")
+    return {piece: tuple(letters) for piece, letters in found.items()}
+
+
+@cache
+def _longest(op: Op) -> int:
+    return max(len(piece) for piece in _pieces(op))
+
+
+def _replaced(op: Op, text: Term, wanted: str) -> Term | None:
+    """Every letter that becomes one of those that are wanted is replaced by it, and every one that
+    becomes several of them by these; what becomes anything else makes another text of it.
+    """
+    if _SIGMAS & set(wanted) or any(FUNCTIONS[op](c) != c for c in wanted):
+        return None
+    whole = text
+    for size in range(2, _longest(op) + 1):
+        parts = {wanted[i : i + size] for i in range(len(wanted) - size + 1)}
+        for piece in sorted(parts):
+            for letter in _letters(op, piece):
+                whole = app(Op.TEXT_REPLACE, whole, string_lit(letter), string_lit(piece))
+    pairs = [(x, c) for c in sorted(set(wanted)) for x in _letters(op, c) if x != c]
+    letters, others = ("".join(p[i] for p in pairs) for i in (0, 1))
+    whole = app(Op.TEXT_TRANSLATE, whole, string_lit(letters), string_lit(others))
+    return app(Op.SQL_EQ, whole, string_lit(wanted))
+
+
+def _text(term: Term) -> str | None:
+    return str(term.value) if isinstance(term, Lit) and term.sort == STRING else None
+
+
+def _number(term: Term) -> int:
+    assert isinstance(term, Lit)
+    return int(term.value or 0)
+
+
+PREIMAGES: dict[Op, Preimage] = {
+    Op.TEXT_UPPER: _case,
+    Op.TEXT_LOWER: _case,
+    Op.TEXT_LENGTH: _length,
+    Op.TEXT_HEAD: _head,
+    Op.TEXT_FIND: _contained,
+    Op.TEXT_COUNT: _contained,
+    Op.TEXT_CONCAT: _concat,
+    Op.TEXT_OF_INT: _of_int,
+    Op.INT_QUOTIENT: _whole(_multiple),
+    Op.FLOAT_FLOOR: _whole(_of_double),
+    Op.FLOAT_CEIL: _whole(_of_double),
+    Op.FLOAT_TRUNC: _whole(_of_double),
+    Op.FLOAT_ROUND: _double,
+    Op.FLOAT_SQRT: _double,
+    Op.DATE_DAYS: _whole(_days),
+    Op.DATE_YEAR: _whole(_year),
+    Op.CLOCK_DATE: _whole(_midnight),
+}
+"""By function."""

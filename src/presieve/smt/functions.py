@@ -1,0 +1,160 @@
+"""Trusted. Functions of single values in the solver: uninterpreted, with facts about preimages, but
+for those that it can calculate.
+
+Of a function's value at one place of use the solver knows how it compares with every literal of its
+sort that occurs, as a condition on the argument (:mod:`presieve.semantics.preimages`). These
+conditions may hold further literals, which functions inside of the argument are compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from presieve.ir.functions import SIGNATURES
+from presieve.ir.ops import app
+from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Sort, strip
+from presieve.ir.terms import App, Lit, Op, Term
+from presieve.ir.walk import subterms
+from presieve.semantics.preimages import consequence, extent, preimage
+from presieve.smt import floats
+from presieve.smt.encodings import Enc, as_text
+from presieve.smt.floats import FloatEnc
+from presieve.smt.text import s_and, s_floordiv, s_implies, s_int, s_ite, s_not
+
+_COMPARED = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
+_MOST = 40
+"""Literals that one function is compared with: of more, nothing is known."""
+
+
+_DAY = 86_400_000_000
+
+
+def _divided(by: int, modulo: int = 0, plus: int = 0) -> Callable[[Enc, Sequence[Term]], str]:
+    """``(x + plus) // by % modulo``, rounded down."""
+
+    def calculate(value: Enc, _: Sequence[Term]) -> str:
+        whole = s_floordiv(f"(+ {as_text(value)} {plus})" if plus else as_text(value), s_int(by))
+        return _remainder(whole, s_int(modulo)) if modulo else whole
+
+    return calculate
+
+
+def _remainder(number: str, divisor: str) -> str:
+    return f"(- {number} (* {divisor} {s_floordiv(number, divisor)}))"
+
+
+def _parameter(args: Sequence[Term]) -> str:
+    assert isinstance(args[1], Lit)
+    return s_int(int(args[1].value or 0))
+
+
+CALCULATED: dict[Op, Callable[[Enc, Sequence[Term]], str]] = {
+    Op.INT_QUOTIENT: lambda value, args: s_floordiv(as_text(value), _parameter(args)),
+    Op.INT_REMAINDER: lambda value, args: _remainder(as_text(value), _parameter(args)),
+    Op.DATE_DAYS: lambda value, _: as_text(value),
+    Op.DATE_WEEKDAY: _divided(1, 7, plus=3),
+    Op.CLOCK_DATE: _divided(_DAY),
+    Op.CLOCK_HOUR: _divided(_DAY // 24, 24),
+    Op.CLOCK_MINUTE: _divided(60_000_000, 60),
+    Op.CLOCK_SECOND: _divided(1_000_000, 60),
+}
+"""Functions of integers that the solver can calculate: dates and times are some."""
+
+
+class Functions:
+    """The functions of one script. ``facts`` are what holds of each, whatever the arguments are:
+    conditions of sort Bool.
+    """
+
+    def __init__(self, relevant: Sequence[Term]) -> None:
+        self._literals: dict[Sort, dict[Lit, None]] = {}
+        self.facts: dict[Term, tuple[Term, ...]] = {}
+        self._names: dict[tuple[Op, tuple[Term, ...]], str] = {}
+        self._note(relevant)
+        done: set[tuple[Term, Lit]] = set()
+        while self.facts:
+            new = [pair for pair in self._pairs() if pair not in done]
+            if not new:
+                break
+            done.update(new)
+            for node, constant in new:
+                known = tuple(_compared(node, constant))
+                self.facts[node] += known
+                self._note(known)
+
+    def _pairs(self) -> Iterator[tuple[Term, Lit]]:
+        for node in self.facts:
+            for constant in list(self._literals.get(strip(node.sort), ()))[:_MOST]:
+                yield node, constant
+
+    def _note(self, terms: Sequence[Term]) -> None:
+        """The functions and literals that occur in these."""
+        for node in subterms(*terms):
+            if isinstance(node, Lit) and node.value is not None:
+                plain = Lit(strip(node.sort), node.value)
+                self._literals.setdefault(plain.sort, {}).setdefault(plain)
+            elif isinstance(node, App) and node.op in SIGNATURES and node not in self.facts:
+                self.facts[node] = ()
+                self.facts[node] = known = tuple(_of_itself(node))
+                self._note(known)
+
+    def applied(self, node: App, values: Sequence[Enc], bounded: bool) -> tuple[Enc, list[str]]:
+        """The function's value, and lines to write before. ``bounded``: infinity is named."""
+        if node.op in CALCULATED:
+            return CALCULATED[node.op](values[0], node.args), []
+        signature = SIGNATURES[node.op]
+        parameters = node.args[len(signature.arguments) :]
+        lines = []
+        name = self._names.get((node.op, parameters))
+        if name is None:
+            name = f"{node.op.name.lower()}.{len(self._names)}"
+            self._names[node.op, parameters] = name
+            lines += _declared(name, signature.arguments, signature.result)
+        given = " ".join(part for v in values for part in _parts(v))
+        if signature.result != FLOAT:
+            return f"({name} {given})", lines
+        found = FloatEnc(f"({name}.nan {given})", f"({name} {given})", f"({name}.nz {given})")
+        facts = [s_implies(found.negzero, f"(= {found.value} 0.0)")]
+        if bounded:
+            facts.append(floats.in_range(found.value))
+        return found, [*lines, *(f"(assert {text})" for text in facts)]
+
+
+def _compared(node: Term, constant: Lit) -> Iterator[Term]:
+    for op in _COMPARED:
+        meant = preimage(op, node, constant)
+        if meant is not None:
+            alike = app(Op.SQL_EQ_NULLSAFE, app(op, node, constant), meant)
+            yield app(Op.SQL_IS_TRUE, alike)
+
+
+def _of_itself(node: App) -> Iterator[Term]:
+    meant = consequence(node)
+    if meant is not None:
+        yield app(Op.IMPLIES, app(Op.SQL_IS_TRUE, node), app(Op.SQL_IS_TRUE, meant))
+    yield from extent(node)
+
+
+def _declared(name: str, arguments: Sequence[Sort], result: Sort) -> list[str]:
+    given = " ".join(part for sort in arguments for part in _kinds(sort))
+    lines = [f"(declare-fun {name} ({given}) {_kinds(result)[-2 if result == FLOAT else 0]})"]
+    if result == FLOAT:
+        lines += [f"(declare-fun {name}.{part} ({given}) Bool)" for part in ("nan", "nz")]
+    return lines
+
+
+def _kinds(sort: Sort) -> list[str]:
+    """The solver's sorts of a value's parts."""
+    if sort == FLOAT:
+        return ["Bool", "Real", "Bool"]
+    return ["Bool" if sort == BOOL else "Real" if sort in TEXTS else "Int"]
+
+
+def _parts(value: Enc) -> list[str]:
+    """A value's parts: NaN has no value, which must not tell two apart."""
+    match value:
+        case FloatEnc(nan, number, negzero):
+            return [nan, s_ite(nan, "0.0", number), s_and([s_not(nan), negzero])]
+        case str():
+            return [value]
+    raise AssertionError("an argument that is no single value")

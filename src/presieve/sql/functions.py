@@ -1,0 +1,229 @@
+"""Trusted. Functions of single values as Spark SQL text, and back.
+
+Each is written as one call, of which the text says the meaning; what Spark has that is composed of
+several of ours (``substring(s, 2, 3)``) is read, too. None of these raises, whatever it is given.
+Sources, Spark 4.3.0: ``stringExpressions.scala``, ``datetimeExpressions.scala``,
+``UTF8String.java``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from presieve.errors import DeclineSignal, SortError
+from presieve.ir.functions import SIGNATURES
+from presieve.ir.ops import app
+from presieve.ir.terms import App, Lit, Op, Term, Var, int_lit
+from presieve.semantics.preimages import starts_with
+from presieve.semantics.values import INT_RANGES
+from presieve.sql.coerce import settle
+from presieve.sql.operands import Constant, Operand
+
+Reader = Callable[[Sequence[Term]], Term | None]
+"""From the arguments to what a call means; None where it is not known."""
+
+TRIMS = {"BOTH": Op.TEXT_STRIP, "LEADING": Op.TEXT_LSTRIP, "TRAILING": Op.TEXT_RSTRIP}
+"""``trim(BOTH characters FROM text)``."""
+
+_WRITTEN: dict[Op, str] = {
+    **{op: f"trim({word} {{1}} FROM {{0}})" for word, op in TRIMS.items()},
+    Op.TEXT_LENGTH: "length({0})",
+    Op.TEXT_HEAD: "left({0}, {1})",
+    Op.TEXT_CONTAINS: "contains({0}, {1})",
+    Op.TEXT_ENDS: "endswith({0}, {1})",
+    Op.TEXT_REPLACE: "replace({0}, {1}, {2})",
+    Op.TEXT_TRANSLATE: "translate({0}, {1}, {2})",
+    Op.TEXT_CONCAT: "concat({0}, {1})",
+    Op.TEXT_OF_INT: "CAST({0} AS STRING)",
+    Op.INT_REMAINDER: "pmod({0}, {1})",
+    Op.CLOCK_DATE: "CAST({0} AS DATE)",
+    Op.DATE_DAYS: "unix_date({0})",
+    Op.DATE_YEAR: "year({0})",
+    Op.DATE_MONTH: "month({0})",
+    Op.DATE_DAY: "day({0})",
+    Op.DATE_WEEKDAY: "weekday({0})",
+    Op.CLOCK_HOUR: "hour({0})",
+    Op.CLOCK_MINUTE: "minute({0})",
+    Op.CLOCK_SECOND: "second({0})",
+}
+
+
+def written(term: App, write: Callable[[Term], str]) -> str | None:
+    """The call as text; None where Spark has no function of this meaning. ``write``: the text of an
+    argument where nothing binds tighter.
+    """
+    plain = all(isinstance(a, Var | Lit) or a.op in SIGNATURES for a in term.args)
+    match term:
+        case App() if not plain:
+            return None
+        case App(Op.TEXT_TAIL, (text, Lit(_, int() as start))) if start < INT_RANGES["int"][1]:
+            return f"substring({write(text)}, {start + 1})"
+        case App(Op.TEXT_LAST, (text, Lit(_, int() as count))) if count <= INT_RANGES["int"][1]:
+            return f"substring({write(text)}, -{count})"
+        case App(Op.TEXT_PART, (text, separator, Lit(_, int() as place))):
+            place += place >= 0
+            return f"split_part({write(text)}, {write(separator)}, {place})"
+    form = _WRITTEN.get(term.op)
+    return None if form is None else form.format(*(write(a) for a in term.args))
+
+
+def _plain(op: Op) -> Reader:
+    return lambda args: app(op, *args)
+
+
+def _prefix(args: Sequence[Term]) -> Term | None:
+    text, prefix = args
+    known = isinstance(prefix, Lit) and prefix.value
+    return starts_with(text, str(prefix.value)) if isinstance(prefix, Lit) and known else None
+
+
+def _contained(op: Op) -> Reader:
+    """Every text contains the empty one."""
+
+    def read(args: Sequence[Term]) -> Term | None:
+        part = args[1]
+        return app(op, *args) if isinstance(part, Lit) and part.value else None
+
+    return read
+
+
+def _replaced(args: Sequence[Term]) -> Term | None:
+    """Spark replaces nothing where the part is empty, Python every place."""
+    return app(Op.TEXT_REPLACE, *args) if len(args) == 3 and _constant(args[1]) else None
+
+
+def _translated(args: Sequence[Term]) -> Term | None:
+    letters, others = (_constant(a) for a in args[1:])
+    if not isinstance(letters, str) or not isinstance(others, str):
+        return None
+    return app(Op.TEXT_TRANSLATE, *args) if len(letters) == len(others) else None
+
+
+def _substring(args: Sequence[Term]) -> Term | None:
+    """``substring(text, start[, length])``: from 1 on, or so far from the end. The greatest length
+    is that of what is written without one.
+    """
+    text, *numbers = args
+    start, length = (_constant(n) for n in (*numbers, _ALL)[:2])
+    if not isinstance(start, int) or not isinstance(length, int) or length < 1:
+        return None
+    whole = length == _ALL.value
+    if start < 0:
+        return app(Op.TEXT_LAST, text, int_lit(-start)) if whole else None
+    rest = app(Op.TEXT_TAIL, text, int_lit(start - 1)) if start > 1 else text
+    return rest if whole else app(Op.TEXT_HEAD, rest, int_lit(length))
+
+
+_ALL = int_lit(INT_RANGES["int"][1])
+
+
+def _ended(op: Op) -> Reader:
+    """``left`` and ``right`` of at least one character."""
+
+    def read(args: Sequence[Term]) -> Term | None:
+        count = _constant(args[1])
+        return app(op, *args) if isinstance(count, int) and count > 0 else None
+
+    return read
+
+
+def _parted(args: Sequence[Term]) -> Term | None:
+    text, separator, place = args
+    number = _constant(place)
+    if not _constant(separator) or not isinstance(number, int) or not number:
+        return None
+    return app(Op.TEXT_PART, text, separator, int_lit(number - (number > 0)))
+
+
+def _remainder(args: Sequence[Term]) -> Term | None:
+    divisor = _constant(args[1])
+    known = isinstance(divisor, int) and divisor > 0
+    return app(Op.INT_REMAINDER, *args) if known else None
+
+
+def _joined(args: Sequence[Term]) -> Term | None:
+    first, *rest = args
+    for other in rest:
+        first = app(Op.TEXT_CONCAT, first, other)
+    return first
+
+
+def _constant(term: Term) -> int | str | None:
+    value = term.value if isinstance(term, Lit) else None
+    return value if isinstance(value, int | str) else None
+
+
+READERS: dict[str, tuple[range, Reader]] = {
+    "length": (range(1, 2), _plain(Op.TEXT_LENGTH)),
+    "char_length": (range(1, 2), _plain(Op.TEXT_LENGTH)),
+    "left": (range(2, 3), _ended(Op.TEXT_HEAD)),
+    "right": (range(2, 3), _ended(Op.TEXT_LAST)),
+    "substring": (range(2, 4), _substring),
+    "substr": (range(2, 4), _substring),
+    "startswith": (range(2, 3), _prefix),
+    "contains": (range(2, 3), _contained(Op.TEXT_CONTAINS)),
+    "endswith": (range(2, 3), _contained(Op.TEXT_ENDS)),
+    "replace": (range(3, 4), _replaced),
+    "translate": (range(3, 4), _translated),
+    "split_part": (range(3, 4), _parted),
+    "concat": (range(2, 9), _joined),
+    "pmod": (range(2, 3), _remainder),
+    "unix_date": (range(1, 2), _plain(Op.DATE_DAYS)),
+    "year": (range(1, 2), _plain(Op.DATE_YEAR)),
+    "month": (range(1, 2), _plain(Op.DATE_MONTH)),
+    "day": (range(1, 2), _plain(Op.DATE_DAY)),
+    "dayofmonth": (range(1, 2), _plain(Op.DATE_DAY)),
+    "weekday": (range(1, 2), _plain(Op.DATE_WEEKDAY)),
+    "hour": (range(1, 2), _plain(Op.CLOCK_HOUR)),
+    "minute": (range(1, 2), _plain(Op.CLOCK_MINUTE)),
+    "second": (range(1, 2), _plain(Op.CLOCK_SECOND)),
+}
+"""By Spark's name: how many arguments there may be, and what a call means."""
+
+
+def read(name: str, operands: Sequence[Operand]) -> Term:
+    """A call of a function of single values. Raises :class:`DeclineSignal`."""
+    counts, reader = READERS[name]
+    unknown = DeclineSignal("sql-unsupported", f"{name} of these arguments is not supported")
+    if len(operands) not in counts:
+        raise unknown
+    args = [settle(o) if isinstance(o, Constant) else o for o in operands]
+    terms = [a for a in args if isinstance(a, Var | Lit | App)]
+    if len(terms) < len(args) or all(isinstance(t, Lit) for t in terms):
+        raise unknown
+    return _checked(lambda: reader(terms), unknown)
+
+
+def trimmed(word: str, characters: Operand, text: Operand) -> Term:
+    """``trim(word characters FROM text)``. Raises :class:`DeclineSignal`."""
+    unknown = DeclineSignal("sql-unsupported", "trim of these arguments is not supported")
+    if not isinstance(characters, Constant) or not isinstance(text, Var | App):
+        raise unknown
+    return _checked(lambda: app(TRIMS[word], text, settle(characters)), unknown)
+
+
+def shown(number: Operand) -> Term:
+    """``CAST(number AS STRING)`` of an integer. Raises :class:`DeclineSignal`."""
+    unknown = DeclineSignal("sql-unsupported", "only integers are cast to strings")
+    if not isinstance(number, Var | App):
+        raise unknown
+    return _checked(lambda: app(Op.TEXT_OF_INT, number), unknown)
+
+
+def day_of(time: Operand) -> Term:
+    """``CAST(time AS DATE)`` of a timestamp_ntz. Raises :class:`DeclineSignal`."""
+    unknown = DeclineSignal("sql-unsupported", "only timestamp_ntz is cast to a date")
+    if not isinstance(time, Var | App):
+        raise unknown
+    return _checked(lambda: app(Op.CLOCK_DATE, time), unknown)
+
+
+def _checked(make: Callable[[], Term | None], unknown: DeclineSignal) -> Term:
+    """What is made, if there is a meaning and the sorts fit."""
+    try:
+        made = make()
+    except SortError:
+        raise unknown from None
+    if made is None:
+        raise unknown
+    return made

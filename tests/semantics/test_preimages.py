@@ -1,0 +1,187 @@
+"""Preimages: the condition on the argument has the same truth value as the one on the result."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from random import Random
+
+import pytest
+from tests.support.amount import amount
+from tests.support.functions import applications
+
+from presieve.ir.functions import SIGNATURES
+from presieve.ir.ops import app
+from presieve.ir.sorts import DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Option, Sort
+from presieve.ir.terms import App, Op, Scope, Term, Var, lit, string_lit
+from presieve.semantics import patterns
+from presieve.semantics.functions import FUNCTIONS, Undefined, civil, first_day
+from presieve.semantics.interpret import evaluate
+from presieve.semantics.preimages import (
+    CASELESS,
+    EXTENTS,
+    PREIMAGES,
+    consequence,
+    of_arguments,
+    preimage,
+    texts_with,
+)
+from presieve.semantics.values import Value
+
+LETTERS = "aAbBß\ufb01iI\u0131\u0130kK\u212a\u017fsS\u03a3\u03c3\u03c2 é\U0001f600-1x0"
+SQL = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
+PYTHON = (Op.PY_EQ, Op.PY_LT, Op.PY_LE, Op.PY_GT, Op.PY_GE)
+
+
+def value(random: Random, sort: Sort) -> Value:
+    if sort == STRING:
+        return "".join(random.choice(LETTERS) for _ in range(random.randrange(5)))
+    if sort == FLOAT:
+        some = (random.uniform(-5, 5), random.randrange(-10, 10) / 2, random.randrange(9) ** 0.5)
+        return random.choice((*some, 0.0, -0.0, float("nan"), float("inf"), -float("inf"), 1e300))
+    if sort == INT:
+        return random.choice((0, 1, -1, 7, 10, -12, 2**63 - 1, -(2**63)))
+    if sort == DATE:
+        return random.randrange(-800_000, 3_000_000)
+    assert sort == TIMESTAMP_NTZ
+    return random.randrange(-(10**16), 10**16)
+
+
+def applied(random: Random, op: Op) -> tuple[App, dict[tuple[Scope, str], Value]]:
+    """The function of columns, and of a constant where it takes several, with a row."""
+    signature = SIGNATURES[op]
+    columns = [Var(Scope.ROW, f"v{i}", Option(s)) for i, s in enumerate(signature.arguments)]
+    args: list[Term] = list(columns)
+    if len(args) > 1:
+        args[random.randrange(len(args))] = string_lit(str(value(random, STRING)))
+    row = {
+        (c.scope, c.name): None if random.random() < 0.05 else value(random, s)
+        for c, s in zip(columns, signature.arguments, strict=True)
+    }
+    return random.choice(applications(op, *args)), row
+
+
+@pytest.mark.random
+@pytest.mark.parametrize("op", PREIMAGES, ids=lambda op: op.value)
+def test_the_condition_on_the_argument_has_the_same_truth_value(op: Op) -> None:
+    random, seen = Random(op.value), Counter[object]()
+    for _ in range(amount(2000)):
+        computed, row = applied(random, op)
+        try:
+            result = evaluate(computed, row)
+        except Undefined:
+            continue
+        near = random.random() < 0.5 and result is not None
+        constant = result if near else value(random, SIGNATURES[op].result)
+        assert not isinstance(constant, tuple)
+        if constant != constant:
+            continue
+        literal = lit(SIGNATURES[op].result, constant)
+        compared = app(random.choice(SQL), computed, literal)
+        meant = preimage(compared.op, computed, literal)
+        if meant is not None:
+            truth = evaluate(compared, row)
+            assert evaluate(meant, row) is truth, (compared, row)
+            seen[truth] += 1
+    assert min(seen[x] for x in (True, False, None)) > 0
+
+
+@pytest.mark.random
+def test_pythons_comparisons_of_the_argument() -> None:
+    """Of values that are there, NaN among them, of which no comparison is true."""
+    random, changed, amount_of = Random(3), 0, amount(4000)
+    for _ in range(amount_of):
+        op = random.choice([o for o in PREIMAGES if o is not Op.TEXT_CONCAT])
+        sort = SIGNATURES[op].arguments[0]
+        computed = random.choice(applications(op, Var(Scope.ROW, "v", sort)))
+        row = {(Scope.ROW, "v"): value(random, sort)}
+        constant = value(random, SIGNATURES[op].result)
+        assert not isinstance(constant, tuple)
+        sides: list[Term] = [computed, lit(SIGNATURES[op].result, constant)]
+        random.shuffle(sides)
+        compared = app(random.choice(PYTHON), *sides)
+        try:
+            truth = evaluate(compared, row)
+        except Undefined:
+            continue
+        direct = of_arguments(compared)
+        changed += direct != compared
+        assert evaluate(direct, row) is truth, (compared, row)
+    assert changed > amount_of // 4
+
+
+@pytest.mark.parametrize("op", [Op.TEXT_UPPER, Op.TEXT_LOWER], ids=lambda op: op.value)
+def test_all_texts_of_a_case(op: Op) -> None:
+    """Every text of up to three characters that has another case is among those of its case."""
+    meaning = FUNCTIONS[op]
+    for a in LETTERS:
+        for b in LETTERS:
+            for c in ("", *LETTERS):
+                found = texts_with(op, meaning(a + b + c))
+                assert found is None or a + b + c in found
+    assert texts_with(op, "aB") == []
+
+
+def test_no_character_beyond_these_has_a_case() -> None:
+    for code in range(CASELESS, sys.maxunicode + 1):
+        assert chr(code).lower() == chr(code).upper() == chr(code)
+
+
+def test_a_long_text_without_a_preimage_is_known_at_once() -> None:
+    assert texts_with(Op.TEXT_UPPER, "A" * 500 + "a") == []
+    assert texts_with(Op.TEXT_UPPER, "A" * 500) is None
+
+
+def test_functions_stay_between_their_ends() -> None:
+    random = Random(5)
+    for op, (low, high) in EXTENTS.items():
+        for _ in range(300):
+            sort = SIGNATURES[op].arguments[0]
+            given = ("a",) * len(SIGNATURES[op].parameters)
+            assert low <= FUNCTIONS[op](value(random, sort), *given) <= high
+
+
+def test_the_calendar_goes_on() -> None:
+    assert civil(0) == (1970, 1, 1)
+    assert civil(first_day(0)) == (0, 1, 1)
+    for year in (-5_877_641, -1, 1, 1900, 2000, 9999, 10_000, 5_881_580):
+        assert civil(first_day(year)) == (year, 1, 1)
+        assert civil(first_day(year) - 1) == (year - 1, 12, 31)
+
+
+PATTERNS = [
+    (r"ERR\d+", 0, "ERR", "ERR"),
+    (r"^ab+c", 0, "ab", "ab"),
+    (r"(foo|bar)baz", 0, "", "baz"),
+    (r"(?:ab)(cd)?e", 0, "ab", "ab"),
+    (r"x{2,}", 0, "x", "x"),
+    (r"a*b", 0, "", "b"),
+    (r"ab", re.IGNORECASE, "", ""),
+    (r"(?i)ab", 0, "", ""),
+    (r"(?i:ab)c", 0, "", "c"),
+    (r"a # b", re.VERBOSE, "a", "a"),
+    (r".*\.csv", 0, "", ".csv"),
+    (r"", 0, "", ""),
+]
+
+
+@pytest.mark.parametrize(("pattern", "flags", "first", "inside"), PATTERNS)
+def test_what_a_pattern_needs(pattern: str, flags: int, first: str, inside: str) -> None:
+    assert patterns.beginning(pattern, flags) == first
+    assert patterns.part(pattern, flags) == inside
+
+
+@pytest.mark.parametrize(("pattern", "flags", "first", "inside"), PATTERNS)
+def test_what_follows_from_a_match(pattern: str, flags: int, first: str, inside: str) -> None:
+    random, text, fits = Random(pattern), Var(Scope.ROW, "s", STRING), 0
+    where = app(Op.TEXT_MATCHES, text, string_lit(pattern), lit(INT, int(flags)))
+    follows = consequence(where)
+    assert (follows is None) == (not first and not inside)
+    pieces = ["ERR", "12", "ab", "AB", "b", "c", "cd", "foo", "baz", "xx", "e", ".csv", "a"]
+    for _ in range(2000):
+        row = {(Scope.ROW, "s"): "".join(random.choices(pieces, k=random.randrange(1, 4)))}
+        if evaluate(where, row):
+            fits += 1
+            assert follows is None or evaluate(follows, row) is True, row
+    assert fits
