@@ -365,8 +365,8 @@ ENTRIES = [
         "tag string",
         {},
         lift="hard",
-        declined="unknown-call",
-        because="the method .split() of a value of type string",
+        declined="row-count",
+        because="a column with exactly one value is supported",
     ),
     Entry(
         "P04",

@@ -30,7 +30,7 @@ class Fold:
 
 class Formatted(Fold):
     def reduce(self, acc: Any, row: Any) -> Any:
-        return acc + 1 if f"{row['name']}" == "a" else acc
+        return acc + 1 if f"{row['name']:>3}" == "a" else acc
 
 
 class Imports(Fold):
@@ -75,7 +75,7 @@ class Repeats(Fold):
 
 class Measures(Fold):
     def reduce(self, acc: Any, row: Any) -> Any:
-        return acc + 1 if len(row["name"]) > 3 else acc
+        return acc + 1 if len(row["score"]) > 3 else acc
 
 
 def first_high(score: Any) -> Any:
@@ -116,7 +116,7 @@ def doubled(score: pd.Series) -> pd.Series:
 @pytest.mark.parametrize(
     ("fold", "code", "parts"),
     [
-        (Formatted, "unsupported-expression", ["(f-string) is not read", "in a column below"]),
+        (Formatted, "unsupported-expression", ["a format", "is not read", "in a column below"]),
         (Imports, "unsupported-statement", ["importing json inside the function", "outside"]),
         (Opens, "unsupported-statement", ["a with block"]),
         (Remainder, "unsupported-operation", ["% is unsupported on floats", "column below"]),
@@ -124,7 +124,7 @@ def doubled(score: pd.Series) -> pd.Series:
         (NoSuchColumn, "unknown-column", ["no column qty: there are name, score, n"]),
         (Either, "mixed-types", ["string", "int", "initialize it with None"]),
         (Repeats, "nested-loop", ["while", "loop over the rows"]),
-        (Measures, "unsupported-operation", ["the length of a value of type string", "column"]),
+        (Measures, "unsupported-operation", ["the length of a value of type float", "column"]),
         (first_high, "early-exit", ["let the loop run to its end"]),
         (last_high, "maybe-unbound", ["last may not have a value here", "assign it first"]),
         (of_arrays, "unknown-loop", [".to_numpy()", "itertuples(index=False)"]),

@@ -57,9 +57,21 @@ def test_what_is_not_followed_is_refused(query: str) -> None:
     assert found.code == "unsupported-expression", str(found)
 
 
-def test_texts_that_are_made_are_refused() -> None:
-    found = refused(["k = 1"], "len(pdf.query(f'v > {k}'))", "v double", "bigint")
-    assert found.code == "unsupported-expression"
+def test_texts_that_depend_on_rows_are_refused() -> None:
+    found = refused(["k = pdf.v.max()"], "len(pdf.query(f'v > {k}'))", "v bigint", "bigint")
+    assert found.code == "unsupported-operation", str(found)
+
+
+def above_ten(pdf: pd.DataFrame) -> pd.DataFrame:
+    limit = 10
+    part = pdf.query(f"amount > {limit}")
+    return pd.DataFrame({"g": [pdf["g"].iloc[0]], "n": [len(part)]})
+
+
+def test_a_text_that_is_made_of_constants() -> None:
+    schema, returns = "g string, amount bigint", "g string, n bigint"
+    found = synthesize(above_ten, "n > 0", schema=schema, returns=returns, keys="g")
+    assert found.prefilter == "amount > 10"
 
 
 def paid(pdf: pd.DataFrame) -> pd.DataFrame:

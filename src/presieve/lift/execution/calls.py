@@ -15,11 +15,13 @@ from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.forms import Pure
 from presieve.lift.models import registry
 from presieve.lift.models.builtins import (
+    calendar,
     decimals,
     dicts,
     functions,
     lists,
     mathematics,
+    patterns,
     records,
     sets,
     strings,
@@ -40,7 +42,8 @@ from presieve.lift.python.callables import is_known, is_method
 from presieve.lift.values.symbolic import Known, ListV, SetV, Value, describe
 
 MODELS = (
-    *(comprehensions, decimals, dicts, functions, lists, mathematics, records, sets, strings),
+    *(calendar, comprehensions, decimals, dicts, functions, lists, mathematics, patterns),
+    *(records, sets, strings),
     *(assign, dataframe, elementwise, pandas_functions, series_methods, tables, top_k),
     *(value_counts, arrays, compute, results),
 )

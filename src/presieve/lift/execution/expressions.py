@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from presieve.ir.ops import negate
+from presieve.ir.sorts import STRING
 from presieve.ir.terms import FALSE, TRUE, Lit, Term
 from presieve.lift.execution import (
     calls,
@@ -17,7 +18,7 @@ from presieve.lift.execution import (
     inlining,
 )
 from presieve.lift.execution.state import Comparison, Flow, Machine, Operation
-from presieve.lift.models.builtins import dicts, lists, records, sets
+from presieve.lift.models.builtins import calendar, dicts, lists, records, sets, strings
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.pandas import dataframe, datetimes, series, value_counts
@@ -37,6 +38,7 @@ from presieve.lift.values.symbolic import (
     OptTupleV,
     Scalar,
     SetV,
+    SplitV,
     TupleV,
     Unbound,
     Value,
@@ -145,6 +147,8 @@ def _evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
             return calls.call(m, node, flow)
         case ast.NamedExpr():
             return _named(m, node, flow)
+        case ast.JoinedStr():
+            return strings.formatted(m, node, flow)
         case ast.ListComp() | ast.DictComp():
             return comprehensions.comprehension(m, node, flow)
         case _:
@@ -170,7 +174,9 @@ def combined(operation: Operation) -> Value:
     if isinstance(op, ast.Add) and isinstance(found, ListV | GrowingV):
         if isinstance(more, ListV | GrowingV):
             return growing_lists.concatenated(found, more)
-    return binary(operation)
+    pair = operation._replace(left=m.force(found, flow), right=m.force(more, flow))
+    days = calendar.difference(pair)
+    return days or strings.sum_of(pair) or binary(operation)
 
 
 def _name(m: Machine, name: str, flow: Flow, node: ast.expr) -> Value:
@@ -315,6 +321,9 @@ def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.exp
         if found is None:
             raise m.decline("unknown-name", f"{value.name}.{name} is not known", node)
         return found
+    field = calendar.attribute(m, flow, m.force(value, flow), name, node)
+    if field is not None:
+        return field
     found = dataframe.attribute_of(m, flow, value, name, node)
     return attribute(m, value, name, node) if found is None else found
 
@@ -322,6 +331,11 @@ def _attribute(m: Machine, owner: ast.expr, name: str, flow: Flow, node: ast.exp
 def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: ast.expr) -> Value:
     value = evaluate(m, owner, flow)
     if isinstance(index, ast.Slice):
+        text = m.force(value, flow)
+        if isinstance(text, Scalar) and text.base == STRING:
+            part = strings.sliced(m, flow, text, index, node)
+            if part is not None:
+                return part
         found = lists.part(m, flow, value, index)
         if found is not None:
             return found
@@ -351,6 +365,12 @@ def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) ->
         return heap.item(m, flow, value, key, node)
     if isinstance(value, CountsV):
         return dicts.count(m, flow, value, key, node)
+    if isinstance(value, SplitV):
+        return strings.part_at(m, flow, value, key, node)
+    if isinstance(value, Scalar) and value.base == STRING:
+        letter = strings.character(m, flow, value, key, node)
+        if letter is not None:
+            return letter
     key = heap.frozen(m, flow, key, node, set())
     found = dataframe.item_of(m, flow, value, key, node)
     return subscript(m, value, key, node) if found is None else found

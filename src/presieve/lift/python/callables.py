@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from types import ModuleType
 
 from presieve.lift.execution.captured import is_container
@@ -30,11 +31,13 @@ def _is_module(value: Value) -> bool:
 
 
 def _is_constant(m: Machine, name: str) -> bool:
-    """Whether a name leads to a text, number or container from outside of the function."""
+    """Whether a name leads to a text, number, container or pattern from outside of the function."""
     if not any(name in scope for scope in (m.names.closure, m.names.globals)):
         return False
     value = m.names.resolve(name)
-    return not isinstance(value, Known) or is_container(value)
+    if not isinstance(value, Known):
+        return True
+    return is_container(value) or type(value.target) is re.Pattern
 
 
 def is_method(m: Machine, node: ast.expr, flow: Flow) -> bool:

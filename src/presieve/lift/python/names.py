@@ -36,7 +36,7 @@ from presieve.semantics.values import days_of, microseconds_of, text_of, units_o
 
 MODULES = (
     *("math", "datetime", "decimal", "pandas", "numpy", "dataclasses"),
-    *("pyarrow", "pyarrow.compute", "collections", "heapq", "_heapq"),
+    *("pyarrow", "pyarrow.compute", "collections", "heapq", "_heapq", "re"),
 )
 """Modules whose functions and constants may be known."""
 

@@ -46,6 +46,29 @@ class LengthV:
     there: tuple[Term, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class SplitV:
+    """What ``text.split(separator)`` gives. ``counted``: the number of parts is not bounded."""
+
+    text: Term
+    separator: Term
+    counted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MatchV:
+    """What a regular expression gives for a text: None unless it is ``there``."""
+
+    there: Term
+
+
+@dataclass(frozen=True, slots=True)
+class DaysV:
+    """A ``timedelta`` of whole days, the difference of two dates."""
+
+    days: Term
+
+
 GrowingKind = Literal["list", "heap", "deque"]
 Order: TypeAlias = tuple[str, str]
 """``<`` or ``>``, and of what: the text of a key function, or nothing for the items themselves."""

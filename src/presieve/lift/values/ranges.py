@@ -15,6 +15,7 @@ from typing import TypeAlias
 from presieve.ir.fold import Field
 from presieve.ir.sorts import INT, Decimal, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
+from presieve.semantics.preimages import EXTENTS
 from presieve.semantics.types import SchemaColumn, bounds
 
 MOST_ROWS = 2**47
@@ -30,6 +31,9 @@ class Extent:
     rows: int = MOST_ROWS
     values: Mapping[str, Interval] = field(default_factory=dict)
 
+
+_OF_PYTHON = {Op.DATE_YEAR: (1, 9999), Op.DATE_DAYS: (-719_162, 2_932_896)}
+"""Of dates that reached a function: Python has no others."""
 
 EVERYTHING = Extent()
 """Any data whatever."""
@@ -83,6 +87,8 @@ class Ranges:
             case App(Op.INT_FLOORDIV, (a, Lit(_, int() as divisor))) if divisor:
                 x = self.interval(a)
                 return None if x is None else _ordered(x[0] // divisor, x[1] // divisor)
+            case App(op, _):
+                return _OF_PYTHON.get(op) or EXTENTS.get(op)
         return None
 
 

@@ -42,15 +42,18 @@ from presieve.lift.python.shipped import attribute
 from presieve.lift.python.shipping import is_generated
 from presieve.lift.values.batches import BatchesV as BatchesV
 from presieve.lift.values.containers import CountsV as CountsV
+from presieve.lift.values.containers import DaysV as DaysV
 from presieve.lift.values.containers import DictV as DictV
 from presieve.lift.values.containers import GrowingV as GrowingV
 from presieve.lift.values.containers import LengthV as LengthV
 from presieve.lift.values.containers import ListV as ListV
 from presieve.lift.values.containers import MapV as MapV
+from presieve.lift.values.containers import MatchV as MatchV
 from presieve.lift.values.containers import Missing as Missing
 from presieve.lift.values.containers import PerhapsV as PerhapsV
 from presieve.lift.values.containers import RefV as RefV
 from presieve.lift.values.containers import SetV as SetV
+from presieve.lift.values.containers import SplitV as SplitV
 
 EXACT_INT = 2**53
 """Integers up to this magnitude are floats exactly."""
@@ -269,6 +272,9 @@ Value: TypeAlias = (
     | CountsV
     | SetV
     | BitsV
+    | SplitV
+    | MatchV
+    | DaysV
     | RefV
     | TableV
     | Unbound
@@ -372,6 +378,9 @@ _KINDS = {
     "CountsV": "a Counter",
     "SetV": "a set",
     "BitsV": "bit flags",
+    "SplitV": "the parts of a text",
+    "MatchV": "the match of a regular expression",
+    "DaysV": "a difference of dates",
     "RefV": "a list, dict or set",
     "TableV": "a table",
     "ArrowTableV": "a table of pyarrow",

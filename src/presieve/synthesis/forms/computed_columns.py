@@ -1,11 +1,12 @@
 """Untrusted. Computed columns: what a step computes from the row alone becomes a column.
 
 ``price * qty > 1000`` is no region of ``price`` or of ``qty``, nor is ``opened < closed``. The
-maximal float terms over one row, and its conditions that compare columns with each other, are
-therefore replaced by columns of their own, the smaller problem is solved as any other, and the
-columns are put back as Spark SQL. Where all columns have too many regions, conditions over several
-columns become columns, too. What holds for every value of such a column holds for those that it can
-have; the checker proves the result over the original columns anyway.
+maximal float terms over one row, its conditions that compare columns with each other, and what
+functions make of its values (``len(name)``) are therefore replaced by columns of their own, the
+smaller problem is solved as any other, and the columns are put back as Spark SQL. Where all columns
+have too many regions, conditions over several columns become columns, too. What holds for every
+value of such a column holds for those that it can have; the checker proves the result over the
+original columns anyway.
 
 Computed columns take combinations of values in the smaller problem that occur on no row of the
 original one, but for those that :mod:`presieve.synthesis.sampling.correlated` excludes. So strength
@@ -21,9 +22,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from presieve.ir.fold import Assumption, Column, Fold, Problem
+from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app, conjunction, negate
 from presieve.ir.pushdown import Pushdown, Witness
-from presieve.ir.sorts import BOOL, FLOAT, Option, strip
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, Sort, strip
 from presieve.ir.terms import SQL_FALSE, App, Lit, Op, Scope, Term, Var, float_lit, literal_value
 from presieve.ir.walk import replace_nodes, substitute, variables
 from presieve.semantics.assumptions import assumed
@@ -36,6 +38,7 @@ from presieve.synthesis.invariant.conditions import (
     only_tested,
     put_back,
     regrouped,
+    value_as_sql,
 )
 from presieve.synthesis.prefilter.bounds import with_bounds
 from presieve.synthesis.residual.needed import by_running
@@ -51,6 +54,13 @@ _AS_SQL = {
     Op.FLOAT_SUB: Op.SQL_FLOAT_SUB,
     Op.FLOAT_MUL: Op.SQL_FLOAT_MUL,
 }
+_TYPES: dict[Sort, str] = {
+    BOOL: "boolean",
+    INT: "int",
+    FLOAT: "double",
+    STRING: "string",
+    DATE: "date",
+}
 _EFFORT = Effort(seconds=1.0)
 """Of a question about strength."""
 
@@ -60,13 +70,18 @@ _NAN = float_lit(float("nan"))
 @dataclass(frozen=True, slots=True)
 class Computed:
     """A computed column: its variable in the smaller problem, what Python computes, the same in
-    Spark SQL, and the optional assumption that it is a number; None of a condition.
+    Spark SQL, and for arithmetic the optional assumption that it is a number.
     """
 
     variable: Var
     python: Term
     sql: Term
     number: Assumption | None
+
+    @property
+    def is_condition(self) -> bool:
+        """Whether it is a truth value."""
+        return self.variable.sort == BOOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +114,7 @@ class Derivation:
             pushdown = replace(pushdown, residual_witnesses=())
             return replace(result, problem=problem, pushdown=pushdown)
         space, groups = Space(problem), list[tuple[Table, State]]()
-        if all(c.number is None for c in self.computed):
+        if all(c.is_condition for c in self.computed):
             pushdown = self._strengthened(problem, result.pushdown.witnesses, pushdown)
             groups = self._originals(problem, Z3Solver()).groups(pushdown.residual_witnesses)
         conjuncts = by_running(space, pushdown.kind, pushdown.prefilter, pushdown.residual, groups)
@@ -148,11 +163,14 @@ def derive(problem: Problem, optional: Collection[str], code: str) -> Derivation
     computed = [c for i, t in enumerate(found) if (c := _computed(i, t, code)) is not None]
     compared = dict.fromkeys(t for term in terms for t in conditions(term, tested))
     computed += [c for i, t in enumerate(compared) if (c := _condition(i, t)) is not None]
+    *steps, raises = _replaced(terms, computed)
+    called = dict.fromkeys(t for term in (*steps, raises) for t in _functions(term))
+    functions = [c for i, t in enumerate(called) if (c := _function(i, t)) is not None]
+    computed += functions
     if not computed:
         return None
-    views = {c.python: _view(c) for c in computed}
-    fields = tuple(replace(f, step=replace_nodes(f.step, views.get)) for f in fold.fields)
-    raises = replace_nodes(fold.step_raises, views.get)
+    *steps, raises = _replaced((*steps, raises), functions)
+    fields = tuple(replace(f, step=s) for f, s in zip(fold.fields, steps, strict=True))
     read = {v for v in variables(*(f.step for f in fields), raises) if v.scope is Scope.ROW}
     kept = [
         a for a in problem.assumptions if a.code not in optional or set(variables(a.term)) <= read
@@ -178,7 +196,13 @@ def _tested(problem: Problem) -> frozenset[Var]:
 
 def _meanings(computed: Iterable[Computed]) -> dict[Var, Term]:
     """What the conditions among the columns say of an original row."""
-    return {c.variable: app(Op.SQL_IS_TRUE, c.sql) for c in computed if c.number is None}
+    return {c.variable: app(Op.SQL_IS_TRUE, c.sql) for c in computed if c.is_condition}
+
+
+def _replaced(terms: Sequence[Term], computed: Iterable[Computed]) -> list[Term]:
+    """The terms with these columns for what they stand for."""
+    views = {c.python: _view(c) for c in computed}
+    return [replace_nodes(t, views.get) for t in terms]
 
 
 def numbers(problem: Problem, optional: Collection[str], code: str) -> tuple[Assumption, ...]:
@@ -193,12 +217,32 @@ def _with_columns(fold: Fold, read: Collection[Var], computed: list[Computed]) -
         Column(
             c.variable.name,
             c.variable.sort,
-            "boolean" if c.number is None else "double",
+            _TYPES[strip(c.variable.sort)],
             hidden=not fold.hidden.isdisjoint(variables(c.python)),
         )
         for c in computed
     )
     return replace(fold, columns=(*columns, *new))
+
+
+def _functions(term: Term) -> Iterator[Term]:
+    """What functions make of the values of a row, as large as they come."""
+    found = variables(term)
+    if isinstance(term, App) and term.op in SIGNATURES and term.sort != BOOL:
+        if found and all(v.scope is Scope.ROW for v in found):
+            yield term
+            return
+    if isinstance(term, App):
+        for a in term.args:
+            yield from _functions(a)
+
+
+def _function(number: int, python: Term) -> Computed | None:
+    """A column that has a value also where an argument is none: then nobody asks for it."""
+    sql = value_as_sql(python)
+    if sql is None:
+        return None
+    return Computed(Var(Scope.ROW, f"$f{number}", python.sort), python, sql, None)
 
 
 def _maximal(term: Term) -> Iterator[Term]:

@@ -144,5 +144,5 @@ def _guarded(prefilter: Term) -> Term:
     for part in sql_conjuncts(prefilter):
         doubles = [v for v in variables(part) if strip(v.sort) == FLOAT]
         nan = [app(Op.SQL_IS_NAN, v) for v in doubles]
-        found.append(sql_disjunction([*sql_disjuncts(part), *nan]))
+        found.append(sql_disjunction(dict.fromkeys((*sql_disjuncts(part), *nan))))
     return sql_conjunction(found)

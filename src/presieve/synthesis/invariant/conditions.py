@@ -1,9 +1,10 @@
-"""Untrusted. Conditions of a step that compare columns of one row, grouping columns among them.
+"""Untrusted. Conditions of a step that compare columns of one row, grouping columns among them, or
+what functions make of them.
 
-``opened < closed`` is no region of either column. Such parts of a step, as large as they come, and
-what they are in Spark SQL; what compares one column with constants is left to regions, unless there
-are too many of these: then the columns of which nothing but conditions is made (``tested``) are
-not looked at one by one.
+``opened < closed`` is no region of either column, nor is ``len(name) > 3`` one of ``name``. Such
+parts of a step, as large as they come, and what they are in Spark SQL; what compares one column
+with constants is left to regions, unless there are too many of these: then the columns of which
+nothing but conditions is made (``tested``) are not looked at one by one.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction
 from presieve.ir.sorts import BOOL, FLOAT, Option, Tuple, strip
 from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, Var, literal_value
-from presieve.ir.walk import variables
+from presieve.ir.walk import subterms, variables
+from presieve.semantics.preimages import preimage
 from presieve.sql.emit import emit
 from presieve.sql.names import InexpressibleError
-from presieve.synthesis.prefilter.implied import OPPOSITE
+from presieve.synthesis.prefilter.implied import DIVIDED, OPPOSITE
 
 _COMPARED = {
     Op.PY_EQ: Op.SQL_EQ,
@@ -33,6 +36,9 @@ _INTEGERS = {
     Op.INT_MUL: Op.SQL_INT_MUL,
 }
 
+
+_CALLED = frozenset((*SIGNATURES, *DIVIDED))
+"""Functions of single values."""
 
 Tested: TypeAlias = frozenset[Var]
 """Columns whose comparisons with constants are conditions of this kind, too."""
@@ -125,10 +131,15 @@ def _parts(term: Term) -> Iterator[Term]:
 
 
 def _is_relation(term: Term) -> bool:
-    if not isinstance(term, App) or term.op not in _COMPARED:
+    """Whether it compares columns, or what a function makes of one."""
+    if not isinstance(term, App) or term.sort != BOOL:
+        return False
+    if term.op not in _COMPARED and term.op not in SIGNATURES:
         return False
     found = variables(term)
-    if len(found) < 2 or not {Scope.ROW} <= {v.scope for v in found} <= _COLUMNS:
+    if not {Scope.ROW} <= {v.scope for v in found} <= _COLUMNS:
+        return False
+    if len(found) < 2 and not any(t.op in _CALLED for t in subterms(term) if isinstance(t, App)):
         return False
     return as_sql(term) is not None
 
@@ -170,7 +181,9 @@ def as_sql(term: Term) -> Term | None:
         case App(op, (a, b)) if op in _COMPARED:
             return _comparison(op, a, b)
         case Var() | App(Op.GET, (Var(),)) if term.sort == BOOL:
-            return _value(term)
+            return value_as_sql(term)
+        case App(op, _) if op in SIGNATURES:
+            return value_as_sql(term)
     return None
 
 
@@ -187,9 +200,12 @@ def _plain(parts: list[Term]) -> Iterator[Term]:
 
 
 def _comparison(op: Op, a: Term, b: Term) -> Term | None:
-    left, right = _value(a), _value(b)
+    left, right = value_as_sql(a), value_as_sql(b)
     if left is None or right is None:
         return None
+    meant = preimage(_COMPARED[op], left, right)
+    if meant is not None and strip(left.sort) != FLOAT:
+        return meant
     compared = app(_COMPARED[op], left, right)
     if strip(left.sort) != FLOAT:
         return compared
@@ -201,8 +217,8 @@ def _comparison(op: Op, a: Term, b: Term) -> Term | None:
     return sql_conjunction([compared, app(Op.SQL_NOT, app(Op.SQL_IS_NAN, some))])
 
 
-def _value(term: Term) -> Term | None:
-    """A value that is there, in Spark SQL: NULL where it is not."""
+def value_as_sql(term: Term) -> Term | None:
+    """A value that is there, in Spark's operators: NULL where it is not."""
     match term:
         case Var(Scope.ROW | Scope.KEY, _, sort) if not isinstance(sort, Option | Tuple):
             return term
@@ -212,8 +228,15 @@ def _value(term: Term) -> Term | None:
             return v
         case Lit(_, value) if value is not None and literal_value(term) == literal_value(term):
             return term
+        case App(Op.INT_FLOORDIV | Op.INT_MOD as op, (a, Lit(_, int() as n) as by)) if n > 0:
+            number = value_as_sql(a)
+            return None if number is None else app(DIVIDED[op], number, by)
+        case App(op, args) if op in SIGNATURES:
+            values = [value_as_sql(a) for a in args]
+            known = [v for v in values if v is not None]
+            return app(op, *known) if len(known) == len(args) else None
         case App(op, (a, b)) if op in _INTEGERS:
-            left, right = _value(a), _value(b)
+            left, right = value_as_sql(a), value_as_sql(b)
             return None if left is None or right is None else app(_INTEGERS[op], left, right)
     return None
 
@@ -251,5 +274,6 @@ def put_back(term: Term, back: dict[Var, Term]) -> Term:
         case App(Op.SQL_OR, args):
             return sql_disjunction(put_back(a, back) for a in args)
         case App(op, args):
-            return app(op, *(put_back(a, back) for a in args))
+            whole = app(op, *(put_back(a, back) for a in args))
+            return preimage(op, *whole.args[:2]) or whole if op in _COMPARED.values() else whole
     return term

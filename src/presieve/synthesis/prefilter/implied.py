@@ -8,6 +8,7 @@ has no twin in Spark's operators counts as true.
 from __future__ import annotations
 
 from presieve.errors import SortError
+from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app, sql_conjunction, sql_conjuncts, sql_disjunction, sql_disjuncts
 from presieve.ir.sorts import FLOAT, INT, Option, strip
 from presieve.ir.terms import (
@@ -19,13 +20,16 @@ from presieve.ir.terms import (
     Term,
     Var,
     float_lit,
+    int_lit,
     lit,
     literal_value,
 )
-from presieve.ir.walk import variables
+from presieve.ir.walk import subterms, variables
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operators import Undefined
+from presieve.semantics.preimages import consequence, preimage
 from presieve.semantics.thresholds import MIRRORED
+from presieve.synthesis.prefilter.tightening import tightened
 
 _PYTHON = {
     Op.PY_EQ: Op.SQL_EQ,
@@ -35,6 +39,9 @@ _PYTHON = {
     Op.PY_GE: Op.SQL_GE,
 }
 _SPARK = frozenset((*_PYTHON.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
+DIVIDED = {Op.INT_FLOORDIV: Op.INT_QUOTIENT, Op.INT_MOD: Op.INT_REMAINDER}
+_COMPOSED = frozenset((Op.SOME, Op.GET, Op.INT_TO_FLOAT, *SIGNATURES))
+"""What a choice in an operand is taken out of, besides arithmetic."""
 OPPOSITE = {
     Op.SQL_LT: Op.SQL_GE,
     Op.SQL_GE: Op.SQL_LT,
@@ -49,6 +56,8 @@ _ARITHMETIC = {
     Op.FLOAT_SUB: Op.SQL_FLOAT_SUB,
     Op.FLOAT_MUL: Op.SQL_FLOAT_MUL,
 }
+_SUMS = frozenset((*_ARITHMETIC.values(), Op.SQL_FLOAT_DIV))
+"""Arithmetic that is Spark's already."""
 
 
 def implied(condition: Term, wanted: bool = True) -> Term:
@@ -82,6 +91,8 @@ def implied(condition: Term, wanted: bool = True) -> Term:
             return implied(inner, wanted)
         case App(op, args) if op in _PYTHON or op in _SPARK or op is Op.IS_NAN:
             return _atom(op, args, wanted)
+        case App(op, _) if op in SIGNATURES:
+            return _test(condition, wanted)
         case App(Op.SAME, (number, Lit() as zero)) if wanted and literal_value(zero) == 0:
             # Spark has one zero, and a scan has two, of which neither of these loses any.
             ends = ((Op.PY_GE, -0.0), (Op.PY_LE, 0.0))
@@ -99,6 +110,16 @@ def _not_true(inner: Term) -> Term:
         case App(Op.SQL_IS_NULL | Op.SQL_IS_NAN | Op.SQL_EQ_NULLSAFE, _):
             return implied(inner, False)
     return SQL_TRUE
+
+
+def _test(test: App, wanted: bool) -> Term:
+    """A function that gives a truth value."""
+    operand = _operand(test)
+    if operand is not None and _has_text(operand):
+        return operand if wanted else app(Op.SQL_NOT, operand)
+    value = _operand(test.args[0])
+    follows = None if value is None else consequence(app(test.op, value, *test.args[1:]))
+    return SQL_TRUE if follows is None or not wanted else follows
 
 
 def _cases(test: Term, then: Term, other: Term) -> Term:
@@ -145,8 +166,10 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
             null = _any([app(Op.SQL_IS_NULL, v) for v in variables(*operands)])
             return _negated(null) if not wanted else null
         case Op.IS_NAN | Op.SQL_IS_NAN:
-            test = app(Op.SQL_IS_NAN, operands[0])
+            test = app(Op.SQL_IS_NAN, _nan_of(operands[0]))
             return test if wanted else app(Op.SQL_NOT, test)
+        case Op.SQL_EQ_NULLSAFE if not all(map(_has_text, operands)):
+            return SQL_TRUE
         case Op.SQL_EQ_NULLSAFE:
             return app(op, *operands) if wanted else app(Op.SQL_NOT, app(op, *operands))
     if none:
@@ -155,9 +178,15 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     spark = _PYTHON.get(op, op)
     if isinstance(left, Lit):
         left, right, spark = right, left, MIRRORED[spark]
+    meant = preimage(spark, left, right)
+    if meant is not None:
+        found = implied(meant, wanted)
+        return _without_nan(op, left, found, wanted) if strip(left.sort) == FLOAT else found
     whole = _solved(spark, left, right, wanted)
     if whole is not None:
         return whole
+    if not all(map(_has_text, operands)):
+        return SQL_TRUE
     if op in _PYTHON and strip(left.sort) == FLOAT:
         return _python_floats(spark, left, right, wanted)
     if wanted:
@@ -167,16 +196,43 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     return app(Op.SQL_NOT, app(spark, left, right))
 
 
+def _without_nan(op: Op, left: Term, found: Term, wanted: bool) -> Term:
+    """A condition on the argument of a function of doubles, where NaN gives NaN."""
+    nan = app(Op.SQL_IS_NAN, _nan_of(left))
+    if op not in _PYTHON:
+        return found
+    return _all([found, app(Op.SQL_NOT, nan)]) if wanted else _any([found, nan])
+
+
+def _nan_of(operand: Term) -> Term:
+    """What is NaN where this is."""
+    while isinstance(operand, App) and operand.op in (Op.FLOAT_SQRT, Op.FLOAT_ROUND):
+        operand = operand.args[0]
+    return operand
+
+
+def _has_text(term: Term) -> bool:
+    """Whether Spark has all functions that are called in it, and none is calculated with."""
+    parts = [t for t in subterms(term) if isinstance(t, App)]
+    called = [t for t in parts if t.op in SIGNATURES]
+    sums = [t for t in parts if t.op in _SUMS]
+    return all(SIGNATURES[t.op].is_sql for t in called) and not (called and sums)
+
+
 def _python_floats(spark: Op, left: Term, right: Term, wanted: bool) -> Term:
     """To Python no comparison with NaN is true; to Spark it is above all numbers, and itself."""
+    if left == right and spark is Op.SQL_EQ:
+        there = [app(Op.SQL_NOT, app(Op.SQL_IS_NULL, v)) for v in variables(left)]
+        nan = app(Op.SQL_IS_NAN, left)
+        return _all([*there, app(Op.SQL_NOT, nan)]) if wanted else nan
     maybe = [o for o in (left, right) if not isinstance(o, Lit)]
-    nan = [app(Op.SQL_IS_NAN, o) for o in maybe]
+    nans = [app(Op.SQL_IS_NAN, o) for o in maybe]
     if wanted:
-        number = [] if spark in (Op.SQL_LT, Op.SQL_LE, Op.SQL_EQ) and right not in maybe else nan
+        number = [] if spark in (Op.SQL_LT, Op.SQL_LE, Op.SQL_EQ) and right not in maybe else nans
         return _all([app(spark, left, right), *(app(Op.SQL_NOT, n) for n in number)])
     if spark in OPPOSITE:
-        return _any([app(OPPOSITE[spark], left, right), *nan])
-    return _any([app(Op.SQL_NOT, app(spark, left, right)), *nan])
+        return _any([app(OPPOSITE[spark], left, right), *nans])
+    return _any([app(Op.SQL_NOT, app(spark, left, right)), *nans])
 
 
 def _solved(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
@@ -188,6 +244,10 @@ def _solved(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
     if line is None or not isinstance(bound, int):
         return None
     v, a, b = line
+    if isinstance(v, App):
+        scaled = _scaled(op, (v, a, b), bound)
+        meant = None if scaled is None else preimage(*scaled)
+        return None if meant is None else implied(meant, wanted)
     if not wanted and op is not Op.SQL_EQ:
         op = OPPOSITE[op]
         wanted = True
@@ -204,13 +264,24 @@ def _solved(op: Op, left: Term, right: Term, wanted: bool) -> Term | None:
     return app(op, v, lit(INT, limit))
 
 
-def _line(term: Term) -> tuple[Var, int, int] | None:
-    """``a * v + b`` with one variable, a not zero."""
+def _scaled(op: Op, line: tuple[Term, int, int], bound: int) -> tuple[Op, Term, Lit] | None:
+    """``a * v + b < c``, where a is 1 or -1, as a comparison of v."""
+    v, a, b = line
+    if abs(a) != 1:
+        return None
+    return op if a > 0 else MIRRORED[op], v, int_lit(a * (bound - b))
+
+
+def _line(term: Term) -> tuple[Var | App, int, int] | None:
+    """``a * v + b`` with one variable, or one function of it, a not zero."""
     match term:
         case Var():
             return term, 1, 0
+        case App(op, _) if op in SIGNATURES:
+            return term, 1, 0
         case App(Op.SQL_INT_ADD | Op.SQL_INT_SUB | Op.SQL_INT_MUL as op, (x, y)):
-            if isinstance(x, Lit) and op is not Op.SQL_INT_SUB:
+            turned = isinstance(x, Lit)
+            if isinstance(x, Lit):
                 x, y = y, x
             inner = _line(x)
             number = literal_value(y) if isinstance(y, Lit) else None
@@ -219,7 +290,9 @@ def _line(term: Term) -> tuple[Var, int, int] | None:
             v, a, b = inner
             if op is Op.SQL_INT_MUL:
                 return (v, a * number, b * number) if number else None
-            return v, a, b + (number if op is Op.SQL_INT_ADD else -number)
+            if op is Op.SQL_INT_ADD:
+                return v, a, b + number
+            return (v, -a, number - b) if turned else (v, a, b - number)
     return None
 
 
@@ -231,7 +304,7 @@ def _choice(term: Term) -> tuple[Term, Term, Term] | None:
     match term:
         case App(Op.ITE, (test, then, other)):
             return test, then, other
-        case App(op, args) if op in _ARITHMETIC or op in (Op.SOME, Op.GET, Op.INT_TO_FLOAT):
+        case App(op, args) if op in _ARITHMETIC or op in _COMPOSED:
             for i, arg in enumerate(args):
                 found = _choice(arg)
                 if found is not None:
@@ -269,6 +342,18 @@ def _operand(term: Term) -> Term | None:
             left, right = _operand(x), _operand(y)
             if left is not None and right is not None:
                 return app(_ARITHMETIC[op], left, right)
+        case App(op, _) if op in _SUMS:
+            return term
+        case App(Op.FLOAT_DIV, (x, Lit() as divisor)) if literal_value(divisor) != 0:
+            number = _operand(x)
+            return None if number is None else app(Op.SQL_FLOAT_DIV, number, divisor)
+        case App(Op.INT_FLOORDIV | Op.INT_MOD as op, (x, Lit(_, int() as n) as by)) if n > 0:
+            number = _operand(x)
+            return None if number is None else app(DIVIDED[op], number, by)
+        case App(op, args) if op in SIGNATURES:
+            operands = [_operand(a) for a in args]
+            if None not in operands:
+                return app(op, *(o for o in operands if o is not None))
     return None
 
 
@@ -310,7 +395,8 @@ def _all(parts: list[Term]) -> Term:
     options = [[d for d in sql_disjuncts(c) if d not in _opposites(kept)] for c in kept]
     if not all(options):
         return SQL_FALSE
-    return sql_conjunction(dict.fromkeys(sql_disjunction(o) for o in options))
+    whole = tightened(list(dict.fromkeys(sql_disjunction(o) for o in options)))
+    return SQL_FALSE if SQL_FALSE in whole else sql_conjunction(whole)
 
 
 def _opposites(terms: list[Term]) -> set[Term]:
@@ -337,6 +423,11 @@ def _not_null(term: Term) -> tuple[Var, ...]:
             return tuple(variables(*args))
         case App(Op.SQL_IS_NAN, (Var() as v,)):
             return (v,)
+        case App(Op.SQL_NOT, (App(op, args),)) | App(op, args) if op in SIGNATURES:
+            return tuple(variables(*args))
+        case App(Op.SQL_OR, parts):
+            alike = set.intersection(*(set(_not_null(p)) for p in parts))
+            return tuple(v for v in variables(term) if v in alike)
     return ()
 
 

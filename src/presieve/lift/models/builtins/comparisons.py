@@ -10,8 +10,28 @@ import ast
 
 from presieve.errors import DeclineSignal
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, TEXTS, TIMESTAMP, TIMESTAMP_NTZ, Decimal
-from presieve.ir.terms import FALSE, TRUE, Lit, Op, Term, float_lit, int_lit, literal_value
+from presieve.ir.sorts import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    STRING,
+    TEXTS,
+    TIMESTAMP,
+    TIMESTAMP_NTZ,
+    Decimal,
+)
+from presieve.ir.terms import (
+    FALSE,
+    TRUE,
+    Lit,
+    Op,
+    Term,
+    float_lit,
+    int_lit,
+    literal_value,
+    string_lit,
+)
 from presieve.lift.execution import growing_lists
 from presieve.lift.execution.state import Comparison, Flow, Machine
 from presieve.lift.models.builtins.arithmetic import exact_as_float
@@ -35,6 +55,7 @@ from presieve.lift.values.symbolic import (
     LengthV,
     ListV,
     MapV,
+    MatchV,
     NoneV,
     NullableV,
     OptTupleV,
@@ -50,7 +71,8 @@ from presieve.lift.values.symbolic import (
     is_tagged,
     without_tag,
 )
-from presieve.semantics.build import and_, as_float, as_int, folded, get, is_none, or_
+from presieve.semantics.build import and_, applied, as_float, as_int, folded, get, is_none, or_
+from presieve.semantics.preimages import of_arguments
 
 _ORDER: dict[type[ast.cmpop], Op] = {
     ast.Lt: Op.PY_LT,
@@ -86,6 +108,8 @@ def truth(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Term:
             return TRUE if items else FALSE
         case OptTupleV(present, items):
             return present if items else FALSE
+        case MatchV(there):
+            return flow.decided(there)
         case GrowingV():
             return flow.decided(growing_lists.nonempty(value))
         case LengthV(there):
@@ -153,6 +177,9 @@ def compare(comparison: Comparison) -> Term:
             return flow.decided(equal(m, left, right, node))
         case ast.NotEq():
             return flow.decided(negate(equal(m, left, right, node)))
+        case ast.In() | ast.NotIn() if isinstance(right, Scalar) and right.base == STRING:
+            found = _part_of(m, flow, left, right, node)
+            return flow.decided(found if isinstance(op, ast.In) else negate(found))
         case ast.In() | ast.NotIn():
             found = member_of(m, left, right, node)
             return flow.decided(found if isinstance(op, ast.In) else negate(found))
@@ -219,7 +246,7 @@ def _is_nothing(value: Value) -> Term:
             return is_none(term)
         case TupleV() | ListV() | GrowingV() | DictV() | MapV() | SetV() | BitsV():
             return FALSE
-        case OptTupleV(present, _):
+        case OptTupleV(present, _) | MatchV(present):
             return negate(present)
     raise DeclineSignal("unsupported-operation", f"comparing {describe(value)} with None")
 
@@ -256,7 +283,7 @@ def _compared(m: Machine, op: Op, a: Scalar, b: Scalar, node: ast.AST) -> Term |
     if _is_decimal(a.term) or _is_decimal(b.term):
         return compare_decimals(m, op, a, b, node)
     pair = _of_one_sort(m, a, b, node)
-    return None if pair is None else folded(app(op, *pair))
+    return None if pair is None else of_arguments(folded(app(op, *pair)))
 
 
 def _of_one_sort(m: Machine, a: Scalar, b: Scalar, node: ast.AST) -> tuple[Term, Term] | None:
@@ -310,6 +337,16 @@ def member_of(m: Machine, value: Value, among: Value, node: ast.AST) -> Term:
         found = or_(*(equal(m, present, item, node) for item in items))
         return and_(negate(is_none(value.term)), found)
     return or_(*(equal(m, value, item, node) for item in items))
+
+
+def _part_of(m: Machine, flow: Flow, part: Value, text: Scalar, node: ast.AST) -> Term:
+    """``part in text`` of a constant."""
+    found, within = constant_of(part, STRING), m.scalar(flow, text, node).term
+    if found is None:
+        raise m.decline("unsupported-expression", f"{describe(part)} in a text", node)
+    if not found:
+        return TRUE
+    return applied(Op.TEXT_CONTAINS, within, string_lit(str(found)))
 
 
 def _hit(m: Machine, value: Value, item: Value, node: ast.AST) -> Term:

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import cast
 
-from presieve.ir.sorts import BOOL, DATE, INT, STRING, TIMESTAMP_NTZ
-from presieve.ir.terms import Lit, int_lit, literal_value, string_lit
+from presieve.ir.ops import app
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ
+from presieve.ir.terms import Lit, Op, int_lit, literal_value
 from presieve.lift.execution import captured, growing_lists
 from presieve.lift.execution.fields import rows_of
 from presieve.lift.execution.state import Call, Comparison
-from presieve.lift.models.builtins import sets
+from presieve.lift.models.builtins import mathematics, sets, strings
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
 from presieve.lift.models.pandas import top_k
 from presieve.lift.models.pandas.timestamps import CALENDAR
@@ -29,13 +30,13 @@ from presieve.lift.values.symbolic import (
     FrameV,
     GrowingV,
     ListV,
-    NoneV,
     NullableV,
     PartV,
     Scalar,
     SeriesV,
     SetV,
     SizeV,
+    SplitV,
     TopV,
     Traits,
     TupleV,
@@ -44,7 +45,7 @@ from presieve.lift.values.symbolic import (
     describe,
     is_tagged,
 )
-from presieve.semantics.build import as_int, get, is_none, ite
+from presieve.semantics.build import applied, as_int, get, is_none
 
 
 @function("builtins.min", "builtins.max")
@@ -63,8 +64,8 @@ def extreme(call: Call) -> Value:
 
 @function("builtins.len", arguments=1)
 def length(call: Call) -> Value:
-    """``len`` of the group, of its columns and parts, and of lists, tuples, dicts and sets whose
-    members are known.
+    """``len`` of a text, of the group, of its columns and parts, and of lists, tuples, dicts and
+    sets whose members are known.
     """
     m, flow, _, (of,), _, node = call
     outer = captured.length(of)
@@ -73,6 +74,12 @@ def length(call: Call) -> Value:
     match flow.opened(m.force(of, flow)):
         case SetV() as found:
             return sets.size(m, found, node)
+        case Scalar() as text if text.base == STRING:
+            term = m.scalar(flow, text, node).term
+            return Scalar(applied(Op.TEXT_LENGTH, term))
+        case SplitV(text, separator, True):
+            number = app(Op.TEXT_COUNT, text, separator)
+            return Scalar(app(Op.INT_ADD, number, int_lit(1)))
         case SeriesV() | FrameV() | ArrowColumnV():
             return m.force(SizeV(), flow)
         case VectorV(_, rows) | PartV(_, rows) | ArrayV(_, rows) | BatchV(_, rows):
@@ -111,7 +118,7 @@ def make_dict(_: Call) -> Value:
 
 @function("builtins.int", arguments=1)
 def make_int(call: Call) -> Value:
-    """``int`` of an integer, a boolean or a constant string. NaN raises, as in Python."""
+    """``int`` of a number, a boolean or a constant string. NaN raises, as in Python."""
     m, flow, _, (of,), _, node = call
     forced = m.force(of, flow)
     if isinstance(forced, NullableV):
@@ -122,6 +129,8 @@ def make_int(call: Call) -> Value:
     value = m.scalar(flow, forced, node)
     if isinstance(value.term, Lit) and value.base == STRING:
         return _int_of_text(call, str(literal_value(value.term)))
+    if value.base == FLOAT:
+        return mathematics.whole(call, Op.FLOAT_TRUNC, value)
     if value.base not in (BOOL, INT):
         raise call.decline("unsupported-operation", f"int() of {describe(value)} is not read")
     return Scalar(as_int(value.term), Traits(literal=value.traits.literal))
@@ -144,14 +153,8 @@ def make_bool(call: Call) -> Value:
 
 @function("builtins.str", arguments=1)
 def make_str(call: Call) -> Value:
-    """``str`` of a string or None."""
-    value = call.m.force(call.args[0], call.flow)
-    none = string_lit("None")
-    if isinstance(value, NoneV):
-        return Scalar(none)
-    if not isinstance(value, Scalar) or value.base != STRING:
-        raise call.decline("unsupported-operation", f"str() of {describe(value)} is not read")
-    return Scalar(ite(is_none(value.term), none, get(value.term)))
+    """``str`` of a string, an integer, a boolean or None."""
+    return strings.written(call.m, call.flow, call.args[0], call.node)
 
 
 @function("datetime.date", "datetime.datetime", "pandas.Timestamp")

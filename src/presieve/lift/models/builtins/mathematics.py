@@ -1,16 +1,23 @@
-"""Trusted. Numbers: ``float()``, ``abs()`` and functions of Python's module ``math``."""
+"""Trusted. Numbers: ``float()``, ``abs()``, ``round()`` and functions of the module ``math``."""
 
 from __future__ import annotations
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
-from presieve.ir.terms import FALSE, Lit, Op, float_lit, literal_value
+from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value
 from presieve.lift.execution.state import Call
 from presieve.lift.models.builtins.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.registry import function
-from presieve.lift.values.symbolic import PLAIN, NullableV, Scalar, Traits, describe
-from presieve.semantics.build import as_int, is_none, or_
+from presieve.lift.values.symbolic import (
+    PLAIN,
+    NullableV,
+    Scalar,
+    Traits,
+    constant_of,
+    describe,
+)
+from presieve.semantics.build import applied, as_int, folded, is_none, or_
 
 
 @function("builtins.float", arguments=1)
@@ -58,8 +65,7 @@ def is_infinite(call: Call) -> Scalar:
     value = call.m.scalar(call.flow, call.args[0], call.node)
     if value.base != FLOAT:
         raise call.decline("unsupported-operation", f"isinf of {describe(value)}")
-    infinities = (float_lit(float("inf")), float_lit(float("-inf")))
-    return boolean(or_(*(app(Op.PY_EQ, value.term, i) for i in infinities)))
+    return boolean(_is_infinite(value.term))
 
 
 @function("math.isfinite", arguments=1)
@@ -80,3 +86,63 @@ def fabs(call: Call) -> Scalar:
 def make_absolute(call: Call) -> Scalar:
     """``abs`` of a number."""
     return absolute(call.m, call.flow, call.args[0], call.node)
+
+
+# --- whole numbers --------------------------------------------------------------------------------
+
+
+@function("math.floor", "math.ceil", "math.trunc", arguments=1)
+def made_whole(call: Call) -> Scalar:
+    """``math.floor``, ``ceil`` and ``trunc`` of a number. NaN and infinity raise."""
+    value = _number(call)
+    return value if value.base == INT else whole(call, _WHOLE[call.name], value)
+
+
+def whole(call: Call, op: Op, value: Scalar) -> Scalar:
+    """An integer that is made of a float."""
+    call.m.fail(call.flow, or_(app(Op.IS_NAN, value.term), _is_infinite(value.term)))
+    return Scalar(applied(op, value.term))
+
+
+@function("builtins.round", arguments=range(1, 3))
+def rounded(call: Call) -> Scalar:
+    """``round`` of a float, to so many digits after the point, and of an integer."""
+    value = _number(call)
+    if value.traits.numpy:
+        raise call.decline("numpy-scalar", "round of a numpy number: use round(float(...), ...)")
+    digits = constant_of(call.args[1], INT) if len(call.args) == 2 else 0
+    if not isinstance(digits, int) or digits < 0:
+        raise call.decline("unsupported-operation", "round to these digits is not read")
+    if value.base == INT:
+        return value
+    if value.traits.maybe_int:
+        raise call.decline("mixed-types", "round of what may be an integer: start it with 0.0")
+    near = applied(Op.FLOAT_ROUND, value.term, int_lit(digits))
+    if len(call.args) == 2:
+        return Scalar(near, Traits(maybe_nan=value.traits.maybe_nan))
+    return whole(call, Op.FLOAT_TRUNC, Scalar(near))
+
+
+@function("math.sqrt", arguments=1)
+def root(call: Call) -> Scalar:
+    """``math.sqrt`` of a number; of one below zero it raises."""
+    value = as_double(call)
+    call.m.fail(call.flow, folded(app(Op.PY_LT, value.term, float_lit(0.0))))
+    return Scalar(applied(Op.FLOAT_SQRT, value.term), Traits(maybe_nan=value.traits.maybe_nan))
+
+
+def _number(call: Call) -> Scalar:
+    value = call.m.scalar(call.flow, call.args[0], call.node)
+    if value.base == BOOL and not value.traits.numpy:
+        return Scalar(as_int(value.term), PLAIN)
+    if value.base not in (INT, FLOAT):
+        raise call.decline("unsupported-operation", f"{call.name} of {describe(value)}")
+    return value
+
+
+def _is_infinite(term: Term) -> Term:
+    ends = (float_lit(float("inf")), float_lit(float("-inf")))
+    return or_(*(folded(app(Op.PY_EQ, term, end)) for end in ends))
+
+
+_WHOLE = {"floor": Op.FLOAT_FLOOR, "ceil": Op.FLOAT_CEIL, "trunc": Op.FLOAT_TRUNC}

@@ -1,21 +1,46 @@
-"""Trusted. Methods of texts: of constants they are computed; a prefix is an interval of texts."""
+"""Trusted. Texts: methods, slices and f-strings; of constants they are computed.
+
+A prefix is an interval of texts. What is neither is a function of single values
+(:mod:`presieve.ir.functions`). Sources: the Python library reference, "Text Sequence Type".
+"""
 
 from __future__ import annotations
 
-from presieve.ir.ops import app
-from presieve.ir.sorts import INT, STRING
-from presieve.ir.terms import TRUE, Op, Term, string_lit
-from presieve.lift.execution.state import Call
+import ast
+from collections.abc import Callable
+
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, INT, STRING, Sort
+from presieve.ir.terms import TRUE, Lit, Op, Term, int_lit, string_lit
+from presieve.lift.execution.state import Call, Flow, Machine, Operation
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.registry import method
 from presieve.lift.python.names import constant
-from presieve.lift.values.symbolic import ListV, Scalar, TupleV, Value, constant_of
-from presieve.semantics.build import and_, or_
+from presieve.lift.values.symbolic import (
+    ListV,
+    NoneV,
+    Scalar,
+    SplitV,
+    TupleV,
+    Value,
+    constant_of,
+    describe,
+)
+from presieve.semantics import preimages
+from presieve.semantics.build import applied, folded, get, is_none, ite, or_
+from presieve.semantics.functions import WHITESPACE
+from presieve.semantics.preimages import of_arguments, two_valued
 
-_LAST = 0x10FFFF
 _LONGEST = 10_000
 """Characters of a constant that is computed."""
-_SURROGATES = range(0xD800, 0xE000)
+_PADDING = ("zfill", "ljust", "rjust", "center")
+_CASES = {"upper": Op.TEXT_UPPER, "lower": Op.TEXT_LOWER}
+_STRIPS = {"strip": Op.TEXT_STRIP, "lstrip": Op.TEXT_LSTRIP, "rstrip": Op.TEXT_RSTRIP}
+_WRITTEN: dict[Sort, Callable[[Term], Term]] = {
+    STRING: lambda text: text,
+    INT: lambda number: applied(Op.TEXT_OF_INT, number),
+    BOOL: lambda truth: ite(truth, string_lit("True"), string_lit("False")),
+}
 
 
 def _text(call: Call, owner: Value) -> Scalar | None:
@@ -25,17 +50,18 @@ def _text(call: Call, owner: Value) -> Scalar | None:
 
 @method(
     Scalar,
-    *("strip", "lstrip", "rstrip", "removeprefix", "removesuffix", "split", "replace"),
-    *("lower", "upper", "capitalize", "title", "casefold", "endswith", "zfill"),
+    *("rsplit", "splitlines", "partition", "rpartition", "capitalize", "title", "casefold"),
+    *("swapcase", "zfill", "ljust", "rjust", "center", "isdigit", "isalpha", "isalnum"),
+    *("isnumeric", "isdecimal", "isspace", "isupper", "islower", "removesuffix"),
     owner=_text,
 )
 def computed(call: Call, text: Scalar) -> Value | None:
-    """``text.strip()`` and the like of constants."""
+    """``text.title()`` and the like of constants."""
     name, zone = call.name, call.m.columns.zone
     plain = [constant_of(v, STRING, INT) for v in (text, *call.args)]
     if None in plain:
         return None
-    if name == "zfill" and any(isinstance(n, int) and n > _LONGEST for n in plain):
+    if name in _PADDING and any(isinstance(n, int) and n > _LONGEST for n in plain):
         raise call.decline("too-large", f"a string of more than {_LONGEST} characters")
     try:
         found = getattr(plain[0], name)(*plain[1:])
@@ -44,6 +70,229 @@ def computed(call: Call, text: Scalar) -> Value | None:
     if isinstance(found, list):
         return ListV(tuple(constant(x, name, zone) for x in found))
     return constant(found, name, zone)
+
+
+def _applied(op: Op, *args: Term) -> Scalar:
+    return Scalar(applied(op, *args))
+
+
+def _literals(call: Call) -> list[Lit] | None:
+    """The arguments, which are constant texts."""
+    found = [constant_of(a, STRING) for a in call.args]
+    return None if None in found else [string_lit(str(x)) for x in found]
+
+
+@method(Scalar, "upper", "lower", owner=_text)
+def cased(call: Call, text: Scalar) -> Value | None:
+    """``text.upper()`` and ``text.lower()``."""
+    if call.args:
+        return None
+    term = call.m.scalar(call.flow, text, call.node).term
+    return _applied(_CASES[call.name], term)
+
+
+@method(Scalar, "strip", "lstrip", "rstrip", owner=_text)
+def stripped(call: Call, text: Scalar) -> Value | None:
+    """``text.strip()``, ``lstrip`` and ``rstrip``, also of constant characters."""
+    characters = _literals(call)
+    if characters is None or len(characters) > 1:
+        return None
+    term = call.m.scalar(call.flow, text, call.node).term
+    return _applied(_STRIPS[call.name], term, *(characters or [string_lit(WHITESPACE)]))
+
+
+@method(Scalar, "replace", owner=_text)
+def replaced(call: Call, text: Scalar) -> Value | None:
+    """``text.replace(part, by)`` of constants."""
+    known = _literals(call)
+    if known is None or len(known) != 2 or not known[0].value:
+        return computed(call, text)
+    term = call.m.scalar(call.flow, text, call.node).term
+    return _applied(Op.TEXT_REPLACE, term, *known)
+
+
+@method(Scalar, "removeprefix", owner=_text)
+def without_prefix(call: Call, text: Scalar) -> Value | None:
+    """``text.removeprefix(prefix)`` of a constant."""
+    known = _literals(call)
+    if known is None or len(known) != 1:
+        return None
+    term = call.m.scalar(call.flow, text, call.node).term
+    prefix = str(known[0].value)
+    return Scalar(ite(starts_with(term, prefix), _from(term, len(prefix)), term))
+
+
+@method(Scalar, "endswith", owner=_text)
+def ends_with(call: Call, text: Scalar) -> Value | None:
+    """``text.endswith(end)`` of a constant, also of a tuple of them."""
+    if len(call.args) != 1:
+        return None
+    given = call.args[0]
+    ends = [
+        constant_of(e, STRING) for e in (given.items if isinstance(given, TupleV) else (given,))
+    ]
+    if None in ends:
+        return None
+    term = call.m.scalar(call.flow, text, call.node).term
+    tests = (applied(Op.TEXT_ENDS, term, string_lit(str(e))) if e else TRUE for e in ends)
+    return boolean(call.flow.decided(or_(*tests)))
+
+
+@method(Scalar, "find", "index", "count", owner=_text)
+def place_of(call: Call, text: Scalar) -> Value | None:
+    """``text.find(part)``, ``index``, which raises where there is none, and ``count``: of constants
+    that are not empty.
+    """
+    known = _literals(call)
+    if known is None or len(known) != 1 or not known[0].value:
+        return computed(call, text)
+    m, flow = call.m, call.flow
+    term = m.scalar(flow, text, call.node).term
+    if call.name == "index":
+        m.fail(flow, negate(applied(Op.TEXT_CONTAINS, term, *known)))
+    return _applied(Op.TEXT_COUNT if call.name == "count" else Op.TEXT_FIND, term, *known)
+
+
+@method(Scalar, "split", owner=_text)
+def split(call: Call, text: Scalar) -> Value | None:
+    """``text.split(separator)`` of a constant, of which one part is used; of parts that are counted
+    off (``split("-", 1)``) the first.
+    """
+    found = computed(call, text)
+    if found is not None or not 1 <= len(call.args) <= 2:
+        return found
+    separator, most = constant_of(call.args[0], STRING), None
+    if len(call.args) == 2:
+        most = constant_of(call.args[1], INT)
+        if not isinstance(most, int) or most == 0:
+            return None
+    if not separator:
+        return None
+    term = call.m.scalar(call.flow, text, call.node).term
+    return SplitV(term, string_lit(str(separator)), most is None or int(most) < 0)
+
+
+def part_at(m: Machine, flow: Flow, parts: SplitV, key: Value, node: ast.AST) -> Scalar:
+    """One of the parts of a text."""
+    place = constant_of(key, INT)
+    if type(place) is not int or (not parts.counted and place != 0):
+        raise m.decline("unsupported-expression", "this part of a text", node)
+    least = place if place >= 0 else -place - 1
+    if least:
+        number = app(Op.TEXT_COUNT, parts.text, parts.separator)
+        m.fail(flow, of_arguments(app(Op.PY_LT, number, int_lit(least))))
+    return _applied(Op.TEXT_PART, parts.text, parts.separator, int_lit(place))
+
+
+@method(Scalar, "join", owner=_text)
+def joined(call: Call, text: Scalar) -> Value | None:
+    """``text.join([a, b])`` of texts that are written out."""
+    of = call.flow.opened(call.args[0]) if len(call.args) == 1 else None
+    if not isinstance(of, ListV | TupleV):
+        return None
+    m, flow = call.m, call.flow
+    parts = [m.scalar(flow, i, call.node) for i in of.items]
+    if any(p.base != STRING for p in parts):
+        return None
+    between = m.scalar(flow, text, call.node)
+    found = Scalar(string_lit(""))
+    for number, part in enumerate(parts):
+        found = concatenated(concatenated(found, between), part) if number else part
+    return found
+
+
+def sum_of(operation: Operation) -> Scalar | None:
+    """``a + b`` of texts; None where it is nothing of these."""
+    m, flow, op, left, right, node = operation
+    texts = all(isinstance(v, Scalar) and v.base == STRING for v in (left, right))
+    if not texts or not isinstance(op, ast.Add):
+        return None
+    a, b = (m.scalar(flow, v, node) for v in (left, right))
+    return concatenated(a, b)
+
+
+def concatenated(a: Scalar, b: Scalar) -> Scalar:
+    """One text after the other."""
+    if a.term == string_lit(""):
+        return b
+    return a if b.term == string_lit("") else _applied(Op.TEXT_CONCAT, a.term, b.term)
+
+
+def written(m: Machine, flow: Flow, value: Value, node: ast.AST) -> Scalar:
+    """``str(value)`` of a text, an integer, a truth value or None."""
+    found = m.force(value, flow)
+    none = string_lit("None")
+    if isinstance(found, NoneV):
+        return Scalar(none)
+    if isinstance(found, Scalar) and found.base in _WRITTEN:
+        term = get(found.term)
+        shown = _WRITTEN[found.base](term)
+        return Scalar(ite(is_none(found.term), none, shown))
+    raise m.decline("unsupported-operation", f"str() of {describe(value)} is not read", node)
+
+
+def formatted(m: Machine, node: ast.JoinedStr, flow: Flow) -> Scalar:
+    """An f-string whose values are written as ``str`` writes them."""
+    found = Scalar(string_lit(""))
+    for part in node.values:
+        match part:
+            case ast.FormattedValue(value, -1 | 115, None):
+                shown = written(m, flow, m.evaluate(value, flow), node)
+            case ast.Constant(str() as text):
+                shown = Scalar(string_lit(text))
+            case _:
+                reason = "a format, as in f'{x:.2f}', is not read"
+                raise m.decline("unsupported-expression", reason, node)
+        found = concatenated(found, shown)
+    return found
+
+
+# --- slices ---------------------------------------------------------------------------------------
+
+
+def sliced(m: Machine, flow: Flow, text: Scalar, where: ast.Slice, node: ast.AST) -> Scalar | None:
+    """``text[a:b]`` of constants, of which the second is not negative."""
+    given = (None if e is None else constant_of(m.evaluate(e, flow), INT) for e in _ends(where))
+    ends = [e if type(e) is int else None for e in given]
+    unknown = sum(e is not None for e in _ends(where)) != sum(e is not None for e in ends)
+    if unknown or where.step is not None:
+        return None
+    start, stop = ends
+    term = m.scalar(flow, text, node).term
+    if start is not None and start < 0:
+        return _applied(Op.TEXT_LAST, term, int_lit(-start)) if stop is None else None
+    if stop is None:
+        return Scalar(_from(term, start or 0))
+    if stop < 0:
+        return None
+    size = stop - (start or 0)
+    if size <= 0:
+        return Scalar(string_lit(""))
+    return _applied(Op.TEXT_HEAD, _from(term, start or 0), int_lit(size))
+
+
+def _ends(where: ast.Slice) -> tuple[ast.expr | None, ast.expr | None]:
+    return where.lower, where.upper
+
+
+def _from(text: Term, start: int) -> Term:
+    return applied(Op.TEXT_TAIL, text, int_lit(start)) if start else text
+
+
+def character(m: Machine, flow: Flow, text: Scalar, key: Value, node: ast.AST) -> Scalar | None:
+    """``text[i]`` of a constant; raises where the text is shorter."""
+    place = constant_of(key, INT)
+    if type(place) is not int:
+        return None
+    term = m.scalar(flow, text, node).term
+    least = place + 1 if place >= 0 else -place
+    length = applied(Op.TEXT_LENGTH, term)
+    m.fail(flow, of_arguments(folded(app(Op.PY_LT, length, int_lit(least)))))
+    rest = _from(term, place) if place >= 0 else applied(Op.TEXT_LAST, term, int_lit(-place))
+    return _applied(Op.TEXT_HEAD, rest, int_lit(1))
+
+
+# --- beginnings -----------------------------------------------------------------------------------
 
 
 @method(Scalar, "startswith", owner=_text)
@@ -65,18 +314,7 @@ def starts_with_any(text: Term, prefixes: Value) -> Term | None:
 
 
 def starts_with(text: Term, prefix: str) -> Term:
-    """Whether a text starts with a prefix: it is not below it, and below the next one as long.
-
-    Texts are ordered by code points, and no column holds surrogates.
-    """
+    """Whether a text starts with a prefix."""
     if not prefix:
         return TRUE
-    above = app(Op.PY_GE, text, string_lit(prefix))
-    head = prefix
-    while head and ord(head[-1]) == _LAST:
-        head = head[:-1]
-    if not head:
-        return above
-    after = ord(head[-1]) + 1
-    bound = head[:-1] + chr(_SURROGATES.stop if after in _SURROGATES else after)
-    return and_(above, app(Op.PY_LT, text, string_lit(bound)))
+    return two_valued(preimages.starts_with(text, prefix))

@@ -1,0 +1,70 @@
+"""Trusted. Dates, and times without a zone: fields, and differences of dates."""
+
+from __future__ import annotations
+
+import ast
+
+from presieve.ir.ops import app
+from presieve.ir.sorts import DATE, TIMESTAMP_NTZ, Sort
+from presieve.ir.terms import Op, Term, int_lit
+from presieve.lift.execution.state import Call, Flow, Machine, Operation
+from presieve.lift.models.registry import method
+from presieve.lift.values.symbolic import DaysV, Scalar, Value
+from presieve.semantics.build import applied, folded
+
+_OF_DATES = {"year": Op.DATE_YEAR, "month": Op.DATE_MONTH, "day": Op.DATE_DAY}
+_OF_CLOCKS = {"hour": Op.CLOCK_HOUR, "minute": Op.CLOCK_MINUTE, "second": Op.CLOCK_SECOND}
+_FIRST_ORDINAL = 719_163
+"""``date(1970, 1, 1).toordinal()``."""
+
+
+def attribute(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST) -> Scalar | None:
+    """``d.year`` and the like; None where it is nothing of these."""
+    if isinstance(value, DaysV):
+        return Scalar(value.days) if name == "days" else None
+    if not isinstance(value, Scalar) or value.base not in (DATE, TIMESTAMP_NTZ):
+        return None
+    if name in _OF_DATES:
+        term = m.scalar(flow, value, node).term
+        return Scalar(applied(_OF_DATES[name], _day(term)))
+    if name in _OF_CLOCKS and value.base == TIMESTAMP_NTZ:
+        return Scalar(applied(_OF_CLOCKS[name], m.scalar(flow, value, node).term))
+    return None
+
+
+def _day(term: Term) -> Term:
+    return applied(Op.CLOCK_DATE, term) if term.sort == TIMESTAMP_NTZ else term
+
+
+def _is_time(call: Call, owner: Value) -> Scalar | None:
+    sorts: tuple[Sort, ...] = (DATE, TIMESTAMP_NTZ)
+    found = call.m.force(owner, call.flow)
+    return found if isinstance(found, Scalar) and found.base in sorts else None
+
+
+@method(Scalar, "weekday", "isoweekday", "toordinal", arguments=0, owner=_is_time)
+def number_of_day(call: Call, value: Scalar) -> Scalar:
+    """``d.weekday()``, ``d.isoweekday()`` and ``d.toordinal()``."""
+    day = _day(call.m.scalar(call.flow, value, call.node).term)
+    if call.name == "toordinal":
+        return Scalar(folded(app(Op.INT_ADD, app(Op.DATE_DAYS, day), int_lit(_FIRST_ORDINAL))))
+    found = applied(Op.DATE_WEEKDAY, day)
+    return Scalar(found if call.name == "weekday" else folded(app(Op.INT_ADD, found, int_lit(1))))
+
+
+@method(Scalar, "date", arguments=0, owner=_is_time)
+def date_of(call: Call, value: Scalar) -> Scalar | None:
+    """``t.date()`` of a time without a zone."""
+    if value.base != TIMESTAMP_NTZ:
+        return None
+    return Scalar(_day(call.m.scalar(call.flow, value, call.node).term))
+
+
+def difference(operation: Operation) -> DaysV | None:
+    """``a - b`` of dates; None where it is nothing of these."""
+    m, flow, op, left, right, node = operation
+    dates = all(isinstance(v, Scalar) and v.base == DATE for v in (left, right))
+    if not dates or not isinstance(op, ast.Sub):
+        return None
+    a, b = (applied(Op.DATE_DAYS, m.scalar(flow, v, node).term) for v in (left, right))
+    return DaysV(folded(app(Op.INT_SUB, a, b)))

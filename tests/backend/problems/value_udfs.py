@@ -1,0 +1,167 @@
+"""Functions of texts, dates and numbers, as users write them for ``udf``. Pickled by value."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import date
+
+START = re.compile(r"ERR\d*")
+COUNTRIES = {"de": "Germany", "fr": "France"}
+KINDS = ("log", "txt")
+
+
+def stripped(s):
+    return s.strip() if s else None
+
+
+def upper(s):
+    return None if s is None else s.upper()
+
+
+def country(s):
+    if s is None:
+        return "unknown"
+    return COUNTRIES.get(s.strip().lower(), "other")
+
+
+def has_error(s):
+    return s is not None and "err" in s.lower()
+
+
+def contains(s):
+    return s is not None and "é" in s
+
+
+def is_log(s):
+    return s is not None and s.endswith(KINDS)
+
+
+def long(s):
+    return s is not None and len(s) > 3
+
+
+def initial(s):
+    if not s:
+        return None
+    return s[0].upper()
+
+
+def code(s):
+    return None if s is None else s[-2:]
+
+
+def head(s):
+    return None if s is None else s[:2]
+
+
+def middle(s):
+    return None if s is None else s[1:3]
+
+
+def label(v):
+    return f"id-{v}"
+
+
+def joined(s, v):
+    if s is None:
+        return None
+    return "-".join([s, str(v)])
+
+
+def domain(s):
+    if s is None or "a" not in s:
+        return None
+    return s.split("a")[1]
+
+
+def last_part(s):
+    return None if s is None else s.split("-")[-1]
+
+
+def cleaned(s):
+    return None if s is None else s.replace("-", "").lstrip("0")
+
+
+def prefixed(s):
+    return "x" + (s or "")
+
+
+def is_failure(s):
+    return s is not None and START.match(s) is not None
+
+
+def searched(s):
+    if s is None or not re.search("a.?b", s):
+        return "no"
+    return "yes"
+
+
+def place(s):
+    return -2 if s is None else s.find("a")
+
+
+def year(d):
+    return None if d is None else d.year
+
+
+def quarter(d):
+    return None if d is None else (d.month - 1) // 3 + 1
+
+
+def is_weekend(d):
+    return d is not None and d.weekday() >= 5
+
+
+def age(d):
+    return None if d is None else (date(2024, 1, 1) - d).days
+
+
+def hour(n):
+    return None if n is None else n.hour
+
+
+def day_of(n):
+    return None if n is None else n.date()
+
+
+def rounded(x):
+    if x is None or math.isnan(x) or math.isinf(x):
+        return None
+    return round(x)
+
+
+def rounded_to_one(x):
+    return None if x is None else round(x, 1)
+
+
+def floor(x):
+    if x is None or x != x or math.isinf(x):
+        return None
+    return math.floor(x / 2)
+
+
+def whole(x):
+    if x is None or not math.isfinite(x):
+        return None
+    return int(x)
+
+
+def root(x):
+    if x is None or x < 0:
+        return None
+    return math.sqrt(x)
+
+
+def bucket(v):
+    return None if v is None else v % 7
+
+
+def decade(v):
+    return None if v is None else v // 10
+
+
+def titled(s):
+    return None if s is None else s.title()
