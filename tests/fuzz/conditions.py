@@ -19,6 +19,49 @@ NAN_TESTS = (
 )
 
 
+_NUMBER_TESTS = (
+    "{0} // 3 {op} {1}",
+    "str({0}) == str({1})",
+    "'a' + str({0}) == 'a1'",
+    "{0} % 5 {op} {1} % 5",
+)
+FUNCTION_TESTS = {
+    "string": (
+        "{0}.strip() == {1}",
+        "{0}.strip().upper() != {1}",
+        "{0}.lower() in ({1}, {2})",
+        "{0}.upper() == {1}.upper()",
+        "len({0}) {op} 2",
+        "{1}[:1] in {0}",
+        "{0}.endswith({1}[-1:])",
+        "{0}[:1] {op} {1}",
+        "{0}[-1:] == {1}[-1:]",
+        "{0}[0] == {1}[:1]",
+        "'x' + {0} {op} 'x' + {1}",
+        "{0}.replace('a', 'b') == {1}",
+        "{0}.find({1}[:1]) {op} 0",
+        "{0}.split('a')[0] == {1}",
+        "{0}.split('b')[1] == {1}",
+        "re.match('a|b', {0}) is not None",
+    ),
+    "int": _NUMBER_TESTS,
+    "bigint": _NUMBER_TESTS,
+    "double": (
+        "math.floor({0}) {op} {1}",
+        "math.isfinite({0}) and int({0}) {op} {1}",
+        "math.isfinite({0}) and round({0}) {op} {1}",
+        "{0} >= 0 and math.sqrt({0}) {op} abs({1})",
+    ),
+    "date": (
+        "{0}.year {op} {1}.year",
+        "{0}.month {op} 3",
+        "{0}.weekday() {op} 4",
+        "({1} - {0}).days {op} 3",
+    ),
+}
+"""What functions make of a value, with constants of its kind."""
+
+
 @dataclass(frozen=True)
 class Col:
     """An input column. ``optional``: Python may see None there."""
@@ -84,6 +127,9 @@ class Conditions:
             return f"{c.text} % {self.random.choice((2, 3))} == {self.random.choice((0, 1))}"
         if c.kind in NUMBERS and pick < 0.51:
             return f"abs({c.text}) < {a}"
+        if pick > 0.88 and c.kind in FUNCTION_TESTS:
+            test = self.random.choice(FUNCTION_TESTS[c.kind])
+            return f"({test.format(c.text, a, b, op=self._order())})"
         return f"{c.text} {self._order()} {a}"
 
     def _order(self) -> str:

@@ -41,6 +41,8 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/problems/test_by_reference.py::test_what_nobody_has_changed[table function]",
     ),
     ("4.1", "scalar UDFs with Arrow are declined: values go through pandas"): (
+        "backend/problems/test_functions_of_values.py::test_filters_go_below",
+        "backend/problems/test_functions_of_values.py::test_what_has_no_preimage_stays",
         "backend/problems/test_by_reference.py::test_what_nobody_has_changed[another function of the module]",
         "backend/problems/test_by_reference.py::test_what_nobody_has_changed[builtin that is hidden]",
         "backend/problems/test_by_reference.py::test_what_nobody_has_changed[class that is replaced]",

@@ -185,7 +185,7 @@ def test_a_filter_that_loses_a_row_is_refuted(values: DataFrame, case: Case) -> 
         prefilter=case.twin,
     )
     assert found.certificate is None
-    df = with_c(values, case, arrow=True)
+    df = with_c(values, case, arrow=False)
     assert df.filter(case.twin).filter(case.where).count() < df.filter(case.where).count()
 
 
