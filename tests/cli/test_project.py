@@ -31,7 +31,7 @@ class Best:
 
 
 def loud(name: str) -> bool:
-    return name.upper() == name
+    return name.swapcase() == name
 
 
 class LoudBest(Best):
@@ -42,7 +42,7 @@ class LoudBest(Best):
 """
 HELPERS = """
 def loud(name: str) -> bool:
-    return name.upper() == name
+    return name.swapcase() == name
 """
 BEST = ["--schema", "name string NOT NULL, score double NOT NULL", "--where", "best > 90"]
 BEST += ["--returns", "best double"]

@@ -11,7 +11,8 @@ from tests.fuzz.ingredients import SKIP, Maker, Out, Part
 from tests.fuzz.kinds import DECIMALS, KINDS, NUMBERS
 
 NAME = "F"
-IMPORTS = "import datetime as dt\nimport math\nimport re\nfrom decimal import Decimal\nimport pandas as pd\n"
+IMPORTS = "import datetime as dt\nimport math\nimport re\n"
+IMPORTS += "from decimal import Decimal\nimport pandas as pd\n"
 HEADER = IMPORTS + "\nLIMIT = 5\n\n\n"
 _LETTERS = {
     "int": "a",

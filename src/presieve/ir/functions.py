@@ -31,6 +31,7 @@ _NUMBER = (FLOAT,)
 _CLOCK = (TIMESTAMP_NTZ,)
 
 SIGNATURES: dict[Op, Signature] = {
+    Op.TEXT_DECODED: Signature(_TEXT, (), STRING, is_sql=False),
     Op.TEXT_UPPER: Signature(_TEXT, (), STRING, is_sql=False),
     Op.TEXT_LOWER: Signature(_TEXT, (), STRING, is_sql=False),
     Op.TEXT_STRIP: Signature(_TEXT, (STRING,), STRING),

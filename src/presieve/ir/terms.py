@@ -115,6 +115,7 @@ class Op(Enum):
     SEQ_STD = "seq-std"
     SEQ_MEDIAN = "seq-median"
     # functions of single values, which are none of none; what is in brackets is a literal
+    TEXT_DECODED = "decoded"  # as a worker without Arrow sees the bytes of a text
     TEXT_UPPER = "upper"
     TEXT_LOWER = "lower"
     TEXT_STRIP = "strip"  # [characters] taken away at both ends

@@ -13,15 +13,47 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from presieve.ir.fold import Fold
+from presieve.ir.ops import app
 from presieve.ir.sorts import STRING, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
-from presieve.ir.walk import variables
+from presieve.ir.walk import subterms, variables
+from presieve.semantics.preimages import REPLACEMENT
 
-_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _EQUAL = (Op.PY_EQ, Op.SAME, Op.SQL_EQ, Op.SQL_EQ_NULLSAFE)
 _TESTS = (Op.TEXT_CONTAINS, Op.TEXT_ENDS)
 _MISSING = (Op.IS_NONE, Op.SQL_IS_NULL)
 _WRAPPING = (Op.SOME, Op.GET)
+
+
+def as_decoded(term: Term, texts: Collection[Var]) -> Term:
+    """The term over these columns of bytes, in place of what a worker makes of them."""
+    done: dict[int, Term] = {}
+    for node in subterms(term):
+        match node:
+            case Var() if node in texts:
+                done[id(node)] = app(Op.TEXT_DECODED, node)
+            case App(op, args):
+                done[id(node)] = _outward(op, tuple(done[id(a)] for a in args))
+            case _:
+                done[id(node)] = node
+    return done[id(term)]
+
+
+def _outward(op: Op, args: tuple[Term, ...]) -> Term:
+    """The operator on these arguments, one of which may be decoded: on the bytes where that is the
+    same, or decoded itself.
+    """
+    for i, arg in enumerate(args):
+        if isinstance(arg, App) and arg.op is Op.TEXT_DECODED:
+            others = (*args[:i], *args[i + 1 :])
+            inner = (*args[:i], arg.args[0], *args[i + 1 :])
+            if op in (*_EQUAL, *_TESTS) and all(map(_clean, others)):
+                return app(op, *inner)
+            if op in _MISSING:
+                return app(op, *inner)
+            if op is Op.GET or (op is Op.TEXT_PART and _clean(args[1])):
+                return app(Op.TEXT_DECODED, app(op, *inner))
+    return app(op, *args)
 
 
 def reads_bytes(fold: Fold, where: Term, texts: Collection[Var]) -> Var | None:
@@ -86,4 +118,4 @@ NOT_UTF8 = (
 def _clean(term: Term) -> bool:
     """Whether it is a constant, if a text, then one that no decoding gives."""
     inner = term.args[0] if isinstance(term, App) and term.op is Op.SOME else term
-    return isinstance(inner, Lit) and _REPLACEMENT not in str(inner.value)
+    return isinstance(inner, Lit) and REPLACEMENT not in str(inner.value)

@@ -1,8 +1,9 @@
 """Trusted. What functions of single values mean, where their arguments are there.
 
 Texts are sequences of code points; upper and lower case are those of the Python that runs the job,
-whose version workers share. Dates go on beyond the years 1 to 9999, which Python has, as Spark's
-do: the calendar repeats itself every 400 years. Sources, Spark 4.3.0: ``UTF8String.java``,
+whose version workers share. Here all texts are UTF-8; of others, nothing is said but what
+:mod:`presieve.semantics.decoded` does. Dates go on beyond the years 1 to 9999, which Python has, as
+Spark's do: the calendar repeats itself every 400 years. Sources, Spark 4.3.0: ``UTF8String.java``,
 ``DateTimeUtils.scala``.
 """
 
@@ -86,6 +87,7 @@ def _translate(text: str, characters: str, others: str) -> str:
 
 
 FUNCTIONS: dict[Op, Callable[..., Any]] = {
+    Op.TEXT_DECODED: lambda text: text,
     Op.TEXT_UPPER: str.upper,
     Op.TEXT_LOWER: str.lower,
     Op.TEXT_STRIP: str.strip,

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from presieve.ir.sorts import BINARY, DATE, TIMESTAMP, TIMESTAMP_NTZ, Decimal, strip
 from presieve.ir.terms import NONEMPTY, App, Lit, Op, Scope, Term, Var, literal_value
+from presieve.semantics.functions import WHITESPACE
 from presieve.semantics.values import to_python
 
 _RUNS = {Scope.ACC: "s.", Scope.TWIN: "t.", Scope.ROW: "", Scope.KEY: "", Scope.OUT: ""}
@@ -49,6 +50,7 @@ _INFIX = {
     Op.SQL_INT_SUB: " - ",
     Op.SQL_INT_MUL: " * ",
 }
+_STRIPS = (Op.TEXT_STRIP, Op.TEXT_LSTRIP, Op.TEXT_RSTRIP)
 _LOOSE = {Op.AND, Op.OR, Op.IMPLIES, Op.SQL_AND, Op.SQL_OR, Op.ITE}
 
 
@@ -142,6 +144,8 @@ def _application(op: Op, args: tuple[Term, ...]) -> str:
             return f"{_inner(inner)} is NaN"
         case Op.ITE, (condition, then, other):
             return f"{_inner(then)} if {_inner(condition)} else {_inner(other)}"
+        case _, (inner, Lit(_, value)) if op in _STRIPS and value == WHITESPACE:
+            return f"{op.value}({words(inner)})"
     if op in _INFIX:
         return _INFIX[op].join(_inner(a) for a in visible(op, args))
     return f"{op.value}({', '.join(words(a) for a in args)})"

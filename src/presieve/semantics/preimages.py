@@ -35,6 +35,8 @@ from presieve.semantics.patterns import beginning, part
 from presieve.semantics.thresholds import DOUBLES, MIRRORED
 from presieve.semantics.values import INT_RANGES
 
+REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+"""What stands in a decoded text for bytes that are no UTF-8."""
 _MOST = 16
 """Texts that are written out: with more, letters are replaced one by one."""
 _YEARS = range(-5_900_000, 5_900_000)
@@ -337,6 +339,12 @@ def _of_int(op: Op, computed: App, constant: Lit) -> Term | None:
     return sql_conjunction((there, app(Op.SQL_NOT, there)))
 
 
+def _decoded(op: Op, computed: App, constant: Lit) -> Term | None:
+    """A constant that no decoding makes of anything else."""
+    known = op is Op.SQL_EQ and REPLACEMENT not in str(constant.value)
+    return app(op, computed.args[0], constant) if known else None
+
+
 # --- upper and lower case -------------------------------------------------------------------------
 
 
@@ -439,6 +447,7 @@ def _number(term: Term) -> int:
 
 
 PREIMAGES: dict[Op, Preimage] = {
+    Op.TEXT_DECODED: _decoded,
     Op.TEXT_UPPER: _case,
     Op.TEXT_LOWER: _case,
     Op.TEXT_LENGTH: _length,

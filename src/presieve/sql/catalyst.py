@@ -78,6 +78,7 @@ def _known(node: Mapping[str, object], attributes: Mapping[int, Term]) -> Term |
     return rewrite(term, lambda v: places[v])
 
 
+CALLED = "a Python function is called in the filter, which is followed below it alone"
 _PYTHON = frozenset(("PythonUDF", "PythonUDAF"))
 
 
@@ -86,8 +87,7 @@ def _convert(node: ExprNode, context: Context) -> Typed:
     rule = RULES.get(short) if node.name.startswith(PACKAGE) else None
     if rule is None:
         name = short.rsplit(".", 1)[-1]
-        called = "a Python function is called in the filter, which is followed below it alone"
-        what = called if name in _PYTHON else f"{name} is not supported"
+        what = CALLED if name in _PYTHON else f"{name} is not supported"
         raise DeclineSignal("sql-unsupported", what)
     arity, convert = rule
     if arity is not None and len(node.children) != arity:

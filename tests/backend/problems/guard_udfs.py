@@ -16,7 +16,7 @@ LABELS = {"a": 1}
 def title(s: Any) -> Any:
     if s is None:
         return None
-    s = s.strip()
+    s = s.casefold()
     if s == "":
         return None
     return s.title()
@@ -74,11 +74,15 @@ def tried(s: Any) -> Any:
 GUARDED = {
     (title, "c IS NOT NULL"): "s IS NOT NULL",
     (kind, "c = 'login'"): "s <> ''",
-    (host, "c = 'example.com'"): "s IS NOT NULL",
+    (host, "c = 'example.com'"): "contains(s, '://')",
     (tried, "c = 'broken'"): "s <> '' AND s <> 'x'",
     (listed, "c = 'yes'"): "s IS NOT NULL",
-    (numbered, "c = '7'"): "s IS NOT NULL AND s <> 'x'",
-    (numbered, "c = 'x'"): "s IS NOT NULL",
+    (numbered, "c = '7'"): (
+        "s IS NOT NULL AND s <> 'x' AND (s = 'x' OR (s >= 'ORD-' AND s < 'ORD.'))"
+    ),
+    (numbered, "c = 'x'"): (
+        "s = 'x' OR (s IS NOT NULL AND s <> 'x' AND (s = 'x' OR (s >= 'ORD-' AND s < 'ORD.')))"
+    ),
 }
 """Functions of one text with a filter, and what they give below."""
 
@@ -92,7 +96,7 @@ def year(s: Any) -> Any:
 def ratio(s: Any) -> Any:
     if s is None:
         return None
-    return len(s.strip()) / 4
+    return len(s.casefold()) / 4
 
 
 def is_large(s: Any) -> Any:

@@ -165,3 +165,7 @@ def decade(v):
 
 def titled(s):
     return None if s is None else s.title()
+
+
+def strict_strip(s):
+    return s.strip()

@@ -29,10 +29,20 @@ from presieve.backend.catalyst.operators import (
 from presieve.backend.catalyst.table_functions import table_of
 from presieve.backend.catalyst.trees import Conjunct, Node, expr_id, references, walk
 from presieve.backend.gateway import Gateway, Handle
-from presieve.errors import DeclineSignal
-from presieve.plan.algebra import Attribute, Filter, Operator, Path, Project, Reordered
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.walk import variables
+from presieve.plan.algebra import (
+    Attribute,
+    Filter,
+    Operator,
+    Path,
+    Project,
+    Reordered,
+    attribute_id,
+)
 from presieve.plan.liveness import visible
 from presieve.plan.pushdown import Moved, arrives, descend
+from presieve.sql.catalyst import CALLED
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,8 @@ class Site:
     put in or taken out changes. ``root`` is the whole plan, ``nodes`` are the operators above the
     boundary, from below to above, ``path`` the same in our algebra, and ``conjuncts`` what the
     filters among them consist of (empty for the others). ``arriving`` are those conjuncts, and
-    parts of conditions of joins, that speak of the boundary's rows.
+    parts of conditions of joins, that speak of the boundary's rows. ``below``: the input of the
+    last of several projections that are one boundary.
     """
 
     number: int
@@ -54,6 +65,7 @@ class Site:
     arriving: tuple[Moved, ...]
     deterministic: bool
     root: Node
+    below: Node | None = None
 
     @property
     def filters(self) -> tuple[Node, ...]:
@@ -66,6 +78,8 @@ class Site:
         """The node on whose output a pre-filter stands: of groups, below their projection; of two
         inputs, the first.
         """
+        if self.below is not None:
+            return self.below
         if table_function(self.boundary) is not None:
             return table_of(self.boundary)
         child = self.boundary.children[0]
@@ -107,6 +121,17 @@ def _meet(reads: Set[int], made: Set[int]) -> bool:
     return not reads or not made.isdisjoint(reads)
 
 
+def _reads(moved: Moved, made: Set[int]) -> bool:
+    """Whether a conjunct may read one of these columns."""
+    if isinstance(moved.term, Declined):
+        return True
+    return not made.isdisjoint(attribute_id(v) for v in variables(moved.term))
+
+
+def _is_of_another_function(moved: Moved) -> bool:
+    return isinstance(moved.term, Declined) and moved.term.reason == CALLED
+
+
 class _Reader:
     """What is read once of a plan with several boundaries."""
 
@@ -145,6 +170,12 @@ class _Reader:
             path.append(operator)
             here = visible((operator,), here)
         arriving = tuple(filter(arrives, descend(tuple(path))))
+        if boundary.kind == PROJECT:
+            # Of a chain of functions, the last one's boundary tells; what reads none of their
+            # results Spark moves by itself.
+            arriving = tuple(m for m in arriving if not _is_of_another_function(m))
+            if not any(_reads(m, made) for m in arriving):
+                return None
         if not arriving:
             return None
         conjuncts = tuple(conditions(n) if n.kind == FILTER else () for n in nodes)

@@ -24,7 +24,8 @@ from presieve.backend.effects.raising import InputErrors, can_raise, errors_in_i
 from presieve.backend.effects.sources import Sources, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.problems.lifting import read_lifted
+from presieve.backend.problems.chains import composed
+from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import Setting
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
@@ -38,7 +39,7 @@ from presieve.plan.liveness import live, visible
 from presieve.plan.product import Component, product
 from presieve.plan.pushdown import Moved
 from presieve.semantics.assumptions import KEY_FORM
-from presieve.semantics.decoded import NOT_UTF8, reads_bytes
+from presieve.semantics.decoded import NOT_UTF8, as_decoded, reads_bytes
 from presieve.semantics.thresholds import with_thresholds
 
 
@@ -113,15 +114,15 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
             "asDeterministic(); store its rows first"
         )
         raise DeclineSignal("nondeterministic", reason)
-    found = _problem(gateway, site, plan, setting)
-    _check_decoded(gateway, plan, found)
-    return found
-
-
-def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> SiteProblem:
     node = gateway.node(plan, site.boundary.path)
     read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)
-    boundary, names, lifted, why = read.boundary, read.names, read.folds, read.why
+    return _problem(gateway, plan, *composed(gateway, site, plan, read, setting))
+
+
+def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -> SiteProblem:
+    boundary, names, why = read.boundary, read.names, read.why
+    texts = _bytes(gateway, plan, site, read)
+    lifted = tuple(_of_bytes(x, texts) for x in read.folds) if texts else read.folds
     unknown = read.unknown
     parts = tuple(Component(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
@@ -130,6 +131,7 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     moved, stuck, beside = _as_known(_conjuncts(site, boundary, inside, unknown, why), known, why)
     kept = () if read.kept is None else (read.kept,)
     where = sql_conjunction([*_said(moved), *kept])
+    stuck = (*stuck, *_text_encoding(read, where, texts))
     taken = [(m, term) for m, term in moved if not m.copied]
     numbers = frozenset((m.operator, m.conjunct) for m, _ in taken)
     read_above = _read(site, boundary, numbers)
@@ -168,21 +170,31 @@ def _problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -> Si
     )
 
 
-def _check_decoded(gateway: Gateway, plan: Handle, read: SiteProblem) -> None:
-    """Decline ``text-encoding`` where Python may see another text than Spark compares."""
-    site, problem, calls = read.site, read.problem, read.boundary.calls
-    sent = {i for c in calls if c.native is None and not c.arrow for i in c.arguments}
+def _bytes(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -> list[Var]:
+    """The texts that may be no UTF-8 and are sent to workers without Arrow."""
+    sent = {i for c in read.boundary.calls if not c.arrow for i in c.arguments}
     columns = input_vars(read.names).items()
     texts = {i: v for i, v in columns if i in sent and strip(v.sort) == STRING}
-    if read.boundary.kind != "Project" or not reads_bytes(
-        problem.fold, problem.where, texts.values()
-    ):
-        return
+    if read.boundary.kind != "Project" or not texts:
+        return []
     valid = valid_utf8(gateway, plan, site.root, site.input, texts)
-    rest = [v for i, v in texts.items() if i not in valid]
-    found = reads_bytes(problem.fold, problem.where, rest)
-    if found is not None:
-        raise DeclineSignal("text-encoding", NOT_UTF8.format(found.name), problem.fold.span)
+    return [v for i, v in texts.items() if i not in valid]
+
+
+def _text_encoding(
+    read: LiftedBoundary, where: Term, texts: Collection[Var]
+) -> tuple[Declined, ...]:
+    """Why less is known of a result, where Python may see another text than Spark compares."""
+    found = ((x.fold, reads_bytes(x.fold, where, texts)) for x in read.folds)
+    reasons = ((f, NOT_UTF8.format(v.name)) for f, v in found if v is not None)
+    return tuple(Declined("text-encoding", why, fold.span) for fold, why in reasons)[:1]
+
+
+def _of_bytes(lifted: Lifted, texts: Collection[Var]) -> Lifted:
+    fold = lifted.fold
+    outputs = tuple(replace(o, term=as_decoded(o.term, texts)) for o in fold.outputs)
+    raises = as_decoded(fold.finish_raises, texts)
+    return replace(lifted, fold=replace(fold, outputs=outputs, finish_raises=raises))
 
 
 def _input_errors(
@@ -190,7 +202,9 @@ def _input_errors(
 ) -> InputErrors:
     """What can raise below the inputs of a boundary."""
     guarded = is_guarded(site, moved)
-    below = errors_in_input(site.input, site.root, guarded)
+    # Of a chain of functions, what its projections compute may raise, too.
+    input_ = site.input if site.below is None else site.boundary.children[0]
+    below = errors_in_input(input_, site.root, guarded)
     if boundary.beside is None:
         return below
     other = errors_in_input(site.boundary.children[1].children[0], site.root, guarded)

@@ -119,7 +119,7 @@ def _test(test: App, wanted: bool) -> Term:
         return operand if wanted else app(Op.SQL_NOT, operand)
     value = _operand(test.args[0])
     follows = None if value is None else consequence(app(test.op, value, *test.args[1:]))
-    return SQL_TRUE if follows is None or not wanted else follows
+    return SQL_TRUE if follows is None or not wanted else implied(follows)
 
 
 def _cases(test: Term, then: Term, other: Term) -> Term:
@@ -372,6 +372,8 @@ def _folded(term: Term) -> bool | None:
 
 
 def _negated(term: Term) -> Term:
+    if term in (SQL_TRUE, SQL_FALSE):
+        return SQL_FALSE if term == SQL_TRUE else SQL_TRUE
     match term:
         case App(Op.SQL_OR, args):
             return _all([_negated(a) for a in args])
@@ -431,6 +433,15 @@ def _not_null(term: Term) -> tuple[Var, ...]:
     return ()
 
 
+def _is_certain(part: Term, parts: list[Term]) -> bool:
+    """Whether a comparison, its negation and NULL are all among the parts."""
+    nulls = [app(Op.SQL_IS_NULL, v) for v in _not_null(part)]
+    negations = [app(Op.SQL_NOT, part)]
+    if isinstance(part, App) and part.op in OPPOSITE:
+        negations.append(app(OPPOSITE[part.op], *part.args))
+    return bool(nulls) and set(nulls) <= set(parts) and any(n in parts for n in negations)
+
+
 def _any(parts: list[Term]) -> Term:
     """A disjunction, without what implies another part of it."""
     flat = list(dict.fromkeys(d for p in parts for d in sql_disjuncts(p)))
@@ -439,6 +450,8 @@ def _any(parts: list[Term]) -> Term:
     flat = [d for d in flat if d != SQL_FALSE]
     if not flat:
         return SQL_FALSE
+    if any(_is_certain(d, flat) for d in flat):
+        return SQL_TRUE
     sets = [set(sql_conjuncts(d)) for d in flat]
     kept = [d for d, s in zip(flat, sets, strict=True) if not any(o < s for o in sets)]
     return sql_disjunction(kept)

@@ -1,0 +1,148 @@
+"""Trusted. Scalar UDFs of what scalar UDFs of the projection below give, as functions of its input.
+
+Lemma: projections compose. ``project [u := f(a)] (project [a := g(s)] R)`` is
+``project [u := f(g(s))] R``, with the columns that both pass on; it raises on a row where g does,
+or f of what g gives. A filter on R goes below both. So a chain of functions is one boundary, whose
+input is that of the last projection.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from presieve.backend.catalyst.boundary import PROJECT, Boundary, Call, is_boundary, read_project
+from presieve.backend.catalyst.names import input_vars, key_columns, read_names
+from presieve.backend.catalyst.sites import Site
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
+from presieve.backend.problems.setting import Setting
+from presieve.errors import DeclineSignal
+from presieve.ir.terms import Term, Var
+from presieve.ir.walk import substitute, variables
+from presieve.lift.forms import Lifted
+from presieve.semantics.build import or_
+
+
+def composed(
+    gateway: Gateway, site: Site, plan: Handle, read: LiftedBoundary, setting: Setting
+) -> tuple[Site, LiftedBoundary]:
+    """The site and its boundary, with the projections below as far as they make what its functions
+    are given; ``plan`` is the root.
+    """
+    node = site.boundary
+    while read.boundary.kind == "Project":
+        below = node.children[0]
+        if below.kind != PROJECT or not is_boundary(below):
+            break
+        try:
+            handle = gateway.node(plan, below.path)
+            inner = read_lifted(gateway, handle, read_project(gateway, below, handle), setting)
+            joined = _Link(read, inner).joined()
+        except DeclineSignal:
+            break
+        if joined is None:
+            break
+        read, node = joined, below
+    if node is site.boundary:
+        return site, read
+    return replace(site, below=node.children[0]), read
+
+
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """Two projections, one on the other."""
+
+    outer: LiftedBoundary
+    inner: LiftedBoundary
+
+    def joined(self) -> LiftedBoundary | None:
+        """Both as one; None where that is not possible. Raises :class:`DeclineSignal`."""
+        made = self._made()
+        arguments = {i for c in self.outer.boundary.calls for i in c.arguments}
+        used = arguments & made.keys()
+        passed = {a.id for a in self.inner.boundary.inputs}
+        if not used or not arguments - used <= passed:
+            return None
+        shown = {a.id for a in self.outer.boundary.outputs}
+        beside = [c for c in self.inner.boundary.calls if shown.intersection(c.outputs)]
+        calls = (*(self._call(c) for c in self.outer.boundary.calls), *beside)
+        if len({c.arrow for c in (*calls, *self.inner.boundary.calls)}) > 1:
+            return None
+        boundary = self._boundary(calls)
+        names = read_names(boundary)
+        values = self._values(input_vars(names), made)
+        if values is None:
+            return None
+        keys = key_columns(names)
+        folds = [self._fold(x, values, made) for x in self.outer.folds]
+        folds += [x for x in self.inner.folds if self._outputs(x) & shown]
+        if any(x is None for x in folds):
+            return None
+        whole = tuple(replace(x, fold=replace(x.fold, keys=keys)) for x in folds if x is not None)
+        return replace(self.outer, boundary=boundary, names=names, folds=whole)
+
+    def _made(self) -> dict[int, tuple[Term, Lifted]]:
+        """What the inner functions that are known of all rows give, by attribute."""
+        by_name = {a.name: a.id for a in self.inner.boundary.outputs}
+        known = self.inner.known
+        return {
+            by_name[o.name]: (o.term, x)
+            for x in self.inner.folds
+            for o in x.fold.outputs
+            if by_name.get(o.name) is not None and by_name[o.name] not in known and not x.calls
+        }
+
+    def _outputs(self, lifted: Lifted) -> set[int]:
+        by_name = {a.name: a.id for a in self.inner.boundary.outputs}
+        return {by_name[o.name] for o in lifted.fold.outputs if o.name in by_name}
+
+    def _call(self, call: Call) -> Call:
+        """The call as one of the input of the inner functions."""
+        makers = {i: c.arguments for c in self.inner.boundary.calls for i in c.outputs}
+        read = (j for i in call.arguments for j in makers.get(i, (i,)))
+        return replace(call, arguments=tuple(dict.fromkeys(read)))
+
+    def _boundary(self, calls: tuple[Call, ...]) -> Boundary:
+        outer, inner = self.outer.boundary, self.inner.boundary
+        keys = tuple(dict.fromkeys(i for c in calls for i in c.arguments))
+        there = {a.id for a in inner.inputs}
+        return replace(
+            outer,
+            input_path=inner.input_path,
+            inputs=inner.inputs,
+            keys=keys,
+            calls=calls,
+            key_outputs={o: k for o, k in outer.key_outputs.items() if k in keys and k in there},
+        )
+
+    def _values(
+        self, inputs: dict[int, Var], made: dict[int, tuple[Term, Lifted]]
+    ) -> dict[Var, Term] | None:
+        """What the variables of the outer functions are in terms of the input."""
+        found: dict[Var, Term] = {}
+        for number, variable in input_vars(self.outer.names).items():
+            value = made[number][0] if number in made else inputs.get(number)
+            if value is None or value.sort != variable.sort:
+                return None
+            found[variable] = value
+        return found
+
+    def _fold(
+        self, lifted: Lifted, values: dict[Var, Term], made: dict[int, tuple[Term, Lifted]]
+    ) -> Lifted | None:
+        """An outer function of the input. What is assumed of a value that is made is not known."""
+        given = {v: n for n, v in input_vars(self.outer.names).items() if n in made}
+        assumed = [v for a in lifted.assumptions for v in variables(a.term)]
+        if lifted.calls or not given.keys().isdisjoint(assumed):
+            return None
+        fold = lifted.fold
+        terms = (fold.finish_raises, *(o.term for o in fold.outputs))
+        makers = dict.fromkeys(given[v] for v in variables(*terms) if v in given)
+        inner = list(dict.fromkeys(id(made[n][1]) for n in makers))
+        parts = [x for x in self.inner.folds if id(x) in inner]
+        outputs = tuple(replace(o, term=substitute(o.term, values)) for o in fold.outputs)
+        raises = or_(*(x.fold.finish_raises for x in parts), substitute(fold.finish_raises, values))
+        whole = replace(fold, outputs=outputs, finish_raises=raises)
+        assumptions = (*(a for x in parts for a in x.assumptions), *lifted.assumptions)
+        source = "\n\n".join(dict.fromkeys(x.source for x in (lifted, *parts) if x.source))
+        return replace(lifted, fold=whole, assumptions=assumptions, source=source)

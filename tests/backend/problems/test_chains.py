@@ -1,0 +1,144 @@
+"""Filters on the results of scalar UDFs of what scalar UDFs give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.backend.problems import value_udfs
+from tests.support.pickling import pickled_by_value
+from tests.support.running import named, plan_text, same_rows
+
+from presieve import verify
+from presieve.driver.optimize import explain, optimize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+by_value_too = pickled_by_value(value_udfs)
+
+TEXTS = [None, "", " a1", "A1 ", "a2\t", "b", " ", "none", "A1", "a1", "x", "\u2003a1", "é", "a1 x"]
+
+
+@pytest.fixture(scope="module")
+def texts(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    rows = [(i, s, float(i)) for i, s in enumerate(TEXTS * 2)]
+    path = str(tmp_path_factory.mktemp("chains") / "table")
+    spark.createDataFrame(rows, "v bigint, s string, x double").coalesce(1).write.parquet(path)
+    return spark.read.parquet(path)
+
+
+def function(name: str, returns: str = "string", *, arrow: bool = True) -> Callable[..., Any]:
+    from pyspark.sql.functions import udf
+
+    make: Any = udf
+    made: Callable[..., Any] = make(getattr(value_udfs, name), returns, useArrow=arrow)
+    return made
+
+
+def columns(df: DataFrame, arrow: bool) -> DataFrame:
+    """Each in a column of its own."""
+    df = df.withColumn("a", function("stripped", arrow=arrow)("s"))
+    return df.withColumn("u", function("upper", arrow=arrow)("a"))
+
+
+def one_name(df: DataFrame, arrow: bool) -> DataFrame:
+    """The column on which a filter stands below is not there any more."""
+    df = df.withColumn("s", function("stripped", arrow=arrow)("s"))
+    return df.withColumn("s", function("upper", arrow=arrow)("s")).withColumnRenamed("s", "u")
+
+
+def nested(df: DataFrame, arrow: bool) -> DataFrame:
+    made = function("upper", arrow=arrow)(function("stripped", arrow=arrow)("s"))
+    return df.withColumn("u", made)
+
+
+def selected(df: DataFrame, arrow: bool) -> DataFrame:
+    df = df.select("v", function("stripped", arrow=arrow)("s").alias("a"))
+    return df.select("v", function("upper", arrow=arrow)("a").alias("u"))
+
+
+FORMS = [columns, one_name, nested, selected]
+ARROW = pytest.mark.parametrize("arrow", [True, False], ids=["arrow", "pickled"])
+
+
+@ARROW
+@pytest.mark.parametrize("where", ["u = 'A1'", "u <> 'A1'", "u IS NULL", "u = 'A1' AND v > 3"])
+@pytest.mark.parametrize("form", FORMS, ids=lambda f: f.__name__)
+def test_a_chain_is_one_function(texts: DataFrame, form: Any, where: str, arrow: bool) -> None:
+    df = form(texts, arrow).filter(where)
+    better = optimize(df, cost="always")
+    same_rows(df, better)
+    assert better is not df
+    (boundary,) = explain(df, cost="always").boundaries
+    assert boundary.function == "upper"
+    if arrow and where.startswith("u = "):
+        assert "FROM s) IN ('A1', 'a1')" in boundary.prefilter
+        assert "trim(" in plan_text(better)
+
+
+@pytest.mark.parametrize("where", ["u = 'A1' AND a = 'a1'", "u <> a", "a = 'A1'"])
+def test_filters_on_both(texts: DataFrame, where: str) -> None:
+    df = columns(texts, True).filter(where)
+    better = optimize(df, cost="always")
+    same_rows(df, better)
+    assert better is not df
+
+
+def test_three_functions_a_join_and_a_view(texts: DataFrame, spark: SparkSession) -> None:
+    kinds = spark.createDataFrame([("Germany", 1), ("other", 2)], "c string, k int")
+    df = columns(texts, True).withColumn("c", function("country")("u"))
+    with named(df.join(kinds, "c"), "labelled"):
+        found = spark.sql("SELECT v, c, k FROM labelled WHERE c = 'other' AND k = 2")
+        same_rows(found, optimize(found, cost="always"))
+        report = explain(found, cost="always")
+        assert all(b.declined == () for b in report.boundaries if b.kind != "none")
+
+
+def test_a_link_that_is_not_read(texts: DataFrame) -> None:
+    df = texts.withColumn("a", function("titled")("s"))
+    df = df.withColumn("u", function("upper")("a")).filter("u = 'A1'")
+    same_rows(df, optimize(df, cost="always"))
+
+
+def test_a_filter_between(texts: DataFrame) -> None:
+    df = texts.withColumn("a", function("stripped")("s")).filter("v > 3")
+    df = df.withColumn("u", function("upper")("a")).filter("u = 'A1'")
+    same_rows(df, optimize(df, cost="always"))
+
+
+def test_the_first_function_raises(texts: DataFrame) -> None:
+    """What is kept keeps its error."""
+    first = function("strict_strip")
+    df = texts.withColumn("a", first("s")).withColumn("u", function("upper")("a"))
+    assert optimize(df.filter("u = 'A1'"), cost="always", policy="strict") is not None
+    kept = df.filter("u = 'A1'").select("v")
+    with pytest.raises(Exception, match="strip"):
+        kept.collect()
+
+
+def test_what_a_link_computes_besides_may_raise(texts: DataFrame) -> None:
+    """The strict policy erases no error, of whatever column."""
+    df = texts.selectExpr("*", "10 DIV v AS y").withColumn("a", function("stripped")("s"))
+    df = df.withColumn("u", function("upper")("a")).filter("u = 'A1'")
+    assert optimize(df, cost="always", policy="strict") is df
+    (boundary,) = explain(df, cost="always").boundaries
+    assert "may-erase-error" in [a["code"] for a in boundary.assumptions]
+
+
+def test_a_filter_that_loses_a_row_is_refuted() -> None:
+    def both(s: Any) -> Any:
+        a = s.strip() if s else None
+        return None if a is None else a.upper()
+
+    for prefilter in ("s = 'a1'", "trim(BOTH ' ' FROM s) IN ('a1', 'A1')", "s IN ('A1', 'a1')"):
+        found = verify(
+            both,
+            "u = 'A1'",
+            schema="s string",
+            returns="u string",
+            mode="row",
+            prefilter=prefilter,
+        )
+        assert found.certificate is None
