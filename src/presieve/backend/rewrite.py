@@ -200,6 +200,13 @@ def _edit(site: SiteProblem, prefilter: Term, residual: Term, timezone: str) -> 
 def _check_exposed(site: SiteProblem, prefilter: Term) -> None:
     read = set(variables(prefilter))
     for number, variable in input_vars(site.names).items():
+        if variable in read and number in site.input_errors().called:
+            raise DeclineSignal(
+                "may-add-error",
+                f"the pre-filter would read {variable.name!r}, so that Spark would call the Python"
+                " function that computes it twice for each row; such a function is followed where"
+                " it is read as a whole, in a projection right below",
+            )
         if variable in read and number in site.input_errors().exposed:
             raise DeclineSignal(
                 "may-add-error",

@@ -60,10 +60,10 @@ def selected(df: DataFrame, arrow: bool) -> DataFrame:
 
 
 FORMS = [columns, one_name, nested, selected]
-ARROW = pytest.mark.parametrize("arrow", [True, False], ids=["arrow", "pickled"])
+WAYS = [pytest.param(True, id="arrow"), pytest.param(False, id="pickled", marks=pytest.mark.slow)]
 
 
-@ARROW
+@pytest.mark.parametrize("arrow", WAYS)
 @pytest.mark.parametrize("where", ["u = 'A1'", "u <> 'A1'", "u IS NULL", "u = 'A1' AND v > 3"])
 @pytest.mark.parametrize("form", FORMS, ids=lambda f: f.__name__)
 def test_a_chain_is_one_function(texts: DataFrame, form: Any, where: str, arrow: bool) -> None:
@@ -76,6 +76,14 @@ def test_a_chain_is_one_function(texts: DataFrame, form: Any, where: str, arrow:
     if arrow and where.startswith("u = "):
         assert "FROM s) IN ('A1', 'a1')" in boundary.prefilter
         assert "trim(" in plan_text(better)
+
+
+def test_a_chain_without_arrow(texts: DataFrame) -> None:
+    df = columns(texts, False).filter("u = 'A1'")
+    same_rows(df, optimize(df, cost="always"))
+    (boundary,) = explain(df, cost="always").boundaries
+    assert boundary.prefilter == "s <> ''"
+    assert "text-encoding" in [d.code for d in boundary.declined]
 
 
 @pytest.mark.parametrize("where", ["u = 'A1' AND a = 'a1'", "u <> a", "a = 'A1'"])

@@ -160,6 +160,7 @@ def test_filters_go_below(values: DataFrame, case: Case) -> None:
     assert 0 < with_c(values, case, arrow=True).filter(case.where).count() < values.count()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=ids)
 def test_without_arrow(values: DataFrame, case: Case) -> None:
     """Of texts Python may see others than Spark: comparisons by = with constants are left."""

@@ -84,12 +84,14 @@ _PYTHON_UDF = EXPRESSIONS + "PythonUDF"
 class InputErrors:
     """``may_raise``: whether an expression below can raise. ``exposed``: the attributes that a
     pre-filter must not read. ``computed``: those that are computed of something that can raise;
-    None where that may be any of them.
+    None where that may be any of them. ``called``: those of ``exposed`` that a Python function
+    computes.
     """
 
     may_raise: bool
     exposed: frozenset[int]
     computed: frozenset[int] | None
+    called: frozenset[int] = frozenset()
 
     def both(self, other: InputErrors) -> InputErrors:
         """Of two relations."""
@@ -97,7 +99,8 @@ class InputErrors:
         if self.computed is not None and other.computed is not None:
             computed = self.computed | other.computed
         raises = self.may_raise or other.may_raise
-        return InputErrors(raises, self.exposed | other.exposed, computed)
+        called = self.called | other.called
+        return InputErrors(raises, self.exposed | other.exposed, computed, called)
 
 
 def errors_in_input(input_: Node, root: Node, guarded: bool) -> InputErrors:
@@ -116,7 +119,7 @@ def errors_in_input(input_: Node, root: Node, guarded: bool) -> InputErrors:
         exposed |= {expr_id(t[0]) for n in references_ for t in trees(n)}
     plain = all(s.computed == frozenset() for s in shared)
     raises = found.may_raise or any(s.may_raise for s in shared)
-    return InputErrors(raises, exposed, found.computed if plain else None)
+    return InputErrors(raises, exposed, found.computed if plain else None, found.called)
 
 
 def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bool]) -> bool:
@@ -134,6 +137,7 @@ def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bo
 def _errors_in(input_: Node, guarded: bool) -> InputErrors:
     may_raise = False
     exposed: set[int] = set()
+    called: set[int] = set()
     computed: set[int] = set()
     reads: dict[int, frozenset[int]] = {}
     keeping: dict[tuple[int, ...], bool] = {}
@@ -151,11 +155,14 @@ def _errors_in(input_: Node, guarded: bool) -> InputErrors:
                     computed.add(expr_id(tree[0]))
                 # Spark moves no filter on a result below its aggregate.
                 kept = safe and (window or not guarded or _is_aggregated(tree))
-                if (raises and not kept) or any(n["class"] == _PYTHON_UDF for n in tree):
+                if any(n["class"] == _PYTHON_UDF for n in tree):
+                    called.add(expr_id(tree[0]))
+                elif raises and not kept:
                     exposed.add(expr_id(tree[0]))
     named = all(n.kind in _NAMED or not n.children for n in walk(input_))
     found = _closed(computed, reads) if named or not computed else None
-    return InputErrors(may_raise, _closed(exposed, reads), found)
+    by_python = _closed(called, reads)
+    return InputErrors(may_raise, _closed(exposed, reads) | by_python, found, by_python)
 
 
 def _is_aggregated(tree: Tree) -> bool:
