@@ -172,6 +172,7 @@ def test_without_arrow(values: DataFrame, case: Case) -> None:
     same_rows(df, optimize(df, cost="always"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=ids)
 def test_a_filter_that_loses_a_row_is_refuted(values: DataFrame, case: Case) -> None:
     """It makes a difference on this table, and the checker says so."""
