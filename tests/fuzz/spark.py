@@ -358,6 +358,7 @@ def _compare(written: list[DataFrame], better: list[DataFrame]) -> _Told | None:
 
 def _collected(frames: list[DataFrame]) -> dict[int, Counter[str]]:
     """The rows of every DataFrame, by one job, or by one each where Spark cannot merge them."""
+    from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F
 
@@ -371,7 +372,7 @@ def _collected(frames: list[DataFrame]) -> dict[int, Counter[str]]:
     ]
     try:
         rows = reduce(lambda a, b: a.unionAll(b), tagged).collect()
-    except PySparkException as e:
+    except (PySparkException, Py4JError) as e:
         if "UnevaluableAggregateFunc" not in str(e):
             raise
         rows = [row for df in tagged for row in df.collect()]
