@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -140,6 +141,35 @@ def test_what_a_link_computes_besides_may_raise(texts: DataFrame) -> None:
     assert optimize(df, cost="always", policy="strict") is df
     (boundary,) = explain(df, cost="always").boundaries
     assert "may-erase-error" in [a["code"] for a in boundary.assumptions]
+
+
+@pytest.mark.parametrize("arrow", [True, False], ids=["arrow", "pickled"])
+@pytest.mark.parametrize(
+    ("first", "type_", "second", "where"),
+    [
+        ("tripled", "bigint", "is_there", "u"),
+        ("tripled", "bigint", "is_there", "NOT u"),
+        ("as_it_is", "double", "exceeds", "u"),
+        ("as_it_is", "double", "exceeds", "NOT u"),
+    ],
+)
+def test_workers_hand_values_on_as_they_are(
+    spark: SparkSession,
+    tmp_path: Path,
+    first: str,
+    type_: str,
+    second: str,
+    where: str,
+    arrow: bool,
+) -> None:
+    """A chain is called in one worker: a value between is not made one of its column's type."""
+    rows = [(1,), (2**53 + 1,), (2**62,), (-(2**63),), (None,)]
+    spark.createDataFrame(rows, "v bigint").coalesce(1).write.parquet(str(tmp_path / "t"))
+    df = spark.read.parquet(str(tmp_path / "t"))
+    df = df.withColumn("a", function(first, type_, arrow=arrow)("v"))
+    df = df.withColumn("u", function(second, "boolean", arrow=arrow)("a")).filter(where)
+    written = df.select("v")
+    same_rows(written, optimize(written, cost="always"))
 
 
 def test_a_filter_that_loses_a_row_is_refuted() -> None:

@@ -169,3 +169,19 @@ def titled(s):
 
 def strict_strip(s):
     return s.strip()
+
+
+def tripled(v):
+    return None if v is None else v * 3
+
+
+def is_there(v):
+    return v is not None
+
+
+def as_it_is(v):
+    return v
+
+
+def exceeds(x):
+    return x is not None and x > 9007199254740992.0
