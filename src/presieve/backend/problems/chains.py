@@ -4,6 +4,10 @@ Lemma: projections compose. ``project [u := f(a)] (project [a := g(s)] R)`` is
 ``project [u := f(g(s))] R``, with the columns that both pass on; it raises on a row where g does,
 or f of what g gives. A filter on R goes below both. So a chain of functions is one boundary, whose
 input is that of the last projection.
+
+Spark calls a chain in one worker (``ExtractPythonUDFs``), which hands on the very object that g
+returns (``worker.py``, ``chain``). So g's type must change none of its values: an integer beyond 64
+bits would be NULL or raise in a column, and with Arrow an integer would be a double.
 """
 
 from __future__ import annotations
@@ -17,6 +21,7 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import Setting
 from presieve.errors import DeclineSignal
+from presieve.ir.fold import Output
 from presieve.ir.terms import Term, Var
 from presieve.ir.walk import substitute, variables
 from presieve.lift.forms import Lifted
@@ -48,6 +53,10 @@ def composed(
     return replace(site, below=node.children[0]), read
 
 
+_KEPT = ("boolean", "string", "date", "tinyint", "smallint", "int")
+"""Types of which a function that lifts returns no value that is another one in a column."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Link:
     """Two projections, one on the other."""
@@ -75,26 +84,30 @@ class _Link:
             return None
         keys = key_columns(names)
         folds = [self._fold(x, values, made) for x in self.outer.folds]
-        folds += [x for x in self.inner.folds if self._outputs(x) & shown]
+        folds += [x for x in self.inner.folds if self._outputs(x).keys() & shown]
         if any(x is None for x in folds):
             return None
         whole = tuple(replace(x, fold=replace(x.fold, keys=keys)) for x in folds if x is not None)
         return replace(self.outer, boundary=boundary, names=names, folds=whole)
 
     def _made(self) -> dict[int, tuple[Term, Lifted]]:
-        """What the inner functions that are known of all rows give, by attribute."""
-        by_name = {a.name: a.id for a in self.inner.boundary.outputs}
-        known = self.inner.known
+        """What the inner functions that are known of all rows give, by attribute, where it is the
+        same for the outer ones whether or not it has been in a column.
+        """
+        by_arrow = any(c.arrow for c in self.inner.boundary.calls)
+        kept = _KEPT if by_arrow else (*_KEPT, "double")
         return {
-            by_name[o.name]: (o.term, x)
+            number: (o.term, x)
             for x in self.inner.folds
-            for o in x.fold.outputs
-            if by_name.get(o.name) is not None and by_name[o.name] not in known and not x.calls
+            if not x.calls
+            for number, o in self._outputs(x).items()
+            if number not in self.inner.known and o.type in kept
         }
 
-    def _outputs(self, lifted: Lifted) -> set[int]:
+    def _outputs(self, lifted: Lifted) -> dict[int, Output]:
+        """What one of the inner functions gives, by attribute."""
         by_name = {a.name: a.id for a in self.inner.boundary.outputs}
-        return {by_name[o.name] for o in lifted.fold.outputs if o.name in by_name}
+        return {by_name[o.name]: o for o in lifted.fold.outputs if o.name in by_name}
 
     def _call(self, call: Call) -> Call:
         """The call as one of the input of the inner functions."""
@@ -138,8 +151,8 @@ class _Link:
         fold = lifted.fold
         terms = (fold.finish_raises, *(o.term for o in fold.outputs))
         makers = dict.fromkeys(given[v] for v in variables(*terms) if v in given)
-        inner = list(dict.fromkeys(id(made[n][1]) for n in makers))
-        parts = [x for x in self.inner.folds if id(x) in inner]
+        used = {id(made[n][1]) for n in makers}
+        parts = [x for x in self.inner.folds if id(x) in used]
         outputs = tuple(replace(o, term=substitute(o.term, values)) for o in fold.outputs)
         raises = or_(*(x.fold.finish_raises for x in parts), substitute(fold.finish_raises, values))
         whole = replace(fold, outputs=outputs, finish_raises=raises)
