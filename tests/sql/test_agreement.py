@@ -437,3 +437,11 @@ def test_conditions_on_computed_values_as_thresholds(table: DataFrame) -> None:
     check(table, direct)
     assert sum(direct[t] != found[t] for t in found) == len(COMPUTED) - 2
     check(table, {emit_checked(t, NAMES, "UTC"): t for t in (*found.values(), *direct.values())})
+
+
+def test_a_letter_that_is_replaced_twice_is_not_read(table: DataFrame) -> None:
+    """Spark takes the first replacement, Python the last."""
+    text = "translate(s, 'aa', 'bc') = 'b'"
+    assert isinstance(parse_predicate(text, NAMES, "UTC"), Declined)
+    (row,) = table.selectExpr("translate('a', 'aa', 'bc')").limit(1).collect()
+    assert row[0] == "b" != "a".translate(str.maketrans("aa", "bc"))

@@ -89,14 +89,16 @@ def _contained(op: Op) -> Reader:
 
 def _replaced(args: Sequence[Term]) -> Term | None:
     """Spark replaces nothing where the part is empty, Python every place."""
-    return app(Op.TEXT_REPLACE, *args) if len(args) == 3 and _constant(args[1]) else None
+    return app(Op.TEXT_REPLACE, *args) if _constant(args[1]) else None
 
 
 def _translated(args: Sequence[Term]) -> Term | None:
     letters, others = (_constant(a) for a in args[1:])
     if not isinstance(letters, str) or not isinstance(others, str):
         return None
-    return app(Op.TEXT_TRANSLATE, *args) if len(letters) == len(others) else None
+    # Of a letter that is there twice, Spark takes the first one and Python the last.
+    plain = len(set(letters)) == len(letters) == len(others)
+    return app(Op.TEXT_TRANSLATE, *args) if plain else None
 
 
 def _substring(args: Sequence[Term]) -> Term | None:
