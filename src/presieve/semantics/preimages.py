@@ -32,7 +32,7 @@ from presieve.ir.terms import App, Lit, Op, Term, float_lit, int_lit, lit, liter
 from presieve.ir.walk import subterms
 from presieve.semantics.functions import FUNCTIONS, Undefined, first_day
 from presieve.semantics.patterns import beginning, part
-from presieve.semantics.thresholds import DOUBLES, MIRRORED
+from presieve.semantics.thresholds import AS_SPARK, DOUBLES, MIRRORED
 from presieve.semantics.values import INT_RANGES
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -61,15 +61,8 @@ def preimage(op: Op, computed: Term, constant: Term) -> Term | None:
     return None if rule is None else rule(op, computed, constant)
 
 
-_PYTHON = {
-    Op.PY_EQ: Op.SQL_EQ,
-    Op.PY_LT: Op.SQL_LT,
-    Op.PY_LE: Op.SQL_LE,
-    Op.PY_GT: Op.SQL_GT,
-    Op.PY_GE: Op.SQL_GE,
-}
 _TWO_VALUED = {
-    **{sql: python for python, sql in _PYTHON.items()},
+    **{sql: python for python, sql in AS_SPARK.items()},
     Op.SQL_AND: Op.AND,
     Op.SQL_OR: Op.OR,
     Op.SQL_NOT: Op.NOT,
@@ -80,9 +73,9 @@ def of_arguments(comparison: Term) -> Term:
     """Python's comparison of a function's value with a constant, as one of what the function is
     given where that takes no function; others as they are.
     """
-    if not isinstance(comparison, App) or comparison.op not in _PYTHON:
+    if not isinstance(comparison, App) or comparison.op not in AS_SPARK:
         return comparison
-    op, (computed, constant) = _PYTHON[comparison.op], comparison.args
+    op, (computed, constant) = AS_SPARK[comparison.op], comparison.args
     if isinstance(computed, Lit):
         op, computed, constant = MIRRORED[op], constant, computed
     meant = preimage(op, computed, constant)

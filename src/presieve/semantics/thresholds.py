@@ -33,6 +33,15 @@ MIRRORED = {
 }
 """The comparison with its sides exchanged."""
 
+AS_SPARK = {
+    Op.PY_EQ: Op.SQL_EQ,
+    Op.PY_LT: Op.SQL_LT,
+    Op.PY_LE: Op.SQL_LE,
+    Op.PY_GT: Op.SQL_GT,
+    Op.PY_GE: Op.SQL_GE,
+}
+"""Python's comparisons as Spark's. Of NaN they differ."""
+
 
 def with_thresholds(condition: Term) -> Term:
     """The condition in which every comparison of a computed value with a constant is one of the

@@ -18,17 +18,11 @@ from presieve.ir.sorts import BOOL, FLOAT, Option, Tuple, strip
 from presieve.ir.terms import TRUE, App, Lit, Op, Scope, Term, Var, literal_value
 from presieve.ir.walk import subterms, variables
 from presieve.semantics.preimages import preimage
+from presieve.semantics.thresholds import AS_SPARK
 from presieve.sql.emit import emit
 from presieve.sql.names import InexpressibleError
 from presieve.synthesis.prefilter.implied import DIVIDED, OPPOSITE
 
-_COMPARED = {
-    Op.PY_EQ: Op.SQL_EQ,
-    Op.PY_LT: Op.SQL_LT,
-    Op.PY_LE: Op.SQL_LE,
-    Op.PY_GT: Op.SQL_GT,
-    Op.PY_GE: Op.SQL_GE,
-}
 _COLUMNS = {Scope.ROW, Scope.KEY}
 _INTEGERS = {
     Op.INT_ADD: Op.SQL_INT_ADD,
@@ -134,7 +128,7 @@ def _is_relation(term: Term) -> bool:
     """Whether it compares columns, or what a function makes of one."""
     if not isinstance(term, App) or term.sort != BOOL:
         return False
-    if term.op not in _COMPARED and term.op not in SIGNATURES:
+    if term.op not in AS_SPARK and term.op not in SIGNATURES:
         return False
     found = variables(term)
     if not {Scope.ROW} <= {v.scope for v in found} <= _COLUMNS:
@@ -178,7 +172,7 @@ def as_sql(term: Term) -> Term | None:
             return None if sql is None else negated(sql)
         case App(Op.IS_NONE, (Var() as v,)):
             return app(Op.SQL_IS_NULL, v)
-        case App(op, (a, b)) if op in _COMPARED:
+        case App(op, (a, b)) if op in AS_SPARK:
             return _comparison(op, a, b)
         case Var() | App(Op.GET, (Var(),)) if term.sort == BOOL:
             return value_as_sql(term)
@@ -189,7 +183,7 @@ def as_sql(term: Term) -> Term | None:
 
 def _plain(parts: list[Term]) -> Iterator[Term]:
     """The parts without "is not NULL" of what another one compares."""
-    compared = (p.args for p in parts if isinstance(p, App) and p.op in _COMPARED.values())
+    compared = (p.args for p in parts if isinstance(p, App) and p.op in AS_SPARK.values())
     operands = {a for args in compared for a in args}
     for part in parts:
         match part:
@@ -203,10 +197,10 @@ def _comparison(op: Op, a: Term, b: Term) -> Term | None:
     left, right = value_as_sql(a), value_as_sql(b)
     if left is None or right is None:
         return None
-    meant = preimage(_COMPARED[op], left, right)
+    meant = preimage(AS_SPARK[op], left, right)
     if meant is not None and strip(left.sort) != FLOAT:
         return meant
-    compared = app(_COMPARED[op], left, right)
+    compared = app(AS_SPARK[op], left, right)
     if strip(left.sort) != FLOAT:
         return compared
     # NaN is equal to itself and above everything else in Spark, and neither in Python.
@@ -275,5 +269,5 @@ def put_back(term: Term, back: dict[Var, Term]) -> Term:
             return sql_disjunction(put_back(a, back) for a in args)
         case App(op, args):
             whole = app(op, *(put_back(a, back) for a in args))
-            return preimage(op, *whole.args[:2]) or whole if op in _COMPARED.values() else whole
+            return preimage(op, *whole.args[:2]) or whole if op in AS_SPARK.values() else whole
     return term

@@ -28,17 +28,10 @@ from presieve.ir.walk import subterms, variables
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operators import Undefined
 from presieve.semantics.preimages import consequence, preimage
-from presieve.semantics.thresholds import MIRRORED
+from presieve.semantics.thresholds import AS_SPARK, MIRRORED
 from presieve.synthesis.prefilter.tightening import tightened
 
-_PYTHON = {
-    Op.PY_EQ: Op.SQL_EQ,
-    Op.PY_LT: Op.SQL_LT,
-    Op.PY_LE: Op.SQL_LE,
-    Op.PY_GT: Op.SQL_GT,
-    Op.PY_GE: Op.SQL_GE,
-}
-_SPARK = frozenset((*_PYTHON.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
+_SPARK = frozenset((*AS_SPARK.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
 DIVIDED = {Op.INT_FLOORDIV: Op.INT_QUOTIENT, Op.INT_MOD: Op.INT_REMAINDER}
 _COMPOSED = frozenset((Op.SOME, Op.GET, Op.INT_TO_FLOAT, *SIGNATURES))
 """What a choice in an operand is taken out of, besides arithmetic."""
@@ -89,7 +82,7 @@ def implied(condition: Term, wanted: bool = True) -> Term:
             return implied(app(Op.SQL_IS_NULL, inner), wanted)
         case App(Op.GET | Op.SOME, (inner,)):
             return implied(inner, wanted)
-        case App(op, args) if op in _PYTHON or op in _SPARK or op is Op.IS_NAN:
+        case App(op, args) if op in AS_SPARK or op in _SPARK or op is Op.IS_NAN:
             return _atom(op, args, wanted)
         case App(op, _) if op in SIGNATURES:
             return _test(condition, wanted)
@@ -138,7 +131,7 @@ def _atom(op: Op, args: tuple[Term, ...], wanted: bool) -> Term:
             return _cases(test, _atom(op, then, wanted), _atom(op, other, wanted))
     there = isinstance(args[0], App) and args[0].op is Op.SOME
     args = tuple(_bare(a) for a in args)
-    if op in _PYTHON and any(isinstance(a, Lit) and a.value is None for a in args):
+    if op in AS_SPARK and any(isinstance(a, Lit) and a.value is None for a in args):
         return SQL_FALSE  # Python has raised, or does not come here
     folded = _folded(app(op, *args)) if not variables(*args) else None
     if folded is not None:
@@ -175,7 +168,7 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     if none:
         return SQL_FALSE  # NULL is neither
     left, right = operands
-    spark = _PYTHON.get(op, op)
+    spark = AS_SPARK.get(op, op)
     if isinstance(left, Lit):
         left, right, spark = right, left, MIRRORED[spark]
     meant = preimage(spark, left, right)
@@ -187,7 +180,7 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
         return whole
     if not all(map(_has_text, operands)):
         return SQL_TRUE
-    if op in _PYTHON and strip(left.sort) == FLOAT:
+    if op in AS_SPARK and strip(left.sort) == FLOAT:
         return _python_floats(spark, left, right, wanted)
     if wanted:
         return app(spark, left, right)
@@ -199,7 +192,7 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
 def _without_nan(op: Op, left: Term, found: Term, wanted: bool) -> Term:
     """A condition on the argument of a function of doubles, where NaN gives NaN."""
     nan = app(Op.SQL_IS_NAN, _nan_of(left))
-    if op not in _PYTHON:
+    if op not in AS_SPARK:
         return found
     return _all([found, app(Op.SQL_NOT, nan)]) if wanted else _any([found, nan])
 
@@ -420,7 +413,7 @@ def _not_null(term: Term) -> tuple[Var, ...]:
     """The columns that are not NULL where a comparison, or a test for NaN, is true."""
     match term:
         case App(Op.SQL_NOT, (App(op, args),)) | App(op, args) if (
-            op in _PYTHON.values() and op is not Op.SQL_EQ_NULLSAFE
+            op in AS_SPARK.values() and op is not Op.SQL_EQ_NULLSAFE
         ):
             return tuple(variables(*args))
         case App(Op.SQL_IS_NAN, (Var() as v,)):
