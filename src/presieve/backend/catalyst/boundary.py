@@ -133,14 +133,6 @@ def is_hopeless(node: Node) -> bool:
     return not any(_is_known_call(t) for t in node.fields["aggregateExpressions"])
 
 
-def is_python_total(node: Node) -> bool:
-    """Whether the operator is an ``Aggregate`` without groups that calls a Python function."""
-    if node.kind != AGGREGATE or node.fields["groupingExpressions"]:
-        return False
-    found = (n["class"] for tree in node.fields["aggregateExpressions"] for n in tree)
-    return not {PYTHON_UDAF, PYTHON_UDF}.isdisjoint(found)
-
-
 def _is_known_call(tree: Tree) -> bool:
     if any(n["class"] in (PYTHON_UDAF, PYTHON_UDF) for n in tree):
         return True

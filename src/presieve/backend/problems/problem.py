@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TypeAlias
 
-from presieve.backend.catalyst.boundary import Boundary, is_python_total
+from presieve.backend.catalyst.boundary import Boundary
 from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns, output_vars
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.struct_fields import with_all_fields
 from presieve.backend.catalyst.table_operators import read_boundary
-from presieve.backend.catalyst.trees import walk
 from presieve.backend.effects.errors import (
     Sent,
     is_guarded,
@@ -27,6 +26,7 @@ from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.chains import composed
 from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
+from presieve.backend.problems.merged import check_merged
 from presieve.backend.problems.setting import Setting
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
@@ -115,21 +115,10 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
             "asDeterministic(); store its rows first"
         )
         raise DeclineSignal("nondeterministic", reason)
-    _check_merged(site)
+    check_merged(site)
     node = gateway.node(plan, site.boundary.path)
     read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)
     return _problem(gateway, plan, *composed(gateway, site, plan, read, setting))
-
-
-def _check_merged(site: Site) -> None:
-    """Decline ``plan-shape`` where Spark would fail on what comes out. Spark 4.3 merges aggregates
-    without groups that differ in the filters below them, and fails on those of Python functions
-    (``PlanMerger.supportedAggregateMerge``). As written they may all be one and the same.
-    """
-    whole = [n for n in walk(site.root) if is_python_total(n)]
-    if len(whole) > 1 and site.boundary.path in {n.path for n in whole}:
-        reason = "Spark fails on several aggregates without groups that call Python functions"
-        raise DeclineSignal("plan-shape", f"{reason} once their filters differ")
 
 
 def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -> SiteProblem:

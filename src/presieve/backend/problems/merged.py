@@ -1,0 +1,59 @@
+"""Trusted. Plans whose aggregates Spark tries to merge, and fails on.
+
+Spark merges plans that yield one row (``MergeSubplans``: scalar subqueries, and aggregates without
+groups). It takes two of them for one where they are the same. Where they are not, it descends into
+both, and raises an internal error at two aggregates of Python functions that differ
+(``PlanMerger.supportedAggregateMerge``, since 4.2; of scalar subqueries since 4.0). So copies of
+one plan that work as written fail once each of them has a pre-filter of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from presieve.backend.catalyst.boundary import AGGREGATE, EXPRESSIONS, PYTHON_UDAF
+from presieve.backend.catalyst.sites import Site
+from presieve.backend.catalyst.trees import Node, nodes_inside, walk
+from presieve.errors import DeclineSignal
+
+_SCALAR_SUBQUERY = EXPRESSIONS + "ScalarSubquery"
+
+
+def check_merged(site: Site) -> None:
+    """Raise :class:`DeclineSignal` (``plan-shape``) where a pre-filter may make Spark fail."""
+    candidates = list(_candidates(site.root))
+    path = site.boundary.path
+    if any(_within(path, top) for top in candidates) and _apart(candidates):
+        reason = "Spark fails on several results of one row that call Python aggregates"
+        raise DeclineSignal("plan-shape", f"{reason} once their filters differ")
+
+
+def _candidates(root: Node) -> Iterator[tuple[int, ...]]:
+    """Where plans are that Spark may merge, and that aggregate in Python. One in an expression
+    counts as a child of the operator.
+    """
+    python = {n.path for n in walk(root) if n.kind == AGGREGATE and _calls(n)}
+    for node in walk(root):
+        if node.kind == AGGREGATE and not node.fields["groupingExpressions"]:
+            if any(_within(path, node.path) for path in python):
+                yield node.path
+        found = (n for n in nodes_inside(node.fields) if n["class"] == _SCALAR_SUBQUERY)
+        for number, subquery in enumerate(found, len(node.children)):
+            if any(n["class"] == PYTHON_UDAF for n in nodes_inside(subquery)):
+                yield (*node.path, number)
+
+
+def _calls(aggregate: Node) -> bool:
+    """Whether it calls a Python aggregate."""
+    outputs = aggregate.fields["aggregateExpressions"]
+    return any(n["class"] == PYTHON_UDAF for tree in outputs for n in tree)
+
+
+def _within(path: tuple[int, ...], top: tuple[int, ...]) -> bool:
+    return path[: len(top)] == top
+
+
+def _apart(paths: list[tuple[int, ...]]) -> bool:
+    """Whether two of them are not below one another: Spark compares no plan with its own part."""
+    deepest = max(paths, key=len)
+    return not all(_within(deepest, path) for path in paths)
