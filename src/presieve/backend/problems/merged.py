@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from presieve.backend.catalyst.boundary import AGGREGATE, EXPRESSIONS, PYTHON_UDAF
+from presieve.backend.catalyst.boundary import AGGREGATE, PYTHON_UDAF
 from presieve.backend.catalyst.sites import Site
-from presieve.backend.catalyst.trees import Node, nodes_inside, walk
+from presieve.backend.catalyst.trees import EXPRESSIONS, Node, nodes_inside, walk
 from presieve.errors import DeclineSignal
 
 _SCALAR_SUBQUERY = EXPRESSIONS + "ScalarSubquery"
