@@ -187,3 +187,50 @@ def test_a_filter_that_loses_a_row_is_refuted() -> None:
             prefilter=prefilter,
         )
         assert found.certificate is None
+
+
+def directly(df: DataFrame) -> DataFrame:
+    return df
+
+
+def filtered(df: DataFrame) -> DataFrame:
+    return df.filter("v < 9")
+
+
+def renamed(df: DataFrame) -> DataFrame:
+    return df.withColumnRenamed("y", "z").selectExpr("v", "z AS y")
+
+
+def united(df: DataFrame) -> DataFrame:
+    """Spark moves projections into both."""
+    none = df.selectExpr("v", "CAST(NULL AS bigint) AS y").filter("v < 0")
+    return none.union(df)
+
+
+def limited(df: DataFrame) -> DataFrame:
+    return df.limit(30)
+
+
+def shared(df: DataFrame) -> DataFrame:
+    with named(df, "halves"):
+        query = "WITH h AS (SELECT * FROM halves) SELECT * FROM h"
+        return df.sparkSession.sql(query)
+
+
+@pytest.mark.parametrize("arrow", WAYS)
+@pytest.mark.parametrize(
+    "between", [directly, filtered, renamed, united, limited, shared], ids=lambda b: b.__name__
+)
+def test_values_of_another_class_than_the_column(
+    texts: DataFrame, between: Any, arrow: bool
+) -> None:
+    """Twice a number that is no integer is odd, which twice an integer never is."""
+    df = texts.select("v", function("half_more", "bigint", arrow=arrow)("v").alias("y"))
+    twice = function("doubled", "bigint", arrow=arrow)("y").alias("o")
+    made = between(df).select(twice, function("next_number", "bigint", arrow=arrow)("v").alias("p"))
+    df = made.filter("o = 5 OR p > 7")
+    same_rows(df, optimize(df, cost="always"))
+    other = made.filter("p > 9")
+    better = optimize(other, cost="always")
+    same_rows(other, better)
+    assert better is not other or between is limited

@@ -185,3 +185,15 @@ def as_it_is(v):
 
 def exceeds(x):
     return x is not None and x > 9007199254740992.0
+
+
+def half_more(v):
+    return v + 0.5
+
+
+def doubled(y):
+    return 0 if y is None else int(y * 2)
+
+
+def next_number(v):
+    return None if v is None else v + 1
