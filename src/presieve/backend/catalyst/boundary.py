@@ -67,7 +67,8 @@ class Call:
     for applyInPandas). A scalar UDF is called once for each row. ``arrow``: the values of a scalar
     UDF go through Arrow, or a function of groups is one of Arrow arrays. ``streamed``: a function
     of groups takes the iterator of its batches.
-    ``fields`` are the names of the outputs where they are those of a struct.
+    ``fields`` are the names of the outputs where they are those of a struct. ``sole``: a scalar UDF
+    has one argument.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Call:
     arrow: bool = False
     streamed: bool = False
     fields: tuple[str, ...] = ()
+    sole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +294,8 @@ def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
             refused.append(signal)
             continue
         name, made = str(function["name"]), (expr_id(head),)
-        calls.append(Call(name, read, made, position, arrow=kind.arrow))
+        sole = len(read) == 1
+        calls.append(Call(name, read, made, position, arrow=kind.arrow, sole=sole))
     if not calls:
         raise refused[0]
     passed = {expr_id(t[0]): k for t in columns if (k := _passed_on(t)) is not None}

@@ -122,6 +122,32 @@ def errors_in_input(input_: Node, root: Node, guarded: bool) -> InputErrors:
     return InputErrors(raises, exposed, found.computed if plain else None, found.called)
 
 
+def made_by_python(input_: Node, root: Node) -> frozenset[int] | None:
+    """The attributes that a scalar Python UDF below computes, or that are computed of such; None
+    where that may be any, as there are others for what a UDF computes than projections name.
+    """
+    called: set[int] = set()
+    reads: dict[int, frozenset[int]] = {}
+    hidden = False
+    for node in reversed(list(walk(input_))):
+        if node.kind == CTE_REFERENCE:
+            hidden = hidden or any(
+                _calls_python(n) for d in walk(root) if d.kind == CTE_DEFINITION for n in walk(d)
+            )
+        elif node.kind not in _NAMED and node.children:
+            hidden = hidden or any(_calls_python(n) for n in walk(node))
+        for tree in trees(node):
+            if tree[0]["class"] == ALIAS:
+                reads[expr_id(tree[0])] = references(tree)
+                if any(n["class"] == _PYTHON_UDF for n in tree):
+                    called.add(expr_id(tree[0]))
+    return None if hidden else _closed(called, reads)
+
+
+def _calls_python(node: Node) -> bool:
+    return any(n["class"] == _PYTHON_UDF for tree in trees(node) for n in tree)
+
+
 def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bool]) -> bool:
     """Whether ``node`` may have Spark drop rows below the boundary at ``path``.
 

@@ -8,19 +8,38 @@ input is that of the last projection.
 Spark calls a chain in one worker (``ExtractPythonUDFs``), which hands on the very object that g
 returns (``worker.py``, ``chain``). So g's type must change none of its values: an integer beyond 64
 bits would be NULL or raise in a column, and with Arrow an integer would be a double.
+
+The same holds of a g that is not followed. It may return objects of any class, whatever its type,
+so that nothing is known of a function f of one argument which it computes. Spark makes a chain of
+them once all that is between them is moved away: filters, limits, unions (``CollapseProject``,
+``PushProjectionThroughUnion``, ``PushProjectionThroughLimit``). A pre-filter that stays between
+them, above a limit, keeps it from that. A function of several arguments takes them from columns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from presieve.backend.catalyst.boundary import PROJECT, Boundary, Call, is_boundary, read_project
+from presieve.backend.catalyst.boundary import (
+    LOGICAL,
+    PROJECT,
+    PYTHON_UDF,
+    Boundary,
+    Call,
+    is_attribute,
+    is_boundary,
+    read_project,
+)
+from presieve.backend.catalyst.definitions import CTE_REFERENCE
 from presieve.backend.catalyst.names import input_vars, key_columns, read_names
 from presieve.backend.catalyst.sites import Site
+from presieve.backend.catalyst.trees import Node, expr_id, walk
+from presieve.backend.effects.raising import made_by_python
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
 from presieve.backend.problems.setting import Setting
-from presieve.errors import DeclineSignal
+from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Output
 from presieve.ir.terms import Term, Var
 from presieve.ir.walk import substitute, variables
@@ -48,9 +67,64 @@ def composed(
         if joined is None:
             break
         read, node = joined, below
+    if read.boundary.kind == "Project":
+        read = _known(read, made_by_python(node.children[0], site.root))
     if node is site.boundary:
         return site, read
     return replace(site, below=node.children[0]), read
+
+
+_PASSED = frozenset(LOGICAL + name for name in ("Project", "Filter", "SubqueryAlias", "View"))
+"""Operators that are never between two functions: a filter on what both pass on goes below both."""
+
+
+def check_chains(site: Site) -> None:
+    """Raise :class:`DeclineSignal` where it hangs on the place of a filter whether Spark hands a
+    function the very object that another one returns.
+    """
+    for node in walk(site.boundary):
+        functions = list(_of_one_argument(node))
+        if not functions or all(_is_passed(n) for n in walk(node.children[0])):
+            continue
+        made = made_by_python(node.children[0], site.root)
+        for name, argument in functions:
+            if made is None or argument in made:
+                raise DeclineSignal("argument-expression", _REASON.format(name))
+
+
+_REASON = (
+    "the argument of {} may be the very object that another Python function returns, which Spark "
+    "converts to the column's type or not, as its optimizer sees fit; store it in between"
+)
+
+
+def _is_passed(node: Node) -> bool:
+    return node.kind in _PASSED or not (node.children or node.kind == CTE_REFERENCE)
+
+
+def _of_one_argument(node: Node) -> Iterator[tuple[str, int]]:
+    """The Python functions of a projection that have one argument, a column."""
+    for tree in node.fields["projectList"] if node.kind == PROJECT else ():
+        if len(tree) == 3 and tree[1]["class"] == PYTHON_UDF and is_attribute(tree[2:]):
+            yield str(tree[1]["name"]), expr_id(tree[2])
+
+
+def _known(read: LiftedBoundary, made: frozenset[int] | None) -> LiftedBoundary:
+    """The boundary without functions that may be handed any object: those of one argument that
+    Python makes. Raises :class:`DeclineSignal` where none is left.
+    """
+    calls = read.boundary.calls
+    open_ = [c for c in calls if c.sole and (made is None or not made.isdisjoint(c.arguments))]
+    if not open_:
+        return read
+    why = read.why or Declined("argument-expression", _REASON.format(open_[0].name))
+    lost = {i for c in open_ for i in c.outputs}
+    names = {a.name for a in read.boundary.outputs if a.id in lost}
+    folds = tuple(x for x in read.folds if names.isdisjoint(o.name for o in x.fold.outputs))
+    if not folds:
+        raise DeclineSignal.of(why)
+    known = {i: v for i, v in read.known.items() if i not in lost}
+    return replace(read, folds=folds, why=why, known=known)
 
 
 _KEPT = ("boolean", "string", "date", "tinyint", "smallint", "int")
@@ -113,7 +187,10 @@ class _Link:
         """The call as one of the input of the inner functions."""
         makers = {i: c.arguments for c in self.inner.boundary.calls for i in c.outputs}
         read = (j for i in call.arguments for j in makers.get(i, (i,)))
-        return replace(call, arguments=tuple(dict.fromkeys(read)))
+        arguments = tuple(dict.fromkeys(read))
+        made = {i for c in self.inner.boundary.calls if c.sole for i in c.outputs}
+        sole = call.sole or not made.isdisjoint(call.arguments)
+        return replace(call, arguments=arguments, sole=sole)
 
     def _boundary(self, calls: tuple[Call, ...]) -> Boundary:
         outer, inner = self.outer.boundary, self.inner.boundary

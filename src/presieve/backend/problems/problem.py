@@ -24,7 +24,7 @@ from presieve.backend.effects.raising import InputErrors, can_raise, errors_in_i
 from presieve.backend.effects.sources import Sources, read_sources
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.problems.chains import composed
+from presieve.backend.problems.chains import check_chains, composed
 from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
 from presieve.backend.problems.merged import check_merged
 from presieve.backend.problems.setting import Setting
@@ -116,6 +116,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
         )
         raise DeclineSignal("nondeterministic", reason)
     check_merged(site)
+    check_chains(site)
     node = gateway.node(plan, site.boundary.path)
     read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)
     return _problem(gateway, plan, *composed(gateway, site, plan, read, setting))
