@@ -95,12 +95,12 @@ def test_functions_of_functions(tables: Tables) -> None:
 
 
 def test_a_function_of_one_that_is_not_read(tables: Tables) -> None:
-    """A pre-filter that called the inner one would call it once more."""
+    """It may return objects of any class, and Spark hands them on as they are."""
     severity, opaque = made("severity", "int"), made("opaque", "string")
     df = tables.strange.filter(severity(opaque("level")) >= 3)
     assert optimize(df) is df
     declined = [d for b in explain(df).boundaries for d in b.declined]
-    assert "twice for each row" in next(d.reason for d in declined if d.code == "may-add-error")
+    assert "argument-expression" in {d.code for d in declined}
 
 
 def test_larger_columns(tables: Tables) -> None:
