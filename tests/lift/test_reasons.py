@@ -133,7 +133,11 @@ def doubled(score: pd.Series) -> pd.Series:
             "not-a-function",
             ["functools.partial is not a function", "def"],
         ),
-        (pandas_udf(doubled, DoubleType()), "unsupported-form", ["scalar pandas UDFs"]),
+        (
+            pandas_udf(doubled, DoubleType()),
+            "unsupported-form",
+            ["a value for each row", "mode='row'"],
+        ),
     ],
     ids=lambda x: getattr(x, "__name__", None),
 )

@@ -18,7 +18,15 @@ from presieve.ir.wellformed import output_var
 from presieve.lift import lift
 from presieve.lift.entry.guards import with_known
 from presieve.lift.evaluation_types import SCALAR, evaluation_type
-from presieve.lift.forms import GuardsFunction, Lifted, Pure, Request, RowFunction
+from presieve.lift.forms import (
+    ColumnsFunction,
+    Form,
+    GuardsFunction,
+    Lifted,
+    Pure,
+    Request,
+    RowFunction,
+)
 from presieve.semantics.thresholds import with_thresholds
 from presieve.semantics.types import SchemaColumn, column
 from presieve.sql.ddl import parse_returns, parse_schema
@@ -99,13 +107,16 @@ def read_inputs(
     check_text("schema", schema, "team string, score double NOT NULL")
     columns = parse_schema(schema)
     names = _key_names(keys, columns)
-    form: RowFunction | None = None
+    form: Form | None = None
     if mode == "row":
         # One row is a group of rows like it, of which it is the key (RowFunction).
         if names:
             raise UsageError("a function of one row has no keys")
         kind = evaluation_type(getattr(fold, "evalType", None))
-        form = RowFunction(arrow=kind is None or kind.number not in SCALAR or kind.arrow)
+        if kind is not None and kind.whole:
+            form = ColumnsFunction((), kind.streamed)
+        else:
+            form = RowFunction(arrow=kind is None or kind.number not in SCALAR or kind.arrow)
         names, mode = tuple(c.name for c in columns), "grouped"
     try:
         chosen = Mode(mode)
@@ -114,7 +125,9 @@ def read_inputs(
     request = Request(columns, names, _returns(fold, returns), TIMEZONE, tuple(pure))
     lifted = lift(fold, form, request)
     if isinstance(lifted, Declined):
-        return _guards(fold, form, request, lifted) if partly and form else lifted
+        if partly and isinstance(form, RowFunction):
+            return _guards(fold, form, request, lifted)
+        return lifted
     return Inputs(with_keys(lifted, request), columns, names, chosen)
 
 

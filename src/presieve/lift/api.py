@@ -22,13 +22,14 @@ from presieve.lift.entry.group_fold import (
 from presieve.lift.entry.guards import lift_guards
 from presieve.lift.entry.returns import Returns
 from presieve.lift.entry.row_class import is_row_class, lift_class
-from presieve.lift.entry.row_map import lift_rows
+from presieve.lift.entry.row_map import lift_columns, lift_rows
 from presieve.lift.entry.row_value import check_row_columns
 from presieve.lift.entry.udtf import lift_state_class
 from presieve.lift.evaluation_types import AGGREGATES, SCALAR, Role, evaluation_type
 from presieve.lift.execution.tested import assumed_not_null, tested_columns, without_tested
 from presieve.lift.forms import (
     ArrayFunction,
+    ColumnsFunction,
     Form,
     FrameFunction,
     GuardsFunction,
@@ -107,7 +108,7 @@ def _with_nulls(attempt: Attempt) -> Lifted:
 
     Where rows are treated one by one, columns are never read in the first way.
     """
-    single = isinstance(attempt.form, RowsFunction)
+    single = isinstance(attempt.form, RowsFunction | ColumnsFunction)
     signals, spare = list[DeclineSignal](), list[Lifted]()
     for types in _READINGS[-1:] if single else _READINGS:
         nulls = Nulls(types)
@@ -167,6 +168,8 @@ def _described(obj: object) -> str:
 def _form_of(obj: object) -> Form | None:
     """The form that an object made by ``arrow_udf`` or ``pandas_udf`` says, if it does."""
     kind = evaluation_type(getattr(obj, "evalType", None))
+    if kind is not None and kind.whole:
+        return ColumnsFunction((), kind.streamed)
     if kind is None or kind.role is not Role.AGGREGATE:
         return None
     if group_fold_under(getattr(obj, "func", None)) is not None:
@@ -182,7 +185,8 @@ def _unwrap(obj: object, form: Form | None) -> object:
     if kind is None or function is None:
         return obj
     known = evaluation_type(kind)
-    read = AGGREGATES | SCALAR if isinstance(form, RowFunction) else AGGREGATES
+    single = isinstance(form, RowFunction | ColumnsFunction)
+    read = AGGREGATES | SCALAR if single else AGGREGATES
     if known is None or known.number not in read:
         name = known.unread if known is not None else ""
         reason = f"{name or f'UDFs of evaluation type {kind}'} are not read"
@@ -204,7 +208,7 @@ def _lift(attempt: Attempt) -> Lifted:
         return _group_fold(attempt, fold)
     if form is None and is_row_class(obj):
         form = RowClass()
-    if isinstance(form, StateClass | RowFunction):
+    if isinstance(form, StateClass | RowFunction | ColumnsFunction):
         request = replace(request, pure=())
     return _ENTRIES[type(form)](replace(attempt, form=form, request=request))
 
@@ -244,6 +248,21 @@ def _guards(attempt: Attempt) -> Lifted:
     return lift_guards(replace(attempt, form=form), function, source, inputs)
 
 
+def _columns_function(attempt: Attempt) -> Lifted:
+    form, request = attempt.form, attempt.request
+    assert isinstance(form, ColumnsFunction)
+    names = form.columns
+    if not names and form.batches:
+        names = tuple(c.name for c in request.schema)
+    elif not names:
+        function = _function(attempt.obj)
+        names = _series(_detect(function, function_source(function), request), "columns")
+    if not set(names) <= set(request.keys):
+        reason = "a scalar pandas UDF gives a value for each row, not for a group: use mode='row'"
+        raise DeclineSignal("unsupported-form", reason)
+    return lift_columns(attempt, names)
+
+
 def _row_form(attempt: Attempt, function: FunctionType, source: Source) -> RowFunction:
     """The form with the columns that are passed, all of them of types that are read."""
     form, request = attempt.row_form, attempt.request
@@ -270,6 +289,7 @@ _ENTRIES: dict[type[Form | None], Callable[[Attempt], Lifted]] = {
     StateClass: _class,
     RowFunction: _row_function,
     GuardsFunction: _guards,
+    ColumnsFunction: _columns_function,
     RowsFunction: lift_rows,
     SeriesFunction: _group_function,
     FrameFunction: _group_function,

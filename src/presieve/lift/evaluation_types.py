@@ -28,8 +28,8 @@ class EvaluationType:
 
     ``name`` is that in ``PythonEvalType``, ``operator`` what Catalyst calls the operator, where the
     function has one of its own. ``arrow``: values go through Arrow, or tables are Arrow's.
-    ``streamed``: the function takes an iterator of batches. ``unread``: what people call those that
-    nobody lifts.
+    ``streamed``: the function takes an iterator of batches. ``whole``: one that gives a value for
+    each row takes and gives whole columns. ``unread``: what people call those that nobody lifts.
     """
 
     number: int
@@ -38,6 +38,7 @@ class EvaluationType:
     operator: str = ""
     arrow: bool = False
     streamed: bool = False
+    whole: bool = False
     unread: str = ""
 
 
@@ -45,11 +46,11 @@ _T, _GROUPS, _COGROUPS = EvaluationType, "FlatMapGroupsIn", "FlatMapCoGroupsIn"
 _ALL = (
     _T(100, "SQL_BATCHED_UDF", Role.ROW),
     _T(101, "SQL_ARROW_BATCHED_UDF", Role.ROW, "", True),
-    _T(200, "SQL_SCALAR_PANDAS_UDF", Role.ROW, unread="scalar pandas UDFs"),
+    _T(200, "SQL_SCALAR_PANDAS_UDF", Role.ROW, "", True, whole=True),
     _T(201, "SQL_GROUPED_MAP_PANDAS_UDF", Role.GROUP_MAP, _GROUPS + "Pandas"),
     _T(202, "SQL_GROUPED_AGG_PANDAS_UDF", Role.AGGREGATE),
     _T(203, "SQL_WINDOW_AGG_PANDAS_UDF", Role.WINDOW, unread="window pandas UDFs"),
-    _T(204, "SQL_SCALAR_PANDAS_ITER_UDF", Role.ROW, unread="iterator pandas UDFs"),
+    _T(204, "SQL_SCALAR_PANDAS_ITER_UDF", Role.ROW, "", True, True, whole=True),
     _T(205, "SQL_MAP_PANDAS_ITER_UDF", Role.MAP, "MapInPandas", False, True),
     _T(206, "SQL_COGROUPED_MAP_PANDAS_UDF", Role.COGROUP_MAP, _COGROUPS + "Pandas"),
     _T(207, "SQL_MAP_ARROW_ITER_UDF", Role.MAP, "MapInArrow", True, True),

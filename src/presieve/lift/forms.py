@@ -84,6 +84,20 @@ class GuardsFunction(RowFunction):
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnsFunction:
+    """The function under a scalar pandas UDF: parameter i is the Series ``columns[i]`` of a batch
+    of rows. No columns mean: find out.
+
+    It returns one Series, with one element for each row. ``batches``: its one parameter is an
+    iterator of such Series, or of tuples of them where there are several columns, and it yields
+    Series. The columns it reads are the keys of the request, as in :class:`RowFunction`.
+    """
+
+    columns: tuple[str, ...] = ()
+    batches: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class RowsFunction:
     """A function from a table to a table of its own rows, or some of them, changed one by one:
     of ``applyInPandas``, with ``batches`` of ``mapInPandas`` or ``mapInArrow`` (``arrow``).
@@ -113,6 +127,7 @@ Form: TypeAlias = (
     | TableFunction
     | RowFunction
     | GuardsFunction
+    | ColumnsFunction
     | RowsFunction
 )
 

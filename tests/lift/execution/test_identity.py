@@ -196,7 +196,15 @@ _CALLS: dict[str, Any] = {
     "where": lambda s: s.where(s > 0, 0.0),
     "mask": lambda s: s.mask(s < 0, 0.0),
     "clip": lambda s: s.clip(0.0, 99.0),
-    "str.startswith": lambda s: s.astype(str).str.startswith("1"),
+    **{
+        f"str.{n}": lambda s, n=n: getattr(s.astype(str).str, n)("1")
+        for n in ("startswith", "endswith", "contains", "removeprefix", "strip", "lstrip", "rstrip")
+    },
+    **{
+        f"str.{n}": lambda s, n=n: getattr(s.astype(str).str, n)()
+        for n in ("lower", "upper", "len")
+    },
+    "str.replace": lambda s: s.astype(str).str.replace("1", "2"),
     "assign": lambda s: s.to_frame("x").assign(x=s)["x"],
     "query": lambda s: s.to_frame("x").query("x > 0")["x"],
     "numpy.where": lambda s: np.where(s > 0, s, s),

@@ -161,6 +161,27 @@ def written(pdf: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def spelled(pdf: pd.DataFrame) -> pd.DataFrame:
+    s = pdf["s"]
+    return pd.DataFrame(
+        {
+            "lower": [(s.str.lower() == "a").sum()],
+            "upper": [(s.str.upper() == "A").sum()],
+            "strip": [(s.str.strip() == "a").sum()],
+            "inner": [(s.str.lstrip().str.rstrip("a ") == "").sum()],
+            "cut": [(s.str[:1] == "a").sum()],
+            "rest": [(s.str[1:] == "").sum()],
+            "end": [s.str.endswith(("a", "c"), na=True).sum()],
+            "has": [s.str.contains("a", na=False).sum()],
+            "dot": [s.str.contains(".", regex=False, na=True).sum()],
+            "long": [(s.str.len() > 1).sum()],
+            "other": [(s.str.replace("a", "b") == "b").sum()],
+            "bare": [(s.str.removeprefix("a") == "").sum()],
+            "none": [s.str.lower().isna().sum()],
+        }
+    )
+
+
 def nullable_mask(pdf: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame({"n": [len(pdf[pdf["f"]])], "top": [pdf.loc[pdf["f"], "v"].max()]})
 

@@ -30,7 +30,7 @@ _POOLS: dict[str, list[Value]] = {
     "double": [0.0, -0.0, 1.0, 1.5, -1.5, 10.0, 10.5, 1e308, float("inf"), float("-inf")],
     "int": [0, 1, -1, 2, -3, 7, 2**31 - 1, -(2**31)],
     "bigint": [0, 1, -1, 2, -3, 7, 2**31, 2**53, -(2**53) - 1, 2**63 - 1],
-    "string": ["", "a", "b", "c", "z"],
+    "string": ["", "a", "b", "c", "z", "A", " a", "a.\t"],
     "boolean": [True, False],
     "timestamp": [0, 1577836800000000, 1577836799999999, 1600000000000000],
     "timestamp_ntz": [0, 1577836800000000, 1577836799999999, 1600000000000000],
@@ -63,6 +63,16 @@ CASES: list[tuple[Any, str, str]] = [
             ("v double, n bigint, s string NOT NULL", "bigint"),
             ("v double, n bigint NOT NULL, s string", "bigint"),
         )
+    ),
+    *(
+        (
+            pandas_folds.spelled,
+            schema,
+            "lower bigint, upper bigint, strip bigint, inner bigint, cut bigint, rest bigint, "
+            "end bigint, has bigint, dot bigint, long bigint, other bigint, bare bigint, "
+            "none bigint",
+        )
+        for schema in ("s string", "s string NOT NULL")
     ),
     (
         pandas_folds.compared,

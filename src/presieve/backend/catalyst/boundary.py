@@ -10,7 +10,7 @@ declines.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from presieve.backend.catalyst.list_folds import list_fold
 from presieve.backend.catalyst.native_aggregates import (
@@ -68,7 +68,7 @@ class Call:
     UDF go through Arrow, or a function of groups is one of Arrow arrays. ``streamed``: a function
     of groups takes the iterator of its batches.
     ``fields`` are the names of the outputs where they are those of a struct. ``sole``: a scalar UDF
-    has one argument.
+    has one argument. ``whole``: it takes whole columns, ``streamed``: an iterator of them.
     """
 
     name: str
@@ -80,6 +80,7 @@ class Call:
     streamed: bool = False
     fields: tuple[str, ...] = ()
     sole: bool = False
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,8 +295,8 @@ def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
             refused.append(signal)
             continue
         name, made = str(function["name"]), (expr_id(head),)
-        sole = len(read) == 1
-        calls.append(Call(name, read, made, position, arrow=kind.arrow, sole=sole))
+        call = Call(name, read, made, position, arrow=kind.arrow, streamed=kind.streamed)
+        calls.append(replace(call, sole=len(read) == 1, whole=kind.whole))
     if not calls:
         raise refused[0]
     passed = {expr_id(t[0]): k for t in columns if (k := _passed_on(t)) is not None}

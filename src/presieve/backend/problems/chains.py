@@ -149,8 +149,9 @@ class _Link:
         shown = {a.id for a in self.outer.boundary.outputs}
         beside = [c for c in self.inner.boundary.calls if shown.intersection(c.outputs)]
         calls = (*(self._call(c) for c in self.outer.boundary.calls), *beside)
-        if len({c.arrow for c in (*calls, *self.inner.boundary.calls)}) > 1:
-            return None
+        kinds = {(c.arrow, c.whole) for c in (*calls, *self.inner.boundary.calls)}
+        if len(kinds) > 1 or (True, True) in kinds:
+            return None  # pandas chooses the types of whole columns by all their values
         boundary = self._boundary(calls)
         names = read_names(boundary)
         values = self._values(input_vars(names), made)

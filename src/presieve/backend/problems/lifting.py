@@ -35,6 +35,7 @@ from presieve.lift.api import lift
 from presieve.lift.entry.guards import with_known
 from presieve.lift.execution.opaque_calls import apart
 from presieve.lift.forms import (
+    ColumnsFunction,
     Form,
     FrameFunction,
     GuardsFunction,
@@ -165,8 +166,8 @@ class _Functions:
         :class:`DeclineSignal`.
         """
         function = self._load(call)
-        if not isinstance(function, FunctionType):
-            raise DeclineSignal("not-a-function", f"{call.name} is not a plain function")
+        if call.whole or not isinstance(function, FunctionType):
+            raise DeclineSignal("not-a-function", f"{call.name} is not a function of single values")
         if dataflow(DataflowRequest(function, "row", ())).missed:
             raise DeclineSignal("impure-io", f"{call.name} may do more than give a value")
         return self._python(call, partly=True)
@@ -265,6 +266,8 @@ class _Functions:
     def _form(self, function: object, call: Call) -> Form:
         by_id = {a.id: a.name for a in self.boundary.inputs}
         arguments = tuple(by_id[i] for i in call.arguments)
+        if call.whole:
+            return ColumnsFunction(arguments, call.streamed)
         if self.boundary.kind == "Project":
             return RowFunction(arguments, call.arrow)
         if self.boundary.kind == "Aggregate":

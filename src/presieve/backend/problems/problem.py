@@ -28,6 +28,7 @@ from presieve.backend.problems.chains import check_chains, composed
 from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
 from presieve.backend.problems.merged import check_merged
 from presieve.backend.problems.setting import Setting
+from presieve.backend.problems.shared import check_shared
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Problem
 from presieve.ir.ops import app, sql_conjunction, sql_disjunction
@@ -119,6 +120,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     check_chains(site)
     node = gateway.node(plan, site.boundary.path)
     read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)
+    check_shared(gateway, site, plan, read, setting)
     return _problem(gateway, plan, *composed(gateway, site, plan, read, setting))
 
 

@@ -1,5 +1,6 @@
-"""Trusted. Functions of tables that treat each row by itself: ``mapInPandas``, ``mapInArrow``, and
-functions of ``applyInPandas`` that give the group's rows back, changed one by one, or some of them.
+"""Trusted. Functions of tables that treat each row by itself: ``mapInPandas``, ``mapInArrow``,
+functions of ``applyInPandas`` that give the group's rows back, changed one by one, or some of them,
+and scalar pandas UDFs, which give a Series of as many elements as those that they take.
 
 Lemma: let ``f(D)`` be the rows ``out(r)`` of those rows r of D for which ``keep(r)`` holds, however
 D is cut into groups or batches. A filter c keeps of them the ``out(r)`` with ``keep(r)`` and
@@ -16,9 +17,13 @@ is a text or a decimal, integers with a NULL among them become those of pandas' 
 that such columns may only be passed on, and asked for what is missing. Before Spark 4.2 each field
 is converted by itself (``ArrowStreamPandasUDFSerializer.arrow_to_pandas``).
 
+A scalar pandas UDF gives its elements to the rows by their places, whatever their labels, so that
+they must be those of all rows in the order of the batch. Each of its columns is converted by
+itself.
+
 Sources, pyspark 4.3.0: ``worker.py``, ``SQL_MAP_PANDAS_ITER_UDF``, ``SQL_GROUPED_MAP_PANDAS_UDF``
-and its iterator form: None and NaN both become NULL; ``SQL_MAP_ARROW_ITER_UDF``: batches come back
-as they are.
+and its iterator form, ``SQL_SCALAR_PANDAS_UDF`` and its: None and NaN both become NULL;
+``SQL_MAP_ARROW_ITER_UDF``: batches come back as they are.
 """
 
 from __future__ import annotations
@@ -37,7 +42,7 @@ from presieve.lift.entry.attempt import Attempt, lifted
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Flow, Machine
 from presieve.lift.execution.statements import bind, execute, machine
-from presieve.lift.forms import Lifted, Request, RowsFunction
+from presieve.lift.forms import ColumnsFunction, Lifted, Request, RowsFunction
 from presieve.lift.models.pandas import series
 from presieve.lift.models.pandas.series import missing
 from presieve.lift.models.pyarrow.arrays import array
@@ -45,14 +50,18 @@ from presieve.lift.python.names import own_names, parameters
 from presieve.lift.python.shipped import function_source
 from presieve.lift.values.columns import BesideNull
 from presieve.lift.values.symbolic import (
+    GIVEN,
     TABLE,
     ArrowColumnV,
     BatchV,
     Clash,
     FrameV,
     PartV,
+    SeriesV,
+    TupleV,
     Unbound,
     Value,
+    VectorV,
     describe,
 )
 from presieve.semantics.build import get, ite, some
@@ -95,8 +104,7 @@ def lift_rows(attempt: Attempt) -> Lifted:
     """The fold of one row, with ``kept``; the keys of the request are all columns of the input."""
     function, form, request = attempt.obj, attempt.form, attempt.request
     assert isinstance(form, RowsFunction)
-    if not isinstance(function, FunctionType):
-        raise DeclineSignal("not-a-function", "a function written with def is expected")
+    function = _written(function)
     source = function_source(function, generator=form.batches)
     beside_null = _beside_null(form, request)
     columns = attempt.tables(pandas=not form.arrow, beside_null=beside_null)
@@ -112,7 +120,42 @@ def lift_rows(attempt: Attempt) -> Lifted:
         for c in request.returns
         if (term := cells.get(c.name)) is not None
     )
-    raises = m.raised()
+    return replace(_of_one_row(m, outputs, place, kept), kept=kept)
+
+
+def lift_columns(attempt: Attempt, names: tuple[str, ...]) -> Lifted:
+    """The fold of one row of a scalar pandas UDF that is passed the columns of these ``names``."""
+    form, request = attempt.form, attempt.request
+    assert isinstance(form, ColumnsFunction)
+    function = _written(attempt.obj)
+    source = function_source(function, generator=form.batches)
+    m = machine(function, source, attempt.tables(pandas=True, beside_null="doubles"))
+    m.begin(Stage.AFTER)
+    given = tuple[Value, ...](SeriesV(name, GIVEN) for name in names)
+    batch = given[0] if len(given) == 1 else TupleV(given)
+    flow = Flow(_environment(m, function, (batch,) if form.batches else given))
+    result, place = (_yielded if form.batches else _returned)(m, flow, batch)
+    (column,) = request.returns
+    found = series.vector(m, result)
+    if found is None or found.rows != TRUE or not found.ordered or found.by is not None:
+        reason = f"{describe(result)} is given, but a value for each row in their order is expected"
+        raise m.decline("return-shape", reason, place)
+    with m.at(place):
+        term = _pandas_value(m, found, column)
+    return _of_one_row(m, (Output(column.name, term.sort, column.type, term),), place)
+
+
+def _written(function: object) -> FunctionType:
+    if not isinstance(function, FunctionType):
+        raise DeclineSignal("not-a-function", "a function written with def is expected")
+    return function
+
+
+def _of_one_row(
+    m: Machine, outputs: tuple[Output, ...], place: ast.stmt, kept: Term = TRUE
+) -> Lifted:
+    """The fold of what is made of one row."""
+    raises, source = m.raised(), m.source
     roots = (kept, raises, *(o.term for o in outputs))
     if any(v.scope is not Scope.KEY for v in variables(*roots)):
         reason = "rows are compared with a value of the whole table, which is not one row's"
@@ -120,31 +163,33 @@ def lift_rows(attempt: Attempt) -> Lifted:
     fold = Fold(
         name=source.node.name,
         columns=(),
-        keys=columns.keys(),
+        keys=m.columns.keys(),
         fields=(),
         outputs=outputs,
         finish_raises=raises,
         span=source.span(source.node),
     )
-    return replace(lifted(columns, fold, source.text), kept=kept)
+    return lifted(m.columns, fold, source.text)
 
 
 def _parameters(
     m: Machine, function: FunctionType, form: RowsFunction, table: Value
 ) -> dict[str, Value]:
-    env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
+    key = Clash("the key of a group is not followed here")
+    return _environment(m, function, (key, table) if form.takes_key else (table,))
+
+
+def _environment(m: Machine, function: FunctionType, values: tuple[Value, ...]) -> dict[str, Value]:
+    """The variables of a function that is called with these values by place."""
     given = parameters(function)
-    simple = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in given)
-    if len(given) != 1 + form.takes_key or not simple:
+    if len(given) != len(values) or any(p.kind is not p.POSITIONAL_OR_KEYWORD for p in given):
         raise m.decline("unknown-columns", "the function has further parameters", m.source.node)
-    if form.takes_key:
-        env[given[0].name] = Clash("the key of a group is not followed here")
-    env[given[-1].name] = table
-    return env
+    env: dict[str, Value] = {n: Unbound() for n in own_names(function)}
+    return env | {p.name: value for p, value in zip(given, values, strict=True)}
 
 
 def _returned(m: Machine, flow: Flow, _table: Value) -> tuple[Value, ast.stmt]:
-    """The result of ``def f(pdf): ...; return table``."""
+    """The result of ``def f(pdf): ...; return table``, or of one of columns."""
     *before, last = m.source.node.body
     execute(m, before, flow)
     if m.frame.exits or flow.ended or not isinstance(last, ast.Return) or last.value is None:
@@ -234,8 +279,12 @@ def _pandas_cell(m: Machine, table: PartV, column: SchemaColumn) -> Term | None:
     own = column.name not in dict(table.made)
     if own and _passed(m, column.name, column):
         return None
+    return _pandas_value(m, series.column_of(m, table, column.name), column)
+
+
+def _pandas_value(m: Machine, v: VectorV, column: SchemaColumn) -> Term:
+    """What Spark stores of a Series as this column. Declines ``return-type``."""
     base = sort_of(column.type)
-    v = series.column_of(m, table, column.name)
     found = strip(v.term.sort)
     if base is None or found != base or v.array or not column.nullable:
         reason = f"output column {column.name} is {display_type(column.type)}, which it is not here"

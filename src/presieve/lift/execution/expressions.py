@@ -21,11 +21,12 @@ from presieve.lift.execution.state import Comparison, Flow, Machine, Operation
 from presieve.lift.models.builtins import calendar, dicts, lists, records, sets, strings
 from presieve.lift.models.builtins.arithmetic import binary, unary
 from presieve.lift.models.builtins.comparisons import boolean, compare, truth
-from presieve.lift.models.pandas import dataframe, datetimes, series, value_counts
+from presieve.lift.models.pandas import dataframe, datetimes, series, texts, value_counts
 from presieve.lift.models.pandas.tables import attribute, subscript
 from presieve.lift.python.names import constant, member
 from presieve.lift.values.merge import merge, without_length
 from presieve.lift.values.symbolic import (
+    AccessV,
     CalendarV,
     Clash,
     CountsV,
@@ -332,6 +333,8 @@ def _subscript(m: Machine, owner: ast.expr, index: ast.expr, flow: Flow, node: a
     value = evaluate(m, owner, flow)
     if isinstance(index, ast.Slice):
         text = m.force(value, flow)
+        if isinstance(text, AccessV) and (cut := texts.sliced(m, flow, text, index, node)):
+            return cut
         if isinstance(text, Scalar) and text.base == STRING:
             part = strings.sliced(m, flow, text, index, node)
             if part is not None:

@@ -124,15 +124,18 @@ class Columns:
 
         2^53 itself is exact, but is what 2^53 + 1 becomes when it is compared with doubles.
         """
+        self.check_numbers(name)
         column = self._column(name)
-        nullable = isinstance(column.sort, Option)
-        if self.beside_null != "doubles" and nullable:
+        self._assume_exact(column, isinstance(column.sort, Option) or beside)
+
+    def check_numbers(self, name: str) -> None:
+        """Decline where the integers of a column are of pandas' extension types beside a NULL."""
+        if self.beside_null != "doubles" and isinstance(self._column(name).sort, Option):
             reason = (
                 f"beside a NULL, integers of column {name} are of a type of pandas' own here, whose"
                 " comparisons are NULL: read it with coalesce, or take no texts and decimals along"
             )
             _decline("column-type", reason)
-        self._assume_exact(column, nullable or beside)
 
     def assume_sent(self, name: str) -> None:
         """Integers of a column come back as they were sent, beside a NULL, too."""

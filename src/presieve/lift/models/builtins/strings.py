@@ -127,15 +127,17 @@ def ends_with(call: Call, text: Scalar) -> Value | None:
     """``text.endswith(end)`` of a constant, also of a tuple of them."""
     if len(call.args) != 1:
         return None
-    given = call.args[0]
-    ends = [
-        constant_of(e, STRING) for e in (given.items if isinstance(given, TupleV) else (given,))
-    ]
-    if None in ends:
-        return None
     term = call.m.scalar(call.flow, text, call.node).term
-    tests = (applied(Op.TEXT_ENDS, term, string_lit(str(e))) if e else TRUE for e in ends)
-    return boolean(call.flow.decided(or_(*tests)))
+    ends = ends_with_any(term, call.args[0])
+    return None if ends is None else boolean(call.flow.decided(ends))
+
+
+def ends_with_any(text: Term, ends: Value) -> Term | None:
+    """Whether a text ends with this, or one of a tuple; None where they are no constants."""
+    given = ends.items if isinstance(ends, TupleV) else (ends,)
+    words = [constant_of(e, STRING) for e in given]
+    tests = (applied(Op.TEXT_ENDS, text, string_lit(str(w))) if w else TRUE for w in words)
+    return None if None in words else or_(*tests)
 
 
 @method(Scalar, "find", "index", "count", owner=_text)

@@ -14,16 +14,15 @@ from typing import NamedTuple
 
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TEXTS, Option, Sort, strip
-from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, none_lit
+from presieve.ir.terms import Lit, Op, Term, float_lit, int_lit, none_lit
 from presieve.lift.execution.state import Call, Machine
-from presieve.lift.models.builtins import strings
-from presieve.lift.models.pandas.series import as_double, missing, scalar_operand, small, vector
+from presieve.lift.models.pandas.series import as_double, scalar_operand, small, vector
 from presieve.lift.models.pandas.zeros import one_zero
-from presieve.lift.models.registry import function, method
+from presieve.lift.models.registry import function
 from presieve.lift.values.ranges import Ranges
-from presieve.lift.values.symbolic import AccessV, Scalar, Value, VectorV, constant_of, describe
+from presieve.lift.values.symbolic import Value, VectorV, constant_of, describe
 from presieve.semantics.assumptions import assumed
-from presieve.semantics.build import and_, as_float, get, is_none, ite, or_, some
+from presieve.semantics.build import as_float, get, is_none, ite, or_, some
 from presieve.semantics.values import INT_RANGES
 
 _CHOSEN: tuple[Sort, ...] = (FLOAT, INT, BOOL, *TEXTS, DATE)
@@ -180,28 +179,3 @@ def absolute(m: Machine, v: VectorV, node: ast.AST) -> VectorV:
     if isinstance(v.term.sort, Option):
         positive = ite(is_none(v.term), none_lit(INT), some(positive))
     return VectorV(positive, v.rows, None, v.narrow, v.ordered)
-
-
-# --- texts ----------------------------------------------------------------------------------------
-
-
-@method(AccessV, "str.startswith", arguments=1, keywords=("na",), fresh=True)
-def starts_with(call: Call, owner: AccessV) -> VectorV | None:
-    """``column.str.startswith(text, na=False)`` of a constant string, or of a tuple of them."""
-    v = vector(call.m, owner.of)
-    if v is None or strip(v.term.sort) != STRING:
-        return None
-    found = strings.starts_with_any(get(v.term), call.args[0])
-    if found is None:
-        return None
-    if isinstance(v.term.sort, Option):
-        absent = missing(v.term)
-        if "na" not in call.named:
-            found = ite(absent, none_lit(BOOL), some(found))
-        else:
-            filler = call.named["na"]
-            if not isinstance(filler, Scalar) or filler.base != BOOL:
-                return None
-            assert isinstance(filler.term, Lit)
-            found = and_(negate(absent), found) if filler.term == FALSE else or_(absent, found)
-    return VectorV(found, v.rows, None, False, v.ordered)

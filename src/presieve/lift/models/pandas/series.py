@@ -125,6 +125,18 @@ def small(m: Machine, v: VectorV, *, beside: VectorV | None = None) -> None:
         raise DeclineSignal("unsupported-operation", "integers next to NaN are rounded")
 
 
+def _compared(m: Machine, v: VectorV, value: Value) -> None:
+    """The elements are compared with a value. Beside a NULL they are doubles, which compare with a
+    number of less than 2^53 as the integers do: rounding keeps their order, and is exact there.
+    """
+    number = constant_of(value)
+    if isinstance(number, int | float) and abs(number) < EXACT_INT and v.name is not None:
+        if strip(v.term.sort) == INT:
+            m.columns.check_numbers(v.name)
+        return
+    small(m, v)
+
+
 def column_of(m: Machine, frame: PartV, name: str) -> VectorV:
     """A column of the table, with whose values it shares its own."""
     found = dict(frame.made).get(name) or vector(m, SeriesV(name))
@@ -164,16 +176,18 @@ def compare_vectors(m: Machine, op: ast.cmpop, left: Value, right: Value, node: 
             raise m.decline("unsupported-operation", "a whole table is compared", node)
         flipped = {ast.Lt: ast.Gt(), ast.Gt: ast.Lt(), ast.LtE: ast.GtE(), ast.GtE: ast.LtE()}
         return compare_vectors(m, flipped.get(type(op), op), right, left, node)
-    small(m, a)
     if b is not None:
         _aligned(m, a, b, node)
+        small(m, a)
         small(m, b)
         if a.term == b.term:
             m.columns.ask(a.term)
         x, y = _both(m, a, b, node)
         here = and_(negate(is_none(a.term)), negate(is_none(b.term)))
     else:
-        x, y = _against(m, a, scalar_operand(m, _constant(m, a, right), node), node)
+        value = _constant(m, a, right)
+        _compared(m, a, value)
+        x, y = _against(m, a, scalar_operand(m, value, node), node)
         here = negate(is_none(a.term))  # NaN is in no order and equals nothing
     if x.sort == BOOL and not isinstance(same, ast.Eq):
         raise m.decline("unsupported-operation", "the order of booleans", node)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from presieve.lift.execution.state import Call
+from presieve.lift.models.pandas import applied as applied
 from presieve.lift.models.pandas import elementwise, reductions, series, top_k
 from presieve.lift.models.pandas.series import column_method, vector
 from presieve.lift.models.registry import method, refused
@@ -20,7 +21,7 @@ refused(
 )
 refused(
     SeriesV | VectorV,
-    *("unique", "tolist", "to_numpy", "apply", "map", "agg"),
+    *("unique", "tolist", "to_numpy", "agg"),
     reason="is not supported: count with (column == constant).sum(), or loop",
 )
 refused(

@@ -1,0 +1,78 @@
+"""Trusted. Scalar pandas UDFs that may be handed one and the same Series.
+
+Spark computes UDFs of neighbouring projections together (``ExtractPythonUDFs``), and hands one
+Series to all of them that take the column (``worker.py``, ``SQL_SCALAR_PANDAS_UDF``). A function
+that changes it in place changes what the others see. Those that lift change nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from presieve.backend.catalyst.boundary import PROJECT, PYTHON_UDF, is_boundary, read_project
+from presieve.backend.catalyst.sites import Site
+from presieve.backend.catalyst.trees import ALIAS, Node, Tree, end_of, expr_id, references, walk
+from presieve.backend.effects.raising import trees
+from presieve.backend.gateway import Gateway, Handle
+from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
+from presieve.backend.problems.setting import Setting
+from presieve.errors import DeclineSignal
+from presieve.lift.evaluation_types import EVALUATION_TYPES
+
+_WHOLE = frozenset(number for number, kind in EVALUATION_TYPES.items() if kind.whole)
+
+
+def check_shared(
+    gateway: Gateway, site: Site, plan: Handle, read: LiftedBoundary, setting: Setting
+) -> None:
+    """Raise :class:`DeclineSignal` (``mutation``) where a function of the plan (``plan`` is its
+    root) that does not lift may change a Series that one of the boundary's functions takes.
+    """
+    if read.boundary.kind != "Project" or not any(c.whole for c in read.boundary.calls):
+        return
+    nodes = list(walk(site.root))
+    made = {expr_id(t[0]): references(t) for n in nodes for t in trees(n) if t[0]["class"] == ALIAS}
+    taken = _origins({i for c in read.boundary.calls if c.whole for i in c.arguments}, made)
+    for node in nodes:
+        open_ = [c for t in trees(node) for c in _calls(t) if not taken.isdisjoint(_read(c, made))]
+        if open_ and not _lifts(gateway, node, plan, setting):
+            name = str(open_[0][0].get("name"))
+            reason = f"{name} takes a column of this function's and may change the Series in place"
+            raise DeclineSignal("mutation", f"{reason}: Spark passes both of them the same one")
+
+
+def _calls(tree: Tree) -> Iterator[Tree]:
+    """The calls of functions of whole columns in an expression."""
+    for at, node in enumerate(tree):
+        if node["class"] == PYTHON_UDF and node["evalType"] in _WHOLE:
+            yield tree[at : end_of(tree, at)]
+
+
+def _read(call: Tree, made: Mapping[int, frozenset[int]]) -> frozenset[int]:
+    return _origins(references(call), made)
+
+
+def _origins(
+    numbers: frozenset[int] | set[int], made: Mapping[int, frozenset[int]]
+) -> frozenset[int]:
+    """These attributes, and all that they are made of."""
+    found: set[int] = set()
+    left = set(numbers)
+    while left:
+        number = left.pop()
+        found.add(number)
+        left |= made.get(number, frozenset()) - found
+    return frozenset(found)
+
+
+def _lifts(gateway: Gateway, node: Node, plan: Handle, setting: Setting) -> bool:
+    """Whether all Python functions of an operator lift."""
+    if node.kind != PROJECT or not is_boundary(node):
+        return False
+    try:
+        handle = gateway.node(plan, node.path)
+        read = read_lifted(gateway, handle, read_project(gateway, node, handle), setting)
+    except DeclineSignal:
+        return False
+    called = sum(1 for t in trees(node) for _ in _calls(t))
+    return read.why is None and called == sum(c.whole for c in read.boundary.calls)

@@ -1,0 +1,61 @@
+"""Trusted. Functions that pandas calls for each element of a column: ``column.apply(f)``.
+
+They are read where each row is lifted by itself: what they raise is then raised by the row. Source:
+pandas 2.3 ``core/algorithms.py`` (``map_array``): an array of Python's own values, doubles with NaN
+for NULL, whose results become a column of one type (``maybe_convert_objects``). A None beside
+numbers makes a type that hangs on the whole batch, which is declined.
+"""
+
+from __future__ import annotations
+
+import ast
+from types import FunctionType
+
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option
+from presieve.ir.terms import TRUE
+from presieve.lift.execution import inlining
+from presieve.lift.execution.state import Call, Flow
+from presieve.lift.models.registry import method
+from presieve.lift.values.symbolic import Known, Scalar, SeriesV, Value, VectorV, describe
+
+_NUMBERS = (INT, FLOAT)
+_RESULTS = (BOOL, STRING, DATE, *_NUMBERS)
+
+
+@method(SeriesV | VectorV, "apply", "map", unevaluated=True, fresh=True)
+def applied(call: Call, owner: SeriesV | VectorV) -> VectorV:
+    """``column.apply(f)`` and ``column.map(f)`` of a function of one value, where each row is by
+    itself.
+    """
+    m, flow, node = call.m, call.flow, call.node
+    if not m.columns.single or not isinstance(owner, SeriesV) or len(node.args) != 1:
+        reason = "is not supported: count with (column == constant).sum(), or loop"
+        raise call.decline("not-a-fold", f".{call.name}() {reason}")
+    if node.keywords:
+        raise call.decline("unknown-call", f".{call.name}() with these arguments")
+    found = m.force(_result(call, flow, m.columns.value(owner.name)), flow)
+    if not isinstance(found, Scalar) or found.base not in _RESULTS:
+        reason = f"a column of {describe(found)} for each row"
+        raise call.decline("unsupported-operation", reason)
+    if found.base in _NUMBERS and isinstance(found.term.sort, Option):
+        reason = "None among numbers makes another column of each batch: return float('nan')"
+        raise call.decline("unsupported-operation", reason)
+    if found.base == INT and not m.ranges.fits(found.term, "bigint"):
+        raise call.decline("numpy-scalar", "integers beyond 64 bits make another column")
+    return VectorV(found.term, TRUE)
+
+
+def _result(call: Call, flow: Flow, value: Value) -> Value:
+    """What the function gives for an element."""
+    m, given = call.m, call.node.args[0]
+    match given:
+        case ast.Lambda(ast.arguments([], [ast.arg(name)], None, [], [], None, []), body):
+            inner = Flow({**flow.env, name: value}, flow.conds, flow.facts, heap=dict(flow.heap))
+            return m.evaluate(body, inner)
+    function = m.evaluate(given, flow)
+    if isinstance(function, Known) and inlining.is_own(function.target):
+        assert isinstance(function.target, FunctionType)
+        asked = ast.copy_location(ast.Call(given, [], []), call.node)
+        named = Call(m, flow, function.name, (value,), {}, asked)
+        return inlining.inlined(named, function.target)
+    raise call.decline("unknown-call", f"the function that .{call.name}() calls is not read")

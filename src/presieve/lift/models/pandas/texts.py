@@ -1,0 +1,139 @@
+"""Trusted. Columns of texts, element by element (``column.str``): Python's own methods.
+
+Sources: pandas 2.3 ``core/strings/object_array.py``: of an array of objects, as Spark makes it,
+each method is called on the texts one by one. What is missing stays missing, or becomes ``na``.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from presieve.ir.ops import negate
+from presieve.ir.sorts import BOOL, STRING, Option, strip
+from presieve.ir.terms import FALSE, App, Lit, Op, Term, none_lit, string_lit
+from presieve.lift.execution.state import Call, Flow, Machine
+from presieve.lift.models.builtins import strings
+from presieve.lift.models.pandas.series import missing, vector
+from presieve.lift.models.registry import Model, method
+from presieve.lift.values.symbolic import AccessV, Scalar, Value, VectorV, constant_of
+from presieve.semantics.build import and_, applied, get, ite, or_, some
+
+
+def _texts(call: Call, owner: Value) -> VectorV | None:
+    return _column(call.m, owner)
+
+
+def _column(m: Machine, owner: Value) -> VectorV | None:
+    found = vector(m, owner.of) if isinstance(owner, AccessV) else None
+    return found if found is not None and strip(found.term.sort) == STRING else None
+
+
+def _text(v: VectorV) -> Term:
+    """An element that is there."""
+    match v.term:
+        case App(Op.ITE, (_, Lit(_, None), there)):
+            return get(there)
+    return get(v.term)
+
+
+def _of_elements(v: VectorV, term: Term) -> VectorV:
+    """A column of what is made of each text that is there."""
+    if isinstance(v.term.sort, Option):
+        term = ite(missing(v.term), none_lit(term.sort), some(term))
+    return VectorV(term, v.rows, None, False, v.ordered, by=v.by)
+
+
+def _called(call: Call, v: VectorV, model: Model) -> VectorV | None:
+    """A method of Python's texts, called on each."""
+    found = model(call, Scalar(_text(v)))
+    return _of_elements(v, found.term) if isinstance(found, Scalar) else None
+
+
+@method(AccessV, "str.upper", "str.lower", arguments=0, fresh=True, owner=_texts)
+def cased(call: Call, v: VectorV) -> VectorV | None:
+    """``column.str.upper()`` and ``column.str.lower()``."""
+    return _called(call, v, strings.cased)
+
+
+@method(
+    AccessV,
+    *("str.strip", "str.lstrip", "str.rstrip"),
+    arguments=range(2),
+    fresh=True,
+    owner=_texts,
+)
+def stripped(call: Call, v: VectorV) -> VectorV | None:
+    """``column.str.strip()``, ``lstrip`` and ``rstrip``, also of constant characters."""
+    return _called(call, v, strings.stripped)
+
+
+@method(AccessV, "str.removeprefix", arguments=1, fresh=True, owner=_texts)
+def without_prefix(call: Call, v: VectorV) -> VectorV | None:
+    """``column.str.removeprefix(prefix)`` of a constant."""
+    return _called(call, v, strings.without_prefix)
+
+
+@method(AccessV, "str.replace", arguments=2, keywords=("regex",), fresh=True, owner=_texts)
+def replaced(call: Call, v: VectorV) -> VectorV | None:
+    """``column.str.replace(part, by)`` of constants, without regular expressions."""
+    if "regex" in call.named and not _is_false(call.named["regex"]):
+        return None
+    return _called(call, v, strings.replaced)
+
+
+@method(AccessV, "str.len", arguments=0, fresh=True, owner=_texts)
+def lengths(_: Call, v: VectorV) -> VectorV | None:
+    """``column.str.len()``."""
+    return _of_elements(v, applied(Op.TEXT_LENGTH, _text(v)))
+
+
+@method(AccessV, "str.startswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
+def starts_with(call: Call, v: VectorV) -> VectorV | None:
+    """``column.str.startswith(text, na=False)`` of a constant string, or of a tuple of them."""
+    return _tested(call, v, strings.starts_with_any(_text(v), call.args[0]))
+
+
+@method(AccessV, "str.endswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
+def ends_with(call: Call, v: VectorV) -> VectorV | None:
+    """``column.str.endswith(text, na=False)`` of a constant string, or of a tuple of them."""
+    return _tested(call, v, strings.ends_with_any(_text(v), call.args[0]))
+
+
+@method(AccessV, "str.contains", arguments=1, keywords=("na", "regex"), fresh=True, owner=_texts)
+def contains(call: Call, v: VectorV) -> VectorV | None:
+    """``column.str.contains(text, na=False)`` of a constant that is no regular expression, or with
+    ``regex=False``.
+    """
+    part = constant_of(call.args[0], STRING)
+    plain = "regex" in call.named and _is_false(call.named["regex"])
+    if not isinstance(part, str) or not part or not (plain or re.escape(part) == part):
+        return None
+    return _tested(call, v, applied(Op.TEXT_CONTAINS, _text(v), string_lit(part)))
+
+
+def _tested(call: Call, v: VectorV, found: Term | None) -> VectorV | None:
+    """A condition on each text, and what is to be said of those that are missing."""
+    if found is None or "na" not in call.named:
+        return None if found is None else _of_elements(v, found)
+    filler = call.named["na"]
+    if not isinstance(filler, Scalar) or filler.base != BOOL or not isinstance(filler.term, Lit):
+        return None
+    if isinstance(v.term.sort, Option):
+        absent = missing(v.term)
+        no = filler.term == FALSE
+        found = and_(negate(absent), found) if no else or_(absent, found)
+    return VectorV(found, v.rows, None, False, v.ordered, by=v.by)
+
+
+def _is_false(value: Value) -> bool:
+    return isinstance(value, Scalar) and value.term == FALSE
+
+
+def sliced(
+    m: Machine, flow: Flow, owner: AccessV, where: ast.Slice, node: ast.AST
+) -> VectorV | None:
+    """``column.str[a:b]`` of constants, of which the second is not negative."""
+    v = _column(m, owner) if owner.by == "str" else None
+    found = None if v is None else strings.sliced(m, flow, Scalar(_text(v)), where, node)
+    return None if v is None or found is None else _of_elements(v, found.term)

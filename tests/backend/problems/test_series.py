@@ -1,0 +1,195 @@
+"""Filters on the results of scalar pandas UDFs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.backend.problems import series_udfs
+from tests.support.games.tables import Tables
+from tests.support.pickling import pickled_by_value
+from tests.support.running import counted, rewritten, safe, same_rows
+
+from presieve import verify
+from presieve.driver.optimize import explain, optimize
+from presieve.driver.synthesize import synthesize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+by_value_too = pickled_by_value(series_udfs)
+
+
+def with_c(df: DataFrame, name: str, returns: str, *columns: str, to: str = "c") -> DataFrame:
+    from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined]
+
+    make: Any = pandas_udf
+    return df.withColumn(to, make(getattr(series_udfs, name), returns)(*columns))
+
+
+SLOW = pytest.mark.slow
+CASES = [
+    ("taxed", "double", ("score",), "c > 100"),
+    pytest.param("taxed", "double", ("score",), "c IS NULL", marks=SLOW),
+    ("filled", "double", ("score",), "c > 10"),
+    pytest.param("filled", "double", ("score",), "c = 0", marks=SLOW),
+    ("clipped", "double", ("score",), "c >= 90"),
+    ("high", "boolean", ("score",), "c"),
+    ("high", "boolean", ("score",), "NOT c"),
+    pytest.param("labelled", "boolean", ("score",), "c", marks=SLOW),
+    ("both", "boolean", ("score", "v"), "c"),
+    ("itself", "bigint", ("v",), "c > 5"),
+    pytest.param("itself", "bigint", ("v",), "c IS NULL", marks=SLOW),
+    ("errors", "boolean", ("level",), "c"),
+    pytest.param("equal", "boolean", ("level",), "NOT c", marks=SLOW),
+    ("batches", "double", ("score",), "c > 90"),
+    ("pairs", "boolean", ("score", "v"), "c"),
+    ("by_lambda", "string", ("score",), "c = 'high'"),
+    pytest.param("by_lambda", "string", ("score",), "c <> 'middle'", marks=SLOW),
+    ("by_function", "string", ("score",), "c = 'top'"),
+    pytest.param("by_function", "string", ("score",), "c IS NULL", marks=SLOW),
+    ("of_text", "boolean", ("level",), "c"),
+    ("spelled", "string", ("level",), "c = 'ERROR'"),
+]
+
+
+@pytest.mark.parametrize(("name", "returns", "columns", "where"), CASES)
+def test_filters_go_below(
+    tables: Tables, name: str, returns: str, columns: tuple[str, ...], where: str
+) -> None:
+    for table in (tables.strange, tables.plain):
+        df = with_c(table, name, returns, *columns).filter(where)
+        same_rows(df, optimize(df, cost="always"))
+    boundary = rewritten(df)
+    assert boundary.operator == "Project"
+    assert boundary.prefilter != "true"
+
+
+@pytest.mark.parametrize(
+    ("name", "returns", "code"),
+    [
+        ("centred", "double", "two-passes"),
+        ("ranked", "double", None),
+        ("ordered", "double", None),
+        ("chosen", "double", "return-shape"),
+        ("shifted", "double", None),
+        ("changed", "double", "mutation"),
+        ("running", "double", None),
+        ("with_none", "double", "unsupported-operation"),
+        ("high", "string", "return-type"),
+    ],
+)
+def test_what_is_no_function_of_single_rows(
+    tables: Tables, name: str, returns: str, code: str | None
+) -> None:
+    df = with_c(tables.plain, name, returns, "score").filter("c IS NOT NULL")
+    (boundary,) = explain(df, cost="always").boundaries
+    assert boundary.declined
+    assert code is None or code in {d.code for d in boundary.declined}
+    assert optimize(df, cost="always") is df
+
+
+def test_one_that_changes_the_series_of_another(tables: Tables) -> None:
+    """Spark passes both of them the same one, in whatever order it calls them."""
+    df = tables.strange.filter("score IS NULL OR score > -1000")
+    for first, second in (("plus_ten", "high"), ("high", "plus_ten")):
+        returns = {"plus_ten": "double", "high": "boolean"}
+        both = with_c(df, first, returns[first], "score", to=first)
+        both = with_c(both, second, returns[second], "score", to=second)
+        for where in ("high", "NOT high", "high OR plus_ten < 0"):
+            safe(both.filter(where))
+        found = explain(both.filter("high"), cost="always").boundaries
+        assert "mutation" in {d.code for b in found for d in b.declined}
+
+
+def test_others_beside(tables: Tables) -> None:
+    """One that lifts, and one of another column."""
+    df = with_c(tables.plain, "taxed", "double", "score", to="t")
+    df = with_c(df, "high", "boolean", "score").filter("c AND t > 100")
+    better = optimize(df, cost="always")
+    same_rows(df, better)
+    assert better is not df
+    df = with_c(tables.plain, "halves", "double", "v", to="t")
+    df = with_c(df, "high", "boolean", "score").filter("c")
+    better = optimize(df, cost="always")
+    same_rows(df, better)
+    assert better is not df
+
+
+def test_chains(tables: Tables) -> None:
+    """What one returns is handed to the next as it is."""
+    df = with_c(tables.plain, "halves", "double", "v", to="y")
+    df = with_c(df, "above_two", "boolean", "y").filter("c")
+    safe(df)
+    df = with_c(tables.plain, "taxed", "double", "score", to="y")
+    df = with_c(df, "high", "boolean", "y").filter("c AND v > 3")
+    safe(df)
+
+
+def test_a_lambda_that_raises(tables: Tables) -> None:
+    """A row that is dropped may take its error along, but not under the strict policy."""
+    df = with_c(tables.plain.filter("score <> 0"), "one_over", "double", "score").filter("c > 0.5")
+    safe(df)
+    df = with_c(tables.strange, "one_over", "double", "score").filter("c > 0.5")
+    with pytest.raises(Exception, match="ZeroDivisionError"):
+        df.collect()
+    with pytest.raises(Exception, match="ZeroDivisionError"):
+        optimize(df, cost="always", policy="strict").collect()
+
+
+def test_integers_of_a_lambda(tables: Tables) -> None:
+    df = with_c(tables.plain, "of_numbers", "bigint", "v").filter("c > 10")
+    safe(df)
+    safe(
+        with_c(tables.strange.filter("abs(v) < 1000"), "of_numbers", "bigint", "v").filter("c > 10")
+    )
+
+
+def test_in_filters_and_conditions(tables: Tables) -> None:
+    from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined]
+
+    high: Any = pandas_udf(series_udfs.high, "boolean")
+    df = tables.strange.filter(high("score"))
+    better = optimize(df, cost="always")
+    same_rows(df, better)
+    assert better is not df
+
+
+def test_wrong_twins_are_refuted(tables: Tables) -> None:
+    for name, returns, where, wrong in (
+        ("taxed", "double", "c > 100", "score > 95"),
+        ("filled", "double", "c < 10", "score < 10"),
+        ("clipped", "double", "c <= 10", "score < 0"),
+        ("high", "boolean", "NOT c", "score < 80"),
+        ("both", "boolean", "NOT c", "score <= 50"),
+    ):
+        columns = ("score", "v") if name == "both" else ("score",)
+        from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined]
+
+        found = verify(
+            pandas_udf(getattr(series_udfs, name), returns),
+            where,
+            schema="score double, v bigint" if name == "both" else "score double",
+            returns=f"c {returns}",
+            mode="row",
+            prefilter=wrong,
+        )
+        assert found.certificate is None
+        df = with_c(tables.strange, name, returns, *columns)
+        kept = with_c(tables.strange.filter(wrong), name, returns, *columns)
+        assert counted(df.filter(where)) != counted(kept.filter(where))
+
+
+def test_without_spark() -> None:
+    from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined]
+    from pyspark.sql.types import DoubleType
+
+    found = synthesize(
+        pandas_udf(series_udfs.taxed, DoubleType()),
+        "price > 100",
+        schema="v double",
+        returns="price double",
+        mode="row",
+    )
+    assert found.kind == "exact"
+    assert "v * 1.25D > 100.0D" in found.prefilter
