@@ -344,7 +344,15 @@ class ClassicGateway:
     def load(self, python_function: Java) -> object:
         with quick_ack(self.spark._jvm):
             data = bytes(python_function.command().toArray(self._byte))
-        return loads(data)
+        return loads(data, self._broadcasts(python_function))
+
+    def _broadcasts(self, python_function: Java) -> dict[int, str]:
+        """The files of the function's broadcast variables, by number; none that are encrypted."""
+        found = python_function.broadcastVars()
+        if found.isEmpty() or self.conf("spark.io.encryption.enabled", "false") != "false":
+            return {}
+        variables = [found.get(i) for i in range(found.size())]
+        return {int(v.id()): str(v.value().path()) for v in variables}
 
     @guarded
     def conf(self, key: str, default: str) -> str:

@@ -9,26 +9,33 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any
 
 from pyspark.cloudpickle import cloudpickle, dumps
 
+try:
+    from pyspark.core.broadcast import Broadcast, _from_id
+except ImportError:  # before 4.0
+    from pyspark.broadcast import Broadcast, _from_id  # type: ignore[import-not-found,no-redef]
+
 from presieve.errors import DeclineSignal
 from presieve.lift.python.shipping import Path, is_own_module, path_of
 
+NO_BROADCASTS: Mapping[int, str] = MappingProxyType({})
 _MAKERS = ("_make_skeleton_class", "_make_skeleton_enum", "_make_typevar")
 """Functions of cloudpickle's that look for the object in the driver."""
 
 
-def loads(data: bytes) -> object:
-    """The object. Raises what unpickling raises, and declines ``by-reference`` where a name leads
-    to another object now than it did when it was pickled.
+def loads(data: bytes, broadcasts: Mapping[int, str] = NO_BROADCASTS) -> object:
+    """The object. ``broadcasts`` are the files of the broadcast variables that it refers to, by
+    number. Raises what unpickling raises, and declines ``by-reference`` where a name leads to
+    another object now than it did when it was pickled.
     """
-    loader = _Loader(io.BytesIO(data))
+    loader = _Loader(io.BytesIO(data), broadcasts)
     found: object = loader.load()
     states = _states.get()
     for cls, tracker in loader.classes if states is not None else ():
@@ -72,14 +79,21 @@ def snapshot(obj: object) -> object:
 
 
 class _Loader(pickle.Unpickler):
-    """``classes``: those that went by value, with the number under which cloudpickle knows each."""
+    """``classes``: those that went by value, with the number under which cloudpickle knows each.
 
-    def __init__(self, file: io.BytesIO) -> None:
+    Broadcast variables are loaded from the files that workers get (``pyspark/core/broadcast.py``),
+    whatever the driver has made of their values since.
+    """
+
+    def __init__(self, file: io.BytesIO, broadcasts: Mapping[int, str]) -> None:
         super().__init__(file)
         self.classes: list[tuple[type, str]] = []
+        self.broadcasts = broadcasts
 
     def find_class(self, module: str, name: str) -> Any:
         found: object = super().find_class(module, name)
+        if found is _from_id:
+            return lambda number: Broadcast(path=self.broadcasts[number])
         if module == cloudpickle.__name__ and name in _MAKERS:
             return self._untracked(found)
         if isinstance(found, FunctionType | type) and is_own_module(module):

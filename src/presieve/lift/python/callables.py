@@ -8,7 +8,7 @@ from types import ModuleType
 
 from presieve.lift.execution.captured import is_container
 from presieve.lift.execution.state import Flow, Machine
-from presieve.lift.python.names import member
+from presieve.lift.python.names import is_broadcast, member
 from presieve.lift.values.symbolic import Known, Value
 
 
@@ -31,13 +31,16 @@ def _is_module(value: Value) -> bool:
 
 
 def _is_constant(m: Machine, name: str) -> bool:
-    """Whether a name leads to a text, number, container or pattern from outside of the function."""
+    """Whether a name leads to a text, number, container, pattern or broadcast variable from outside
+    of the function.
+    """
     if not any(name in scope for scope in (m.names.closure, m.names.globals)):
         return False
     value = m.names.resolve(name)
     if not isinstance(value, Known):
         return True
-    return is_container(value) or type(value.target) is re.Pattern
+    known = type(value.target) is re.Pattern or is_broadcast(value.target)
+    return known or is_container(value)
 
 
 def is_method(m: Machine, node: ast.expr, flow: Flow) -> bool:

@@ -153,6 +153,8 @@ def member(owner: Known, name: str, zone: Zone) -> Value | None:
     """``owner.name`` for a known module or class; None where it is not one."""
     if owner.target is sys:
         return constant(NUMBERS[name], "sys.maxsize", zone) if name == "maxsize" else _limits(name)
+    if name == "value" and is_broadcast(owner.target):
+        return constant(getattr(owner.target, name), f"{owner.name}.value", zone)
     if owner.target is sys.float_info and name in ("max", "min", "epsilon"):
         return constant(getattr(sys.float_info, name), f"sys.float_info.{name}", zone)
     loaded = (*(module(m) for m in MODULES), dt.date, dt.datetime)
@@ -166,6 +168,15 @@ def member(owner: Known, name: str, zone: Zone) -> Value | None:
     if isinstance(owner.target, ModuleType) and not _is_genuine(found, name, value):
         return None
     return value
+
+
+def is_broadcast(target: object) -> bool:
+    """Whether this is a broadcast variable of Spark's, of which every worker has the value."""
+    cls = type(target)
+    return cls.__name__ == "Broadcast" and cls.__module__ in _BROADCASTS
+
+
+_BROADCASTS = ("pyspark.core.broadcast", "pyspark.broadcast")
 
 
 def _is_genuine(found: object, name: str, value: Value) -> bool:
