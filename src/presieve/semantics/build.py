@@ -6,6 +6,9 @@ the source stays under that condition: ``GET`` of none has no value.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
+
 from presieve.ir.ops import app, conjunction, negate
 from presieve.ir.sorts import (
     BOOL,
@@ -26,11 +29,13 @@ from presieve.ir.terms import (
     Lit,
     Op,
     Term,
+    Var,
     float_lit,
     int_lit,
     literal_value,
     none_lit,
 )
+from presieve.ir.walk import subterms
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operators import Undefined
 
@@ -163,6 +168,41 @@ def get(term: Term) -> Term:
         if FALSE in presence and TRUE not in presence:
             return ite(condition, get(then), get(other))
     return app(Op.GET, term)
+
+
+def substituted(term: Term, values: Mapping[Var, Term]) -> Term:
+    """The term with these values for variables. What is asked of options that are choices is
+    asked of what is chosen.
+    """
+    done: dict[int, Term] = {}
+    for node in subterms(term):
+        match node:
+            case Var():
+                done[id(node)] = values.get(node, node)
+            case App(op, args):
+                given = tuple(done[id(a)] for a in args)
+                done[id(node)] = _OF_OPTIONS.get(op, partial(app, op))(*given)
+            case _:
+                done[id(node)] = node
+    return done[id(term)]
+
+
+def unwrapped(term: Term) -> Term:
+    """The value of an option that is not none here, of a choice the one of what is chosen then."""
+    match term:
+        case App(Op.ITE, (_, Lit(_, None), value)) | App(Op.ITE, (_, value, Lit(_, None))):
+            return unwrapped(value)
+    return get(term)
+
+
+_OF_OPTIONS: dict[Op, Callable[..., Term]] = {
+    Op.GET: unwrapped,
+    Op.IS_NONE: is_none,
+    Op.ITE: ite,
+    Op.AND: and_,
+    Op.OR: or_,
+    Op.NOT: negate,
+}
 
 
 def folded(term: Term) -> Term:

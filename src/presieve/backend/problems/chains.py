@@ -42,9 +42,9 @@ from presieve.backend.problems.setting import Setting
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Output
 from presieve.ir.terms import Term, Var
-from presieve.ir.walk import substitute, variables
+from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
-from presieve.semantics.build import or_
+from presieve.semantics.build import or_, substituted
 
 
 def composed(
@@ -231,8 +231,10 @@ class _Link:
         makers = dict.fromkeys(given[v] for v in variables(*terms) if v in given)
         used = {id(made[n][1]) for n in makers}
         parts = [x for x in self.inner.folds if id(x) in used]
-        outputs = tuple(replace(o, term=substitute(o.term, values)) for o in fold.outputs)
-        raises = or_(*(x.fold.finish_raises for x in parts), substitute(fold.finish_raises, values))
+        outputs = tuple(replace(o, term=substituted(o.term, values)) for o in fold.outputs)
+        raises = or_(
+            *(x.fold.finish_raises for x in parts), substituted(fold.finish_raises, values)
+        )
         whole = replace(fold, outputs=outputs, finish_raises=raises)
         assumptions = (*(a for x in parts for a in x.assumptions), *lifted.assumptions)
         source = "\n\n".join(dict.fromkeys(x.source for x in (lifted, *parts) if x.source))

@@ -11,13 +11,13 @@ import re
 
 from presieve.ir.ops import negate
 from presieve.ir.sorts import BOOL, STRING, Option, strip
-from presieve.ir.terms import FALSE, App, Lit, Op, Term, none_lit, string_lit
+from presieve.ir.terms import FALSE, Lit, Op, Term, none_lit, string_lit
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.models.builtins import strings
 from presieve.lift.models.pandas.series import missing, vector
 from presieve.lift.models.registry import Model, method
 from presieve.lift.values.symbolic import AccessV, Scalar, Value, VectorV, constant_of
-from presieve.semantics.build import and_, applied, get, ite, or_, some
+from presieve.semantics.build import and_, applied, ite, or_, some, unwrapped
 
 
 def _texts(call: Call, owner: Value) -> VectorV | None:
@@ -29,14 +29,6 @@ def _column(m: Machine, owner: Value) -> VectorV | None:
     return found if found is not None and strip(found.term.sort) == STRING else None
 
 
-def _text(v: VectorV) -> Term:
-    """An element that is there."""
-    match v.term:
-        case App(Op.ITE, (_, Lit(_, None), there)):
-            return get(there)
-    return get(v.term)
-
-
 def _of_elements(v: VectorV, term: Term) -> VectorV:
     """A column of what is made of each text that is there."""
     if isinstance(v.term.sort, Option):
@@ -46,7 +38,7 @@ def _of_elements(v: VectorV, term: Term) -> VectorV:
 
 def _called(call: Call, v: VectorV, model: Model) -> VectorV | None:
     """A method of Python's texts, called on each."""
-    found = model(call, Scalar(_text(v)))
+    found = model(call, Scalar(unwrapped(v.term)))
     return _of_elements(v, found.term) if isinstance(found, Scalar) else None
 
 
@@ -85,19 +77,19 @@ def replaced(call: Call, v: VectorV) -> VectorV | None:
 @method(AccessV, "str.len", arguments=0, fresh=True, owner=_texts)
 def lengths(_: Call, v: VectorV) -> VectorV | None:
     """``column.str.len()``."""
-    return _of_elements(v, applied(Op.TEXT_LENGTH, _text(v)))
+    return _of_elements(v, applied(Op.TEXT_LENGTH, unwrapped(v.term)))
 
 
 @method(AccessV, "str.startswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
 def starts_with(call: Call, v: VectorV) -> VectorV | None:
     """``column.str.startswith(text, na=False)`` of a constant string, or of a tuple of them."""
-    return _tested(call, v, strings.starts_with_any(_text(v), call.args[0]))
+    return _tested(call, v, strings.starts_with_any(unwrapped(v.term), call.args[0]))
 
 
 @method(AccessV, "str.endswith", arguments=1, keywords=("na",), fresh=True, owner=_texts)
 def ends_with(call: Call, v: VectorV) -> VectorV | None:
     """``column.str.endswith(text, na=False)`` of a constant string, or of a tuple of them."""
-    return _tested(call, v, strings.ends_with_any(_text(v), call.args[0]))
+    return _tested(call, v, strings.ends_with_any(unwrapped(v.term), call.args[0]))
 
 
 @method(AccessV, "str.contains", arguments=1, keywords=("na", "regex"), fresh=True, owner=_texts)
@@ -109,7 +101,7 @@ def contains(call: Call, v: VectorV) -> VectorV | None:
     plain = "regex" in call.named and _is_false(call.named["regex"])
     if not isinstance(part, str) or not part or not (plain or re.escape(part) == part):
         return None
-    return _tested(call, v, applied(Op.TEXT_CONTAINS, _text(v), string_lit(part)))
+    return _tested(call, v, applied(Op.TEXT_CONTAINS, unwrapped(v.term), string_lit(part)))
 
 
 def _tested(call: Call, v: VectorV, found: Term | None) -> VectorV | None:
@@ -135,5 +127,5 @@ def sliced(
 ) -> VectorV | None:
     """``column.str[a:b]`` of constants, of which the second is not negative."""
     v = _column(m, owner) if owner.by == "str" else None
-    found = None if v is None else strings.sliced(m, flow, Scalar(_text(v)), where, node)
+    found = None if v is None else strings.sliced(m, flow, Scalar(unwrapped(v.term)), where, node)
     return None if v is None or found is None else _of_elements(v, found.term)
