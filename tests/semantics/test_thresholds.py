@@ -26,8 +26,15 @@ from presieve.ir.terms import (
     literal_value,
     none_lit,
 )
+from presieve.ir.walk import replace_nodes
 from presieve.semantics.interpret import evaluate
-from presieve.semantics.thresholds import DOUBLES, INTEGERS, with_thresholds
+from presieve.semantics.thresholds import (
+    DOUBLES,
+    INTEGERS,
+    base_of,
+    threshold,
+    with_thresholds,
+)
 
 C = Var(Scope.OUT, "c", Option(FLOAT))
 M = Var(Scope.OUT, "m", Option(INT))
@@ -288,3 +295,54 @@ def test_places_are_all_numbers_in_order() -> None:
         here, after = DOUBLES.number(place), DOUBLES.number(place + 1)
         assert after == math.nextafter(here, math.inf) or (here, after) == (-5e-324, 0.0)
     assert INTEGERS.ends == (INTEGERS.number(-(2**63)), INTEGERS.number(2**63 - 1))
+
+
+# --- steps as Python has them ---------------------------------------------------------------------
+
+ROW = Var(Scope.ROW, "x", Option(FLOAT))
+WHOLE = Var(Scope.ROW, "n", Option(INT))
+PYTHON = {
+    Op.SQL_FLOAT_ADD: Op.FLOAT_ADD,
+    Op.SQL_FLOAT_SUB: Op.FLOAT_SUB,
+    Op.SQL_FLOAT_MUL: Op.FLOAT_MUL,
+    Op.SQL_FLOAT_DIV: Op.FLOAT_DIV,
+}
+
+
+def as_python(term: Term, value: Term) -> Term:
+    """The chain in Python's operators, of another value."""
+    if not isinstance(term, App):
+        return value if isinstance(term, Var) else term
+    return app(PYTHON[term.op], *(as_python(a, value) for a in term.args))
+
+
+def _replaced(term: Term, base: Term) -> Term:
+    return replace_nodes(term, lambda node: C if node == base else None)
+
+
+def test_pythons_steps_have_the_same_thresholds() -> None:
+    """They are what the solver is told of calculated values."""
+    root = app(Op.FLOAT_SQRT, app(Op.GET, ROW))
+    for condition in conditions(500):
+        computed, constant = condition.args
+        if isinstance(computed, Lit):
+            continue
+        for base in (app(Op.GET, ROW), root):
+            found = threshold(condition.op, as_python(computed, base), constant)
+            assert found is not None
+            direct = with_thresholds(app(condition.op, computed, constant))
+            assert _replaced(found, base) == direct
+
+
+def test_integers_of_columns_alone_have_bounds() -> None:
+    def half(value: Term) -> Term:
+        return app(Op.FLOAT_MUL, app(Op.INT_TO_FLOAT, value), float_lit(0.5))
+
+    seven = float_lit(7.0)
+    assert threshold(Op.SQL_GE, half(app(Op.GET, WHOLE)), seven) == app(
+        Op.SQL_GE, app(Op.GET, WHOLE), int_lit(14)
+    )
+    for scope in (Scope.ACC, Scope.TWIN):
+        assert threshold(Op.SQL_GE, half(Var(scope, "n", INT)), seven) is None
+    assert base_of(app(Op.GET, ROW)) is None
+    assert base_of(app(Op.FLOAT_MUL, app(Op.GET, ROW), app(Op.GET, ROW))) is None

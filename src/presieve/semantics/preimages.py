@@ -32,7 +32,7 @@ from presieve.ir.terms import App, Lit, Op, Term, float_lit, int_lit, lit, liter
 from presieve.ir.walk import subterms
 from presieve.semantics.functions import FUNCTIONS, Undefined, first_day
 from presieve.semantics.patterns import beginning, part
-from presieve.semantics.thresholds import AS_SPARK, DOUBLES, MIRRORED
+from presieve.semantics.thresholds import AS_SPARK, DOUBLES, MIRRORED, STEPS, threshold
 from presieve.semantics.values import INT_RANGES
 
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -78,6 +78,8 @@ def of_arguments(comparison: Term) -> Term:
     op, (computed, constant) = AS_SPARK[comparison.op], comparison.args
     if isinstance(computed, Lit):
         op, computed, constant = MIRRORED[op], constant, computed
+    if not isinstance(computed, App) or computed.op in STEPS:
+        return comparison
     meant = preimage(op, computed, constant)
     if meant is None or any(t.op in FUNCTIONS for t in subterms(meant) if isinstance(t, App)):
         return comparison
@@ -458,5 +460,6 @@ PREIMAGES: dict[Op, Preimage] = {
     Op.DATE_DAYS: _whole(_days),
     Op.DATE_YEAR: _whole(_year),
     Op.CLOCK_DATE: _whole(_midnight),
+    **dict.fromkeys(STEPS, threshold),
 }
 """By function."""

@@ -1,14 +1,15 @@
 """Trusted. Conditions on what is computed from one value, as conditions on the value itself.
 
-``x - 40.0 > 2.5`` is ``x > 42.5``, with the same of three truth values for every x. The lemma: let
-``f`` be composed of steps that are monotone and never turn a number into NaN (plus or minus a
+``x - 40.0 > 2.5`` is ``x > 42.5``, with the same of three truth values for every x. The lemma:
+let ``f`` be composed of steps that are monotone and never turn a number into NaN (plus or minus a
 finite constant, times or divided by a finite constant other than zero, an integer as a double;
-rounding to nearest is monotone). Then the numbers for which ``f(x) < c`` holds are an initial or a
-final part of all numbers in order, and so are those of ``<=``, ``>`` and ``>=``; those of ``=`` are
-what two such parts have in common. Such a part is known by the last number on one side and the
-first one on the other. They are neighbours in the order of all doubles, of which there are 2**64,
-so that 64 evaluations find them. NaN, which is no number, is evaluated by itself; NULL gives NULL
-on both sides. The values of ``f`` are those of the reference interpreter.
+rounding to nearest is monotone). Python's steps are the same as Spark's. Then the numbers for
+which ``f(x) < c`` holds are an initial or a final part of all numbers in order, and so are those
+of ``<=``, ``>`` and ``>=``; those of ``=`` are what two such parts have in common. Such a part is
+known by the last number on one side and the first one on the other. They are neighbours in the
+order of all doubles, of which there are 2**64, so that 64 evaluations find them. NaN, which is no
+number, is evaluated by itself; NULL gives NULL on both sides. The values of ``f`` are those of
+the reference interpreter.
 """
 
 from __future__ import annotations
@@ -16,10 +17,23 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from presieve.ir.ops import app
 from presieve.ir.sorts import FLOAT, INT, strip
-from presieve.ir.terms import App, Lit, Op, Term, Var, bits_float, float_lit, int_lit, literal_value
+from presieve.ir.terms import (
+    App,
+    Lit,
+    Op,
+    Scope,
+    Term,
+    Var,
+    bits_float,
+    float_lit,
+    int_lit,
+    literal_value,
+)
+from presieve.ir.walk import replace_nodes
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operators import Undefined
 from presieve.semantics.values import INT_RANGES, Value
@@ -64,10 +78,18 @@ def _direct(comparison: App) -> Term | None:
     op, (computed, constant) = comparison.op, comparison.args
     if isinstance(computed, Lit):
         op, computed, constant = MIRRORED[op], constant, computed
+    return threshold(op, computed, constant)
+
+
+@lru_cache(maxsize=4096)
+def threshold(op: Op, computed: Term, constant: Term) -> Term | None:
+    """``computed op constant``, by Spark's operator, as a condition on what it is computed from;
+    None where the lemma does not speak of it.
+    """
     if not isinstance(computed, App) or not isinstance(constant, Lit) or constant.value is None:
         return None
     found = _monotone(computed)
-    if found is None or _is_nan(literal_value(constant)):
+    if found is None or found[0] is computed or _is_nan(literal_value(constant)):
         return None
     value, rising = found
     order = DOUBLES if strip(value.sort) == FLOAT else INTEGERS
@@ -85,29 +107,49 @@ def _direct(comparison: App) -> Term | None:
 # --- the lemma ------------------------------------------------------------------------------------
 
 
-def _monotone(term: Term) -> tuple[Var, bool] | None:
-    """The variable that the term is computed from, and whether it rises with it (else it falls);
-    None where the lemma does not speak of it.
+def base_of(term: Term) -> Term | None:
+    """What the lemma says that a term is computed from; None where that is itself, or nothing."""
+    found = _monotone(term)
+    return None if found is None or found[0] is term else found[0]
+
+
+def _monotone(term: Term) -> tuple[Term, bool] | None:
+    """The value that the term is computed from, and whether it rises with it (else it falls); None
+    where the lemma does not speak of it. Integers are those of a column, which has bounds.
     """
     match term:
-        case Var(_, _, sort) if strip(sort) in (FLOAT, INT):
-            return term, True
-        case App(Op.SQL_INT_TO_FLOAT, (inner,)):
+        case Var(scope, _, sort) | App(Op.GET, (Var(scope, _, sort),)):
+            known = strip(sort) == FLOAT or (strip(sort) == INT and scope not in _UNBOUNDED)
+            return (term, True) if known else None
+        case App(op, (inner,)) if op in _FROM_INT:
             return _monotone(inner)
-        case App(Op.SQL_FLOAT_ADD | Op.SQL_INT_ADD, (inner, Lit() as c) | (Lit() as c, inner)):
+        case App(op, (inner, Lit() as c) | (Lit() as c, inner)) if op in _ADDED:
             return _monotone(inner) if _is_finite(c) else None
-        case App(Op.SQL_FLOAT_SUB | Op.SQL_INT_SUB, (inner, Lit() as c)):
+        case App(op, (inner, Lit() as c)) if op in _SUBTRACTED:
             return _monotone(inner) if _is_finite(c) else None
-        case App(Op.SQL_FLOAT_SUB | Op.SQL_INT_SUB, (Lit() as c, inner)):
+        case App(op, (Lit() as c, inner)) if op in _SUBTRACTED:
             return _turned(_monotone(inner)) if _is_finite(c) else None
-        case App(Op.SQL_FLOAT_MUL | Op.SQL_INT_MUL, (inner, Lit() as c) | (Lit() as c, inner)):
+        case App(op, (inner, Lit() as c) | (Lit() as c, inner)) if op in _MULTIPLIED:
             return _scaled(inner, c)
-        case App(Op.SQL_FLOAT_DIV, (inner, Lit() as c)):
+        case App(op, (inner, Lit() as c)) if op in _DIVIDED:
             return _scaled(inner, c)
+        case App(op, _) if term.sort == FLOAT and op not in STEPS:
+            return term, True
     return None
 
 
-def _scaled(inner: Term, factor: Lit) -> tuple[Var, bool] | None:
+_UNBOUNDED = (Scope.ACC, Scope.TWIN)
+"""Whose integers may be of any size."""
+_FROM_INT = (Op.INT_TO_FLOAT, Op.SQL_INT_TO_FLOAT)
+_ADDED = (Op.FLOAT_ADD, Op.SQL_FLOAT_ADD, Op.SQL_INT_ADD)
+_SUBTRACTED = (Op.FLOAT_SUB, Op.SQL_FLOAT_SUB, Op.SQL_INT_SUB)
+_MULTIPLIED = (Op.FLOAT_MUL, Op.SQL_FLOAT_MUL, Op.SQL_INT_MUL)
+_DIVIDED = (Op.FLOAT_DIV, Op.SQL_FLOAT_DIV)
+STEPS = frozenset((*_FROM_INT, *_ADDED, *_SUBTRACTED, *_MULTIPLIED, *_DIVIDED))
+"""Operators of which the lemma speaks, on a value and constants."""
+
+
+def _scaled(inner: Term, factor: Lit) -> tuple[Term, bool] | None:
     number = literal_value(factor)
     if not _is_finite(factor) or number == 0:
         return None
@@ -115,7 +157,7 @@ def _scaled(inner: Term, factor: Lit) -> tuple[Var, bool] | None:
     return _monotone(inner) if number > 0 else _turned(_monotone(inner))
 
 
-def _turned(bound: tuple[Var, bool] | None) -> tuple[Var, bool] | None:
+def _turned(bound: tuple[Term, bool] | None) -> tuple[Term, bool] | None:
     return bound and (bound[0], not bound[1])
 
 
@@ -168,13 +210,15 @@ class _Part:
     nan: bool
 
 
-def _part(op: Op, computed: App, constant: Lit, value: Var, rising: bool) -> _Part:
+def _part(op: Op, computed: App, constant: Lit, value: Term, rising: bool) -> _Part:
     """Where ``computed op constant`` holds, which is not about equality."""
-    condition = app(op, computed, constant)
+    x = Var(Scope.ROW, "x", value.sort)
+    of_x = replace_nodes(computed, lambda node: x if node == value else None)
+    condition = app(op, of_x, constant)
     order = DOUBLES if strip(value.sort) == FLOAT else INTEGERS
 
     def holds(number: float | int) -> bool:
-        return evaluate(condition, {(value.scope, value.name): number}) is True
+        return evaluate(condition, {(x.scope, x.name): number}) is True
 
     upward = (op in (Op.SQL_GT, Op.SQL_GE)) == rising
     first, end = order.ends[0], order.ends[1] + 1
@@ -187,7 +231,7 @@ def _part(op: Op, computed: App, constant: Lit, value: Var, rising: bool) -> _Pa
     return _Part(upward, first, order is DOUBLES and holds(math.nan))
 
 
-def _condition(value: Var, part: _Part, op: Op, order: _Order) -> Term:
+def _condition(value: Term, part: _Part, op: Op, order: _Order) -> Term:
     """The condition that a value belongs to the part, in Spark's order, where NaN is greatest."""
     bound = _bound(value, part, order, strict=op in (Op.SQL_GT, Op.SQL_LT))
     if part.nan == part.upward or order is INTEGERS:
@@ -198,7 +242,7 @@ def _condition(value: Var, part: _Part, op: Op, order: _Order) -> Term:
     return app(Op.SQL_AND, bound, app(Op.SQL_NOT, nan))
 
 
-def _bound(value: Var, part: _Part, order: _Order, *, strict: bool) -> Term:
+def _bound(value: Term, part: _Part, order: _Order, *, strict: bool) -> Term:
     """``value >= first`` or ``value > the one before``, whichever is shorter; downwards likewise.
     Without a number in the part, or outside of it, the end itself.
     """
@@ -214,7 +258,7 @@ def _bound(value: Var, part: _Part, order: _Order, *, strict: bool) -> Term:
     return app(op, value, literal)
 
 
-def _between(value: Var, floor: _Part, ceiling: _Part, order: _Order) -> Term:
+def _between(value: Term, floor: _Part, ceiling: _Part, order: _Order) -> Term:
     """The numbers that belong to a part upward and to one downward."""
     first, last = floor.first, ceiling.first - 1
     if first > last:

@@ -271,7 +271,7 @@ class Encoder:
 
     def _state(self, node: Term, env: Env) -> None:
         """Assert what holds of a function's value, once."""
-        if isinstance(node, App) and node.op in SIGNATURES and (id(env), node) not in self._stated:
+        if node in self._functions.facts and (id(env), node) not in self._stated:
             self._stated.add((id(env), node))
             for known in self._functions.facts.get(node, ()):
                 self.fact(self.boolean(known, env))

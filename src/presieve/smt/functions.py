@@ -9,6 +9,7 @@ conditions may hold further literals, which functions inside of the argument are
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app
@@ -16,12 +17,17 @@ from presieve.ir.sorts import BOOL, FLOAT, TEXTS, Sort, strip
 from presieve.ir.terms import App, Lit, Op, Term
 from presieve.ir.walk import subterms
 from presieve.semantics.preimages import consequence, extent, preimage
+from presieve.semantics.thresholds import AS_SPARK, base_of
 from presieve.smt import floats
 from presieve.smt.encodings import Enc, as_text
 from presieve.smt.floats import FloatEnc
 from presieve.smt.text import s_and, s_floordiv, s_implies, s_int, s_ite, s_not
 
 _COMPARED = (Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE)
+_ENOUGH = (Op.SQL_GT, Op.SQL_GE)
+"""Of doubles, whose order the solver knows, these say all."""
+_FEW = 12
+"""Constants that a calculated value is compared with."""
 _MOST = 40
 """Literals that one function is compared with: of more, nothing is known."""
 
@@ -68,6 +74,7 @@ class Functions:
 
     def __init__(self, relevant: Sequence[Term]) -> None:
         self._literals: dict[Sort, dict[Lit, None]] = {}
+        self._computed = tuple(_literals_compared(relevant))
         self.facts: dict[Term, tuple[Term, ...]] = {}
         self._names: dict[tuple[Op, tuple[Term, ...]], str] = {}
         self._note(relevant)
@@ -84,7 +91,8 @@ class Functions:
 
     def _pairs(self) -> Iterator[tuple[Term, Lit]]:
         for node in self.facts:
-            for constant in list(self._literals.get(strip(node.sort), ()))[:_MOST]:
+            known = list(self._literals.get(strip(node.sort), ()))[:_MOST]
+            for constant in known if _is_function(node) else self._computed:
                 yield node, constant
 
     def _note(self, terms: Sequence[Term]) -> None:
@@ -93,7 +101,7 @@ class Functions:
             if isinstance(node, Lit) and node.value is not None:
                 plain = Lit(strip(node.sort), node.value)
                 self._literals.setdefault(plain.sort, {}).setdefault(plain)
-            elif isinstance(node, App) and node.op in SIGNATURES and node not in self.facts:
+            elif isinstance(node, App) and node not in self.facts and has_facts(node):
                 self.facts[node] = ()
                 self.facts[node] = known = tuple(_of_itself(node))
                 self._note(known)
@@ -120,8 +128,27 @@ class Functions:
         return found, [*lines, *(f"(assert {text})" for text in facts)]
 
 
+def has_facts(node: Term) -> bool:
+    """Whether this is a function's value, or one of a column that is calculated with constants."""
+    return _is_function(node) or (strip(node.sort) == FLOAT and base_of(node) is not None)
+
+
+def _is_function(node: Term) -> bool:
+    return isinstance(node, App) and node.op in SIGNATURES
+
+
+def _literals_compared(terms: Sequence[Term]) -> Iterator[Lit]:
+    """The doubles that something is compared with, the first few."""
+    found = dict[Lit, None]()
+    for node in subterms(*terms):
+        if isinstance(node, App) and node.op in (*AS_SPARK, *_COMPARED):
+            found |= dict.fromkeys(a for a in node.args if isinstance(a, Lit))
+    doubles = (c for c in found if strip(c.sort) == FLOAT and c.value is not None)
+    return islice((Lit(FLOAT, c.value) for c in doubles), _FEW)
+
+
 def _compared(node: Term, constant: Lit) -> Iterator[Term]:
-    for op in _COMPARED:
+    for op in _COMPARED if _is_function(node) else _ENOUGH:
         meant = preimage(op, node, constant)
         if meant is not None:
             alike = app(Op.SQL_EQ_NULLSAFE, app(op, node, constant), meant)

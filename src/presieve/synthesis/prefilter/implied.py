@@ -28,7 +28,8 @@ from presieve.ir.walk import subterms, variables
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operators import Undefined
 from presieve.semantics.preimages import consequence, preimage
-from presieve.semantics.thresholds import AS_SPARK, MIRRORED
+from presieve.semantics.thresholds import AS_SPARK, MIRRORED, base_of
+from presieve.semantics.values import INT_RANGES
 from presieve.synthesis.prefilter.tightening import tightened
 
 _SPARK = frozenset((*AS_SPARK.values(), Op.SQL_EQ_NULLSAFE, Op.SQL_IS_NULL, Op.SQL_IS_NAN))
@@ -171,6 +172,9 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     spark = AS_SPARK.get(op, op)
     if isinstance(left, Lit):
         left, right, spark = right, left, MIRRORED[spark]
+    beyond = _beyond(spark, left, right)
+    if beyond is not None:
+        return app(Op.SQL_NOT, app(Op.SQL_IS_NULL, left)) if beyond == wanted else SQL_FALSE
     meant = preimage(spark, left, right)
     if meant is not None:
         found = implied(meant, wanted)
@@ -189,6 +193,19 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     return app(Op.SQL_NOT, app(spark, left, right))
 
 
+def _beyond(op: Op, left: Term, right: Term) -> bool | None:
+    """What a comparison of an integer column with a number says that is none of Spark's integers;
+    None for others.
+    """
+    number = literal_value(right) if isinstance(right, Lit) else None
+    if not isinstance(left, Var) or strip(left.sort) != INT or not isinstance(number, int):
+        return None
+    low, high = INT_RANGES["bigint"]
+    if low <= number <= high:
+        return None
+    return op in ((Op.SQL_LT, Op.SQL_LE) if number > high else (Op.SQL_GT, Op.SQL_GE))
+
+
 def _without_nan(op: Op, left: Term, found: Term, wanted: bool) -> Term:
     """A condition on the argument of a function of doubles, where NaN gives NaN."""
     nan = app(Op.SQL_IS_NAN, _nan_of(left))
@@ -199,8 +216,13 @@ def _without_nan(op: Op, left: Term, found: Term, wanted: bool) -> Term:
 
 def _nan_of(operand: Term) -> Term:
     """What is NaN where this is."""
-    while isinstance(operand, App) and operand.op in (Op.FLOAT_SQRT, Op.FLOAT_ROUND):
-        operand = operand.args[0]
+    while isinstance(operand, App):
+        inner = base_of(operand)
+        if inner is None and operand.op in (Op.FLOAT_SQRT, Op.FLOAT_ROUND):
+            inner = operand.args[0]
+        if inner is None or strip(inner.sort) != FLOAT:
+            break
+        operand = inner
     return operand
 
 
@@ -335,6 +357,9 @@ def _operand(term: Term) -> Term | None:
             left, right = _operand(x), _operand(y)
             if left is not None and right is not None:
                 return app(_ARITHMETIC[op], left, right)
+        case App(Op.INT_TO_FLOAT, (x,)):
+            number = _operand(x)
+            return None if number is None else app(Op.SQL_INT_TO_FLOAT, number)
         case App(op, _) if op in _SUMS:
             return term
         case App(Op.FLOAT_DIV, (x, Lit() as divisor)) if literal_value(divisor) != 0:
