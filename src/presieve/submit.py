@@ -1,11 +1,11 @@
 """Untrusted. The command ``presieve`` as a file for ``spark-submit``, which takes a file for Python
-by the end of its name. ``python -m presieve.submit`` prints where it is.
+by the end of its name. Without arguments it prints where it is.
 """
 
 import sys
 
 if __name__ == "__main__":
-    if __spec__ is None:  # started as a file, or as a copy of it
+    if len(sys.argv) > 1:
         from presieve.cli import main
 
         sys.exit(main())
