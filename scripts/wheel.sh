@@ -64,6 +64,7 @@ top_two=(jobs.py:TopTwo --schema "score double NOT NULL"
 say "trying it without Spark"
 expect 0 "$work/env" python -c 'import presieve; print(presieve.__file__)'
 expect 0 "usage" presieve --help
+expect 0 "presieve $(basename "$wheel" | cut -d- -f2)" presieve --version
 expect 0 "score >= 90.0D" presieve synth "${top_two[@]}" --save top_two.json
 expect 0 "proved" presieve verify "${top_two[@]}" --prefilter "score >= 80"
 expect 1 "refuted" presieve verify "${top_two[@]}" --prefilter "score > 91"

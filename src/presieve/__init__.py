@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from presieve.driver.verify import verify
     from presieve.errors import PresieveError
 
+    __version__: str
+
 __all__ = [
     "Aggregator",
     "PresieveError",
@@ -50,13 +52,26 @@ if not TYPE_CHECKING:  # a checker that saw this would accept any attribute at a
 
     def __getattr__(name: str) -> object:
         home = "presieve.notebook" if name in _IPYTHON else _HOMES.get(name)
-        if home is None:
+        if name == "__version__":
+            value: object = _version()
+        elif home is None:
             raise AttributeError(f"module 'presieve' has no attribute {name!r}")
-        from importlib import import_module
+        else:
+            from importlib import import_module
 
-        value = getattr(import_module(home), name)
+            value = getattr(import_module(home), name)
         globals()[name] = value
         return value
 
     def __dir__() -> list[str]:
-        return sorted({*globals(), *_HOMES})
+        return sorted({*globals(), *_HOMES, "__version__"})
+
+
+def _version() -> str:
+    """Of the package's metadata, which a bare folder on the path has not."""
+    from importlib import metadata
+
+    try:
+        return metadata.version("presieve")
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
+import textwrap
+import tomllib
 from pathlib import Path
 
 import pytest
+from tests.support.commands import parse
 
 from presieve.cli import app
 from presieve.cli.app import main
+
+COMMANDS = [c.name for c in app.app.registered_commands] + ["bench"]
 
 
 def error_line(capsys: pytest.CaptureFixture[str]) -> str:
@@ -80,6 +87,38 @@ def test_help_lists_the_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
     assert all(name in out for name in ("demo", "synth", "verify", "check"))
+
+
+def test_the_version_is_that_of_the_project(capsys: pytest.CaptureFixture[str]) -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"presieve {project['version']}\n"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_shows_examples(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([name, "--help"]) == 0
+    out = textwrap.dedent(capsys.readouterr().out.partition("  Examples:\n")[2])
+    lines = re.sub(r"\\\n\s*", " ", out).splitlines()
+    assert 1 <= len(lines) <= 2
+    for line in lines:
+        assert line.startswith(f"presieve {name}")
+        if "--help" not in line:
+            parse(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"), [("presieve ch", "check"), ("presieve run --po", "--policy")]
+)
+def test_a_shell_completes(line: str, found: str) -> None:
+    asked = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    done = subprocess.run(
+        [str(Path(sys.executable).with_name("presieve"))],
+        env={**os.environ, **asked, "_PRESIEVE_COMPLETE": "complete_bash"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == [found]
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,13 @@ def test_no_name_of_the_surface_loads_what_is_heavy_before_it_is_called(used: st
     assert HEAVY.isdisjoint(name.split(".")[0] for name in new)
 
 
+def test_the_version_without_metadata() -> None:
+    """As in an archive of the sources, which is sent along with a job."""
+    fails = "def none(name): raise metadata.PackageNotFoundError(name)"
+    code = f"from importlib import metadata\n{fails}\nmetadata.version = none"
+    assert run(f"{code}\nimport presieve; print(presieve.__version__)") == "unknown\n"
+
+
 def test_the_log_has_a_handler_and_prints_nothing() -> None:
     kinds = "[type(h).__name__ for h in logging.getLogger('presieve').handlers]"
     assert run(f"import presieve, logging; print({kinds})") == "['NullHandler']\n"

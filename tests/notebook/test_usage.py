@@ -54,6 +54,16 @@ def test_without_pyspark(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'presieve[spark]'" in shell.fails("%presieve status")
 
 
+@pytest.mark.parametrize(
+    "cell", ["%presieve --help", "%presieve on -h", "%%presieve --help\n1 / 0"]
+)
+def test_help(shell: Shell, cell: str) -> None:
+    seen = shell.run(cell)
+    assert seen.startswith("  %presieve [--policy")
+    assert "%presieve off " in seen
+    assert "--measure" in seen
+
+
 def test_it_is_documented(shell: Shell) -> None:
     doc = inspect.getdoc(shell.shell.find_line_magic("presieve"))  # type: ignore[no-untyped-call]
     assert doc is not None

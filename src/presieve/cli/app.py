@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Annotated
 
 import typer
 from typer.main import get_command
 
+import presieve
 from presieve.cli import bench, cache, check, demo, explain, run, synth, verify, why
 from presieve.errors import PresieveError
 
@@ -22,22 +25,71 @@ DEBUG = "PRESIEVE_DEBUG"
 INTERRUPTED = 130
 """The exit code of a program that Ctrl-C ended, as shells tell it."""
 
+_FOLD = """\
+presieve {} jobs.py:TopTwo --schema "score double" --where "second >= 90" \\
+        --returns "first double, second double"\
+"""
+
+EXAMPLES: Mapping[str, tuple[str, ...]] = {
+    "demo": ("presieve demo --rows 100000", "presieve demo --html report.html"),
+    "run": (
+        "presieve run nightly.py --date 2026-11-01",
+        "presieve run --policy strict nightly.py",
+    ),
+    "explain": (
+        "presieve explain nightly.py --date 2026-11-01",
+        "presieve explain --html report.html nightly.py",
+    ),
+    "synth": (_FOLD.format("synth"),),
+    "verify": (_FOLD.format("verify") + ' --prefilter "score >= 90"',),
+    "check": ("presieve check top_two.json", "presieve check --solver cvc5 top_two.json"),
+    "why": ("presieve why unknown-call", "presieve why"),
+    "cache": ("presieve cache", "presieve cache --clear"),
+    "bench": ("presieve bench synth", "presieve bench --help"),
+}
+"""What the help of each command ends with."""
+
+
+def _examples(name: str) -> str:
+    r"""The end of a help text. After a \b, click leaves lines as they are."""
+    return "\b\nExamples:\n" + textwrap.indent("\n".join(EXAMPLES[name]), "  ")
+
+
 app = typer.Typer(
     name="presieve",
-    help="Moves filters through Python UDFs of PySpark pipelines, with a proof.",
-    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
 )
-app.command("demo")(demo.command)
-app.command("run", context_settings=run.CONTEXT)(run.command)
-app.command("explain", context_settings=run.CONTEXT)(explain.command)
-app.command("synth")(synth.command)
-app.command("verify")(verify.command)
-app.command("check")(check.command)
-app.command("why")(why.command)
-app.command("cache")(cache.command)
-app.add_typer(bench.app, name="bench")
+for _name, _module in (
+    ("demo", demo),
+    ("run", run),
+    ("explain", explain),
+    ("synth", synth),
+    ("verify", verify),
+    ("check", check),
+    ("why", why),
+    ("cache", cache),
+):
+    _settings = run.CONTEXT if _name in ("run", "explain") else None
+    app.command(_name, context_settings=_settings, epilog=_examples(_name))(_module.command)
+app.add_typer(bench.app, name="bench", epilog=_examples("bench"))
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"presieve {presieve.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Moves filters through Python UDFs of PySpark pipelines, with a proof."""
+
 
 # Typer has carried its own copy of click since 0.2x; this is the base of usage errors in both.
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import importlib.util
+import inspect
 from argparse import REMAINDER, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -44,6 +45,7 @@ class PresieveMagics(Magics):
     @argument("--budget", type=float, help="seconds of search for a DataFrame")
     @argument("--explain", action="store_true", help="run the cell as written; only report")
     @argument("--measure", action="store_true", help="run each DataFrame once more, both ways")
+    @argument("-h", "--help", action="store_true", help="show this text")
     @argument("what", nargs=REMAINDER, help="on, off, status, or [explain] and a DataFrame")
     @no_var_expand
     @line_cell_magic
@@ -58,7 +60,9 @@ class PresieveMagics(Magics):
         """
         with _one_line():
             asked = self._asked(line)
-            if cell is None:
+            if asked.help:
+                print((inspect.getdoc(self.presieve) or "").removeprefix("::\n\n"))
+            elif cell is None:
                 self._line(asked)
             elif asked.what:
                 raise UsageError(f"%%presieve takes only options, not {' '.join(asked.what)}")
