@@ -72,6 +72,7 @@ expect 0 "score >= 90.0D" presieve check top_two.json
 expect 0 "score >= 90.0D" presieve check top_two.json --solver cvc5
 expect 0 "" presieve cache
 expect 0 "error" presieve why may-erase-error
+expect 0 "NaN" presieve why no-nan
 refuses "pip install 'presieve[spark]'" presieve demo
 refuses "pip install 'presieve[spark]'" presieve run job.py
 refuses "pip install 'presieve[spark]'" presieve explain job.py

@@ -26,7 +26,7 @@ def names(path: Path) -> set[str]:
 
 def sources() -> dict[str, str]:
     """All files of the package: where they are in a wheel, and where in an sdist."""
-    found = {}
+    found = {"presieve/assumptions.md": "docs/assumptions.md"}
     for folder, inside in (("src/presieve", "presieve"), ("docs/declined", "presieve/declined")):
         for path in (ROOT / folder).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:

@@ -43,7 +43,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "synth": (_FOLD.format("synth"),),
     "verify": (_FOLD.format("verify") + ' --prefilter "score >= 90"',),
     "check": ("presieve check top_two.json", "presieve check --solver cvc5 top_two.json"),
-    "why": ("presieve why unknown-call", "presieve why"),
+    "why": ("presieve why unknown-call", "presieve why no-nan"),
     "cache": ("presieve cache", "presieve cache --clear"),
     "bench": ("presieve bench synth", "presieve bench --help"),
 }

@@ -1,14 +1,14 @@
-"""Untrusted. ``presieve why CODE``: the page of a decline code, in the terminal.
+"""Untrusted. ``presieve why CODE``: what a code in square brackets means, in the terminal.
 
-The pages are those of ``docs/declined``; they are part of the wheel.
+Codes of declines have a page each in ``docs/declined``, codes of assumptions an entry each in
+``docs/assumptions.md``; both are part of the wheel.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -20,18 +20,26 @@ from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.errors import UsageError
 
-INDEX = "README"
+INDEX = "declined/README.md"
+ASSUMPTIONS = "assumptions.md"
+GROUP = "Assumptions: what a proof rests on"
+"""What the list of codes calls those of ``docs/assumptions.md``."""
+CLOSE = 2
+"""How many letters may be wrong in a code for which another one is suggested."""
+
 _HEADING = re.compile(r"^## (.+)$")
 _LISTED = re.compile(r"^- \[`([a-z-]+)`\]\([a-z-]+\.md\): (.+)$")
+_ENTRY = re.compile(r"^## `([a-z-]+)`: (.+)$", re.M)
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """One line of the index: a code, its short title, and the heading that it stands under."""
+    """A code, its short title, the heading that it stands under, and what is said of it."""
 
     code: str
     title: str
     group: str
+    text: str
 
 
 def command(
@@ -40,55 +48,70 @@ def command(
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Explain a decline code, with an example and what to change. Without CODE, list all codes.
+    """Explain the code of a decline or of an assumption, and what to change. Without CODE, list all
+    codes.
 
     Reports and logs show codes in square brackets. You may include the brackets.
     """
+    found = {one.code: one for one in (*declines(), *assumptions())}
     if code is None:
-        _list(list(listed()), json=json)
+        _list(list(found.values()), json=json)
         return
     code = code.strip("[]` ").lower()
-    found = {one.code: one for one in listed()}
     if code not in found:
-        raise UsageError(f"there is no decline code {code!r}{_near(code, list(found))}")
-    text = _page(code)
+        raise UsageError(f"there is no code {code!r}{_near(code, found)}")
     if json:
-        output.as_json({"code": code, "title": found[code].title, "text": text})
+        output.as_json({"code": code, "title": found[code].title, "text": found[code].text})
     else:
-        _show(text)
+        _show(found[code].text)
 
 
 def folder() -> Path:
-    """Where the pages are: beside the package in a wheel, in the documentation of a checkout."""
+    """Where the pages are: in the package in a wheel, in the documentation of a checkout."""
     package = Path(presieve.__file__).parent
-    places = (package / "declined", package.parent.parent / "docs" / "declined")
+    places = (package, package.parent.parent / "docs")
     for place in places:
-        if (place / f"{INDEX}.md").is_file():
+        if (place / INDEX).is_file() and (place / ASSUMPTIONS).is_file():
             return place
-    raise UsageError(f"the pages of decline codes are missing: there is no {places[0]}")
+    raise UsageError(f"the pages of codes are missing: there is no {package / INDEX}")
 
 
-def listed() -> Iterator[Listed]:
-    """All codes, as the index has them."""
+def declines() -> Iterator[Listed]:
+    """The codes of declines, as the index has them."""
     group = ""
     for line in _page(INDEX).splitlines():
         if heading := _HEADING.match(line):
             group = heading[1]
         elif entry := _LISTED.match(line):
-            yield Listed(entry[1], entry[2], group)
+            yield Listed(entry[1], entry[2], group, _page(f"declined/{entry[1]}.md"))
+
+
+def assumptions() -> Iterator[Listed]:
+    """The codes of assumptions, in the order of their page."""
+    _, *parts = _ENTRY.split(_page(ASSUMPTIONS))
+    for code, title, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        yield Listed(code, title, GROUP, f"# `{code}`: {title}\n\n{text.strip()}\n")
 
 
 def _page(name: str) -> str:
-    return (folder() / f"{name}.md").read_text(encoding="utf-8")
+    return (folder() / name).read_text(encoding="utf-8")
 
 
-def _near(code: str, codes: list[str]) -> str:
-    inside = [c for c in codes if code and code in c]
-    near = difflib.get_close_matches(code, codes, n=3, cutoff=0.5)
-    meant = list(dict.fromkeys(inside + near))[:3]
+def _near(code: str, codes: Iterable[str]) -> str:
+    meant = [c for c in codes if _distance(code, c) <= CLOSE]
     if meant:
-        return f"; did you mean {' or '.join(meant)}?"
+        return f"; did you mean {' or '.join(sorted(meant))}?"
     return "; `presieve why` lists all of them"
+
+
+def _distance(a: str, b: str) -> int:
+    """How many letters must be put in, left out or exchanged (Levenshtein)."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    return row[-1]
 
 
 def _list(all_: list[Listed], *, json: bool) -> None:
