@@ -13,15 +13,19 @@ if TYPE_CHECKING:
     from presieve.aggregator import Aggregator
     from presieve.driver.optimize import explain, optimize
     from presieve.driver.session import disable, enable, enabled
-    from presieve.driver.synthesize import synthesize
+    from presieve.driver.synthesize import Synthesis, synthesize
     from presieve.driver.verify import verify
-    from presieve.errors import PresieveError
+    from presieve.errors import PresieveError, UsageError
+    from presieve.report.report import Report
 
     __version__: str
 
 __all__ = [
     "Aggregator",
     "PresieveError",
+    "Report",
+    "Synthesis",
+    "UsageError",
     "disable",
     "enable",
     "enabled",
@@ -34,6 +38,9 @@ __all__ = [
 _HOMES = {
     "Aggregator": "presieve.aggregator",
     "PresieveError": "presieve.errors",
+    "Report": "presieve.report.report",
+    "Synthesis": "presieve.driver.synthesize",
+    "UsageError": "presieve.errors",
     "disable": "presieve.driver.session",
     "enable": "presieve.driver.session",
     "enabled": "presieve.driver.session",

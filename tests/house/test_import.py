@@ -39,7 +39,8 @@ def test_importing_presieve_loads_one_module_of_ours_and_the_standard_library() 
         "presieve.synthesize",
         "presieve.verify",
         "presieve.optimize; presieve.explain; presieve.enable; presieve.disable; presieve.enabled",
-        "presieve.Aggregator; presieve.PresieveError",
+        "presieve.Aggregator; presieve.PresieveError; presieve.UsageError",
+        "presieve.Report; presieve.Synthesis",
     ],
 )
 def test_no_name_of_the_surface_loads_what_is_heavy_before_it_is_called(used: str) -> None:
