@@ -111,7 +111,8 @@ def test_the_same_prefilter_on_both_sides_shares_nothing_less() -> None:
         (0.0312, 0.0, "keeps about 3.1 % of rows"),
         (0.42, 0.5, "keeps about 42 % of rows (the scan skips 50 %)"),
         (0.998, 0.0, "keeps about 99.8 % of rows"),
-        (0.0, 1.0, "keeps about 0 % of rows (the scan skips 100 %)"),
+        (0.0004, 0.0, "keeps about 0.04 % of rows"),
+        (0.0, 1.0, "keeps less than 0.01 % of rows (the scan skips 100 %)"),
         (None, 0.0, "how many rows it keeps is unknown"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -129,22 +130,46 @@ def test_json_has_the_public_names_and_only_plain_types() -> None:
 
 def test_what_is_measured_is_shown_everywhere() -> None:
     report = Report(
-        MIXED, lambda: Measured(Measurement(4.0, 3, 1_000_000), Measurement(1.0, 3, 20_000))
+        MIXED,
+        lambda: Measured(
+            Measurement(4.0, 3, 1_000_000, 500_000, 8_000_000, 0),
+            Measurement(1.0, 3, 1_000_000, 20, 400_000, 70_000),
+        ),
     )
     assert report.to_json()["measured"] is None
     assert report.measure() == report.data.measured
-    told = "as optimized 1.00 s and 20,000 (2.0%); the result has 3 rows"
+    told = (
+        "as written and as optimized: 4.00 s and 1.00 s, 4.0 times as fast; 500,000 and 20 rows"
+        " into shuffles (< 0.01%); 8 MB and 400 kB into shuffles (5.0%); 1,000,000 and 1,000,000"
+        " rows out of scans; 0 bytes and 70 kB into Python; the result has 3 rows"
+    )
     for shown in (str(report), " ".join(outline(html.page("", [html.Section(report.data)])).text)):
         assert told in " ".join(shown.split())
     plain = report.to_json()["measured"]
-    assert plain["written"] == {"seconds": 4.0, "rows": 3, "scanned": 1_000_000}
+    assert plain["written"] == {
+        "seconds": 4.0,
+        "rows": 3,
+        "scanned": 1_000_000,
+        "shuffled": 500_000,
+        "shuffled_bytes": 8_000_000,
+        "python_bytes": 0,
+    }
 
 
 def test_results_of_other_lengths_are_told_and_nothing_is_divided_by_no_rows() -> None:
     report = Report(MIXED, lambda: Measured(Measurement(4.0, 3, 0), Measurement(1.0, 2, 0)))
     report.measure()
     shown = " ".join(str(report).split())
-    assert "1.00 s and 0; the result has 3 rows as written and 2 as optimized" in shown
+    assert "times as fast; the result has 3 rows as written and 2 as optimized" in shown
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "< 0.01%"), (0.00004, "< 0.01%"), (0.0001, "about 0.01%"), (0.034, "about 3.4%")],
+)
+def test_few_rows_are_not_none(share: float, text: str) -> None:
+    few = replace(SPLIT, estimated_selectivity=share)
+    assert f"  rows kept     {text}\n" in str(Report(ReportData((few,), True, 0.1)))
 
 
 def test_a_report_alone_cannot_be_measured() -> None:

@@ -6,11 +6,14 @@ import importlib.util
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
+from itertools import takewhile
 from pathlib import Path
 from types import CodeType, ModuleType
+
+import typer
 
 from presieve.cli.load import python_file, read_code
 from presieve.errors import UsageError
@@ -44,6 +47,20 @@ def read(name: str) -> Job:
         raise UsageError("a job needs pyspark: pip install 'presieve[spark]'")
     path = python_file(name).absolute()
     return Job(name, path, read_code(name, path))
+
+
+def misplaced(context: typer.Context, job: Job, args: Sequence[str]) -> Iterator[str]:
+    """A line for each argument of the job that looks like an option of the command: its name, or
+    the beginning of its name. All that follows the job's name is the job's.
+    """
+    known = {o for p in context.command.params for o in getattr(p, "opts", ())} - {"--help"}
+    for arg in takewhile(lambda a: a != "--", args):
+        name = arg.partition("=")[0]
+        if any(o.startswith(name) for o in known) and len(name) > len("--j"):
+            yield (
+                f"{name} was given to the job, as it stands after {job.name}; options for presieve"
+                " come before that"
+            )
 
 
 def run(job: Job, args: Sequence[str]) -> None:

@@ -23,9 +23,10 @@ JobArgs = Annotated[
 
 
 def command(
+    context: typer.Context,
     job: JobName,
     args: JobArgs = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No lines at the end.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No table at the end.")] = False,
     policy: opt.Policy = None,
     budget: opt.Budget = None,
     cost: opt.Cost = None,
@@ -34,8 +35,8 @@ def command(
 ) -> None:
     """Run a PySpark job unchanged, with its DataFrames optimized.
 
-    The job keeps its standard output, exit code and traceback. At the end, one line per boundary
-    goes to standard error. Options for presieve come before JOB.py.
+    The job keeps its standard output, exit code and traceback. At the end, a table with a row per
+    boundary goes to standard error. Options for presieve come before JOB.py.
     """
     given = opt.given(policy=policy, budget=budget, cost=cost, declare=declare, pure=pure)
     found = jobs.read(job)
@@ -48,6 +49,7 @@ def command(
         if not quiet:
             sys.stdout.flush()
             looked = () if warned.lines and not collector.collected else collector.lines()
-            for line in (*looked, *warned.lines):
-                print("presieve:", " ".join(line.split()), file=sys.stderr)
+            notes = jobs.misplaced(context, found, args or ())
+            for line in (*looked, *warned.lines, *notes):
+                print("presieve:", line, file=sys.stderr)
     raise typer.Exit(code)

@@ -105,10 +105,13 @@ def keeps(candidate: Candidate) -> str:
     if known is None:
         return "how many rows it keeps is unknown"
     scan = f" (the scan skips {_percent(known.skipped)})" if known.skipped >= 0.005 else ""
-    return f"keeps about {_percent(known.kept)} of rows{scan}"
+    kept = f"about {_percent(known.kept)}" if known.kept >= 0.0001 else "less than 0.01 %"
+    return f"keeps {kept} of rows{scan}"
 
 
 def _percent(share: float) -> str:
-    """With a digit after the point where few or nearly all rows are meant."""
+    """With digits after the point where few or nearly all rows are meant."""
     text = f"{100 * share:.0f}" if 0.1 <= share <= 0.9 else f"{100 * share:.1f}"
+    if share < 0.001:
+        text = f"{100 * share:.2f}"
     return text.removesuffix(".0") + " %"

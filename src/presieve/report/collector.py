@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from presieve.errors import Span
 from presieve.report import words
+from presieve.report.grids import Cell, Grid, cut
 from presieve.report.model import ReportData
 
 
@@ -64,20 +65,32 @@ class ReportCollector:
         return None
 
     def lines(self) -> Iterator[str]:
-        """One line for each boundary and each function of tables, however often it was met."""
-        met: dict[str, int] = {}
-        for line in self._lines():
-            met[line] = met.get(line, 0) + 1
-        for line, times in met.items():
-            yield line if times == 1 else f"{line} ({times} times)"
-        if not met:
+        """A table of all boundaries, and of the functions of tables that read fewer columns; those
+        of which the same is to be said are one row.
+        """
+        rows: dict[tuple[str, str, str], list[float | None]] = {}
+        for row, seconds in self._rows():
+            rows.setdefault(row, []).append(seconds)
+        if not rows:
             yield "the job ran no filter above a Python function or an aggregate"
+            return
+        body = []
+        for (name, pushed, why), each in rows.items():
+            times = f"{name} ({len(each)} times)" if len(each) > 1 else name
+            spent = [s for s in each if s is not None]
+            cells = (times, pushed, why, f"{sum(spent):.2f}" if spent else "")
+            body.append(tuple(Cell(" ".join(c.split())) for c in cells))
+        head = ("boundary", "pushed", "pre-filter, or why not", "seconds")
+        yield from Grid("", head, tuple(body)).lines()
 
-    def _lines(self) -> Iterator[str]:
+    def _rows(self) -> Iterator[tuple[tuple[str, str, str], float | None]]:
         for report in self.collected:
-            for boundary in report.data.boundaries:
-                yield words.line(boundary, report.data.changed and boundary.kind != "none")
-            yield from (words.function_line(f) for f in report.data.functions if f.pruned)
+            for b in report.data.boundaries:
+                yield words.row(b, report.data.changed and b.kind != "none"), b.seconds
+            for function in report.data.functions:
+                if function.pruned:
+                    name = f"{function.operator} {function.function}"
+                    yield (cut(name), "columns", cut(words.columns(function))), None
 
 
 def in_folder(folder: Path) -> Callable[[str], str | None]:

@@ -53,5 +53,9 @@ class Grid:
 
 def value_cell(value: object, mark: Mark = "") -> Cell:
     """A value, cut where it is long."""
-    text = value_text(value)
-    return Cell(text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "...", mark)
+    return Cell(cut(value_text(value)), mark)
+
+
+def cut(text: str, longest: int = _LONGEST) -> str:
+    """The text, without its end where it is long."""
+    return text if len(text) <= longest else text[: longest - 3] + "..."

@@ -125,7 +125,8 @@ class Measured:
     """One run of the DataFrame as written and one as optimized.
 
     Attributes:
-        written: ``seconds``, ``rows`` of the result, and ``scanned``, the rows out of all scans.
+        written: ``seconds``, ``rows`` of the result, and what Spark
+            read, shuffled and sent to Python.
         optimized: The same.
     """
 

@@ -80,8 +80,9 @@ class Report:
     def measure(self) -> Measured:
         """Run the DataFrame as written and as optimized, once each, in this order.
 
-        The report then shows both run times, and the rows that come out of the scans by Spark's
-        metrics. Times vary from run to run; measure again to compare.
+        The report then shows both run times and, by Spark's metrics, the rows and bytes into
+        shuffles, the bytes into Python, and the rows out of scans. Times vary from run to
+        run; measure again to compare.
 
         Raises:
             PresieveError: The report has no DataFrame to run.

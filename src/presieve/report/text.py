@@ -58,7 +58,7 @@ def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
             if not reach.reached:
                 yield "not to scan", str(reach)
     if boundary.estimated_selectivity is not None:
-        yield "rows kept", f"about {words.percent(boundary.estimated_selectivity)}"
+        yield "rows kept", words.estimated(boundary.estimated_selectivity)
     if boundary.decision:
         yield "cost", boundary.decision
     if boundary.order:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from typing import TypeAlias
 
 from presieve.ir.pushdown import ResidualStrength, Strength
+from presieve.report.grids import cut
 from presieve.report.model import BoundaryReport, FunctionReport, Measured, ReportData
 
 KINDS = {
@@ -114,8 +116,7 @@ def ran(data: ReportData) -> dict[str, str]:
     if data.measured is None:
         return {"before": "", "after": ""}
     written, optimized = data.measured.written, data.measured.optimized
-    times = written.seconds / optimized.seconds if optimized.seconds else 0.0
-    faster = f", {times:.1f} times as fast" if times >= 1.05 else ""
+    faster = _faster(data.measured)
     return {"before": f"{written.seconds:.2f} s", "after": f"{optimized.seconds:.2f} s{faster}"}
 
 
@@ -179,7 +180,7 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
     """One line about a boundary, where there is no room for a report: what was pushed, or why
     nothing was. ``changed``: whether the plan is another one there.
     """
-    name = f"{boundary.operator} {boundary.function}".strip()
+    name = _name(boundary)
     if changed:
         listed = "; ".join(a["text"] for a in boundary.assumptions)
         told = f"; {boundary.decision}" if boundary.decision else ""
@@ -187,10 +188,40 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
             f"{name}: {boundary.kind}; pre-filter {boundary.prefilter}; residual"
             f" {boundary.residual}; assuming {listed or 'nothing'}{told}"
         )
-    reasons = "; ".join(str(d) for d in boundary.declined) or "no row can be dropped below it"
+    reasons = "; ".join(str(d) for d in boundary.declined) or _no_code(boundary)
     if boundary.kind != "none":
-        reasons = "the proven pre-filter is there already"
+        reasons = _no_code(boundary)
     return f"{name} left as it is: {reasons}"
+
+
+def row(boundary: BoundaryReport, changed: bool) -> tuple[str, str, str]:
+    """The same for a table, in a few words: the boundary, the kind of pushdown or "no", and the
+    pre-filter with the codes of what it assumes, or why nothing was pushed.
+    """
+    name = cut(_name(boundary))
+    if changed:
+        codes = dict.fromkeys(f"[{a['code']}]" for a in boundary.assumptions)
+        assuming = f", assuming {' '.join(codes)}" if codes else ""
+        return name, boundary.kind, cut(boundary.prefilter) + assuming
+    if boundary.kind == "none" and boundary.declined:
+        first = boundary.declined[0]
+        return name, "no", cut(f"[{first.code}] {first.reason}", _REASON)
+    return name, "no", _no_code(boundary)
+
+
+_REASON = 80
+"""Columns of a reason in a table."""
+
+
+def _name(boundary: BoundaryReport) -> str:
+    return f"{boundary.operator} {boundary.function}".strip()
+
+
+def _no_code(boundary: BoundaryReport) -> str:
+    """Why nothing was pushed where nothing was declined."""
+    if boundary.kind != "none":
+        return "the proven pre-filter is there already"
+    return "no row can be dropped below it"
 
 
 def why(codes: Iterable[str]) -> str:
@@ -204,22 +235,50 @@ def scan(boundary: BoundaryReport) -> str:
 
 
 def measured(times: Measured) -> str:
-    """Two runs in one line: seconds, rows that came out of scans, rows of the results."""
+    """Two runs in one line: seconds, what was saved, the least that is left first, and the rows of
+    the results.
+    """
     written, optimized = times.written, times.optimized
-    share = f" ({percent(optimized.scanned / written.scanned)})" if written.scanned else ""
-    rows = f"{written.rows:,} rows"
+    found = []
+    for left, right, text in (
+        (written.shuffled, optimized.shuffled, "{:,} and {:,} rows into shuffles"),
+        (written.shuffled_bytes, optimized.shuffled_bytes, "{} and {} into shuffles"),
+        (written.python_bytes, optimized.python_bytes, "{} and {} into Python"),
+        (written.scanned, optimized.scanned, "{:,} and {:,} rows out of scans"),
+    ):
+        if left or right:
+            as_bytes = "{}" in text
+            both = (_bytes(left), _bytes(right)) if as_bytes else (left, right)
+            found.append((right / left if left else 2.0, text.format(*both)))
+    told = [f"{text}{_left(share)}" for share, text in sorted(found, key=itemgetter(0))]
+    rows = f"the result has {written.rows:,} rows"
     if written.rows != optimized.rows:
         rows += f" as written and {optimized.rows:,} as optimized"
-    return (
-        f"as written {written.seconds:.2f} s and {written.scanned:,} rows out of scans; as"
-        f" optimized {optimized.seconds:.2f} s and {optimized.scanned:,}{share}; the result has"
-        f" {rows}"
-    )
+    seconds = f"{written.seconds:.2f} s and {optimized.seconds:.2f} s{_faster(times)}"
+    return "; ".join([f"as written and as optimized: {seconds}", *told, rows])
+
+
+def _left(share: float) -> str:
+    """How much of it is left, in brackets, where it is less."""
+    return f" ({percent(share)})" if share < 1 else ""
+
+
+def _faster(times: Measured) -> str:
+    seconds = times.optimized.seconds
+    factor = times.written.seconds / seconds if seconds else 0.0
+    return f", {factor:.1f} times as fast" if factor >= 1.05 else ""
 
 
 def percent(fraction: float) -> str:
     """A share of rows, with more digits where it is small."""
+    if 0 < fraction < 0.0001:
+        return "< 0.01%"
     return f"{fraction:.1%}" if fraction >= 0.01 else f"{fraction:.2%}"
+
+
+def estimated(fraction: float) -> str:
+    """The same, where it is an estimate: also what is nothing may be a little."""
+    return f"about {percent(fraction)}" if fraction >= 0.0001 else "< 0.01%"
 
 
 def size(rows: int, bytes_: int, files: int) -> str:

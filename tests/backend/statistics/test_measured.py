@@ -42,8 +42,7 @@ def test_the_scan_skips_what_the_pre_filter_rules_out(grown: DataFrame) -> None:
     assert 50 <= found.optimized.scanned <= GROUP
     assert found.written.seconds > 0
     shown = " ".join(str(report).split())
-    assert f"{ROWS:,} rows out of scans" in shown
-    assert f"{found.optimized.scanned:,}" in shown
+    assert f"{ROWS:,} and {found.optimized.scanned:,} rows out of scans" in shown
     assert "the result has 50 rows" in shown
     assert report.to_json()["measured"]["optimized"]["scanned"] == found.optimized.scanned
 
@@ -59,6 +58,20 @@ def test_each_scan_counts_once(grown: DataFrame) -> None:
     assert run(counted.union(counted)).scanned in (ROWS, 2 * ROWS)  # Spark may exchange rows once
     nothing = run(grown.filter("n < 0"))
     assert (nothing.rows, nothing.scanned) == (0, 0)
+
+
+def test_what_goes_into_shuffles_and_into_python(grown: DataFrame) -> None:
+    apart = grown.repartition(3, "k")
+    plain = run(apart)
+    assert plain.shuffled == ROWS
+    assert plain.shuffled_bytes > 1_000
+    assert plain.python_bytes == 0
+    pandas = run(apart.groupBy("k").applyInPandas(lambda pdf: pdf[:1], "k bigint, n bigint"))
+    assert (pandas.rows, pandas.shuffled) == (100, ROWS)
+    assert pandas.python_bytes > 8 * ROWS
+    fewer = run(apart.filter("n < 200"))
+    assert fewer.shuffled == 200
+    assert fewer.shuffled_bytes < plain.shuffled_bytes
 
 
 def test_a_job_that_raises_does_so_here(grown: DataFrame) -> None:

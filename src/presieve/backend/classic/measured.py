@@ -9,7 +9,7 @@ from pyspark.sql.dataframe import DataFrame
 
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.gateway import Handle
-from presieve.backend.statistics.metrics import Measurement
+from presieve.backend.statistics.metrics import OF_OPERATORS, ROWS_OUT, Measurement
 
 
 def run_classic(df: DataFrame) -> Measurement:
@@ -21,26 +21,29 @@ def run_classic(df: DataFrame) -> Measurement:
     started = time.perf_counter()
     rows = int(execution.toRdd().count())
     seconds = time.perf_counter() - started
-    return Measurement(seconds, rows, sum(map(_rows_out, _leaves(execution.executedPlan()))))
+    operators = list(_operators(execution.executedPlan()))
+    scanned = sum(_metric(o, ROWS_OUT) for o in operators if o.children().isEmpty())
+    sums = {k: sum(_metric(o, name) for o in operators) for k, name in OF_OPERATORS.items()}
+    return Measurement(seconds, rows, scanned, **sums)
 
 
-def _leaves(plan: Handle) -> Iterator[Handle]:
-    """The leaves of a physical plan, also behind the stages of adaptive execution. What a stage is
-    used for again is not computed again, and not met again either.
+def _operators(plan: Handle) -> Iterator[Handle]:
+    """The operators of a physical plan, also behind the stages of adaptive execution. What a stage
+    is used for again is not computed again, and not met again either.
     """
     kind = str(plan.getClass().getSimpleName())
     if kind == "AdaptiveSparkPlanExec":
-        yield from _leaves(plan.executedPlan())
+        yield from _operators(plan.executedPlan())
     elif kind.endswith("QueryStageExec"):
-        yield from _leaves(plan.plan())
+        yield from _operators(plan.plan())
     elif not kind.startswith("Reused"):
+        yield plan
         children = plan.children()
-        if children.isEmpty():
-            yield plan
         for i in range(children.size()):
-            yield from _leaves(children.apply(i))
+            yield from _operators(children.apply(i))
 
 
-def _rows_out(leaf: Handle) -> int:
-    metric = leaf.metrics().get("numOutputRows")
-    return int(metric.get().value()) if metric.isDefined() else 0
+def _metric(operator: Handle, name: str) -> int:
+    """Its value, which is below 0 where Spark never set it."""
+    metric = operator.metrics().get(name)
+    return max(0, int(metric.get().value())) if metric.isDefined() else 0

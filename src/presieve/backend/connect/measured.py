@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.statistics.metrics import Measurement
+from presieve.backend.statistics.metrics import OF_OPERATORS, ROWS_OUT, Measurement
 
 
 def run_connect(df: DataFrame) -> Measurement:
@@ -19,6 +19,12 @@ def run_connect(df: DataFrame) -> Measurement:
     table, _, info = client.to_table(query, connected._plan.observations)
     seconds = time.perf_counter() - started
     _, nodes = info.metrics.extract_graph()
-    leaves = (node for node in nodes.values() if not node.children)
-    out = (m.value for leaf in leaves for m in leaf.metrics if m.name == "numOutputRows")
-    return Measurement(seconds, table.num_rows, int(sum(out)))
+    operators = list(nodes.values())
+    scanned = sum(_metric(o, ROWS_OUT) for o in operators if not o.children)
+    sums = {k: sum(_metric(o, name) for o in operators) for k, name in OF_OPERATORS.items()}
+    return Measurement(seconds, table.num_rows, scanned, **sums)
+
+
+def _metric(operator: Any, name: str) -> int:
+    """Its value, which is below 0 where Spark never set it."""
+    return sum(max(0, int(m.value)) for m in operator.metrics if m.name == name)

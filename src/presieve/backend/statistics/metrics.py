@@ -7,14 +7,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One run of a DataFrame.
+    """One run of a DataFrame. What Spark has no metric of is 0.
 
     Attributes:
         seconds: Wall-clock time, including planning.
         rows: Rows of the result.
         scanned: Rows out of all scans. Skipped row groups and pages contribute none.
+        shuffled: Rows into all shuffles.
+        shuffled_bytes: Bytes that shuffles write.
+        python_bytes: Bytes that are sent to Python workers.
     """
 
     seconds: float
     rows: int
     scanned: int
+    shuffled: int = 0
+    shuffled_bytes: int = 0
+    python_bytes: int = 0
+
+
+ROWS_OUT = "numOutputRows"
+OF_OPERATORS = {
+    "shuffled": "shuffleRecordsWritten",
+    "shuffled_bytes": "shuffleBytesWritten",
+    "python_bytes": "pythonDataSent",
+}
+"""Spark's metrics of operators, by what their sums over the plan are in a measurement."""
