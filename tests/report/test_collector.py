@@ -8,7 +8,7 @@ from tests.report.examples import MIXED, NONE, SPLIT
 
 from presieve.errors import Declined
 from presieve.report.collector import ReportCollector
-from presieve.report.model import BoundaryReport, ReportData
+from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 
 
 def lines(*plans: ReportData) -> list[str]:
@@ -43,6 +43,14 @@ def test_no_line_is_long() -> None:
     for row in (alone(replace(SPLIT, prefilter=long), changed=True), alone(why)):
         assert len(row) < 180
         assert "..." in row
+
+
+def test_a_function_of_tables_that_reads_fewer_columns() -> None:
+    function = FunctionReport("MapInPandas", "clean", columns=(1, 60), read=("v",), pruned=True)
+    kept = replace(function, pruned=False)
+    assert lines(ReportData((), True, 0.1, functions=(kept, function)))[1:] == [
+        "MapInPandas clean  columns  reads 1 of 60: v",
+    ]
 
 
 def test_why_nothing_was_pushed_where_nothing_was_declined() -> None:

@@ -90,7 +90,8 @@ class ReportCollector:
             for function in report.data.functions:
                 if function.pruned:
                     name = f"{function.operator} {function.function}"
-                    yield (cut(name), "columns", cut(words.columns(function))), None
+                    read = words.columns(function).partition(". ")[0]
+                    yield (cut(name), "columns", cut(read)), None
 
 
 def in_folder(folder: Path) -> Callable[[str], str | None]:

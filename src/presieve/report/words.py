@@ -188,9 +188,8 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
             f"{name}: {boundary.kind}; pre-filter {boundary.prefilter}; residual"
             f" {boundary.residual}; assuming {listed or 'nothing'}{told}"
         )
-    reasons = "; ".join(str(d) for d in boundary.declined) or _no_code(boundary)
-    if boundary.kind != "none":
-        reasons = _no_code(boundary)
+    declined = boundary.declined if boundary.kind == "none" else ()
+    reasons = "; ".join(map(str, declined)) or _no_code(boundary)
     return f"{name} left as it is: {reasons}"
 
 
