@@ -142,6 +142,30 @@ def test_without_boundaries_there_is_one_line(tmp_path: Path) -> None:
     assert line.startswith("presieve: the job ran no filter above")
 
 
+def test_what_follows_the_job_is_the_jobs(tmp_path: Path) -> None:
+    (tmp_path / "job.py").write_text("import sys\nprint(sys.argv[1:], file=sys.stderr)\n")
+
+    def start(*args: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [PRESIEVE, "run", *args], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        )
+
+    done = start("--htm", "x", "job.py")
+    assert done.returncode == 2
+    assert done.stderr.startswith("presieve: No such option: --htm")
+    assert done.stdout == ""
+    done = start("job.py", "--polic=strict", "--host", "--budget", "3", "--", "--cost", "never")
+    assert done.returncode == 0
+    given = "['--polic=strict', '--host', '--budget', '3', '--', '--cost', 'never']"
+    seen = done.stderr.splitlines()
+    assert seen[0] == given
+    after = "was given to the job, as it stands after job.py; options for presieve come before that"
+    assert [s for s in seen if "given to the job" in s] == [
+        f"presieve: --polic {after}",
+        f"presieve: --budget {after}",
+    ]
+
+
 @pytest.mark.parametrize("command", ["run", "explain"])
 def test_local_workers_are_of_the_python_that_runs_the_job(command: str, tmp_path: Path) -> None:
     """Spark starts "python3": also without an environment that is activated it is this one."""
