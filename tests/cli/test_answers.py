@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +131,31 @@ def test_a_saved_certificate_is_checked_again(
     assert set(found["conditions"]) == {"init", "sync", "stutter", "final", "strength"}
     assert main(["check", str(path), "--solver", solver]) == 0
     assert "second IS NOT NULL" in capsys.readouterr().out
+
+
+WITHOUT_CVC5 = """
+import sys
+sys.modules["cvc5"] = None  # importing it fails, as where it is not installed
+from presieve.cli.app import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def test_cvc5_may_be_missing(tmp_path: Path) -> None:
+    stored = str(tmp_path / "c.json")
+
+    def run(*args: str) -> tuple[int, str]:
+        command = [sys.executable, "-c", WITHOUT_CVC5, *args]
+        done = subprocess.run(command, capture_output=True, text=True)
+        return done.returncode, done.stderr
+
+    assert run("synth", *TOP_TWO, "--save", stored)[0] == 0
+    assert run("verify", *TOP_TWO, "--prefilter", "score >= 80")[0] == 0
+    assert run("check", stored) == (0, "")
+    code, said = run("check", stored, "--solver", "cvc5")
+    assert code == 2
+    assert "the solver cvc5 is not installed: pip install 'presieve[cvc5]'" in said
+    assert len(said.splitlines()) == 1
 
 
 def test_a_forged_certificate_is_rejected(

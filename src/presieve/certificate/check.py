@@ -58,7 +58,7 @@ class Rejected:
 
 
 def make_solver(name: SolverName) -> Solver:
-    """A fresh solver."""
+    """A fresh solver. :class:`presieve.errors.UsageError` where cvc5 is not installed."""
     if name == "cvc5":
         from presieve.smt.cvc5_solver import Cvc5Solver
 

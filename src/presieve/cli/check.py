@@ -25,7 +25,9 @@ class SolverOption(StrEnum):
 
 def command(
     certificate: Annotated[Path, typer.Argument(metavar="CERT.json", show_default=False)],
-    solver: Annotated[SolverOption, typer.Option(help="The solver to use.")] = SolverOption.Z3,
+    solver: Annotated[
+        SolverOption, typer.Option(help="The solver; cvc5 is an extra.")
+    ] = SolverOption.Z3,
     json: opt.Json = False,
 ) -> None:
     """Rebuild a certificate's proof obligations and decide each of them again.

@@ -1,6 +1,7 @@
 """Trusted. The solver protocol on cvc5, for replaying certificates; only this module imports it.
 
-Only what replaying needs: scripts and yes-or-no answers, no models.
+Only what replaying needs: scripts and yes-or-no answers, no models. The package is an extra;
+importing this module raises :class:`UsageError` where it is not installed.
 """
 
 from __future__ import annotations
@@ -8,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-import cvc5
-
-from presieve.errors import PresieveError
+from presieve.errors import PresieveError, UsageError
 from presieve.smt.solver import Answer, Effort, Sat, Unknown, Unsat
+
+try:
+    import cvc5
+except ModuleNotFoundError as missing:
+    raise UsageError("the solver cvc5 is not installed: pip install 'presieve[cvc5]'") from missing
 
 
 class Cvc5Solver:
