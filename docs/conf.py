@@ -19,7 +19,10 @@ language = "en"
 root_doc = "docs/index"
 include_patterns = [
     "README.md",
+    "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
     "docs/**.md",
     "examples/**.md",
     "proofs/README.md",

@@ -1,0 +1,38 @@
+"""What files at the root say of the release is what ``pyproject.toml`` says."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+@pytest.mark.parametrize(
+    ("file", "said", "expected"),
+    [
+        ("CHANGELOG.md", r"^## ([\d.]+)", PROJECT["version"]),
+        ("CITATION.cff", r"^version: (.+)$", PROJECT["version"]),
+        ("CITATION.cff", r"^license: (.+)$", PROJECT["license"]),
+        ("README.md", r"^Python .* · ([\d.]+),", PROJECT["version"]),
+        ("README.md", r"^Python .* · (\S+) · [\d.]+,", PROJECT["license"]),
+        ("README.md", r"^Python ([\d.]+) or later", PROJECT["requires-python"].removeprefix(">=")),
+    ],
+)
+def test_the_release_is_the_same_everywhere(file: str, said: str, expected: str) -> None:
+    found = re.search(said, (ROOT / file).read_text(encoding="utf-8"), re.M)
+    assert found is not None
+    assert found[1] == expected
+
+
+def test_only_cvc5s_own_extra_asks_for_it() -> None:
+    """It is large, and one command needs it; tests compare both solvers."""
+    extras = PROJECT["optional-dependencies"]
+    asking = {n for n, needs in extras.items() if any(x.startswith("cvc5") for x in needs)}
+    assert asking == {"cvc5"}
+    assert not any(x.startswith("cvc5") for x in PROJECT["dependencies"])
+    assert any(x.startswith("presieve[") and "cvc5" in x for x in extras["test"])
