@@ -31,6 +31,12 @@ version it is to be taken for:
 spark.conf.set("spark.presieve.version", "4.1")
 ```
 
+## Python
+
+All tests are run with Python 3.11. Earlier versions are not served: presieve compares a function's
+byte code with its source by tables that Python has since 3.11, and PySpark 4.3 needs 3.11, too.
+presieve can be installed with later versions, but its tests have not been run with them.
+
 """
 TESTS = """\
 ## Tests
