@@ -1,8 +1,9 @@
 """Pages that list others are plain lists of links; this makes the site's contents of them.
 
 A page called `index` or `README` leads to the pages that it links to, in their order, each one
-level below the heading that it stands under. What is linked to by neither comes last. On a code
-host the same list is just a list.
+level below the heading that it stands under. Pages in a folder with a `README` are led by that,
+others by the start page. What is linked to by neither comes last. On a code host the same list is
+just a list.
 """
 
 import posixpath
@@ -41,9 +42,9 @@ def _add_contents(app: Sphinx, docname: str, source: list[str]) -> None:
     if docname == "README" or posixpath.basename(docname) not in {"index", "README"}:
         return
     found = sections(docname, source[0])
-    if docname != start:
-        # A page has one place in the contents: what the start page lists is its.
-        found = [(heading, [d for d in below if _is_in(docname, d)]) for heading, below in found]
+    # A page has one place in the contents: below the page that leads its folder, or the start page.
+    own = {d for _, below in found for d in below if (_led_by(app, d) or start) == docname}
+    found = [(heading, [d for d in below if d in own]) for heading, below in found]
     listed = {document for _, documents in found for document in documents}
     others = sorted(set(app.env.found_docs) - listed - {docname})
     left = [d for d in others if (_led_by(app, d) or start) == docname]
@@ -52,11 +53,6 @@ def _add_contents(app: Sphinx, docname: str, source: list[str]) -> None:
             caption = f":caption: {heading}\n" if heading and docname == start else ""
             entries = "\n".join(_TITLES.get(one, "{}").format(f"/{one}") for one in documents)
             source[0] += f"\n```{{toctree}}\n:hidden:\n{caption}\n{entries}\n```\n"
-
-
-def _is_in(docname: str, other: str) -> bool:
-    """Whether the other page is in this page's folder."""
-    return posixpath.dirname(other) == posixpath.dirname(docname)
 
 
 def _led_by(app: Sphinx, docname: str) -> str | None:
