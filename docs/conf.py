@@ -46,6 +46,7 @@ html_show_copyright = False
 html_show_sphinx = False
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(ROOT / "docs/_static/scorer.js")
 templates_path: list[str] = []
 
 START = """<!doctype html>

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from tests.support.browser import running_browser
 from tests.support.pages import ROOT
 
 LOADED = {
@@ -105,3 +106,16 @@ def test_every_page_is_in_the_contents(site: Path, read: dict[Path, Read]) -> No
     reached = {(start.parent / p).resolve() for p in paths} | {start, site / "index.html"}
     made_by_sphinx = {site / f"{n}.html" for n in ("genindex", "search", "py-modindex")}
     assert not set(read) - reached - made_by_sphinx
+
+
+def test_search_finds_how_to_pages_before_decisions(site: Path) -> None:
+    with running_browser() as browser:
+        for word in ("cache", "policy"):
+            page = browser.new_page()
+            page.goto(f"{(site / 'search.html').as_uri()}?q={word}")
+            page.wait_for_selector("#search-results li a[href*='/adr/']", state="attached")
+            links = page.query_selector_all("#search-results li > a")
+            pages = [link.get_attribute("href") for link in links]
+            how = next(i for i, name in enumerate(pages) if "/howto/" in name)
+            why = next(i for i, name in enumerate(pages) if "/adr/" in name)
+            assert how < why, pages

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.report.plans import DECLINED, EXACT, LONG, SIMPLE, wordy
+from tests.support.browser import running_browser
 
 from presieve.backend.statistics.metrics import Measurement
 from presieve.report import html
@@ -54,16 +54,9 @@ SIDEWAYS = "() => document.documentElement.scrollWidth - document.documentElemen
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """One for all tests; nothing of it is downloaded."""
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = next(filter(None, map(shutil.which, names)), None)
-    if found is None:
-        pytest.skip(f"none of {', '.join(names)} is on PATH")
-    with api.sync_playwright() as play:
-        running = play.chromium.launch(executable_path=found, args=["--no-sandbox"])
+    """One for all tests."""
+    with running_browser() as running:
         yield running
-        running.close()
 
 
 @pytest.fixture(scope="module")
