@@ -137,6 +137,11 @@ def of_numbers(v: pd.Series) -> pd.Series:
     return v.apply(lambda x: x + 1)
 
 
+def of_digits(v: pd.Series) -> pd.Series:
+    """A NULL in the batch makes other texts of all its numbers."""
+    return v.apply(lambda x: str(x))
+
+
 def one_over(score: pd.Series) -> pd.Series:
     return score.apply(lambda x: 1.0 / x)
 

@@ -138,11 +138,21 @@ def test_a_lambda_that_raises(tables: Tables) -> None:
 
 
 def test_integers_of_a_lambda(tables: Tables) -> None:
-    df = with_c(tables.plain, "of_numbers", "bigint", "v").filter("c > 10")
-    safe(df)
-    safe(
-        with_c(tables.strange.filter("abs(v) < 1000"), "of_numbers", "bigint", "v").filter("c > 10")
-    )
+    """Beside a NULL in the batch they are doubles."""
+    for name, returns, where in (
+        ("of_numbers", "bigint", "c > 10"),
+        ("of_digits", "string", "c = '5'"),
+        ("of_digits", "string", "c = '5.0'"),
+    ):
+        for table in (tables.strange, tables.plain):
+            df = with_c(table.filter("v IS NULL OR abs(v) < 1000"), name, returns, "v")
+            safe(df.filter(where))
+        declined = [d for b in explain(df.filter(where)).boundaries for d in b.declined]
+        assert "column-type" in {d.code for d in declined}
+    there = tables.strange.selectExpr("coalesce(v, 0) % 1000 AS v")
+    df = with_c(there, "of_digits", "string", "v").filter("c = '5'")
+    better = optimize(df, cost="always")
+    same_rows(df, better)
 
 
 def test_in_filters_and_conditions(tables: Tables) -> None:

@@ -3,7 +3,8 @@
 They are read where each row is lifted by itself: what they raise is then raised by the row. Source:
 pandas 2.3 ``core/algorithms.py`` (``map_array``): an array of Python's own values, doubles with NaN
 for NULL, whose results become a column of one type (``maybe_convert_objects``). A None beside
-numbers makes a type that hangs on the whole batch, which is declined.
+numbers makes a type that hangs on the whole batch, which is declined; so are integers that may be
+NULL, which are doubles in a batch with a NULL.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import ast
 from types import FunctionType
 
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option
+from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, Option, strip
 from presieve.ir.terms import TRUE
 from presieve.lift.execution import inlining
 from presieve.lift.execution.state import Call, Flow
@@ -33,6 +34,10 @@ def applied(call: Call, owner: SeriesV | VectorV) -> VectorV:
         raise call.decline("not-a-fold", f".{call.name}() {reason}")
     if node.keywords:
         raise call.decline("unknown-call", f".{call.name}() with these arguments")
+    element = m.columns.element(owner.name)
+    if isinstance(element.sort, Option) and strip(element.sort) == INT:
+        reason = "beside a NULL in its batch an integer is a double: read it with coalesce"
+        raise call.decline("column-type", f"{owner.name} may be NULL: {reason}")
     found = m.force(_result(call, flow, m.columns.value(owner.name)), flow)
     if not isinstance(found, Scalar) or found.base not in _RESULTS:
         reason = f"a column of {describe(found)} for each row"
