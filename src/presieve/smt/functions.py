@@ -74,7 +74,7 @@ class Functions:
 
     def __init__(self, relevant: Sequence[Term]) -> None:
         self._literals: dict[Sort, dict[Lit, None]] = {}
-        self._computed = tuple(_literals_compared(relevant))
+        self._computed = dict.fromkeys(_literals_compared(relevant))
         self.facts: dict[Term, tuple[Term, ...]] = {}
         self._names: dict[tuple[Op, tuple[Term, ...]], str] = {}
         self._note(relevant)
@@ -88,11 +88,13 @@ class Functions:
                 known = tuple(_compared(node, constant))
                 self.facts[node] += known
                 self._note(known)
+                if _is_function(node):  # of what is calculated it may be a function
+                    self._computed |= dict.fromkeys(_literals_compared(known))
 
     def _pairs(self) -> Iterator[tuple[Term, Lit]]:
         for node in self.facts:
             known = list(self._literals.get(strip(node.sort), ()))[:_MOST]
-            for constant in known if _is_function(node) else self._computed:
+            for constant in known if _is_function(node) else list(self._computed):
                 yield node, constant
 
     def _note(self, terms: Sequence[Term]) -> None:

@@ -32,7 +32,7 @@ def whole_or_nothing(pdf):
 
 
 def renamed_key(pdf):
-    pdf["team"] = pdf["team"].str.upper()
+    pdf["team"] = pdf["team"].str.swapcase()
     return pdf
 
 

@@ -202,4 +202,4 @@ def test_without_spark() -> None:
         mode="row",
     )
     assert found.kind == "exact"
-    assert "v * 1.25D > 100.0D" in found.prefilter
+    assert "v > 80.0D" in found.prefilter

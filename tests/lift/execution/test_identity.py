@@ -196,6 +196,7 @@ _CALLS: dict[str, Any] = {
     "where": lambda s: s.where(s > 0, 0.0),
     "mask": lambda s: s.mask(s < 0, 0.0),
     "clip": lambda s: s.clip(0.0, 99.0),
+    **{n: lambda s, n=n: getattr(s, n)(lambda x: x) for n in ("apply", "map")},
     **{
         f"str.{n}": lambda s, n=n: getattr(s.astype(str).str, n)("1")
         for n in ("startswith", "endswith", "contains", "removeprefix", "strip", "lstrip", "rstrip")

@@ -175,13 +175,13 @@ def _predicate(op: Op, operands: list[Term], wanted: bool) -> Term:
     beyond = _beyond(spark, left, right)
     if beyond is not None:
         return app(Op.SQL_NOT, app(Op.SQL_IS_NULL, left)) if beyond == wanted else SQL_FALSE
+    whole = _solved(spark, left, right, wanted)
+    if whole is not None:
+        return whole
     meant = preimage(spark, left, right)
     if meant is not None:
         found = implied(meant, wanted)
         return _without_nan(op, left, found, wanted) if strip(left.sort) == FLOAT else found
-    whole = _solved(spark, left, right, wanted)
-    if whole is not None:
-        return whole
     if not all(map(_has_text, operands)):
         return SQL_TRUE
     if op in AS_SPARK and strip(left.sort) == FLOAT:
