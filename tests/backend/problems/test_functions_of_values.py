@@ -121,7 +121,7 @@ CASES = [
     Case("day_of", "date", "n", "c = DATE '2024-03-31'", "TIMESTAMP_NTZ", "hour(n) > 0"),
     Case("rounded", "bigint", "x", "c = 2", "x >= 1.5D", "x > 1.5D"),
     Case("rounded_to_one", "double", "x", "c = 2.0", "x <", "x = 2.0D"),
-    Case("floor", "bigint", "x", "c >= 2", "x / 2.0D >= 2.0D", "x > 4.0D"),
+    Case("floor", "bigint", "x", "c >= 2", "x >= 4.0D", "x > 4.0D"),
     Case("whole", "bigint", "x", "c <= 0", "x <", "x <= 0.0D"),
     Case("root", "double", "x", "c > 2", "x >= 4.000000000000002D", "x > 6.0D"),
     Case("bucket", "int", "v", "c = 0", "pmod(v, 7) = 0", "v = 0"),
