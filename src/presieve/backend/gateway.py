@@ -7,7 +7,7 @@ the same operator in both.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -164,6 +164,11 @@ class Gateway(Protocol):
     def pruned(self, flat_map: Handle, kept: Sequence[Collection[int]]) -> Handle:
         """The operator that hands tables to a function, with these columns alone of each of its
         inputs, by number.
+        """
+
+    def with_expressions(self, project: Handle, expressions: Mapping[int, str]) -> Handle:
+        """The projection with these expressions of SQL, over its input, in its columns of these
+        numbers, which keep their names and numbers.
         """
 
     def with_plan(self, with_cte: Handle, plan: Handle) -> Handle:

@@ -6,7 +6,7 @@ attributes by number, must be the very term that was proved.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -75,6 +75,9 @@ class SiteEdit:
 KeptColumns: TypeAlias = tuple[frozenset[int], ...]
 """The numbers of the columns that a function of tables is handed, of each of its inputs."""
 
+Expressions: TypeAlias = Mapping[int, str]
+"""SQL over the input of a projection for some of its columns, by number."""
+
 
 @dataclass(slots=True)
 class _Edits:
@@ -84,6 +87,7 @@ class _Edits:
     guards: dict[tuple[int, ...], Guard] = field(default_factory=dict)
     keep: dict[tuple[int, ...], tuple[Conjunct, ...]] = field(default_factory=dict)
     columns: Mapping[tuple[int, ...], KeptColumns] = field(default_factory=dict)
+    expressions: Mapping[tuple[int, ...], Expressions] = field(default_factory=dict)
     paths: set[tuple[int, ...]] = field(default_factory=set)
 
 
@@ -278,10 +282,24 @@ def prune_plan(
     """The plan with fewer columns handed to the functions of tables at these paths. Raises
     :class:`DeclineSignal`.
     """
-    found = _Edits(columns=kept)
-    for path in kept:
-        found.paths.update(path[:n] for n in range(len(path) + 1))
-    return _Builder(gateway, found, "UTC", not gateway.cache_is_empty()).build(root, ())
+    return _changed(gateway, root, _Edits(columns=kept), kept)
+
+
+def replace_columns(
+    gateway: Gateway, root: Handle, expressions: Mapping[tuple[int, ...], Expressions]
+) -> Handle:
+    """The plan with other expressions for columns of the projections at these paths. Raises
+    :class:`DeclineSignal`.
+    """
+    return _changed(gateway, root, _Edits(expressions=expressions), expressions)
+
+
+def _changed(
+    gateway: Gateway, root: Handle, edits: _Edits, paths: Iterable[tuple[int, ...]]
+) -> Handle:
+    for path in paths:
+        edits.paths.update(path[:n] for n in range(len(path) + 1))
+    return _Builder(gateway, edits, "UTC", not gateway.cache_is_empty()).build(root, ())
 
 
 def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:
@@ -327,6 +345,8 @@ class _Builder:
         result = node if same and path not in self.edits.keep else self._node(node, path, children)
         if path in self.edits.columns:
             result = self.gateway.pruned(result, self.edits.columns[path])
+        if path in self.edits.expressions:
+            result = self.gateway.with_expressions(result, self.edits.expressions[path])
         if result is not node:
             self._check_uncached(result)
         for predicate in self.edits.wrap.get(path, ()):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from presieve.driver import log
 from presieve.driver.arguments import check_dataframe
 from presieve.driver.declare import Declared, about_nothing
-from presieve.driver.options import UNSET, Cost, Options, given, of_session, shows_defaults
+from presieve.driver.options import UNSET, Compile, Cost, Options, given, of_session, shows_defaults
 from presieve.driver.pure import PureFunctions, read_pure
 from presieve.driver.solve import Policy
 from presieve.errors import Declined
@@ -42,6 +42,7 @@ def optimize(
     budget: float = UNSET,
     policy: Policy = UNSET,
     cost: Cost = UNSET,
+    compile: Compile = UNSET,
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> DataFrame:
@@ -57,6 +58,9 @@ def optimize(
         policy: What a proof may rest on: ``"default"``, ``"assume"`` or ``"strict"``.
         cost: Push where it pays (``"auto"``), wherever it is proven (``"always"``) or nowhere
             (``"never"``).
+        compile: Run functions that are read as a whole as expressions of Spark, without Python:
+            where it pays (``"auto"``), wherever it is proven (``"always"``) or nowhere
+            (``"never"``).
         declare: Conditions in Spark SQL on one column, true for every row that a function reads.
         pure: Functions that are not read: no side effects, no errors, equal results for equal
             arguments. A list of annotated functions, or ``{function: type}``.
@@ -69,7 +73,9 @@ def optimize(
         >>> fast = presieve.optimize(best.filter("best > 90"), declare="NOT isnan(score)")
     """
     check_dataframe(df, "optimize")
-    mine = given(budget=budget, policy=policy, cost=cost, declare=declare, pure=pure)
+    mine = given(
+        budget=budget, policy=policy, cost=cost, compile=compile, declare=declare, pure=pure
+    )
     options = Options.of(mine, of_session(df.sparkSession))
     silent = not logger.isEnabledFor(logging.INFO)
     better, _ = optimized(df, options, skip_hopeless=silent, about="declare" in mine)
@@ -83,6 +89,7 @@ def explain(
     budget: float = UNSET,
     policy: Policy = UNSET,
     cost: Cost = UNSET,
+    compile: Compile = UNSET,
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> Report:
@@ -93,6 +100,7 @@ def explain(
         budget: Seconds of search for the whole DataFrame.
         policy: As in :func:`optimize`.
         cost: As in :func:`optimize`.
+        compile: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -108,7 +116,9 @@ def explain(
     from presieve.report.report import Report
 
     check_dataframe(df, "explain")
-    mine = given(budget=budget, policy=policy, cost=cost, declare=declare, pure=pure)
+    mine = given(
+        budget=budget, policy=policy, cost=cost, compile=compile, declare=declare, pure=pure
+    )
     options = Options.of(mine, of_session(df.sparkSession))
     better, data = optimized(df, options, for_report=True, about="declare" in mine)
     return Report(data, partial(_measured, df, better))

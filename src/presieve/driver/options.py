@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Cost = Literal["auto", "always", "never"]
 COSTS: tuple[Cost, ...] = get_args(Cost)
+Compile = Literal["auto", "always", "never"]
+COMPILES: tuple[Compile, ...] = get_args(Compile)
 
 PREFIX = "spark.presieve."
 """Before the name of an option it is the key of a session's configuration."""
@@ -87,6 +89,14 @@ OPTIONS: Mapping[str, Option] = {
         "|".join(COSTS),
         "Push where it pays, wherever it is proven, or nowhere.",
     ),
+    "compile": Option(
+        "never",
+        str.strip,
+        partial(check_choice, "compile", known=COMPILES),
+        "|".join(COMPILES),
+        "Run functions that are read as a whole as expressions of Spark: where it pays, wherever "
+        "it is proven, or nowhere.",
+    ),
     "declare": Option(
         (),
         conditions,
@@ -112,6 +122,7 @@ class Options:
     budget: float = OPTIONS["budget"].default
     policy: Policy = OPTIONS["policy"].default
     cost: Cost = OPTIONS["cost"].default
+    compile: Compile = OPTIONS["compile"].default
     declare: Declared = OPTIONS["declare"].default
     pure: PureFunctions = OPTIONS["pure"].default
 

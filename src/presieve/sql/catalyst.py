@@ -8,7 +8,8 @@ nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app
@@ -23,6 +24,7 @@ from presieve.sql.catalyst_tree import (
     PACKAGE,
     Context,
     ExprNode,
+    Rule,
     Typed,
     build,
     one_type,
@@ -57,7 +59,7 @@ def expression(
         if rest != len(tree):
             raise shape("nodes are left over")
         term = coerce.expression(
-            _convert(node, Context(attributes, timezone)).operand, "an expression"
+            meaning(node, Context(attributes, timezone, RULES)).operand, "an expression"
         )
     except DeclineSignal as signal:
         return signal.declined
@@ -82,9 +84,10 @@ CALLED = "a Python function is called in the filter, which is followed below it 
 _PYTHON = frozenset(("PythonUDF", "PythonUDAF"))
 
 
-def _convert(node: ExprNode, context: Context) -> Typed:
+def meaning(node: ExprNode, context: Context) -> Typed:
+    """What one node of a tree means. Raises :class:`DeclineSignal`."""
     short = node.name.removeprefix(PACKAGE)
-    rule = RULES.get(short) if node.name.startswith(PACKAGE) else None
+    rule = context.rules.get(short) if node.name.startswith(PACKAGE) else None
     if rule is None:
         name = short.rsplit(".", 1)[-1]
         what = CALLED if name in _PYTHON else f"{name} is not supported"
@@ -159,7 +162,7 @@ def _constant(type_: str, text: str, timezone: str) -> Operand:
 
 
 def _pair(node: ExprNode, context: Context) -> tuple[Typed, Typed]:
-    left, right = (_convert(child, context) for child in node.children)
+    left, right = (meaning(child, context) for child in node.children)
     if left.type != right.type:
         raise shape(f"{left.type} meets {right.type}")
     return left, right
@@ -175,7 +178,7 @@ def _comparison(op: Op) -> Rule:
 
 def _arithmetic(op: Op) -> Rule:
     def convert(node: ExprNode, context: Context) -> Typed:
-        left, right = (_convert(child, context) for child in node.children)
+        left, right = (meaning(child, context) for child in node.children)
         if left.type == right.type == "double":
             return Typed(arithmetic(op, left.operand, right.operand, context.timezone), "double")
         if op is Op.SQL_FLOAT_DIV:
@@ -192,20 +195,20 @@ def _arithmetic(op: Op) -> Rule:
 
 
 def _negative(node: ExprNode, context: Context) -> Typed:
-    value = _convert(node.children[0], context)
+    value = meaning(node.children[0], context)
     return Typed(coerce.negative(value.operand), value.type)
 
 
 def _logic(op: Op, arity: int) -> Rule:
     def convert(node: ExprNode, context: Context) -> Typed:
-        terms = [truth(_convert(child, context).operand) for child in node.children]
+        terms = [truth(meaning(child, context).operand) for child in node.children]
         return Typed(app(op, *terms) if op is Op.SQL_NOT else flat(op, terms), "boolean")
 
     return arity, convert
 
 
 def _is_null(node: ExprNode, context: Context) -> Typed:
-    return Typed(null_test(_convert(node.children[0], context).operand), "boolean")
+    return Typed(null_test(meaning(node.children[0], context).operand), "boolean")
 
 
 def _is_not_null(node: ExprNode, context: Context) -> Typed:
@@ -213,13 +216,13 @@ def _is_not_null(node: ExprNode, context: Context) -> Typed:
 
 
 def _is_nan(node: ExprNode, context: Context) -> Typed:
-    return Typed(nan_test(_convert(node.children[0], context).operand), "boolean")
+    return Typed(nan_test(meaning(node.children[0], context).operand), "boolean")
 
 
 def _in(node: ExprNode, context: Context) -> Typed:
     if len(node.children) < 2:
         raise shape("In has no list")
-    value, *options = (_convert(child, context) for child in node.children)
+    value, *options = (meaning(child, context) for child in node.children)
     if any(option.type != value.type for option in options):
         raise shape("In mixes types")
     operands = [option.operand for option in options]
@@ -227,12 +230,14 @@ def _in(node: ExprNode, context: Context) -> Typed:
 
 
 def _cast(node: ExprNode, context: Context) -> Typed:
-    """Casts of literals are folded; of expressions, identities and widened integers are none, nor
-    are decimals with more digits before the point.
+    return cast_of(node, meaning(node.children[0], context), context)
+
+
+def cast_of(node: ExprNode, inner: Typed, context: Context) -> Typed:
+    """The cast of a value. Casts of literals are folded; of expressions, identities and widened
+    integers are none, nor are decimals with more digits before the point.
     """
-    (child,) = node.children
     target = type_of(node)
-    inner = _convert(child, context)
     if inner.type == target:
         return inner
     operand = inner.operand
@@ -269,7 +274,7 @@ def _case(node: ExprNode, context: Context) -> Typed:
     """Conditions and values in turn, then perhaps what is left."""
     if len(node.children) < 2:
         raise shape("CaseWhen has no branch")
-    found = [_convert(child, context) for child in node.children]
+    found = [meaning(child, context) for child in node.children]
     otherwise = found.pop() if len(found) % 2 else None
     whens = [(c.operand, v.operand) for c, v in zip(found[::2], found[1::2], strict=True)]
     type_ = one_type([*found[1::2], *([otherwise] if otherwise else [])])
@@ -278,13 +283,13 @@ def _case(node: ExprNode, context: Context) -> Typed:
 
 
 def _coalesce(node: ExprNode, context: Context) -> Typed:
-    found = [_convert(child, context) for child in node.children]
+    found = [meaning(child, context) for child in node.children]
     meant = conditional.coalesce([f.operand for f in found], context.timezone)
     return Typed(meant, one_type(found))
 
 
 def _null_if(node: ExprNode, context: Context) -> Typed:
-    condition, value = (_convert(child, context) for child in node.children)
+    condition, value = (meaning(child, context) for child in node.children)
     meant = conditional.case([(condition.operand, NULL)], value.operand, context.timezone)
     return Typed(meant, value.type)
 
@@ -293,7 +298,7 @@ def _function(name: str, type_: str) -> Rule:
     """A function of a literal that names a value, which the optimizer folds later."""
 
     def convert(node: ExprNode, context: Context) -> Typed:
-        return Typed(FUNCTIONS[name](_convert(node.children[0], context).operand), type_)
+        return Typed(FUNCTIONS[name](meaning(node.children[0], context).operand), type_)
 
     return 1, convert
 
@@ -302,7 +307,7 @@ def _called(name: str) -> Rule:
     """A function of single values, which takes what it takes in SQL text."""
 
     def convert(node: ExprNode, context: Context) -> Typed:
-        found = [_convert(child, context) for child in node.children]
+        found = [meaning(child, context) for child in node.children]
         term = functions.read(name, [f.operand for f in found])
         base = strip(term.sort)
         return Typed(term, found[0].type if base == INT == sort_of(found[0].type) else NAMES[base])
@@ -314,7 +319,7 @@ def _trimmed(word: str) -> Rule:
     """``trim(word characters FROM text)``; without characters it is about spaces alone."""
 
     def convert(node: ExprNode, context: Context) -> Typed:
-        text, characters = (_convert(child, context) for child in node.children)
+        text, characters = (meaning(child, context) for child in node.children)
         return Typed(functions.trimmed(word, characters.operand, text.operand), "string")
 
     return 2, convert
@@ -322,7 +327,7 @@ def _trimmed(word: str) -> Rule:
 
 def _replaced(node: ExprNode, context: Context) -> Typed:
     """``Between``, ``Nvl`` and others stand for their replacement, the only child."""
-    return _convert(node.children[0], context)
+    return meaning(node.children[0], context)
 
 
 def _aside(node: ExprNode, context: Context) -> Typed:
@@ -332,7 +337,7 @@ def _aside(node: ExprNode, context: Context) -> Typed:
     true = value.name == PACKAGE + "Literal" and value.fields.get("value") == "true"
     if not one or not true or value.fields.get("dataType") != "boolean":
         raise DeclineSignal("sql-unsupported", "ArrayContains is only supported for a boolean")
-    return _convert(array.children[0], context)
+    return meaning(array.children[0], context)
 
 
 def _with(node: ExprNode, context: Context) -> Typed:
@@ -340,8 +345,8 @@ def _with(node: ExprNode, context: Context) -> Typed:
     child, definition = node.children
     if definition.name != PACKAGE + "CommonExpressionDef" or context.common is not None:
         raise shape("With defines several expressions")
-    common = _convert(definition.children[0], context)
-    return _convert(child, Context(context.attributes, context.timezone, common))
+    common = meaning(definition.children[0], context)
+    return meaning(child, replace(context, common=common))
 
 
 def _reference(node: ExprNode, context: Context) -> Typed:
@@ -372,9 +377,6 @@ _CALLED = {
     "Second": "second",
 }
 """By class the name in SQL text (:mod:`presieve.sql.functions`)."""
-
-Rule = tuple[int | None, Callable[[ExprNode, Context], Typed]]
-"""How many children the class has (None: some), and what it means."""
 
 RULES: dict[str, Rule] = {
     "AttributeReference": (0, _attribute),

@@ -6,11 +6,12 @@ It is read from what ``TreeNode.toJSON`` of Spark 4.3 writes: the nodes in pre-o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.terms import Term
+from presieve.ir.terms import TRUE, Term
 from presieve.semantics.types import decimal_type
 from presieve.sql.operands import Operand
 
@@ -56,13 +57,34 @@ class Typed:
     type: str
 
 
+@dataclass(slots=True)
+class Conditions:
+    """What is found about an expression besides its value, as conditions of sort Bool. ``safe``:
+    each must hold, or something in it raises, wraps around or rounds. ``raised``: where one holds,
+    the expression raises on purpose.
+    """
+
+    safe: list[Term] = field(default_factory=list)
+    raised: list[Term] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What names mean. ``common`` is what the enclosing ``With`` defines."""
+    """What names mean, and what classes of Catalyst do (``rules``). ``common`` is what the
+    enclosing ``With`` defines. ``found`` takes what holds where ``path`` does, which is where the
+    expression is evaluated.
+    """
 
     attributes: Mapping[int, Term]
     timezone: str
-    common: Typed | None = field(default=None)
+    rules: Mapping[str, Rule]
+    common: Typed | None = None
+    path: Term = TRUE
+    found: Conditions = field(default_factory=Conditions)
+
+
+Rule: TypeAlias = tuple[int | None, Callable[[ExprNode, Context], Typed]]
+"""How many children a class has (None: some), and what it means."""
 
 
 MAX_DEPTH = 100

@@ -49,7 +49,7 @@ def widened(operand: Operand, type_: str, width: str = "bigint") -> AsDecimal:
     if digits is not None and digits[1] == 0:
         if isinstance(operand, AsDecimal) and operand.digits <= digits[0]:
             return AsDecimal(operand.term, digits[0])
-        if isinstance(operand, Var) and strip(operand.sort) == INT and digits[0] >= _longest(width):
+        if isinstance(operand, Var) and strip(operand.sort) == INT and digits[0] >= longest(width):
             return AsDecimal(operand, digits[0])
     raise DeclineSignal(
         "sql-unsupported",
@@ -57,7 +57,8 @@ def widened(operand: Operand, type_: str, width: str = "bigint") -> AsDecimal:
     )
 
 
-def _longest(width: str) -> int:
+def longest(width: str) -> int:
+    """The most digits that an integer of a type has."""
     return max(len(str(abs(end))) for end in INT_RANGES[width])
 
 

@@ -49,13 +49,16 @@ _WRITTEN: dict[Op, str] = {
 
 
 def written(term: App, write: Callable[[Term], str]) -> str | None:
-    """The call as text; None where Spark has no function of this meaning. ``write``: the text of an
-    argument where nothing binds tighter.
+    """The call as text; None where Spark has no function of this meaning, or an argument is neither
+    a column nor such a call. ``write``: the text of an argument where nothing binds tighter.
     """
     plain = all(isinstance(a, Var | Lit) or a.op in SIGNATURES for a in term.args)
+    return called(term, write) if plain else None
+
+
+def called(term: App, write: Callable[[Term], str]) -> str | None:
+    """The same of any arguments."""
     match term:
-        case App() if not plain:
-            return None
         case App(Op.TEXT_TAIL, (text, Lit(_, int() as start))) if start < INT_RANGES["int"][1]:
             return f"substring({write(text)}, {start + 1})"
         case App(Op.TEXT_LAST, (text, Lit(_, int() as count))) if count <= INT_RANGES["int"][1]:

@@ -10,7 +10,7 @@ backend, which declines and leaves the DataFrame alone. One call over py4j costs
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TypeAlias
 
 from pyspark.sql.dataframe import DataFrame
@@ -275,6 +275,24 @@ class ClassicGateway:
     @guarded
     def pruned(self, flat_map: Java, kept: Sequence[Collection[int]]) -> Java:
         return pruned(self, flat_map, kept)
+
+    @guarded
+    def with_expressions(self, project: Java, expressions: Mapping[int, str]) -> Java:
+        """As in :class:`Gateway`. The analyzer reads them as it reads those of ``selectExpr``."""
+        child, columns = project.child(), project.projectList()
+        changed = [columns.apply(i) for i in range(columns.size())]
+        for number, sql in expressions.items():
+            made = self._resolved(sql, child)
+            if not made.nullable():  # as the function's result is for Spark
+                made = self._resolved(f"CASE WHEN 1 = 1 THEN {sql} END", child)
+            changed[number] = columns.apply(number).withNewChildren(self.seq([made]))
+        return self._project(self.seq(changed), child)
+
+    def _resolved(self, sql: str, child: Java) -> Java:
+        """An expression over a plan."""
+        functions = java_class(self.spark._jvm, "org.apache.spark.sql.functions")
+        made = self.dataset(child).select(self.seq([functions.expr(sql).alias("c")]))
+        return made.queryExecution().analyzed().projectList().apply(0).child()
 
     @guarded
     def with_plan(self, with_cte: Java, plan: Java) -> Java:

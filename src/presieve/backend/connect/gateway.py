@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING
@@ -222,6 +222,10 @@ class ConnectGateway:
 
     def pruned(self, flat_map: Operator, kept: Sequence[Collection[int]]) -> Operator:
         return pruned(flat_map, kept)
+
+    def with_expressions(self, project: Operator, expressions: Mapping[int, str]) -> Operator:
+        """What the server makes of an expression cannot be read back before it runs."""
+        raise GatewayError("on Spark Connect, functions are not compiled")
 
     def with_plan(self, with_cte: Operator, plan: Operator) -> Operator:
         """There are no shared definitions in plans of Spark Connect."""

@@ -43,6 +43,7 @@ from presieve.driver.options import Options
 from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, not_of_all
 from presieve.driver.stages import ladder
 from presieve.driver.stages.columns import ColumnDecision, pruned
+from presieve.driver.stages.compiled import Compiled, CompileDecision, compiled
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision
 from presieve.driver.stages.gate import gated
 from presieve.errors import Declined, PresieveError
@@ -68,7 +69,8 @@ class Applied:
     """The DataFrame that comes out, which is the one that went in where nothing changes; its plan
     as it was opened, and what was decided about each boundary. ``scans`` are what reaches the scans
     below all boundaries of the plan, by number; there are none where nothing changes or nobody
-    asks. ``columns`` say what was decided about the functions of tables, ``others`` are the others.
+    asks. ``columns`` say what was decided about the functions of tables, ``others`` are the others;
+    ``compiled`` says what was decided about scalar UDFs.
     """
 
     df: DataFrame
@@ -77,6 +79,7 @@ class Applied:
     scans: tuple[Scans, ...] = ()
     columns: tuple[ColumnDecision, ...] = ()
     others: tuple[OtherFunction, ...] = ()
+    compiled: tuple[CompileDecision, ...] = ()
 
 
 @dataclass(slots=True)
@@ -132,10 +135,16 @@ class Pipeline:
             df = self.df
         if df is self.df:
             opened, decisions = first, tuple(replace(d, edit=None) for d in decisions)
+        made = Compiled(df)
+        if self.options.compile != "never" and self.options.cost != "never":
+            made = compiled(opened, df, self.options.policy, changed=df is not self.df)
+            df = made.df
         last = pruned(opened, df, self.options.policy, changed=df is not self.df)
         asked = self.reading.for_report and last.df is not self.df
         scans = scan_filters(first, last.df) if asked else ()
-        return Applied(last.df, first, decisions, scans, last.decisions, last.others)
+        return Applied(
+            last.df, first, decisions, scans, last.decisions, last.others, made.decisions
+        )
 
     def _open(self) -> Opened | Declined:
         """The plan; without sites where its condensed form has nothing to gain."""

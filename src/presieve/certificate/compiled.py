@@ -1,0 +1,177 @@
+"""Trusted. That an expression of Spark gives what a function of single rows gives.
+
+Each script is the negation of a condition, for every row that types and assumptions allow:
+
+    Safe    nothing in an expression raises by accident, wraps around or rounds
+    Raises  an expression raises if and only if the function does
+    Equal   where they do not, both give the same, to the bit: NULL, NaN and -0.0 are told apart
+
+Of assumptions, those are left out that the function's meaning does not rest on.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from presieve.certificate.check import Rejected, SolverName, make_solver
+from presieve.errors import PresieveError
+from presieve.ir.fold import Column, Mode, Output, Problem
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, strip
+from presieve.ir.terms import TRUE, Op, Term
+from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
+from presieve.ir.walk import variables
+from presieve.ir.wellformed import IllFormed, check_problem
+from presieve.semantics.assumptions import check_words
+from presieve.semantics.types import sort_of
+from presieve.smt.runs import Runs
+from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
+
+KIND = "compiled"
+FORMAT = 2
+_SEAL = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """What takes the place of an output: its ``text`` in SQL, and what Spark makes of that, over
+    KEY: the ``value``, an option; ``safe`` and ``raises``, of sort Bool.
+    """
+
+    output: str
+    text: str
+    value: Term
+    safe: Term
+    raises: Term
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledCertificate:
+    """The expressions may replace the outputs of the problem's fold, each row being a group."""
+
+    problem: Problem
+    expressions: tuple[Expression, ...]
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data for ``json``; inverse of :func:`parse`."""
+        return {
+            "presieve": FORMAT,
+            "kind": KIND,
+            "expressions": [
+                {
+                    "output": e.output,
+                    "text": e.text,
+                    "value": print_term(e.value),
+                    "safe": print_term(e.safe),
+                    "raises": print_term(e.raises),
+                }
+                for e in self.expressions
+            ],
+            "problem": print_problem(self.problem).splitlines(),
+        }
+
+    def text(self) -> str:
+        """As JSON, the same for the same certificate."""
+        return json.dumps(self.to_json(), indent=1) + "\n"
+
+
+def parse(data: Mapping[str, Any]) -> CompiledCertificate:
+    """Read a certificate of this kind back. Raises what reading JSON that is none raises."""
+    found = tuple(
+        Expression(
+            str(e["output"]),
+            str(e["text"]),
+            parse_term(e["value"]),
+            parse_term(e["safe"]),
+            parse_term(e["raises"]),
+        )
+        for e in data["expressions"]
+    )
+    return CompiledCertificate(parse_problem("\n".join(data["problem"])), found)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedCompiled:
+    """A certificate that this checker has accepted; only :func:`check_compiled` makes one.
+    ``seconds`` for each condition.
+    """
+
+    certificate: CompiledCertificate
+    solver: SolverName
+    seconds: dict[str, float]
+    seal: object = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.seal is not _SEAL:
+            raise PresieveError("only the checker makes a VerifiedCompiled")
+
+
+def check_compiled(
+    certificate: CompiledCertificate, solver: SolverName = "z3", effort: Effort | None = None
+) -> VerifiedCompiled | Rejected:
+    """Rebuild the conditions from the IR and decide each. Unknown is not accepted."""
+    effort = effort or Effort()
+    try:
+        _check_form(certificate)
+    except PresieveError as problem:
+        return Rejected("form", str(problem))
+    like = make_solver(solver)
+    if not isinstance(_answer(certificate, TRUE, like, effort), Sat):
+        return Rejected("premises", "no row satisfies the assumptions, so the proof is vacuous")
+    seconds: dict[str, float] = {}
+    for name, condition in _conditions(certificate):
+        started = time.perf_counter()
+        answer = _answer(certificate, negate(condition), like, effort)
+        seconds[name] = time.perf_counter() - started
+        if not isinstance(answer, Unsat):
+            why = "it does not hold" if isinstance(answer, Sat) else answer.why
+            return Rejected(name, why)
+    return VerifiedCompiled(certificate, solver, seconds, _SEAL)
+
+
+def _conditions(certificate: CompiledCertificate) -> Iterator[tuple[str, Term]]:
+    """What must hold of every row, by name."""
+    fold = certificate.problem.fold
+    given = {o.name: o.term for o in fold.outputs}
+    for e in certificate.expressions:
+        yield f"safe {e.output}", e.safe
+        both = app(Op.AND, e.raises, fold.finish_raises)
+        neither = app(Op.AND, negate(e.raises), negate(fold.finish_raises))
+        yield f"raises {e.output}", app(Op.OR, both, neither)
+        equal = app(Op.SAME, e.value, given[e.output])
+        yield f"equal {e.output}", app(Op.OR, fold.finish_raises, equal)
+
+
+def _answer(certificate: CompiledCertificate, wrong: Term, like: Solver, effort: Effort) -> Answer:
+    """Whether there is a row of which something is true."""
+    runs = Runs(certificate.problem, [wrong])
+    runs.encoder.fact(runs.encoder.boolean(wrong, runs.keys))
+    solver = like.fresh()
+    solver.add(runs.encoder.take())
+    return solver.check([], effort)
+
+
+def _check_form(certificate: CompiledCertificate) -> None:
+    """A fold of single rows, and an expression of the right type for each of its outputs."""
+    problem, fold = certificate.problem, certificate.problem.fold
+    check_problem(problem)
+    check_words(problem)
+    if fold.columns or fold.fields or problem.mode is not Mode.GROUPED:
+        raise IllFormed("only functions of single rows are replaced by expressions")
+    outputs = {o.name: o for o in fold.outputs}
+    if [e.output for e in certificate.expressions] != list(outputs):
+        raise IllFormed("there must be one expression for each output")
+    keys = {fold.key(c.name) for c in fold.keys}
+    typed: tuple[Column | Output, ...] = (*fold.keys, *fold.outputs)
+    for c in typed:
+        if sort_of(c.type) != strip(c.sort):
+            raise IllFormed(f"{c.name} of type {c.type} has another sort")
+    for e in certificate.expressions:
+        if e.value.sort != outputs[e.output].sort or e.safe.sort != BOOL or e.raises.sort != BOOL:
+            raise IllFormed(f"the expression for {e.output} is of another sort")
+        if not keys.issuperset(variables(e.value, e.safe, e.raises)):
+            raise IllFormed(f"the expression for {e.output} reads what is no column")

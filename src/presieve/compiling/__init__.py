@@ -1,0 +1,1 @@
+"""Untrusted. Lifted functions as expressions of Spark SQL; what they mean is proved elsewhere."""

@@ -1,0 +1,345 @@
+"""Trusted. Catalyst's resolved expressions as values, and the conditions under which they are safe.
+
+A predicate of which a part could raise is declined (:mod:`presieve.sql.catalyst`). Of a value that
+was compiled from Python, such a part is read, and what it rests on is a condition to be proved:
+that a sum of bigints stays within 64 bits, that a divisor is not zero. Where the condition holds,
+the expression neither raises, wraps around, nor rounds, with ANSI mode on and off. A branch of CASE
+is evaluated where it is chosen alone.
+
+Sources, Spark 4.3.0: ``arithmetic.scala``, ``mathExpressions.scala``, ``Cast.scala``,
+``conditionalExpressions.scala``, ``misc.scala``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.ops import app, conjunction, disjunction, negate
+from presieve.ir.sorts import FLOAT, Option, strip
+from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, none_lit
+from presieve.semantics.build import and_, get, is_none, or_, some
+from presieve.semantics.types import decimal_type, sort_of
+from presieve.semantics.values import INT_RANGES
+from presieve.sql import catalyst, exact
+from presieve.sql.catalyst import WIDTHS, meaning
+from presieve.sql.catalyst_tree import Context, ExprNode, Rule, Typed, build, shape, type_of
+from presieve.sql.choice import CaseValue
+from presieve.sql.coerce import fit, truth
+from presieve.sql.operands import NULL, AsDecimal, AsInstant, Constant
+
+
+@dataclass(frozen=True, slots=True)
+class ValueOf:
+    """What an expression of a Spark ``type`` gives: ``term``, an option, wherever ``safe`` holds
+    and ``raises`` does not. Where ``raises`` does, it raises. Both are of sort Bool.
+    """
+
+    term: Term
+    type: str
+    safe: Term
+    raises: Term
+
+
+def value(
+    tree: Sequence[Mapping[str, object]], attributes: Mapping[int, Term], timezone: str
+) -> ValueOf | Declined:
+    """One expression as a value. ``attributes`` are the known columns by the number of their
+    exprId; codes are those of :func:`presieve.sql.catalyst.expression`.
+    """
+    context = Context(attributes, timezone, RULES)
+    try:
+        node, rest = build(tree, 0, 0)
+        if rest != len(tree):
+            raise shape("nodes are left over")
+        typed = meaning(node, context)
+        term = _term(typed, context)
+    except DeclineSignal as signal:
+        return signal.declined
+    found = context.found
+    return ValueOf(term, typed.type, conjunction(found.safe), disjunction(found.raised))
+
+
+# --- operands -------------------------------------------------------------------------------------
+
+
+def _term(typed: Typed, context: Context) -> Term:
+    """An operand as an option of the sort of its type."""
+    sort, operand = sort_of(typed.type), typed.operand
+    if sort is None:
+        raise DeclineSignal("column-type", f"values of type {typed.type} are not supported")
+    match operand:
+        case AsDecimal() | AsInstant():
+            raise DeclineSignal("sql-types", "a cast that nothing follows")
+        case Constant():
+            return _option(fit(operand, sort, context.timezone))
+        case CaseValue():
+            raise DeclineSignal("sql-unsupported", "write CASE in place of COALESCE and the like")
+    return _option(operand)
+
+
+def _option(term: Term) -> Term:
+    if isinstance(term, Lit) and not isinstance(term.sort, Option):
+        return Lit(Option(term.sort), term.value)
+    return some(term)
+
+
+def _strict(op: Op, *operands: Term) -> Term:
+    """An operator of values that are there; NULL where one of the options is none."""
+    missing = or_(*(is_none(t) for t in operands))
+    made = some(app(op, *(get(t) for t in operands)))
+    return made if missing == FALSE else app(Op.ITE, missing, none_lit(strip(made.sort)), made)
+
+
+def _require(context: Context, operands: Sequence[Term], condition: Term) -> None:
+    """A condition on values that are there, wherever the expression is evaluated."""
+    holds = or_(*(is_none(t) for t in operands), condition)
+    context.found.safe.append(app(Op.IMPLIES, context.path, holds))
+
+
+def _fits(number: Term, type_: str) -> Term:
+    low, high = INT_RANGES[type_]
+    return and_(app(Op.PY_LE, int_lit(low), number), app(Op.PY_LE, number, int_lit(high)))
+
+
+def _fitting(term: Term, type_: str, context: Context) -> Typed:
+    """An integer of a type, where it is within its range."""
+    _require(context, [term], _fits(get(term), type_))
+    return Typed(term, type_)
+
+
+# --- arithmetic -----------------------------------------------------------------------------------
+
+
+def _arithmetic(op: Op) -> Rule:
+    """``op`` is that of doubles in SQL."""
+    of_integers = {
+        Op.SQL_FLOAT_ADD: Op.INT_ADD,
+        Op.SQL_FLOAT_SUB: Op.INT_SUB,
+        Op.SQL_FLOAT_MUL: Op.INT_MUL,
+    }
+
+    def convert(node: ExprNode, context: Context) -> Typed:
+        left, right = (meaning(child, context) for child in node.children)
+        if left.type == right.type == "double":
+            return Typed(app(op, _term(left, context), _term(right, context)), "double")
+        if left.type == right.type and left.type in WIDTHS:
+            a, b = _term(left, context), _term(right, context)
+            return _fitting(_strict(of_integers[op], a, b), left.type, context)
+        decimals = exact.arithmetic(op, _decimal(left), _decimal(right))
+        numbers = (_option(exact.whole(x.operand)) for x in (left, right))
+        term = _strict(of_integers[op], *numbers)
+        return Typed(AsDecimal(term, decimals.digits), f"decimal({decimals.digits},0)")
+
+    return 2, convert
+
+
+def _decimal(typed: Typed) -> AsDecimal | Constant:
+    if not isinstance(typed.operand, AsDecimal | Constant):
+        raise DeclineSignal("sql-unsupported", f"{typed.type} beside a decimal")
+    return typed.operand
+
+
+def _divide(node: ExprNode, context: Context) -> Typed:
+    left, right = (meaning(child, context) for child in node.children)
+    if not left.type == right.type == "double":
+        raise DeclineSignal("sql-unsupported", "only division of doubles is supported")
+    a, b = _term(left, context), _term(right, context)
+    _require(context, [b], negate(app(Op.PY_EQ, get(b), float_lit(0.0))))
+    return Typed(_strict(Op.FLOAT_DIV, a, b), "double")
+
+
+def _rounded_down(op: Op, type_: str | None) -> Rule:
+    """``div`` and ``pmod`` of an integer by a positive constant."""
+
+    def convert(node: ExprNode, context: Context) -> Typed:
+        left, right = (meaning(child, context) for child in node.children)
+        if left.type not in WIDTHS or right.type not in WIDTHS:
+            raise DeclineSignal("sql-unsupported", f"division of {left.type}")
+        a, b = _term(left, context), _term(right, context)
+        divisor = literal_value(b) if isinstance(b, Lit) else None
+        if not isinstance(divisor, int) or divisor <= 0:
+            raise DeclineSignal("sql-unsupported", "division by what is no positive constant")
+        if op is Op.INT_FLOORDIV:  # Spark rounds towards zero
+            _require(context, [a], app(Op.PY_GE, get(a), int_lit(0)))
+        return Typed(_strict(op, a, _option(int_lit(divisor))), type_ or left.type)
+
+    return 2, convert
+
+
+def _negative(node: ExprNode, context: Context) -> Typed:
+    inner = meaning(node.children[0], context)
+    term = _term(inner, context)
+    if inner.type == "double":
+        return Typed(_strict(Op.FLOAT_NEG, term), "double")
+    if inner.type in WIDTHS:
+        return _fitting(_strict(Op.INT_NEG, term), inner.type, context)
+    raise DeclineSignal("sql-unsupported", f"a sign before {inner.type}")
+
+
+def _root(node: ExprNode, context: Context) -> Typed:
+    """Both round correctly; of a negative number Spark gives NaN."""
+    term = _term(meaning(node.children[0], context), context)
+    if strip(term.sort) != FLOAT:
+        raise DeclineSignal("sql-unsupported", "a root of what is no double")
+    _require(context, [term], negate(app(Op.PY_LT, get(term), float_lit(0.0))))
+    return Typed(app(Op.FLOAT_SQRT, term), "double")
+
+
+def _to_whole(op: Op) -> Rule:
+    """``floor`` and ``ceil`` of a double, which give a bigint."""
+
+    def convert(node: ExprNode, context: Context) -> Typed:
+        inner = meaning(node.children[0], context)
+        if inner.type != "double":
+            raise DeclineSignal("sql-unsupported", f"rounding of {inner.type}")
+        return _of_double(op, _term(inner, context), "bigint", context)
+
+    return 1, convert
+
+
+def _of_double(op: Op, term: Term, type_: str, context: Context) -> Typed:
+    """A double as an integer. Beyond the type Spark raises, or gives its greatest."""
+    number = get(term)
+    low, high = INT_RANGES[type_]
+    inside = and_(
+        app(Op.PY_GE, number, float_lit(float(low))),
+        app(Op.PY_LT, number, float_lit(float(high + 1))),
+    )
+    _require(context, [term], inside)
+    return _fitting(app(op, term), type_, context)
+
+
+# --- casts ----------------------------------------------------------------------------------------
+
+
+def _cast(node: ExprNode, context: Context) -> Typed:
+    inner = meaning(node.children[0], context)
+    target = type_of(node)
+    if isinstance(inner.operand, Constant) or inner.type == target:
+        return catalyst.cast_of(node, inner, context)
+    found = _CASTS.get((_kind(inner.type), _kind(target)))
+    made = None if found is None else found(inner, target, context)
+    return catalyst.cast_of(node, inner, context) if made is None else made
+
+
+def _kind(type_: str) -> str:
+    return "integer" if type_ in WIDTHS else "decimal" if decimal_type(type_) else type_
+
+
+def _resized(inner: Typed, target: str, context: Context) -> Typed:
+    term = _term(inner, context)
+    if WIDTHS.index(inner.type) < WIDTHS.index(target):
+        return Typed(term, target)
+    return _fitting(term, target, context)
+
+
+def _as_double(inner: Typed, target: str, context: Context) -> Typed:
+    return Typed(app(Op.SQL_INT_TO_FLOAT, _term(inner, context)), target)
+
+
+def _as_decimal(inner: Typed, target: str, context: Context) -> Typed | None:
+    digits = decimal_type(target)
+    if digits is None or digits[1] != 0 or digits[0] < exact.longest(inner.type):
+        return None
+    return Typed(AsDecimal(_term(inner, context), digits[0]), target)
+
+
+def _as_integer(inner: Typed, target: str, context: Context) -> Typed | None:
+    if not isinstance(inner.operand, AsDecimal):
+        return None
+    return _fitting(_option(inner.operand.term), target, context)
+
+
+_Cast = Callable[[Typed, str, Context], Typed | None]
+
+_CASTS: dict[tuple[str, str], _Cast] = {
+    ("integer", "integer"): _resized,
+    ("integer", "double"): _as_double,
+    ("integer", "decimal"): _as_decimal,
+    ("decimal", "integer"): _as_integer,
+    ("double", "integer"): lambda inner, target, context: _of_double(
+        Op.FLOAT_TRUNC, _term(inner, context), target, context
+    ),
+}
+"""By kind of both types; None where it is one of those that lose nothing."""
+
+
+# --- choices --------------------------------------------------------------------------------------
+
+
+def _case(node: ExprNode, context: Context) -> Typed:
+    """Conditions and values in turn, then perhaps what is left."""
+    if len(node.children) < 2:
+        raise shape("CaseWhen has no branch")
+    pairs = len(node.children) // 2
+    branches: list[tuple[Term, Typed]] = []
+    path = context.path
+    for i in range(pairs):
+        here = replace(context, path=path)
+        chosen = _is_true(truth(meaning(node.children[2 * i], here).operand))
+        inside = replace(context, path=and_(path, chosen))
+        branches.append((chosen, meaning(node.children[2 * i + 1], inside)))
+        path = and_(path, negate(chosen))
+    rest = Typed(NULL, "void")
+    if len(node.children) % 2:
+        rest = meaning(node.children[-1], replace(context, path=path))
+    type_ = _one_type([typed for _, typed in branches], rest)
+    made = _branch(rest, type_, context)
+    for chosen, typed in reversed(branches):
+        made = _chosen(chosen, _branch(typed, type_, context), made)
+    digits = decimal_type(type_)
+    return Typed(made if digits is None else AsDecimal(made, digits[0]), type_)
+
+
+def _is_true(condition: Term) -> Term:
+    if isinstance(condition, Lit):
+        return Lit(strip(condition.sort), condition.value is True)
+    return app(Op.SQL_IS_TRUE, condition)
+
+
+def _chosen(condition: Term, then: Term, other: Term) -> Term:
+    if isinstance(condition, Lit):
+        return then if condition.value else other
+    return app(Op.ITE, condition, then, other)
+
+
+def _one_type(branches: Sequence[Typed], rest: Typed) -> str:
+    types = {t.type for t in (*branches, rest)} - {"void"}
+    if len(types) != 1:
+        raise shape(f"branches of the types {', '.join(sorted(types))}")
+    return types.pop()
+
+
+def _branch(typed: Typed, type_: str, context: Context) -> Term:
+    """An option of one sort for all branches; decimals are integers."""
+    if decimal_type(type_):
+        return _option(exact.whole(typed.operand))
+    return _term(replace(typed, type=type_), context)
+
+
+def _raised(node: ExprNode, context: Context) -> Typed:
+    """``raise_error('...')``, which has no value."""
+    context.found.raised.append(context.path)
+    return Typed(NULL, "void")
+
+
+RULES: dict[str, Rule] = {
+    **catalyst.RULES,
+    "Add": _arithmetic(Op.SQL_FLOAT_ADD),
+    "Subtract": _arithmetic(Op.SQL_FLOAT_SUB),
+    "Multiply": _arithmetic(Op.SQL_FLOAT_MUL),
+    "Divide": (2, _divide),
+    "IntegralDivide": _rounded_down(Op.INT_FLOORDIV, "bigint"),
+    "Pmod": _rounded_down(Op.INT_MOD, None),
+    "UnaryMinus": (1, _negative),
+    "Sqrt": (1, _root),
+    "Floor": _to_whole(Op.FLOAT_FLOOR),
+    "Ceil": _to_whole(Op.FLOAT_CEIL),
+    "Cast": (1, _cast),
+    "CaseWhen": (None, _case),
+    "If": (3, _case),
+    "RaiseError": (None, _raised),
+}
+"""Every class of Catalyst that is understood in a value."""
