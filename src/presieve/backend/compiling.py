@@ -80,11 +80,14 @@ def open_calls(opened: Opened, df: DataFrame, *, changed: bool) -> Calls:
     ``changed``.
     """
     gateway, plan, root = opened.gateway, opened.plan, opened.root
-    if root is None or not any(_is_of_rows(n) for n in walk(root)):
+    if root is None or not gateway.calls_python(plan):
         return Calls(opened, plan)
     if changed or opened.written is not None:
         plan = gateway.analyzed(df)
         root = gateway.tree(plan)
+    apart = gateway.separated(plan, root, everywhere=True)
+    if apart is not plan and gateway.cache_is_empty():
+        plan, root = apart, gateway.tree(apart)
     against = session_declines(gateway, plan)
     if against is not None:
         raise DeclineSignal.of(against)

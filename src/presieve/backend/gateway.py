@@ -93,9 +93,10 @@ class Gateway(Protocol):
         puts them there; itself where there are none.
         """
 
-    def separated(self, plan: Handle, root: Node) -> Handle:
+    def separated(self, plan: Handle, root: Node, *, everywhere: bool = False) -> Handle:
         """The plan (``root`` is its tree) with scalar UDFs inside filters and larger expressions as
-        columns of projections of their own; itself where there are none.
+        columns of projections of their own: in filters and what is below them, or ``everywhere``.
+        Itself where there are none.
         """
 
     def same(self, plan: Handle, other: Handle) -> bool:

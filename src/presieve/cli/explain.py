@@ -36,6 +36,7 @@ def command(
     policy: opt.Policy = None,
     budget: opt.Budget = None,
     cost: opt.Cost = None,
+    compile: opt.Compile = None,
     declare: opt.Declare = None,
     pure: opt.Pure = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps of each search.")] = False,
@@ -46,7 +47,8 @@ def command(
     prints goes to standard error. --json and --html may also come after JOB.py; --trace may not.
     Arguments after -- belong to the job.
     """
-    given = opt.given(policy=policy, budget=budget, cost=cost, declare=declare, pure=pure)
+    written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
+    given = opt.given(**written, declare=declare, pure=pure)
     own, late_json, late_html = _split(args or ())
     json, html = json or late_json, html or late_html
     output.check_writable(html)

@@ -30,6 +30,7 @@ def command(
     policy: opt.Policy = None,
     budget: opt.Budget = None,
     cost: opt.Cost = None,
+    compile: opt.Compile = None,
     declare: opt.Declare = None,
     pure: opt.Pure = None,
 ) -> None:
@@ -38,7 +39,8 @@ def command(
     The job keeps its standard output, exit code and traceback. At the end, a table with a row per
     boundary goes to standard error. Options for presieve come before JOB.py.
     """
-    given = opt.given(policy=policy, budget=budget, cost=cost, declare=declare, pure=pure)
+    written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
+    given = opt.given(**written, declare=declare, pure=pure)
     found = jobs.read(job)
     collector = ReportCollector(in_folder(found.path.resolve().parent))
     enable_everywhere(Setting(given, collector.collect, otherwise=project.options(found.path)))

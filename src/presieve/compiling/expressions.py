@@ -207,6 +207,7 @@ def _case(writer: Writer, term: App) -> Text:
     while isinstance(last, App) and last.op is Op.ITE:
         condition, then, last = last.args
         whens.append((writer.text(condition).sql, then))
+        last = _bare(last)
     values = [*(then for _, then in whens), last]
     if strip(term.sort) != INT:
         made = [writer.text(v) for v in values]
@@ -220,6 +221,13 @@ def _case(writer: Writer, term: App) -> Text:
             type_ = _decimal_type(most)
     branches = (f"WHEN {c} THEN {v.sql}" for (c, _), v in zip(whens, made, strict=False))
     return Text(f"CASE {' '.join(branches)} ELSE {made[-1].sql} END", type=type_)
+
+
+def _bare(term: Term) -> Term:
+    """Without what is nothing to Spark."""
+    while isinstance(term, App) and term.op in (Op.SOME, Op.GET):
+        (term,) = term.args
+    return term
 
 
 def _is_null(term: Term) -> bool:

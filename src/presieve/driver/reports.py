@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,11 +18,13 @@ from presieve.driver.options import Options
 from presieve.driver.order import order_of
 from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, solve
 from presieve.driver.stages.columns import ColumnDecision
+from presieve.driver.stages.compiled import CompileDecision
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision, Verdict
 from presieve.driver.stages.gate import COST
 from presieve.driver.stages.pipeline import LEAST, Applied, Pipeline
 from presieve.errors import Declined, PresieveError
 from presieve.ir.terms import Term
+from presieve.lift.evaluation_types import Role
 from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 from presieve.report.parts import Remark
 from presieve.semantics.infix import invariant_words
@@ -57,7 +59,7 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         plan_before=before,
         plan_after=after,
         sizes=scan_sizes(applied.opened) if sized else (),
-        functions=(*map(function_report, applied.columns), *map(_other, applied.others)),
+        functions=(*map(function_report, applied.columns), *_of_rows(applied)),
     )
 
 
@@ -84,6 +86,26 @@ def function_report(decision: ColumnDecision) -> FunctionReport:
         effects=tuple(Remark(e.kind, e.reason, e.span) for e in answer.effects),
         notes=tuple(Remark(n.question, n.reason, n.span) for n in answer.notes),
     )
+
+
+def _of_rows(applied: Applied) -> Iterator[FunctionReport]:
+    """The functions that are not handed tables."""
+    yield from map(compiled_report, applied.compiled)
+    decided = {d.call.function for d in applied.compiled}
+    yield from (_other(f) for f in applied.others if f.function not in decided)
+
+
+def compiled_report(decision: CompileDecision) -> FunctionReport:
+    """A scalar UDF, and what runs in its place."""
+    call, why = decision.call, decision.declined
+    report = FunctionReport("Project", call.function, form=Role.ROW.value)
+    if why is not None:
+        return replace(report, notes=(Remark("compiling", str(why), why.span),))
+    erased = ({"code": ERASES, "text": ERASED_VALUE},) if call.erases else ()
+    return replace(report, expression=decision.text, assumptions=erased)
+
+
+ERASED_VALUE = "an error that sending a value to Python raises today may disappear"
 
 
 def _other(function: OtherFunction) -> FunctionReport:

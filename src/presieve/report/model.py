@@ -102,7 +102,8 @@ class FunctionReport:
         effects: What the function does besides computing its result.
         notes: What limits these answers, and where.
         declined: Why no column is left out, with code, reason and place.
-        assumptions: What leaving out columns may change besides.
+        assumptions: What leaving out columns, or running an expression, may change besides.
+        expression: What runs in its place, in Spark SQL; empty if the function runs.
     """
 
     operator: str
@@ -118,6 +119,7 @@ class FunctionReport:
     notes: tuple[Remark, ...] = ()
     declined: tuple[Declined, ...] = ()
     assumptions: tuple[dict[str, str], ...] = ()
+    expression: str = ""
 
 
 @dataclass(frozen=True, slots=True)

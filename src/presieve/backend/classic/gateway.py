@@ -322,8 +322,8 @@ class ClassicGateway:
         """As in :class:`Gateway`, by rules of the optimizer."""
         return condensed(self, plan)
 
-    def separated(self, plan: Java, root: Node) -> Java:
-        paths = to_separate(root)
+    def separated(self, plan: Java, root: Node, *, everywhere: bool = False) -> Java:
+        paths = to_separate(root, everywhere=everywhere)
         return separated(Parts(self), plan, paths) if paths else plan
 
     # Around the plan

@@ -1,4 +1,4 @@
-"""Trusted. What filters and projections of a classic session's plan are built of."""
+"""Trusted. What filters, projections, sorts and aggregates of a classic session are built of."""
 
 from __future__ import annotations
 
@@ -39,15 +39,24 @@ class Parts:
 
     @guarded
     def expressions(self, plan: Handle) -> list[Handle]:
-        """A filter's condition, or the columns of a projection."""
+        """The expressions of an operator, in order."""
         return _list(plan.expressions())
 
     @guarded
-    def rebuilt(self, expressions: Sequence[Handle], child: Handle, is_filter: bool) -> Handle:
-        """A filter with a condition, or a projection with columns."""
-        if is_filter:
-            return self._filter(expressions[0], child)
-        return self.project(expressions, child)
+    def rebuilt(self, node: Handle, expressions: Sequence[Handle], child: Handle) -> Handle:
+        """A filter, projection, sort or aggregate with these expressions, in order."""
+        found, kind = list(expressions), str(node.nodeName())
+        # What comes after the child differs between versions.
+        rest = [node.productElement(i) for i in range(3, node.productArity())]
+        if kind == "Filter":
+            return self._filter(found[0], child)
+        if kind == "Sort":
+            return node.copy(self.gateway.seq(found), getattr(node, "global")(), child, *rest)
+        if kind == "Aggregate":
+            keys = int(node.groupingExpressions().size())
+            lists = (self.gateway.seq(part) for part in (found[:keys], found[keys:]))
+            return node.copy(*lists, child, *rest)
+        return self.project(found, child)
 
     @guarded
     def project(self, columns: Sequence[Handle], child: Handle) -> Handle:

@@ -1,8 +1,8 @@
 """Trusted. Scalar UDFs inside filters and larger expressions, as columns of their own.
 
 Lemma: for a deterministic f, ``filter c[f(e)] R = project R* (filter c[y] (project [R*, y := f(x)]
-(project [R*, x := e] R)))`` with new attributes x and y, and likewise for a projection. Spark
-evaluates Python functions that way itself (``ExtractPythonUDFs``), whatever stands around a call,
+(project [R*, x := e] R)))`` with new attributes x and y, and likewise for projections, sorts and
+aggregates. Spark evaluates Python functions that way itself (``ExtractPythonUDFs``), whatever stands around a call,
 and for the rows that pass the filter's other conjuncts, which it moves below both projections.
 Only an argument e that never raises becomes a column: a pre-filter on x comes before these
 conjuncts.
@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from presieve.backend.catalyst.boundary import PROJECT
+from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, EXPRESSIONS, Node, Tree
 from presieve.backend.classic.parts import Parts
@@ -27,22 +27,30 @@ from presieve.errors import DeclineSignal
 from presieve.lift.evaluation_types import SCALAR
 
 _CALL = EXPRESSIONS + "PythonUDF"
+SORT = LOGICAL + "Sort"
 _OPAQUE = ("Lambda", "OuterReference", "Subquery", "Exists", "ListQuery", "NamedArgument", "Window")
 """Parts of the names of expressions in or beside which calls are left where they are."""
 
 
-def to_separate(root: Node) -> dict[tuple[int, ...], bool]:
-    """The operators whose calls become columns, by path, and whether they are filters. The others
-    are projections below filters.
+_FOR_FILTERS = (FILTER, PROJECT)
+_EVERYWHERE = (FILTER, PROJECT, AGGREGATE, SORT)
+_PASSING = (FILTER, SORT)
+"""Operators that give the columns of their input."""
+
+
+def to_separate(root: Node, *, everywhere: bool) -> dict[tuple[int, ...], str]:
+    """The operators whose calls become columns, by path, and their kinds: filters and what is below
+    them, or all.
     """
     found = {}
-    left = [(root, False)]
+    left = [(root, everywhere)]
+    kinds = _EVERYWHERE if everywhere else _FOR_FILTERS
     while left:
-        node, filtered = left.pop()
-        filtered = filtered or node.kind == FILTER
-        if filtered and node.kind in (FILTER, PROJECT) and _may_be_separated(node):
-            found[node.path] = node.kind == FILTER
-        left.extend((child, filtered) for child in reversed(node.children))
+        node, wanted = left.pop()
+        wanted = wanted or node.kind == FILTER
+        if wanted and node.kind in kinds and _may_be_separated(node):
+            found[node.path] = node.kind
+        left.extend((child, wanted) for child in reversed(node.children))
     return found
 
 
@@ -67,7 +75,7 @@ def _has_inner_call(tree: Tree, column: bool) -> bool:
     return any(n["class"] == _CALL for n in inner)
 
 
-def separated(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], bool]) -> Handle:
+def separated(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], str]) -> Handle:
     """The plan with the calls at these operators as columns of projections below them.
 
     An operator with arguments that can raise, or that is not deterministic, stays as it is.
@@ -90,11 +98,12 @@ def separated(parts: Parts, root: Handle, paths: Mapping[tuple[int, ...], bool])
     return build(root, ())
 
 
-def _separate(parts: Parts, node: Handle, child: Handle, is_filter: bool) -> Handle:
+def _separate(parts: Parts, node: Handle, child: Handle, kind: str) -> Handle:
     output = parts.output(child)
     names = {str(_tree(parts, a)[0]["name"]).upper().lower() for a in output}
     found = parts.expressions(node)
-    while calls := _distinct(parts, [c for e in found for c in _innermost(parts, e, is_filter)]):
+    inside = kind != PROJECT
+    while calls := _distinct(parts, [c for e in found for c in _innermost(parts, e, inside)]):
         arguments = _distinct(parts, [a for c in calls for a in _computed(parts, c)])
         if any(can_raise(_tree(parts, a)) for a in arguments):
             raise DeclineSignal("may-add-error", "an argument of a scalar UDF can raise")
@@ -104,8 +113,8 @@ def _separate(parts: Parts, node: Handle, child: Handle, is_filter: bool) -> Han
         child = parts.project([*parts.output(child), *columns], child)
         known = list(zip(wanted, map(parts.attribute, columns), strict=True))
         found = [_replaced(parts, e, known) for e in found]
-    made = parts.rebuilt(found, child, is_filter)
-    return parts.project(output, made) if is_filter else made
+    made = parts.rebuilt(node, found, child)
+    return parts.project(output, made) if kind in _PASSING else made
 
 
 def _tree(parts: Parts, expression: Handle) -> Tree:
@@ -113,14 +122,14 @@ def _tree(parts: Parts, expression: Handle) -> Tree:
     return tree
 
 
-def _innermost(parts: Parts, expression: Handle, is_filter: bool) -> list[Handle]:
-    """The calls in an expression that have no other in their arguments, from left to right. A
-    projection's column that is such a call, of columns, stays.
+def _innermost(parts: Parts, expression: Handle, inside: bool) -> list[Handle]:
+    """The calls in an expression that have no other in their arguments, from left to right. Unless
+    it is ``inside`` of another, one that is a projection's column, of columns, stays.
     """
     tree = _tree(parts, expression)
     if not any(n["class"] == _CALL for n in tree):
         return []
-    if not is_filter and not _has_inner_call(tree, True):
+    if not inside and not _has_inner_call(tree, True):
         return []
     found = [c for e in parts.gateway.children(expression) for c in _innermost(parts, e, True)]
     return found or ([expression] if tree[0]["class"] == _CALL else [])
