@@ -32,6 +32,7 @@ from presieve.backend.gateway import Handle
 from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
 from presieve.backend.problems.chains import KEPT
 from presieve.backend.problems.lifting import read_lifted
+from presieve.backend.problems.shared import check_shared
 from presieve.backend.rewrite import Expressions, replace_columns
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.sorts import STRING, strip
@@ -51,8 +52,8 @@ Place = tuple[tuple[int, ...], int]
 class RowCall:
     """A scalar UDF that is a column of a projection. ``lifted``: what it gives, where each row is a
     group, or why that is not known. ``columns`` are the variables that it reads, by attribute.
-    ``arrow``: its values go through Arrow. ``erases``: a value may come that Python cannot hold, so
-    that the function raises today.
+    ``kept_types``: those of which what it returns is what stands in the column. ``erases``: a value
+    may come that Python cannot hold, so that the function raises today.
     """
 
     place: Place
@@ -61,7 +62,7 @@ class RowCall:
     type: str
     lifted: Lifted | Declined
     columns: Mapping[int, Var]
-    arrow: bool = False
+    kept_types: frozenset[str] = frozenset()
     erases: bool = False
 
 
@@ -121,7 +122,8 @@ class _Reader:
         for call in boundary.calls:
             output = outputs[call.outputs[0]]
             place = node.path, call.position
-            read = RowCall(place, call.name, output.name, output.type, _PANDAS, {}, call.arrow)
+            kept = _kept_types(call)
+            read = RowCall(place, call.name, output.name, output.type, _UNREAD, {}, kept)
             try:
                 yield self._read(read, node, handle, replace(boundary, calls=(call,)))
             except DeclineSignal as signal:
@@ -130,13 +132,12 @@ class _Reader:
     def _read(self, read: RowCall, node: Node, handle: Handle, boundary: Boundary) -> RowCall:
         gateway = self.opened.gateway
         (call,) = boundary.calls
-        if call.whole:
-            raise DeclineSignal.of(_PANDAS)
         self._check_place(node)
         alone = replace(boundary, keys=tuple(dict.fromkeys(call.arguments)), key_outputs={})
         found = read_lifted(gateway, handle, alone, self.opened.setting)
         if found.why is not None:
             raise DeclineSignal.of(found.why)
+        check_shared(gateway, self.root, self.plan, found, self.opened.setting)
         (lifted,) = found.folds
         read_columns = (a for a in boundary.inputs if a.id in call.arguments)
         names = {a.name.upper().lower() for a in read_columns}
@@ -172,7 +173,16 @@ class _Reader:
         return replace(lifted, fold=replace(fold, outputs=outputs, finish_raises=raises))
 
 
-_PANDAS = Declined("unsupported-form", "functions of whole columns are not compiled")
+_UNREAD = Declined("unsupported-form", "it is not read")
+
+
+def _kept_types(call: Call) -> frozenset[str]:
+    """Types of which every object that the function returns is the column's value, if it lifts.
+    Pandas chooses the type of a whole column by all of its values.
+    """
+    if call.whole:
+        return frozenset()
+    return frozenset(KEPT) if call.arrow else frozenset((*KEPT, "double"))
 
 
 # --- objects that functions hand on ---------------------------------------------------------------
@@ -220,7 +230,7 @@ def _gives_what_it_returns(call: RowCall) -> bool:
     """Whether every object that it returns is the column's value."""
     if isinstance(call.lifted, Declined):
         return False
-    return call.type in KEPT or (call.type == "double" and not call.arrow)
+    return call.type in call.kept_types
 
 
 def _attribute(by_path: Mapping[tuple[int, ...], Node], call: RowCall) -> int:

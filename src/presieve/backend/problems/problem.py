@@ -120,7 +120,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
     check_chains(site)
     node = gateway.node(plan, site.boundary.path)
     read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)
-    check_shared(gateway, site, plan, read, setting)
+    check_shared(gateway, site.root, plan, read, setting)
     return _problem(gateway, plan, *composed(gateway, site, plan, read, setting))
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from presieve.backend.catalyst.boundary import PROJECT, PYTHON_UDF, is_boundary, read_project
-from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, end_of, expr_id, references, walk
 from presieve.backend.effects.raising import trees
 from presieve.backend.gateway import Gateway, Handle
@@ -23,14 +22,14 @@ _WHOLE = frozenset(number for number, kind in EVALUATION_TYPES.items() if kind.w
 
 
 def check_shared(
-    gateway: Gateway, site: Site, plan: Handle, read: LiftedBoundary, setting: Setting
+    gateway: Gateway, root: Node, plan: Handle, read: LiftedBoundary, setting: Setting
 ) -> None:
-    """Raise :class:`DeclineSignal` (``mutation``) where a function of the plan (``plan`` is its
-    root) that does not lift may change a Series that one of the boundary's functions takes.
+    """Raise :class:`DeclineSignal` (``mutation``) where a function of the plan (``root`` is its
+    tree) that does not lift may change a Series that one of the boundary's functions takes.
     """
     if read.boundary.kind != "Project" or not any(c.whole for c in read.boundary.calls):
         return
-    nodes = list(walk(site.root))
+    nodes = list(walk(root))
     made = {expr_id(t[0]): references(t) for n in nodes for t in trees(n) if t[0]["class"] == ALIAS}
     taken = _origins({i for c in read.boundary.calls if c.whole for i in c.arguments}, made)
     for node in nodes:
