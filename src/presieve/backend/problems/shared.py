@@ -7,7 +7,8 @@ that changes it in place changes what the others see. Those that lift change not
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from presieve.backend.catalyst.boundary import PROJECT, PYTHON_UDF, is_boundary, read_project
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, end_of, expr_id, references, walk
@@ -34,7 +35,7 @@ def check_shared(
     taken = _origins({i for c in read.boundary.calls if c.whole for i in c.arguments}, made)
     for node in nodes:
         open_ = [c for t in trees(node) for c in _calls(t) if not taken.isdisjoint(_read(c, made))]
-        if open_ and not _lifts(gateway, node, plan, setting):
+        if open_ and not _lift(gateway, node, plan, setting, open_):
             name = str(open_[0][0].get("name"))
             reason = f"{name} takes a column of this function's and may change the Series in place"
             raise DeclineSignal("mutation", f"{reason}: Spark passes both of them the same one")
@@ -64,14 +65,21 @@ def _origins(
     return frozenset(found)
 
 
-def _lifts(gateway: Gateway, node: Node, plan: Handle, setting: Setting) -> bool:
-    """Whether all Python functions of an operator lift."""
+def _lift(
+    gateway: Gateway, node: Node, plan: Handle, setting: Setting, calls: Sequence[Tree]
+) -> bool:
+    """Whether these calls of an operator are calls of functions that lift."""
     if node.kind != PROJECT or not is_boundary(node):
         return False
+    columns = node.fields["projectList"]
+    places = [i for i, t in enumerate(columns) if any(t[1:] == c for c in calls)]
     try:
         handle = gateway.node(plan, node.path)
-        read = read_lifted(gateway, handle, read_project(gateway, node, handle), setting)
+        boundary = read_project(gateway, node, handle)
+        wanted = tuple(c for c in boundary.calls if c.position in places)
+        keys = tuple(dict.fromkeys(i for c in wanted for i in c.arguments))
+        asked = replace(boundary, calls=wanted, keys=keys, key_outputs={})
+        read = read_lifted(gateway, handle, asked, setting) if wanted else None
     except DeclineSignal:
         return False
-    called = sum(1 for t in trees(node) for _ in _calls(t))
-    return read.why is None and called == sum(c.whole for c in read.boundary.calls)
+    return read is not None and read.why is None and len(wanted) == len(calls)
