@@ -33,22 +33,25 @@ from presieve.report.collector import (
 from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 from presieve.report.report import boundary_json
 
+Html = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a page with every boundary.")
+]
+PlanOnly = Annotated[
+    bool, typer.Option("--plan-only", help="Give the job no rows, instead of running its reads.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Also show invariants, scans and sources.")
+]
+
 
 def command(
     context: typer.Context,
     job: JobName,
     args: JobArgs = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with every boundary.")
-    ] = None,
+    html: Html = None,
     json: opt.Json = False,
-    plan_only: Annotated[
-        bool,
-        typer.Option("--plan-only", help="Give the job no rows, instead of running its reads."),
-    ] = False,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Also show invariants, scans and sources.")
-    ] = False,
+    plan_only: PlanOnly = False,
+    verbose: Verbose = False,
     policy: opt.Policy = None,
     budget: opt.Budget = None,
     cost: opt.Cost = None,
