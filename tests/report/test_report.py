@@ -91,6 +91,15 @@ def test_in_short_no_boundary_has_more_than_five_lines_or_a_long_one() -> None:
         assert lines[-1].endswith("...")
 
 
+def test_long_texts_are_cut_so_that_more_of_a_condition_is_seen() -> None:
+    where = f"trim(BOTH '{'x' * 90}' FROM level) = 'error' AND note <> 'it''s fine'"
+    told = brief_boundary(replace(NONE, where=where), changed=False)
+    expected = f"trim(BOTH '{'x' * 12}...' FROM level) = 'error' AND note <> 'it''s fine'"
+    assert f"  filter        {expected}\n" in told
+    whole = Report(ReportData((replace(NONE, where=where),), False, 0.1))
+    assert "x" * 90 in str(whole)
+
+
 def test_no_boundary_ends_without_a_reason() -> None:
     silent = replace(NONE, declined=())
     assert "declined      no pre-filter was found" in brief_boundary(silent, changed=False)

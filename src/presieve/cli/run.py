@@ -18,7 +18,7 @@ CONTEXT = {"allow_interspersed_args": False}
 
 JobName = Annotated[str, typer.Argument(metavar="JOB.py", show_default=False)]
 JobArgs = Annotated[
-    list[str] | None, typer.Argument(metavar="[ARGS]...", help="Its arguments.", show_default=False)
+    list[str] | None, typer.Argument(metavar="ARGS", help="Its arguments.", show_default=False)
 ]
 
 

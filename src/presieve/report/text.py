@@ -17,6 +17,9 @@ _ROOM = WIDTH - _LABEL - 2
 _AS_IT_IS = frozenset({"source"})
 """Labels of texts whose lines are not broken."""
 
+_SQL = frozenset({"filter", "pre-filter", "residual"})
+"""Labels of conditions."""
+
 BRIEF = 5
 """Lines of a boundary in short, without its heading."""
 
@@ -99,7 +102,8 @@ def brief_boundary(boundary: BoundaryReport, changed: bool) -> str:
     """
     found: dict[str, list[str]] = {}
     for label, text in leading(boundary, changed):
-        found.setdefault(label, []).append(text.partition("\n")[0])
+        told = text.partition("\n")[0]
+        found.setdefault(label, []).append(words.short(told) if label in _SQL else told)
     lines = [_heading(boundary)]
     for i, (label, texts) in enumerate(found.items(), 1):
         most = BRIEF - i + 1 if i == len(found) else 1

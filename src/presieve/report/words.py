@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import TypeAlias
@@ -190,6 +191,14 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
     return f"{name} left as it is: {reasons}"
 
 
+def short(sql: str) -> str:
+    """A condition, with its long texts cut, so that more of it is seen."""
+    return _LONG_TEXT.sub(r"\1...'", sql)
+
+
+_LONG_TEXT = re.compile(r"('(?:[^']){12})[^']{8,}'")
+
+
 def row(boundary: BoundaryReport, changed: bool) -> tuple[str, str, str]:
     """The same for a table, in a few words: the boundary, the kind of pushdown or "no", and the
     pre-filter with the codes of what it assumes, or why nothing was pushed.
@@ -198,7 +207,7 @@ def row(boundary: BoundaryReport, changed: bool) -> tuple[str, str, str]:
     if changed:
         codes = dict.fromkeys(f"[{a['code']}]" for a in boundary.assumptions)
         assuming = f", assuming {' '.join(codes)}" if codes else ""
-        return name, boundary.kind, cut(boundary.prefilter) + assuming
+        return name, boundary.kind, cut(short(boundary.prefilter)) + assuming
     if boundary.kind == "none" and boundary.declined:
         first = boundary.declined[0]
         return name, "no", cut(f"[{first.code}] {first.reason}", _REASON)
