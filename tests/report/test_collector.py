@@ -84,6 +84,11 @@ def test_a_boundary_of_several_plans_is_told_once() -> None:
     ]
 
 
+def test_what_is_left_alone_in_a_plan_that_is_rewritten_is_the_same() -> None:
+    alone = ReportData((NONE,), False, 0.1)
+    assert found(alone, MIXED) == [(NONE, ["job.py:1", "job.py:2"]), (SPLIT, ["job.py:2"])]
+
+
 def test_boundaries_that_differ_are_told_apart() -> None:
     other = replace(SPLIT, where="first >= 90.0D")
     unchanged = ReportData((SPLIT,), False, 0.1)

@@ -106,8 +106,11 @@ def distinct(collected: Sequence[CollectedReport]) -> Placed:
 
 
 def _key(b: BoundaryReport, changed: bool) -> object:
-    """What is the same boundary in another plan."""
-    return b.operator, b.function, b.span, b.kind, b.where, b.prefilter, b.residual, changed
+    """What is the same boundary in another plan. Where nothing is pushed from it, it does not
+    matter what that plan is rewritten for.
+    """
+    pushed = changed and b.kind != "none"
+    return b.operator, b.function, b.span, b.kind, b.where, b.prefilter, b.residual, pushed
 
 
 @dataclass(frozen=True, slots=True)
