@@ -91,6 +91,8 @@ def test_what_is_left_alone_in_a_plan_that_is_rewritten_is_the_same() -> None:
 
 def test_boundaries_that_differ_are_told_apart() -> None:
     other = replace(SPLIT, where="first >= 90.0D")
+    why = replace(NONE, declined=(Declined("cost", "it does not pay"),))
+    assert [what for what, _ in found(MIXED, replace(MIXED, boundaries=(why,)))][1:] == [NONE, why]
     unchanged = ReportData((SPLIT,), False, 0.1)
     plans = (replace(MIXED, boundaries=(SPLIT, other)), unchanged)
     assert [what for what, _ in found(*plans)] == [SPLIT, other, SPLIT]

@@ -110,7 +110,8 @@ def _key(b: BoundaryReport, changed: bool) -> object:
     matter what that plan is rewritten for.
     """
     pushed = changed and b.kind != "none"
-    return b.operator, b.function, b.span, b.kind, b.where, b.prefilter, b.residual, pushed
+    codes = tuple(d.code for d in b.declined)
+    return b.operator, b.function, b.span, b.kind, b.where, b.prefilter, b.residual, codes, pushed
 
 
 @dataclass(frozen=True, slots=True)
