@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.lift.execution.container_programs import ContainerPrograms
 from tests.lift.execution.list_programs import ListPrograms
+from tests.lift.execution.try_programs import sources
 from tests.support.lifting import assumed, interpreted, request, run_class, run_frame
 from tests.support.random_folds import COLUMNS, Programs
 
@@ -113,6 +114,13 @@ def test_random_programs_with_lists(
     write = source.program if isinstance(form, RowClass) else source.function
     made = [write(f"F{i}") for i in range(PROGRAMS // 2)]
     assert check_sources(made, seed, form, tmp_path, 10) > PROGRAMS // 8
+
+
+@pytest.mark.parametrize("seed", [3, 14, 92])
+def test_random_programs_with_try(seed: int, tmp_path: Path) -> None:
+    """Whichever error comes first."""
+    made = sources(seed, PROGRAMS)
+    assert check_sources(made, seed, RowClass(), tmp_path, 10) > PROGRAMS // 2
 
 
 def check_sources(
