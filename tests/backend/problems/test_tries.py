@@ -138,6 +138,8 @@ def test_a_filter_that_loses_a_row_is_refuted(values: DataFrame, case: Case) -> 
         ("of_unknown_errors", "x", "unknown-call"),
         ("of_another_class", "x", "unknown-name"),
         ("with_a_message", "s", "unsupported-statement"),
+        ("raises_a_subclass", "x", "unsupported-statement"),
+        ("wants_arguments", "x", "unsupported-statement"),
     ],
 )
 def test_what_is_not_read(values: DataFrame, name: str, column: str, code: str) -> None:

@@ -213,3 +213,27 @@ def with_a_message(s):
         return 0.0
     except ValueError:
         return 1.0
+
+
+def raises_a_subclass(x):
+    """``OSError`` makes an error of another class."""
+    try:
+        if x > 0.0:
+            raise OSError(2, "no file")
+    except FileNotFoundError:
+        return 1.0
+    except OSError:
+        return 0.0
+    return 0.0
+
+
+def wants_arguments(x):
+    """Making the error raises another one."""
+    try:
+        if x > 0.0:
+            raise UnicodeDecodeError("utf-8")
+    except UnicodeError:
+        return 0.0
+    except TypeError:
+        return 1.0
+    return 0.0

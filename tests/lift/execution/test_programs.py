@@ -117,10 +117,13 @@ def test_random_programs_with_lists(
 
 
 @pytest.mark.parametrize("seed", [3, 14, 92])
-def test_random_programs_with_try(seed: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", [RowClass(), FrameFunction()], ids=["class", "function"])
+def test_random_programs_with_try(
+    seed: int, form: RowClass | FrameFunction, tmp_path: Path
+) -> None:
     """Whichever error comes first."""
-    made = sources(seed, PROGRAMS)
-    assert check_sources(made, seed, RowClass(), tmp_path, 10) > PROGRAMS // 2
+    made = sources(seed, PROGRAMS, classes=isinstance(form, RowClass))
+    assert check_sources(made, seed, form, tmp_path, 10) > PROGRAMS // 8
 
 
 def check_sources(

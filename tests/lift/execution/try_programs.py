@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 
 TYPES = ("double", "bigint")
@@ -62,9 +63,24 @@ class TryPrograms:
         ]
         return "\n".join(lines) + "\n", TYPES
 
+    def function(self, name: str) -> tuple[str, tuple[str, str]]:
+        """The same as a function for ``applyInPandas``."""
+        lines = [
+            f"def {name}(pdf):",
+            "    v, n, w, k = 0.0, 0, 1.5, 1",
+            "    for row in pdf.itertuples(index=False):",
+            "        w, k = 1.5, 1",
+            *("        " + line for line in self.block(2)),
+            "    return pd.DataFrame({'p': [v], 'q': [n % 1000]})",
+        ]
+        left = [re.sub(r"return \(.*\)$", "continue", line) for line in lines[:-1]]
+        return "\n".join([*left, lines[-1]]) + "\n", TYPES
+
     def block(self, depth: int) -> list[str]:
         """Statements, with one ``try`` at least where there is room for it."""
         lines = [] if self.random.random() < 0.5 else [self.statement()]
+        if depth == 2 and self.random.random() < 0.3:
+            return lines + self.loop()
         lines += self.attempt(depth) if depth else [self.statement()]
         return lines + ([self.statement()] if self.random.random() < 0.5 else [])
 
@@ -96,6 +112,20 @@ class TryPrograms:
         )
         return self.random.choice(choices)()
 
+    def loop(self) -> list[str]:
+        """Rounds that are left where something is caught, or go on."""
+        inner = [*self.attempt(1), self.statement(), "v = v + w"]
+        left = self.pick("continue", "break", "n = n + 10", "return (v, n)")
+        lines = [line.replace("n = n + 10", left) for line in inner]
+        here = self.pick("n = n + 1", "if row.f: continue", "if row.f: break")
+        lines = [
+            line[: -len("n = n + 1")] + here if line.endswith("n = n + 1") else line
+            for line in lines
+        ]
+        numbers = self.pick("(2, 0, 1)", "(1, 3)", "range(3)")
+        test = self.pick("if c / w > 1: continue", "k = 6 // c", "w = c / row.y", "pass")
+        return [f"for c in {numbers}:", *("    " + line for line in [*lines, test])]
+
     def attempt(self, depth: int) -> list[str]:
         """One ``try`` with handlers, and what is inside of them."""
         lines = ["try:", *("    " + x for x in self.block(depth - 1))]
@@ -110,8 +140,9 @@ class TryPrograms:
         return lines
 
 
-def sources(seed: int, count: int) -> list[tuple[str, tuple[str, str]]]:
+def sources(seed: int, count: int, *, classes: bool) -> list[tuple[str, tuple[str, str]]]:
     """So many programs, after what they call."""
     source = TryPrograms(seed)
-    made = [source.program(f"F{i}") for i in range(count)]
+    write = source.program if classes else source.function
+    made = [write(f"F{i}") for i in range(count)]
     return [(_CODE + made[0][0], TYPES), *made[1:]]

@@ -68,9 +68,9 @@ from presieve.semantics.values import INT_RANGES
 class Returns:
     """The declared output columns, and in which of the three ways a row of them is written.
 
-    ``table``: a one-row table; else one scalar, or with ``rows`` also a tuple or dict. ``row``: it
-    is the value of a scalar UDF (:mod:`presieve.lift.entry.row_value`). ``arrow``: it goes to Spark
-    as pyarrow has it (:mod:`presieve.lift.models.pyarrow.results`).
+    ``table``: a one-row table; else one scalar, or with ``rows`` also a tuple, list or dict.
+    ``row``: it is the value of a scalar UDF (:mod:`presieve.lift.entry.row_value`). ``arrow``: it
+    goes to Spark as pyarrow has it (:mod:`presieve.lift.models.pyarrow.results`).
     """
 
     columns: tuple[SchemaColumn, ...]

@@ -352,7 +352,17 @@ def _check_error(
         reason = f"raising {name}: only builtin errors, and plain subclasses of them"
         raise m.decline("unsupported-statement", reason, node)
     assert isinstance(found.target, type)
-    return found.target if all(isinstance(a, ast.Constant) for a in args) else None
+    return found.target if _is_made(found.target, args) else None
+
+
+def _is_made(cls: type, args: list[ast.expr]) -> bool:
+    """Whether an error of exactly this class is made: ``OSError(2, "")`` is one of a subclass, and
+    ``UnicodeError`` has some that want more arguments.
+    """
+    try:
+        return type(cls(*(ast.literal_eval(a) for a in args))) is cls
+    except (TypeError, ValueError):
+        return False
 
 
 def _harmless(node: ast.expr) -> bool:
