@@ -15,7 +15,9 @@ _CAUGHT: tuple[str, ...] = (
 )
 _CODE = """
 import math
+import re
 
+PATTERN = re.compile("a")
 CODES = {"a": 1, "b": 0}
 
 def helper(w, v):
@@ -145,4 +147,55 @@ def sources(seed: int, count: int, *, classes: bool) -> list[tuple[str, tuple[st
     source = TryPrograms(seed)
     write = source.program if classes else source.function
     made = [write(f"F{i}") for i in range(count)]
+    return [(_CODE + made[0][0], TYPES), *made[1:]]
+
+
+_CLASSES = (
+    *("TypeError", "ValueError", "OverflowError", "ZeroDivisionError", "AttributeError"),
+    *("IndexError", "KeyError", "AssertionError", "RuntimeError", "Exception"),
+)
+OPERATIONS = [
+    *("row.x / row.y", "7 // row.a", "7 % row.a", "row.a / 2", "row.x * row.y", "row.x + row.a"),
+    *("-row.x", "abs(row.x)", "row.x < row.y", "row.s < 'b'", "row.d < row.d", "row.a ** 2"),
+    *("min(row.x, row.y)", "max(row.a, 3)", "row.x in (1.5, 2.5)", "row.s == 'a'", "not row.s"),
+    *("float(row.x)", "float(row.s)", "float(row.a)", "int(row.x)", "int(row.s)", "int(row.f)"),
+    *("bool(row.x)", "len(row.s)", "round(row.x)", "round(row.x, 1)", "round(row.a)"),
+    *(f"math.{name}(row.x)" for name in ("floor", "ceil", "trunc", "sqrt", "fabs")),
+    *(f"math.{name}(row.x)" for name in ("isnan", "isinf", "isfinite")),
+    *(f"re.{name}('a', row.s)" for name in ("match", "search", "fullmatch")),
+    *(f"row.s.{name}()" for name in ("upper", "lower", "strip", "lstrip", "rstrip", "isdigit")),
+    *(f"row.s.{name}()" for name in ("isdecimal", "isnumeric", "isalpha", "isalnum", "isspace")),
+    *(f"row.s.{name}()" for name in ("isupper", "islower")),
+    *(f"row.s.{name}('a')" for name in ("removeprefix", "startswith", "endswith", "find")),
+    *("row.s.index('a')", "row.s.count('a')", "row.s.replace('a', 'b')", "row.s.split('a')[0]"),
+    *("row.s.split('a')[1]", "row.s[0]", "row.s[-1]", "row.s[1:]", "row.s + 'a'", "'a' in row.s"),
+    *("CODES[row.s]", "CODES.get(row.s)", "PATTERN.match(row.s)", "PATTERN.search(row.s)"),
+    *("PATTERN.fullmatch(row.s)", "row.d.year", "row.d.weekday()", "row.d.isoweekday()"),
+    *("row.x * ((row.b ** 3) ** 3) ** 3", "float(((row.b ** 3) ** 3) ** 3)", "assert row.a"),
+    *("row.d.toordinal()", "(row.d - row.d).days", "helper(row.x, row.y)"),
+    *(
+        "guarded(row.x, row.y)",
+        "row.x / row.y if row.f else float(row.s)",
+        "row.f and 1 / row.y > 2",
+    ),
+]
+"""What may stand in a body, as it may raise."""
+
+
+def operations() -> list[tuple[str, tuple[str, str]]]:
+    """For every operation a program that tells the class of its error."""
+    made = []
+    for number, operation in enumerate(OPERATIONS):
+        lines = [
+            f"class F{number}:",
+            "    def zero(self):",
+            "        return (0.0, 0)",
+            "    def reduce(self, acc, row):",
+            "        try:",
+            f"            {operation}",
+        ]
+        for code, name in enumerate(_CLASSES, 1):
+            lines += [f"        except {name}:", f"            return (0.5, {code})"]
+        lines += ["        return (acc[0], 0)"]
+        made.append(("\n".join(lines) + "\n", TYPES))
     return [(_CODE + made[0][0], TYPES), *made[1:]]

@@ -174,7 +174,7 @@ def _asked(
 ) -> Value | None:
     """What a model says of a call, whose arguments are evaluated where there is none, too."""
     assert isinstance(node.func, ast.Attribute)
-    tries.check_call(m, node.func.attr, node)
+    tries.check_call(m, node.func.attr, node, flow.opened(owner))
     call = Call(m, flow, node.func.attr, (), {}, node)
     if entry is not None and entry.unevaluated:
         return entry.ask(call, owner)

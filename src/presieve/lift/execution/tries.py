@@ -58,8 +58,8 @@ FUNCTIONS = {
 """Functions of which all errors are modelled with their classes."""
 
 METHODS = {*_TEXTS, *_PATTERNS, "get", "weekday", "isoweekday", "toordinal", "date"}
-"""Methods of which all errors are. Their arguments are constants: the owner's class is asked for
-the method before they are evaluated.
+"""Methods of which all errors are. Their arguments are constants, unless the owner is surely there:
+its class is asked for the method before they are evaluated.
 """
 
 _STATEMENTS = (
@@ -109,15 +109,16 @@ def check_value(m: Machine, node: ast.expr, value: Value) -> None:
         raise _unknown(m, describe(value), node)
 
 
-def check_call(m: Machine, name: str, node: ast.Call) -> None:
-    """Decline a call inside of ``try``, of a function by path or a method by name, of which not all
-    errors are modelled.
+def check_call(m: Machine, name: str, node: ast.Call, owner: Value | None = None) -> None:
+    """Decline a call inside of ``try``, of a function by path or a method of ``owner`` by name, of
+    which not all errors are modelled.
     """
     if not m.state.tries:
         return
     plain = (ast.Constant, ast.Name, ast.Tuple, ast.Load)
     constants = all(isinstance(n, plain) for a in node.args for n in ast.walk(a))
-    if name not in FUNCTIONS and not (name in METHODS and constants):
+    there = isinstance(owner, Known | DictV)
+    if name not in FUNCTIONS and not (name in METHODS and (there or constants)):
         raise _unknown(m, ast.unparse(node.func), node)
 
 
