@@ -1,14 +1,26 @@
 #!/usr/bin/env bash
-# Makes .venv with everything that the demo and the tests need, and sees to Java 17 or 21.
+# Makes .venv, and sees to Java 17 or 21:
+#   scripts/setup.sh         with everything that checks and tests need, and a browser for tests of pages
+#   scripts/setup.sh demo    with what presieve itself needs
 set -euo pipefail
 cd "$(dirname "$0")/.."
+
+case "${1:-}" in
+  "") extra=dev ready=.venv/.ready ;;
+  demo) extra=spark ready=.venv/.demo ;;
+  *)
+    echo "usage: scripts/setup.sh [demo]" >&2
+    exit 2
+    ;;
+esac
 
 stop() {
   echo "setup: $1" >&2
   exit 1
 }
 
-# Installs system packages where that needs no questions: as root, or with a sudo that asks nothing.
+# Installs system packages, without those that they only recommend, where that needs no questions:
+# as root, or with a sudo that asks nothing.
 apt_install() {
   command -v apt-get >/dev/null || return 1
   local as_root=()
@@ -17,7 +29,7 @@ apt_install() {
     as_root=(sudo -n)
   fi
   "${as_root[@]}" apt-get update -qq >&2 || return 1
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@" >&2
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >&2
 }
 
 find_python() {
@@ -42,7 +54,8 @@ if ! [ -x .venv/bin/pip ]; then
   } || stop "cannot make a virtual environment with $python: install its venv module (Debian: apt-get install python3-venv)"
 fi
 
-.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+echo "setup: packages of Python into .venv; some minutes" >&2
+.venv/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[$extra]"
 
 if ! scripts/java-home.sh >/dev/null; then
   echo "setup: no Java 17 or 21 found, installing one" >&2
@@ -52,9 +65,14 @@ if ! scripts/java-home.sh >/dev/null; then
 fi
 
 # Pages are tested in a real browser. Without one those tests are skipped, everything else works.
-if ! command -v chromium >/dev/null && ! command -v google-chrome >/dev/null; then
+have_browser() {
+  command -v chromium || command -v chromium-browser || command -v google-chrome
+}
+
+if [ "$extra" = dev ] && ! have_browser >/dev/null; then
   echo "setup: no Chromium found, installing one" >&2
-  apt_install chromium || echo "setup: none to be had, tests of pages in a browser will be skipped" >&2
+  apt_install chromium ||
+    echo "setup: none to be had, tests of pages in a browser will be skipped" >&2
 fi
 
-touch .venv/.ready
+touch "$ready"

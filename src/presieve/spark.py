@@ -40,7 +40,7 @@ def group_fold(
     Args:
         aggregator: A class without arguments, or an instance; see :class:`presieve.Aggregator`.
         returns: The type of ``finish``'s result, as DDL or ``DataType``; for a struct, ``finish``
-            returns a tuple or a dict. The default is the aggregator's ``outputType``.
+            returns a tuple, a list or a dict. The default is the aggregator's ``outputType``.
         streamed: Hold only one batch of rows in memory. Spark 4.3 then fails if the same ``agg``
             has another function.
 

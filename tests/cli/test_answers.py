@@ -252,6 +252,23 @@ def test_verify(
         assert found["certificate"]
 
 
+@pytest.mark.parametrize("keys", ["", "team"])
+def test_verify_tells_of_keys_that_are_not_given(
+    keys: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "folds.py"
+    path.write_text(
+        "import pandas as pd\n\n\ndef best(pdf):\n"
+        "    team = pdf['team'].iloc[0]\n    best = pdf['score'].max()\n"
+        "    return pd.DataFrame({'team': [team], 'best': [best]})\n"
+    )
+    given = ["--schema", "team string, score double", "--returns", "team string, best double"]
+    told = ["--where", "best > 90", "--prefilter", "score > 90"]
+    assert main(["verify", f"{path}:best", *given, *told, "--keys", keys]) == (keys == "")
+    out = capsys.readouterr().out
+    assert ("if that is wrong, pass --keys team." in out) is (keys == "")
+
+
 def test_verify_for_people_shows_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", *TOP_TWO, "--prefilter", "score > 91"]) == 1
     out = capsys.readouterr().out

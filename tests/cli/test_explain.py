@@ -10,8 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from presieve.backend.session import dry_run
 from presieve.backend.session.dry_run import is_run
-from presieve.cli.explain import _split
+from presieve.cli import explain as explain_command
+from presieve.cli import job
+from presieve.cli.app import main
+from presieve.cli.explain import Late, _split
 from presieve.errors import UsageError
 
 PRESIEVE = str(Path(sys.executable).with_name("presieve"))
@@ -50,8 +54,8 @@ spark.stop()
 """
 
 
-def explain(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    (folder / "job.py").write_text(JOB)
+def explain(folder: Path, *args: str, text: str = JOB) -> subprocess.CompletedProcess[str]:
+    (folder / "job.py").write_text(text)
     submit = "--master local[1] --conf spark.ui.enabled=false pyspark-shell"
     return subprocess.run(
         [PRESIEVE, "explain", "job.py", str(folder / "out"), *args],
@@ -95,6 +99,46 @@ def test_as_text_and_what_stops_the_job(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+PLAN_ONLY = """
+import sys
+from pyspark.sql import SparkSession, functions as F
+
+spark = SparkSession.builder.getOrCreate()
+
+def read(value):
+    open("was-read", "w")
+    return value
+
+table = spark.range(9).withColumn("v", F.udf(read, "bigint")("id"))
+best = table.groupBy((F.col("id") % 2).alias("k")).agg(F.max("v").alias("m"))
+high = best.filter("m > 3")
+high.createOrReplaceTempView("high")
+spark.sql("CACHE TABLE high")
+spark.catalog.uncacheTable("high")
+high.write.parquet("out")
+both = high.join(best.withColumnRenamed("k", "l"), F.expr("k = l"))
+assert (both.count(), high.collect(), high.first()) == (0, [], None)
+assert list(high.toPandas().columns) == ["k", "m"]
+assert high.rdd.map(tuple).collect() == []
+high.show()
+if "row" in sys.argv:
+    print(high.first().m)
+"""
+
+
+def test_plan_only_gives_the_job_no_rows(tmp_path: Path) -> None:
+    done = explain(tmp_path, "row", "--plan-only", text=PLAN_ONLY)
+    assert not (tmp_path / "was-read").exists()
+    assert done.returncode == 2
+    last = done.stderr.splitlines()[-1]
+    assert "'NoneType' object has no attribute 'm'" in last
+    assert "With --plan-only the job gets no rows" in last
+    assert done.stdout.count("filter        m > 3") == 1
+    again = explain(tmp_path, "--plan-only", text=PLAN_ONLY)
+    assert again.returncode == 0, again.stderr
+    assert not (tmp_path / "was-read").exists()
+
+
 @pytest.mark.slow
 def test_streams_are_not_started(tmp_path: Path) -> None:
     done = explain(tmp_path, "stream")
@@ -103,14 +147,53 @@ def test_streams_are_not_started(tmp_path: Path) -> None:
 
 
 def test_options_among_the_jobs_arguments() -> None:
-    assert _split(["a", "--json", "-x", "--html=p.html", "b"]) == (
-        ["a", "-x", "b"],
-        True,
-        Path("p.html"),
+    assert _split(["a", "--json", "-x", "--html=p.html", "b"]) == Late(
+        ["a", "-x", "b"], json=True, html=Path("p.html")
     )
-    assert _split(["a", "--", "--json", "--html"]) == (["a", "--json", "--html"], False, None)
+    assert _split(["a", "--plan-only", "--", "--json", "--html"]) == Late(
+        ["a", "--json", "--html"], plan_only=True
+    )
     with pytest.raises(UsageError, match="--html needs a FILE"):
         _split(["--html"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "text"),
+    [
+        (["--htm", "x"], "--htm is no option, but --html is; put it after --"),
+        (["--hmtl=x"], "--hmtl is no option, but --html is"),
+        (["--jsno"], "--jsno is no option, but --json is"),
+        (["--plan"], "--plan is no option, but --plan-only is"),
+        (["--costs", "auto"], "--costs is no option, but --cost is"),
+        (["--policy", "strict"], "--policy stands after job.py: put it before that"),
+        (["-v"], "-v stands after job.py: put it before that"),
+    ],
+)
+def test_a_mistyped_option_does_not_go_to_the_job(
+    wrong: list[str],
+    text: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("job.py").write_text("raise AssertionError\n")
+    assert main(["explain", "job.py", "mine", *wrong]) == 2
+    out, err = capsys.readouterr()
+    assert (out, len(err.splitlines())) == ("", 1)
+    assert text in err
+
+
+def test_options_of_the_job_are_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    got: list[list[str]] = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(explain_command, "enable_everywhere", lambda *_: None)
+    monkeypatch.setattr(dry_run, "install", lambda *_, **__: {})
+    given = ["--date", "1", "--trade", "x", "--host=h", "-x", "--", "--htm", "--cost"]
+    monkeypatch.setattr(job, "run", lambda found, args: got.append(args))
+    Path("job.py").write_text("pass\n")
+    assert main(["explain", "job.py", *given]) == 0
+    assert got == [[a for a in given if a != "--"]]
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,10 @@ def test_every_command_has_the_options(command: str) -> None:
     shown = {o.lstrip("-"): p for p in commands[command].params for o in p.opts}
     wanted = [name for name in OPTIONS if name != "cost" or command in ("run", "explain")]
     assert [shown[name].metavar for name in wanted] == [OPTIONS[name].metavar for name in wanted]
-    assert [shown[name].help for name in wanted] == [OPTIONS[name].help for name in wanted]
+    for name in wanted:
+        default = OPTIONS[name].default
+        end = f" Default: {default:g}." if isinstance(default, float) else f" Default: {default}."
+        assert shown[name].help == OPTIONS[name].help + (end if default else "")
 
 
 # --- where a project is ---------------------------------------------------------------------------

@@ -437,9 +437,29 @@ def walrus(v: pd.Series) -> float:
 def tries(v: pd.Series) -> float:
     best = 0.0
     for x in v:
+        try:
+            best = 1.0 / x
+        except ZeroDivisionError as error:  # unsupported-statement
+            best = float(len(str(error)))
+    return best
+
+
+def tries_finally(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
         try:  # unsupported-statement
+            best = 1.0 / x
+        finally:
             best = x
-        except ValueError:
+    return best
+
+
+def tries_too_much(v: pd.Series) -> float:
+    best = 0.0
+    for x in v:
+        try:
+            best = [x, best][0]  # unsupported-statement
+        except IndexError:
             pass
     return best
 

@@ -16,5 +16,4 @@ SPLIT = "texts that are split are not followed item by item"
 SUFFIXES = "a column of both tables counts as read, as it decides on suffixes"
 UNKNOWN_OBJECT = "a method of an object that is not known"
 
-EXCEPT = "try and except are not read"
 COMPREHENSION = "a comprehension over a row's values is not read"

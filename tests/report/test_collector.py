@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from tests.report.examples import MIXED, NONE, SPLIT
 
-from presieve.errors import Declined
-from presieve.report.collector import ReportCollector
+from presieve.errors import Declined, Span
+from presieve.report.collector import (
+    CollectedReport,
+    ReportCollector,
+    distinct,
+    each_once,
+    without_boundary,
+)
 from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 
 
@@ -54,5 +61,60 @@ def test_a_function_of_tables_that_reads_fewer_columns() -> None:
 
 
 def test_why_nothing_was_pushed_where_nothing_was_declined() -> None:
-    assert "no      no row can be dropped below it" in alone(replace(NONE, declined=()))
+    assert "no      no pre-filter was found" in alone(replace(NONE, declined=()))
     assert "no      the proven pre-filter is there already" in alone(SPLIT)
+
+
+FUNCTION = FunctionReport("MapInPandas", "clean", form="batches")
+
+
+def found(*plans: ReportData) -> list[tuple[object, list[str]]]:
+    """What is told of plans that lines 1, 2, ... run."""
+    collected = [CollectedReport(data, Span("job.py", i)) for i, data in enumerate(plans, 1)]
+    return [(one.what, list(one.places)) for one in each_once(distinct(collected))]
+
+
+def test_a_boundary_of_several_plans_is_told_once() -> None:
+    alone = replace(MIXED, boundaries=(SPLIT,))
+    both = replace(MIXED, boundaries=(SPLIT, NONE, SPLIT), functions=(FUNCTION,))
+    assert found(alone, both, both, replace(both, boundaries=())) == [
+        (SPLIT, ["job.py:1", "job.py:2", "job.py:3"]),
+        (NONE, ["job.py:2", "job.py:3"]),
+        (FUNCTION, ["job.py:2", "job.py:3", "job.py:4"]),
+    ]
+
+
+def test_what_is_left_alone_in_a_plan_that_is_rewritten_is_the_same() -> None:
+    alone = ReportData((NONE,), False, 0.1)
+    assert found(alone, MIXED) == [(NONE, ["job.py:1", "job.py:2"]), (SPLIT, ["job.py:2"])]
+
+
+def test_boundaries_that_differ_are_told_apart() -> None:
+    other = replace(SPLIT, where="first >= 90.0D")
+    why = replace(NONE, declined=(Declined("cost", "it does not pay"),))
+    assert [what for what, _ in found(MIXED, replace(MIXED, boundaries=(why,)))][1:] == [NONE, why]
+    unchanged = ReportData((SPLIT,), False, 0.1)
+    plans = (replace(MIXED, boundaries=(SPLIT, other)), unchanged)
+    assert [what for what, _ in found(*plans)] == [SPLIT, other, SPLIT]
+
+
+def test_searches_stay_with_their_boundaries() -> None:
+    first: Any = "the first search"
+    second: Any = "the second search"
+    searches = (lambda: first, lambda: second)
+    data = replace(MIXED, boundaries=(SPLIT, replace(SPLIT, function="f")), searches=searches)
+    ((kept, _),) = distinct([CollectedReport(data, None), CollectedReport(data, None)])
+    traced = kept.data.traced(1).traced(0)
+    assert [(b.function, b.trace) for b in traced.boundaries] == [
+        ("top_two", first),
+        ("f", second),
+    ]
+
+
+def test_a_plan_that_was_not_read_says_why() -> None:
+    unread = ReportData((), False, 0.1, declined=Declined("filter-size", "it is too large"))
+    other = replace(unread, declined=Declined("filter-size", "it is larger"))
+    collected = [CollectedReport(data, None) for data in (unread, unread, other)]
+    assert [r.data for r, _ in distinct(collected)] == [unread, other]
+    assert without_boundary(collected) == ""
+    assert without_boundary([]) == "No DataFrame ran."

@@ -11,20 +11,26 @@ from tests.report.examples import MIXED, NONE, NOTHING, SPLIT, TIE
 from tests.report.pages import outline
 
 from presieve.backend.statistics.metrics import Measurement
-from presieve.errors import UsageError
+from presieve.errors import Declined, UsageError
 from presieve.report import html
 from presieve.report.model import Measured, ReportData
 from presieve.report.report import Report
+from presieve.report.text import brief_boundary
 
 
 def test_text_of_a_split() -> None:
     assert str(Report(MIXED)) == (
         "2 places where a filter meets a UDF, 1 with a proven pre-filter. The plan is rewritten.\n"
         "\n"
+        "boundary                       pushed  pre-filter, or why not                   seconds\n"
+        "FlatMapGroupsInPandas top_two  split   score >= 90.0D, assuming [no-nan]        0.12\n"
+        "Aggregate count_errors         no      [unknown-call] time.time() is not known  0.00\n"
+        "\n"
         "FlatMapGroupsInPandas top_two (jobs/teams.py:12)\n"
         "  filter        first >= 90.0D AND second >= 90.0D\n"
         "  pre-filter    score >= 90.0D\n"
         "  residual      second IS NOT NULL\n"
+        "  assuming      column score holds no NaN [no-nan]\n"
         "  kind          split. Rows are filtered below the function; a weaker filter remains above"
         " it.\n"
         "  strength      optimal: every row that it keeps matters in some table; no correct"
@@ -39,20 +45,69 @@ def test_text_of_a_split() -> None:
         "                rows (score 91.0, by 'c'), (score 91.0, by '<b>'), (score 91.0, by 'c'):"
         " filtered\n"
         "                out\n"
-        "  assuming      column score holds no NaN [no-nan]\n"
         "  known         column n holds no NULL [no-null], NOT NULL\n"
         "  effort        0.12 s, 9 solver calls\n"
         "\n"
         "Aggregate count_errors\n"
         "  filter        errors <= 5\n"
+        "  declined      [unknown-call] time.time() is not known (jobs/teams.py:40:9)\n"
+        "  more          presieve why unknown-call\n"
         "  kind          none. Nothing was pushed.\n"
         "  row order     the result does not depend on the order of rows (proved), if column score"
         " holds no\n"
         "                NaN\n"
-        "  declined      [unknown-call] time.time() is not known (jobs/teams.py:40:9)\n"
-        "  more          presieve why unknown-call\n"
         "  effort        0.00 s"
     )
+
+
+def test_a_boundary_in_short() -> None:
+    assert brief_boundary(SPLIT, changed=True) == (
+        "FlatMapGroupsInPandas top_two (jobs/teams.py:12)\n"
+        "  filter        first >= 90.0D AND second >= 90.0D\n"
+        "  pre-filter    score >= 90.0D\n"
+        "  residual      second IS NOT NULL\n"
+        "  assuming      column score holds no NaN [no-nan]"
+    )
+    assert brief_boundary(NONE, changed=False) == (
+        "Aggregate count_errors\n"
+        "  filter        errors <= 5\n"
+        "  declined      [unknown-call] time.time() is not known (jobs/teams.py:40:9)"
+    )
+
+
+def test_in_short_no_boundary_has_more_than_five_lines_or_a_long_one() -> None:
+    long = " AND ".join(f"score <> {n}" for n in range(99))
+    why = (Declined("no-proof", long), Declined("unknown-call", "f" * 300))
+    assumed = tuple({"code": "no-nan", "text": f"column c{n} holds no NaN"} for n in range(20))
+    for boundary in (
+        replace(SPLIT, where=long, prefilter="f" * 300, assumptions=assumed, declined=why),
+        replace(SPLIT, residual=long, assumptions=assumed),
+        replace(NONE, where=long, declined=why),
+    ):
+        heading, *lines = brief_boundary(boundary, changed=True).splitlines()
+        assert heading.startswith(boundary.operator)
+        assert len(lines) <= 5
+        assert max(map(len, lines)) <= 100
+        assert lines[-1].endswith("...")
+
+
+def test_long_texts_are_cut_so_that_more_of_a_condition_is_seen() -> None:
+    where = f"trim(BOTH '{'x' * 90}' FROM level) = 'error' AND note <> 'it''s fine'"
+    told = brief_boundary(replace(NONE, where=where), changed=False)
+    expected = f"trim(BOTH '{'x' * 12}...' FROM level) = 'error' AND note <> 'it''s fine'"
+    assert f"  filter        {expected}\n" in told
+    whole = Report(ReportData((replace(NONE, where=where),), False, 0.1))
+    assert "x" * 90 in str(whole)
+
+
+def test_no_boundary_ends_without_a_reason() -> None:
+    silent = replace(NONE, declined=())
+    assert "declined      no pre-filter was found" in brief_boundary(silent, changed=False)
+    assert "declined      no pre-filter was found" in str(Report(ReportData((silent,), False, 0.1)))
+    assert "declined      the proven pre-filter is there already" in brief_boundary(
+        SPLIT, changed=False
+    )
+    assert "declined" not in brief_boundary(SPLIT, changed=True)
 
 
 def test_reasons_lead_to_their_pages() -> None:

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 from tests.support.amount import amount
-from tests.support.functions import applications
+from tests.support.functions import applications, parameters
 
 from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app
@@ -21,6 +21,7 @@ from presieve.semantics.interpret import evaluate
 from presieve.semantics.preimages import (
     CASELESS,
     EXTENTS,
+    LEAST,
     PREIMAGES,
     consequence,
     of_arguments,
@@ -187,3 +188,20 @@ def test_what_follows_from_a_match(pattern: str, flags: int, first: str, inside:
             fits += 1
             assert follows is None or evaluate(follows, row) is True, row
     assert fits
+
+
+@pytest.mark.parametrize("kind", [str(p[0].value) for p in parameters(Op.TEXT_IS)])
+def test_what_follows_from_a_kind(kind: str) -> None:
+    text, least = Var(Scope.ROW, "s", STRING), LEAST.get(kind, "\0")
+    where = app(Op.TEXT_IS, text, string_lit(kind))
+    follows = consequence(where)
+    assert follows is not None
+    fits = set()
+    for point in range(200):
+        for end in ("", "5", "a", "A", " ", " 5", ".5", "nan", "\u0663"):
+            row = {(Scope.ROW, "s"): chr(point) + end}
+            if evaluate(where, row):
+                fits.add(chr(point))
+                assert evaluate(follows, row) is True, row
+    assert min(fits) == least, "a greater bound loses a text"
+    assert not evaluate(where, {(Scope.ROW, "s"): ""})

@@ -11,6 +11,11 @@ from presieve.semantics.functions import WHITESPACE
 
 _STRIPS = (Op.TEXT_STRIP, Op.TEXT_LSTRIP, Op.TEXT_RSTRIP)
 _PARTS = (("a",), ("é",), ("\U0001f600",), ("%_",))
+_KINDS = (
+    *("float", "int", "isdigit", "isdecimal", "isnumeric", "isalpha", "isalnum", "isspace"),
+    *("islower", "isupper"),
+)
+
 PARAMETERS: dict[Op, tuple[tuple[str | int, ...], ...]] = {
     **dict.fromkeys(_STRIPS, ((WHITESPACE,), ("aé",))),
     **dict.fromkeys((Op.TEXT_HEAD, Op.TEXT_TAIL, Op.TEXT_LAST), ((1,), (2,), (2**31 - 2,))),
@@ -19,6 +24,7 @@ PARAMETERS: dict[Op, tuple[tuple[str | int, ...], ...]] = {
     Op.TEXT_TRANSLATE: (("aé\U0001f600", "é\U0001f601b"),),
     Op.TEXT_PART: (("a", 0), ("a", 1), ("a", -1), ("|", 1), (".", -2)),
     Op.TEXT_MATCHES: (("a+b?", 0), ("é|A", int(re.IGNORECASE))),
+    Op.TEXT_IS: tuple((kind,) for kind in _KINDS),
     Op.INT_QUOTIENT: ((1,), (7,), (2**62,)),
     Op.INT_REMAINDER: ((1,), (7,), (2**62,)),
     Op.FLOAT_ROUND: ((0,), (1,), (2,)),

@@ -18,7 +18,7 @@ from presieve.driver.optimize import optimize
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-NOTHING = "no row can be dropped below it"
+NOTHING = "no pre-filter was found"
 
 
 def test_spark_22983_a_constant_beside_a_global_aggregate(games: DataFrame) -> None:

@@ -32,7 +32,7 @@ from presieve.driver.solve import Policy
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-NOTHING = "no row can be dropped below it"
+NOTHING = "no pre-filter was found"
 
 
 def codes(df: DataFrame, policy: Policy = "default") -> set[str]:

@@ -45,6 +45,12 @@ def _column(make: Callable[[Any], Any]) -> Build:
     return lambda df: df.withColumn("g", make(_functions())).filter("g = 'high'")
 
 
+def _broadcast(df: DataFrame) -> DataFrame:
+    limit = df.sparkSession.sparkContext.broadcast(90.0)
+    call = _functions().udf(udfs.graded(limit), "string", useArrow=False)
+    return df.withColumn("g", call("score")).filter("g = 'high'")
+
+
 def _aggregate(column: str) -> Any:
     functions = _functions()
     kind = functions.PandasUDFType.GROUPED_AGG
@@ -127,6 +133,11 @@ FEATURES: Mapping[str, Build] = {
     "scalar UDF, understood in part": lambda df: df.withColumn(
         "g", _functions().udf(udfs.cleaned, "string", useArrow=False)("level")
     ).filter("g = 'Info'"),
+    "scalar UDF with a broadcast variable": _broadcast,
+    "scalar `pandas_udf`": lambda df: df.withColumn(
+        "g",
+        _functions().pandas_udf(udfs.scaled, "double", _functions().PandasUDFType.SCALAR)("score"),
+    ).filter("g > 180"),
     "`mapInPandas`": lambda df: df.mapInPandas(udfs.of_batches, SCHEMA).filter("score > 180"),
     "`mapInArrow`": lambda df: df.mapInArrow(udfs.of_arrow_batches, SCHEMA).filter("score > 90"),
     "`cogroup`, filter on the key": lambda df: (

@@ -98,6 +98,19 @@ def grade(score: Any) -> Any:
     return "high" if score > 90 else "low"
 
 
+def graded(limit: Any) -> Any:
+    """A function that reads a broadcast variable."""
+
+    def grade_by(score: Any) -> Any:
+        return "high" if score is not None and score > limit.value else "low"
+
+    return grade_by
+
+
+def scaled(score: Any) -> Any:
+    return score * 2.0
+
+
 def cleaned(level: Any) -> Any:
     if level is None:
         return None

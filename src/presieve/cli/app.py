@@ -38,7 +38,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     ),
     "explain": (
         "presieve explain nightly.py --date 2026-11-01",
-        "presieve explain --html report.html nightly.py",
+        "presieve explain -v --plan-only --html report.html nightly.py",
     ),
     "synth": (_FOLD.format("synth"),),
     "verify": (_FOLD.format("verify") + ' --prefilter "score >= 90"',),
@@ -55,9 +55,20 @@ def _examples(name: str) -> str:
     return "\b\nExamples:\n" + textwrap.indent("\n".join(EXAMPLES[name]), "  ")
 
 
+START = """
+\b
+Examples:
+  presieve demo                # three pipelines, on generated data
+  presieve explain nightly.py  # what would be pushed in a job
+  presieve run nightly.py      # the job, with every DataFrame optimized
+  presieve why no-nan          # what a code in a report means
+"""
+"""What the help of the program ends with."""
+
 app = typer.Typer(
     name="presieve",
     no_args_is_help=True,
+    epilog=START.strip(),
     rich_markup_mode=None,
 )
 for _name, _module in (

@@ -15,9 +15,10 @@ def command(
     clear: Annotated[bool, typer.Option("--clear", help="Empty the cache.")] = False,
     json: opt.Json = False,
 ) -> None:
-    """Show the cache of search results, which saves later runs the search.
+    """Show the cache of search results, or empty it.
 
-    The environment variable PRESIEVE_CACHE selects another directory, or is off.
+    It saves later runs the search. The environment variable PRESIEVE_CACHE selects another
+    directory, or is off.
     """
     store = default_store()
     removed = store.clear() if store is not None and clear else 0

@@ -30,9 +30,10 @@ def command(
     ] = SolverOption.Z3,
     json: opt.Json = False,
 ) -> None:
-    """Rebuild a certificate's proof obligations and decide each of them again.
+    """Check a certificate: decide each of its proof obligations again.
 
-    It uses nothing from the search. Exits with 0 if the certificate holds, with 1 if not.
+    They are rebuilt from the problem. It uses nothing from the search. Exits with 0 if the
+    certificate holds, with 1 if not.
     """
     from presieve.certificate.certificate import load
     from presieve.certificate.check import Verified, check

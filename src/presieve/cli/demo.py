@@ -29,9 +29,10 @@ def command(
     runs: Annotated[int, typer.Option(min=1, help="Measured runs of each pipeline.")] = 3,
     json: opt.Json = False,
 ) -> None:
-    """Run three pipelines with stateful Python UDFs on generated data, as written and as optimized.
+    """Run three pipelines on generated data, as written and optimized.
 
-    Exits with 1 if a result differs or nothing could be pushed.
+    Their Python functions keep a state from row to row. Exits with 1 if a result differs or
+    nothing could be pushed.
     """
     for package in ("pyspark", "pandas", "pyarrow"):
         if importlib.util.find_spec(package) is None:

@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -20,19 +20,38 @@ from presieve.cli.run import JobArgs, JobName
 from presieve.driver.session import Setting, enable_everywhere
 from presieve.errors import UsageError
 from presieve.report import html as pages
-from presieve.report import progress, text
-from presieve.report.collector import Placed, ReportCollector, distinct, in_folder, without_boundary
-from presieve.report.model import ReportData
+from presieve.report import progress, text, words
+from presieve.report.collector import (
+    Found,
+    Placed,
+    ReportCollector,
+    distinct,
+    each_once,
+    in_folder,
+    without_boundary,
+)
+from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 from presieve.report.report import boundary_json
+
+Html = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Write a page with every boundary.")
+]
+PlanOnly = Annotated[
+    bool, typer.Option("--plan-only", help="Give the job no rows, instead of running its reads.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Also show invariants, scans and sources.")
+]
 
 
 def command(
+    context: typer.Context,
     job: JobName,
     args: JobArgs = None,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with every boundary.")
-    ] = None,
+    html: Html = None,
     json: opt.Json = False,
+    plan_only: PlanOnly = False,
+    verbose: Verbose = False,
     policy: opt.Policy = None,
     budget: opt.Budget = None,
     cost: opt.Cost = None,
@@ -44,38 +63,46 @@ def command(
     """Run a PySpark job without its writes, and report every boundary.
 
     Reads such as count() and collect() run. Writes are reported and skipped, and what the job
-    prints goes to standard error. --json and --html may also come after JOB.py; --trace may not.
-    Arguments after -- belong to the job.
+    prints goes to standard error. --json, --html and --plan-only may also come after JOB.py, other
+    options may not. Arguments after -- belong to the job.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
     given = opt.given(**written, declare=declare, pure=pure)
-    own, late_json, late_html = _split(args or ())
-    json, html = json or late_json, html or late_html
+    late = _split(args or ())
+    json, html, plan_only = json or late.json, html or late.html, plan_only or late.plan_only
     output.check_writable(html)
     found = jobs.read(job)
-    from presieve.backend.session import dry_run
-
-    progress.in_terminal()
+    _refuse_misplaced(context, found, args or ())
     collector = ReportCollector(in_folder(found.path.resolve().parent))
+    warned = jobs.Warned()
     otherwise = project.options(found.path)
     setting = Setting(given, collector.collect, for_report=True, otherwise=otherwise)
-    warned = jobs.Warned()
-    enable_everywhere(setting, dry_run.install(collector.skip))
-    with _stdout_elsewhere():
-        error = _run(found, own)
+    error = _run_dry(found, late, setting, collector, plan_only)
     collected = distinct(collector.collected)
     if trace:
         collected = [(replace(r, data=_traced(r.data)), places) for r, places in collected]
     if json:
         output.as_json(_json(found, collected, collector, error))
     else:
-        _print(collected, collector)
+        _print(collected, collector, whole=verbose or trace)
     for line in warned.lines:
         print("presieve:", line, file=sys.stderr)
     if html is not None:
         _page(html, found, collected)
     if error is not None:
-        raise UsageError(error + _hint(collector))
+        raise UsageError(error + _hint(collector, plan_only))
+
+
+def _run_dry(
+    job: jobs.Job, late: Late, setting: Setting, collector: ReportCollector, plan_only: bool
+) -> str | None:
+    """Run the job without its writes. Why it did not come to its end, if it did not."""
+    from presieve.backend.session import dry_run
+
+    progress.in_terminal()
+    enable_everywhere(setting, dry_run.install(collector.skip, plan_only=plan_only))
+    with _stdout_elsewhere():
+        return _run(job, late.own)
 
 
 def _traced(data: ReportData) -> ReportData:
@@ -85,26 +112,52 @@ def _traced(data: ReportData) -> ReportData:
     return data
 
 
-def _split(args: Sequence[str]) -> tuple[list[str], bool, Path | None]:
-    """The job's arguments without options of ours, and these."""
-    own: list[str] = []
-    json, html = False, None
+@dataclass(slots=True)
+class Late:
+    """The arguments after the job's name: its own, and options of ours."""
+
+    own: list[str] = field(default_factory=list)
+    json: bool = False
+    html: Path | None = None
+    plan_only: bool = False
+
+
+LATE = ("--json", "--html", "--plan-only")
+
+
+def _split(args: Sequence[str]) -> Late:
+    found = Late()
     left = iter(args)
     for arg in left:
         if arg == "--":
-            return [*own, *left], json, html
-        if arg == "--json":
-            json = True
+            found.own += left
+        elif arg == "--json":
+            found.json = True
+        elif arg == "--plan-only":
+            found.plan_only = True
         elif arg == "--html":
             name = next(left, None)
             if name is None:
                 raise UsageError("--html needs a FILE")
-            html = Path(name)
+            found.html = Path(name)
         elif arg.startswith("--html="):
-            html = Path(arg.removeprefix("--html="))
+            found.html = Path(arg.removeprefix("--html="))
         else:
-            own.append(arg)
-    return own, json, html
+            found.own.append(arg)
+    return found
+
+
+def _refuse_misplaced(context: typer.Context, job: jobs.Job, args: Sequence[str]) -> None:
+    for name, meant in jobs.misplaced(context, args):
+        if name == meant and name not in LATE:
+            raise UsageError(
+                f"{name} stands after {job.name}: put it before that, or after -- if it is one of"
+                " the job's"
+            )
+        if name != meant:
+            raise UsageError(
+                f"{name} is no option, but {meant} is; put it after -- if it is one of the job's"
+            )
 
 
 @contextmanager
@@ -137,13 +190,16 @@ def _run(job: jobs.Job, args: Sequence[str]) -> str | None:
     return None
 
 
-def _hint(collector: ReportCollector) -> str:
+def _hint(collector: ReportCollector, plan_only: bool) -> str:
+    reported = "; what ran before it is reported"
+    if plan_only:
+        return f"{reported}. With --plan-only the job gets no rows; without it, its reads run"
     if not collector.skipped:
-        return "; what ran before it is reported"
+        return reported
     last, at = collector.skipped[-1]
     where = f" at {at}" if at else ""
     return (
-        f"; what ran before it is reported. Does the job read what was not written, such as by"
+        f"{reported}. Does the job read what was not written, such as by"
         f" {last}{where}? `presieve run` writes"
     )
 
@@ -154,9 +210,9 @@ def _json(
     return {
         "job": job.name,
         "boundaries": [
-            {**boundary_json(boundary), "at": places}
-            for report, places in collected
-            for boundary in report.data.boundaries
+            {**boundary_json(found.what), "at": list(found.places)}
+            for found in each_once(collected)
+            if isinstance(found.what, BoundaryReport)
         ],
         "skipped": [
             {"call": call, "at": str(at) if at else None} for call, at in collector.skipped
@@ -165,13 +221,41 @@ def _json(
     }
 
 
-def _print(collected: Placed, collector: ReportCollector) -> None:
+def _print(collected: Placed, collector: ReportCollector, *, whole: bool) -> None:
+    """A table where there are several boundaries, then each boundary once. ``whole``: all that
+    there is to say, also of functions for which no column is left out and no filter moves.
+    """
+    found = each_once(collected)
+    several = sum(isinstance(one.what, BoundaryReport) for one in found)
+    if several and not whole:
+        found = [one for one in found if _has_news(one.what)]
+    if several > 1:
+        print("\n".join(text.table(r.data for r in collector.collected)) + "\n")
+    for one in found:
+        print(f"{', '.join(one.places) or 'somewhere'}: {_told(one, whole)}\n")
     for report, places in collected:
-        print(f"{', '.join(places) or 'somewhere'}: {text.render(report.data)}\n")
+        if report.data.declined:
+            print(f"{', '.join(places) or 'somewhere'}: {words.summary(report.data)}\n")
     if rest := without_boundary(collector.collected):
         print(rest)
     for call, at in collector.skipped:
         print(f"not executed: {call}" + (f" ({at})" if at else ""))
+    if found and not whole:
+        codes = (d.code for one in found for d in one.what.declined)
+        more = "presieve explain -v (invariants, scans, sources)"
+        print("more:", ", ".join(filter(None, (more, words.why(codes)))))
+
+
+def _has_news(what: BoundaryReport | FunctionReport) -> bool:
+    return isinstance(what, BoundaryReport) or what.pruned or bool(what.declined or what.expression)
+
+
+def _told(one: Found, whole: bool) -> str:
+    if isinstance(one.what, FunctionReport):
+        return text.render_function(one.what) if whole else words.function_line(one.what)
+    if whole:
+        return text.render_boundary(one.what, one.changed)
+    return text.brief_boundary(one.what, one.changed)
 
 
 def _page(file: Path, job: jobs.Job, collected: Placed) -> None:

@@ -49,18 +49,26 @@ def read(name: str) -> Job:
     return Job(name, path, read_code(name, path))
 
 
-def misplaced(context: typer.Context, job: Job, args: Sequence[str]) -> Iterator[str]:
-    """A line for each argument of the job that looks like an option of the command: its name, or
-    the beginning of its name. All that follows the job's name is the job's.
+def misplaced(context: typer.Context, args: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each argument of the job that looks like an option of the command, and that option: its
+    name, the beginning of its name, or a slip of the pen. All that follows the job's name is the
+    job's.
     """
     known = {o for p in context.command.params for o in getattr(p, "opts", ())} - {"--help"}
     for arg in takewhile(lambda a: a != "--", args):
         name = arg.partition("=")[0]
-        if any(o.startswith(name) for o in known) and len(name) > len("--j"):
-            yield (
-                f"{name} was given to the job, as it stands after {job.name}; options for presieve"
-                " come before that"
-            )
+        meant = [name] if name in known else sorted(o for o in known if _is_like(name, o))
+        if meant:
+            yield name, meant[0]
+
+
+def _is_like(name: str, option: str) -> bool:
+    """Whether it is the beginning of it, has the same letters, or one more or less."""
+    if len(name) <= len("--j") or not name.startswith("--"):
+        return False
+    short, long = sorted((name, option), key=len)
+    one_left_out = (long[:i] + long[i + 1 :] for i in range(len(long)))
+    return option.startswith(name) or sorted(name) == sorted(option) or short in one_left_out
 
 
 def run(job: Job, args: Sequence[str]) -> None:

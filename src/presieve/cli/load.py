@@ -46,8 +46,8 @@ def python_file(name: str) -> Path:
     if path.is_file():
         return path
     what = "that is a folder; name a Python file" if path.is_dir() else "there is no such file"
-    near = meant(path.name, [p.name for p in _neighbours(path)])
-    raise UsageError(f"{name}: {what}{near}")
+    near = meant(path.stem, [p.stem for p in _neighbours(path)])  # that all end alike says nothing
+    raise UsageError(f"{name}: {what}{near.replace('?', '.py?').replace(' or ', '.py or ')}")
 
 
 def _neighbours(path: Path) -> list[Path]:

@@ -49,9 +49,8 @@ def _option(name: str) -> Any:
     """An option of :mod:`presieve.driver.options`: a text here, which is read there."""
     option = OPTIONS[name]
     default = f"{option.default:g}" if isinstance(option.default, float) else option.default
-    return typer.Option(
-        f"--{name}", metavar=option.metavar, help=option.help, show_default=default or False
-    )
+    help_ = f"{option.help} Default: {default}." if default else option.help
+    return typer.Option(f"--{name}", metavar=option.metavar, help=help_, show_default=False)
 
 
 Policy: TypeAlias = Annotated[str | None, _option("policy")]

@@ -18,7 +18,7 @@ CONTEXT = {"allow_interspersed_args": False}
 
 JobName = Annotated[str, typer.Argument(metavar="JOB.py", show_default=False)]
 JobArgs = Annotated[
-    list[str] | None, typer.Argument(metavar="[ARGS]...", help="Its arguments.", show_default=False)
+    list[str] | None, typer.Argument(metavar="ARGS", help="Its arguments.", show_default=False)
 ]
 
 
@@ -51,7 +51,11 @@ def command(
         if not quiet:
             sys.stdout.flush()
             looked = () if warned.lines and not collector.collected else collector.lines()
-            notes = jobs.misplaced(context, found, args or ())
+            notes = (
+                f"{name} was given to the job, as it stands after {found.name}; options for"
+                " presieve come before that"
+                for name, _ in jobs.misplaced(context, args or ())
+            )
             for line in (*looked, *warned.lines, *notes):
                 print("presieve:", line, file=sys.stderr)
     raise typer.Exit(code)

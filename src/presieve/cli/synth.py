@@ -37,7 +37,7 @@ def command(
     ] = False,
     save: opt.Save = None,
 ) -> None:
-    """Find the strongest pre-filter of a fold that can be proved, and its residual.
+    """Find the strongest pre-filter of a fold that can be proved.
 
     Exits with 0 if something can be pushed and with 1 if nothing can.
     """

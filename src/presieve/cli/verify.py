@@ -80,7 +80,7 @@ def command(
     if json:
         output.as_json(verdict.to_json())
     else:
-        _show(verdict, save)
+        _show(verdict, save, keyed=bool(keys))
     raise typer.Exit(EXIT[verdict.status])
 
 
@@ -94,7 +94,7 @@ def _write(verdict: Verdict, save: Path | None, html: Path | None) -> None:
 STYLES = {"proved": "bold green", "refuted": "bold red", "unknown": "bold yellow"}
 
 
-def _show(verdict: Verdict, save: Path | None) -> None:
+def _show(verdict: Verdict, save: Path | None, *, keyed: bool) -> None:
     output.line(tell.headline(verdict), STYLES[verdict.status])
     output.fields([*_fields(verdict), ("seconds", f"{verdict.seconds:.3f}")])
     found = verdict.counterexample
@@ -102,6 +102,9 @@ def _show(verdict: Verdict, save: Path | None) -> None:
         output.grid(tell.input_grid(found))
         output.grid(tell.result_grid(found))
         output.line(tell.why(found))
+        passed = [name for name in found.differs if any(name in row for row in found.rows)]
+        if passed and not keyed:
+            output.line(f"All rows are one group here; if that is wrong, pass --keys {passed[0]}.")
     if verdict.certificate is not None:
         kept = f"certificate in {save}" if save else "--save CERT.json saves the certificate"
         output.line(f"{kept}; `presieve check` checks it again", "dim")

@@ -48,10 +48,10 @@ def command(
     ] = None,
     json: opt.Json = False,
 ) -> None:
-    """Explain the code of a decline or of an assumption, and what to change. Without CODE, list all
-    codes.
+    """Explain a code of a decline or an assumption, or list all codes.
 
-    Reports and logs show codes in square brackets. You may include the brackets.
+    It also says what to change. Reports and logs show codes in square brackets. You may
+    include the brackets.
     """
     found = {one.code: one for one in (*declines(), *assumptions())}
     if code is None:

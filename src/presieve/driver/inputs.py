@@ -180,7 +180,7 @@ def _returns(fold: object, returns: str | None) -> tuple[SchemaColumn, ...]:
     declared = getattr(fold, "returnType", None)
     if declared is None:
         raise UsageError(
-            f"{name} has unknown output columns; pass returns= with DDL such as 'best double'"
+            f"{name} has unknown output columns; pass them as returns, such as 'best double'"
         )
     text = declared if isinstance(declared, str) else declared.simpleString()
     return parse_returns(text, name)

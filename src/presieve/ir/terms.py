@@ -133,6 +133,9 @@ class Op(Enum):
     TEXT_TRANSLATE = "translate"  # [characters], different ones, by [others] one by one
     TEXT_PART = "part"  # what stands between [separators] at [place], "" where there is none
     TEXT_MATCHES = "matches"  # whether the regular expression [pattern] with [flags] fits at 0
+    TEXT_IS = "is"  # of this [kind]: what Python's method of that name, float() or int() takes
+    TEXT_TO_FLOAT = "text->float"  # as float() reads a text that it takes
+    TEXT_TO_INT = "text->int"  # as int() does
     TEXT_CONCAT = "concat"
     TEXT_OF_INT = "int->text"
     INT_QUOTIENT = "quotient"  # rounded down, by a positive [divisor]

@@ -11,9 +11,8 @@ from types import FrameType
 from typing import TypeAlias
 
 from presieve.errors import Span
-from presieve.report import words
-from presieve.report.grids import Cell, Grid, cut
-from presieve.report.model import ReportData
+from presieve.report import text, words
+from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +24,8 @@ class CollectedReport:
 
     @property
     def says_something(self) -> bool:
-        """Whether there is a boundary, or a function of tables."""
-        return bool(self.data.boundaries or self.data.functions)
+        """Whether there is a boundary, a function of tables, or why the plan was not read."""
+        return bool(self.data.boundaries or self.data.functions or self.data.declined)
 
 
 class ReportCollector:
@@ -65,33 +64,9 @@ class ReportCollector:
         return None
 
     def lines(self) -> Iterator[str]:
-        """A table of all boundaries, and of the functions of tables that read fewer columns; those
-        of which the same is to be said are one row.
-        """
-        rows: dict[tuple[str, str, str], list[float | None]] = {}
-        for row, seconds in self._rows():
-            rows.setdefault(row, []).append(seconds)
-        if not rows:
-            yield "the job ran no filter above a Python function or an aggregate"
-            return
-        body = []
-        for (name, pushed, why), each in rows.items():
-            times = f"{name} ({len(each)} times)" if len(each) > 1 else name
-            spent = [s for s in each if s is not None]
-            cells = (times, pushed, why, f"{sum(spent):.2f}" if spent else "")
-            body.append(tuple(Cell(" ".join(c.split())) for c in cells))
-        head = ("boundary", "pushed", "pre-filter, or why not", "seconds")
-        yield from Grid("", head, tuple(body)).lines()
-
-    def _rows(self) -> Iterator[tuple[tuple[str, str, str], float | None]]:
-        for report in self.collected:
-            for b in report.data.boundaries:
-                yield words.row(b, report.data.changed and b.kind != "none"), b.seconds
-            for function in report.data.functions:
-                if function.pruned:
-                    name = f"{function.operator} {function.function}"
-                    read = words.columns(function).partition(". ")[0]
-                    yield (cut(name), "columns", cut(read)), None
+        """A table of all boundaries; a sentence where there are none."""
+        found = list(text.table(report.data for report in self.collected))
+        yield from found or ["the job ran no filter above a Python function or an aggregate"]
 
 
 def in_folder(folder: Path) -> Callable[[str], str | None]:
@@ -114,25 +89,65 @@ def distinct(collected: Sequence[CollectedReport]) -> Placed:
     """DataFrames with the same boundaries and functions of tables once, with the lines that run
     them.
     """
-    found: dict[tuple[tuple[str, ...], ...], tuple[CollectedReport, list[str]]] = {}
+    found: dict[object, tuple[CollectedReport, list[str]]] = {}
     for report in collected:
         if not report.says_something:
             continue
-        key: tuple[tuple[str, ...], ...] = tuple(
-            (b.operator, b.function, b.kind, b.where, b.prefilter, b.residual)
-            for b in report.data.boundaries
+        data = report.data
+        key = (
+            tuple(_key(b, data.changed) for b in data.boundaries),
+            tuple(map(words.function_line, data.functions)),
+            data.declined,
         )
-        key += tuple((words.function_line(f),) for f in report.data.functions)
         _, places = found.setdefault(key, (report, []))
         if report.at is not None and str(report.at) not in places:
             places.append(str(report.at))
     return list(found.values())
 
 
+def _key(b: BoundaryReport, changed: bool) -> object:
+    """What is the same boundary in another plan. Where nothing is pushed from it, it does not
+    matter what that plan is rewritten for.
+    """
+    pushed = changed and b.kind != "none"
+    codes = tuple(d.code for d in b.declined)
+    return b.operator, b.function, b.span, b.kind, b.where, b.prefilter, b.residual, codes, pushed
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A boundary or a function of tables, the lines that run a DataFrame with it, and whether the
+    first of these is rewritten.
+    """
+
+    what: BoundaryReport | FunctionReport
+    changed: bool
+    places: dict[str, None]
+
+
+def each_once(placed: Placed) -> list[Found]:
+    """The boundaries of all reports, then the functions of tables, each once: a plan that others
+    are made of has the boundaries that these have.
+    """
+    boundaries: dict[object, Found] = {}
+    functions: dict[object, Found] = {}
+    for report, places in placed:
+        data = report.data
+        for b in data.boundaries:
+            known = boundaries.setdefault(_key(b, data.changed), Found(b, data.changed, {}))
+            known.places.update(dict.fromkeys(places))
+        for f in data.functions:
+            known = functions.setdefault(words.function_line(f), Found(f, data.changed, {}))
+            known.places.update(dict.fromkeys(places))
+    return [*boundaries.values(), *functions.values()]
+
+
 def without_boundary(collected: Sequence[CollectedReport]) -> str:
     """A sentence about the DataFrames that have no boundary, empty where all have one."""
+    if not collected:
+        return "No DataFrame ran."
     rest = sum(not report.says_something for report in collected)
-    if collected and not rest:
+    if not rest:
         return ""
     other = "other " if rest < len(collected) else ""
     ran = f"{rest} {other}DataFrame{'s' if rest != 1 else ''} ran"

@@ -3,86 +3,126 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from presieve.report import invariant, words
+from presieve.report.grids import Cell, Grid, cut
 from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 
 WIDTH = 100
 """Columns of text, the labels among them."""
 
 _LABEL = 14
+_ROOM = WIDTH - _LABEL - 2
 _AS_IT_IS = frozenset({"source"})
 """Labels of texts whose lines are not broken."""
+
+_SQL = frozenset({"filter", "pre-filter", "residual"})
+"""Labels of conditions."""
+
+BRIEF = 5
+"""Lines of a boundary in short, without its heading."""
 
 
 def field_text(label: str, text: str) -> str:
     """A name and its text, wrapped with a hanging indent."""
-    hang = " " * (_LABEL + 2)
-    first = f"  {label:<{_LABEL}}"
     lines = text.splitlines() or [""]
     if label in _AS_IT_IS:
-        return first + f"\n{hang}".join(lines)
-    wrapped = [
-        piece
-        for line in lines
-        for piece in textwrap.wrap(
-            line, WIDTH - len(hang), break_long_words=False, break_on_hyphens=False
-        )
-        or [""]
-    ]
-    return first + f"\n{hang}".join(wrapped)
+        return _labelled(label, lines)
+    whole = textwrap.TextWrapper(_ROOM, break_long_words=False, break_on_hyphens=False)
+    return _labelled(label, [piece for line in lines for piece in whole.wrap(line) or [""]])
 
 
-def fields(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
-    """What there is to say about a boundary, as names and texts in reading order."""
+def _labelled(label: str, lines: Iterable[str]) -> str:
+    return f"  {label:<{_LABEL}}" + f"\n{' ' * (_LABEL + 2)}".join(lines)
+
+
+def leading(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str, str]]:
+    """What a person asks first about a boundary, as names and texts: what is filtered where, what
+    that rests on, and why not more. ``changed``: whether the plan is another one.
+    """
     yield "filter", boundary.where
-    if boundary.kind == "none":
-        yield "kind", f"none. {words.KINDS['none']}"
-    else:
+    if boundary.kind != "none":
         yield "pre-filter", boundary.prefilter
         yield "residual", boundary.residual
-        yield "kind", f"{boundary.kind}. {words.KINDS.get(boundary.kind, '')}".strip()
-        for conjunct in boundary.conjuncts:
-            yield "part", str(conjunct)
-        if boundary.strength:
-            yield "strength", words.strength(boundary.strength)
-        if boundary.residual_strength and boundary.kind in words.WITH_RESIDUAL:
-            yield "conjuncts", words.RESIDUAL_STRENGTHS[boundary.residual_strength]
-        if boundary.sentences:
-            yield "invariant", "\n".join([invariant.HEADING, *boundary.sentences])
-        elif boundary.invariant:
-            yield "invariant", boundary.invariant
-        yield "scan filters", words.scan(boundary)
-        for reach in boundary.reaches:
-            if not reach.reached:
-                yield "not to scan", str(reach)
+    remedies = {r.text: str(r) for r in boundary.remedies}
+    for assumption in boundary.assumptions if boundary.kind != "none" else ():
+        told = f"{assumption['text']} [{assumption['code']}]"
+        yield "assuming", "\n".join(filter(None, (told, remedies.get(assumption["text"]))))
+    for declined in boundary.declined:
+        yield "declined", str(declined)
+    if not boundary.declined and (boundary.kind == "none" or not changed):
+        yield "declined", words.no_code(boundary)
+
+
+def fields(boundary: BoundaryReport, changed: bool = True) -> Iterator[tuple[str, str]]:
+    """What there is to say about a boundary, as names and texts in reading order."""
+    yield from leading(boundary, changed)
+    if boundary.declined:
+        yield "more", words.why(d.code for d in boundary.declined)
+    yield "kind", f"{boundary.kind}. {words.KINDS.get(boundary.kind, '')}".strip()
+    if boundary.kind != "none":
+        yield from _proof(boundary)
     if boundary.estimated_selectivity is not None:
         yield "rows kept", words.estimated(boundary.estimated_selectivity)
     if boundary.decision:
         yield "cost", boundary.decision
     if boundary.order:
         yield "row order", str(boundary.order)
-    remedies = {r.text: str(r) for r in boundary.remedies}
-    for assumption in boundary.assumptions:
-        told = f"{assumption['text']} [{assumption['code']}]"
-        yield "assuming", "\n".join(filter(None, (told, remedies.get(assumption["text"]))))
     for known in boundary.discharged:
         yield "known", f"{known['text']} [{known['code']}], {known['by']}"
-    for declined in boundary.declined:
-        yield "declined", str(declined)
-    if boundary.declined:
-        yield "more", words.why(d.code for d in boundary.declined)
     for listing in boundary.listings:
         yield "source", "\n".join([listing.file, *listing.marked_lines()])
     yield "effort", words.effort(boundary)
 
 
-def render_boundary(boundary: BoundaryReport) -> str:
-    """One boundary: a heading line and its indented fields."""
+def _proof(boundary: BoundaryReport) -> Iterator[tuple[str, str]]:
+    """Of what is pushed: the outcome of each conjunct, how strong it is, why it holds, and what
+    the scan makes of it.
+    """
+    for conjunct in boundary.conjuncts:
+        yield "part", str(conjunct)
+    if boundary.strength:
+        yield "strength", words.strength(boundary.strength)
+    if boundary.residual_strength and boundary.kind in words.WITH_RESIDUAL:
+        yield "conjuncts", words.RESIDUAL_STRENGTHS[boundary.residual_strength]
+    if boundary.sentences:
+        yield "invariant", "\n".join([invariant.HEADING, *boundary.sentences])
+    elif boundary.invariant:
+        yield "invariant", boundary.invariant
+    yield "scan filters", words.scan(boundary)
+    for reach in boundary.reaches:
+        if not reach.reached:
+            yield "not to scan", str(reach)
+
+
+def brief_boundary(boundary: BoundaryReport, changed: bool) -> str:
+    """One boundary in short: a heading and at most :data:`BRIEF` lines. Each field is cut to one,
+    but the last one has those that are left.
+    """
+    found: dict[str, list[str]] = {}
+    for label, text in leading(boundary, changed):
+        told = text.partition("\n")[0]
+        found.setdefault(label, []).append(words.short(told) if label in _SQL else told)
+    lines = [_heading(boundary)]
+    for i, (label, texts) in enumerate(found.items(), 1):
+        most = BRIEF - i + 1 if i == len(found) else 1
+        cut_off = textwrap.TextWrapper(
+            _ROOM, max_lines=most, placeholder="...", break_on_hyphens=False
+        )
+        lines.append(_labelled(label, cut_off.wrap("; ".join(texts)) or [""]))
+    return "\n".join(lines)
+
+
+def _heading(boundary: BoundaryReport) -> str:
     where = f" ({boundary.span})" if boundary.span else ""
-    lines = [f"{boundary.operator} {boundary.function}{where}"]
-    lines += [field_text(label, text) for label, text in fields(boundary)]
+    return f"{boundary.operator} {boundary.function}{where}"
+
+
+def render_boundary(boundary: BoundaryReport, changed: bool = True) -> str:
+    """One boundary: a heading line and its indented fields."""
+    lines = [_heading(boundary)]
+    lines += [field_text(label, text) for label, text in fields(boundary, changed)]
     if boundary.trace is not None:
         lines += ["", *str(boundary.trace).splitlines()]
     return "\n".join(lines)
@@ -96,10 +136,42 @@ def render_function(function: FunctionReport) -> str:
     return "\n".join(lines)
 
 
+def table(plans: Iterable[ReportData]) -> Iterator[str]:
+    """The boundaries of several plans, and the functions of tables that read fewer columns, a row
+    each; those of which the same is to be said are one row. Nothing where there are none.
+    """
+    rows: dict[tuple[str, str, str], list[float | None]] = {}
+    for data in plans:
+        for row, seconds in _rows(data):
+            rows.setdefault(row, []).append(seconds)
+    body = []
+    for (name, pushed, why), each in rows.items():
+        times = f"{name} ({len(each)} times)" if len(each) > 1 else name
+        spent = [s for s in each if s is not None]
+        cells = (times, pushed, why, f"{sum(spent):.2f}" if spent else "")
+        body.append(tuple(Cell(" ".join(c.split())) for c in cells))
+    head = ("boundary", "pushed", "pre-filter, or why not", "seconds")
+    if body:
+        yield from Grid("", head, tuple(body)).lines()
+
+
+def _rows(data: ReportData) -> Iterator[tuple[tuple[str, str, str], float | None]]:
+    for b in data.boundaries:
+        yield words.row(b, data.changed and b.kind != "none"), b.seconds
+    for function in data.functions:
+        if function.pruned:
+            name = f"{function.operator} {function.function}"
+            read = words.columns(function).partition(". ")[0]
+            yield (cut(name), "columns", cut(read)), None
+
+
 def render(data: ReportData) -> str:
     """The whole report."""
     head = [words.summary(data)]
+    if len(data.boundaries) > 1:
+        head.append("\n".join(table([data])))
     if data.measured:
         head.append(field_text("measured", words.measured(data.measured)))
     functions = map(render_function, data.functions)
-    return "\n\n".join([*head, *map(render_boundary, data.boundaries), *functions])
+    boundaries = (render_boundary(b, data.changed) for b in data.boundaries)
+    return "\n\n".join([*head, *boundaries, *functions])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import TypeAlias
@@ -171,14 +172,11 @@ def about(share: float) -> str:
 
 
 def _unmoved(b: BoundaryReport) -> MarkedText:
-    if b.kind != "none":
-        why = "the proven pre-filter is there already"
-    elif b.declined:
+    why = no_code(b)
+    if b.kind == "none" and b.declined:
         first = b.declined[0]
         place = f" ({first.span})" if first.span else ""
         why = f"{first.reason.rstrip('.')}{place}"
-    else:
-        why = "every row may affect the filter above it"
     return (("Nothing is pushed below ", False), (b.function, True), (f": {why}.", False))
 
 
@@ -195,8 +193,16 @@ def line(boundary: BoundaryReport, changed: bool) -> str:
             f" {boundary.residual}; assuming {listed or 'nothing'}{told}"
         )
     declined = boundary.declined if boundary.kind == "none" else ()
-    reasons = "; ".join(map(str, declined)) or _no_code(boundary)
+    reasons = "; ".join(map(str, declined)) or no_code(boundary)
     return f"{name} left as it is: {reasons}"
+
+
+def short(sql: str) -> str:
+    """A condition, with its long texts cut, so that more of it is seen."""
+    return _LONG_TEXT.sub(r"\1...'", sql)
+
+
+_LONG_TEXT = re.compile(r"('(?:[^']){12})[^']{8,}'")
 
 
 def row(boundary: BoundaryReport, changed: bool) -> tuple[str, str, str]:
@@ -207,11 +213,11 @@ def row(boundary: BoundaryReport, changed: bool) -> tuple[str, str, str]:
     if changed:
         codes = dict.fromkeys(f"[{a['code']}]" for a in boundary.assumptions)
         assuming = f", assuming {' '.join(codes)}" if codes else ""
-        return name, boundary.kind, cut(boundary.prefilter) + assuming
+        return name, boundary.kind, cut(short(boundary.prefilter)) + assuming
     if boundary.kind == "none" and boundary.declined:
         first = boundary.declined[0]
         return name, "no", cut(f"[{first.code}] {first.reason}", _REASON)
-    return name, "no", _no_code(boundary)
+    return name, "no", no_code(boundary)
 
 
 _REASON = 80
@@ -222,11 +228,11 @@ def _name(boundary: BoundaryReport) -> str:
     return f"{boundary.operator} {boundary.function}".strip()
 
 
-def _no_code(boundary: BoundaryReport) -> str:
+def no_code(boundary: BoundaryReport) -> str:
     """Why nothing was pushed where nothing was declined."""
     if boundary.kind != "none":
         return "the proven pre-filter is there already"
-    return "no row can be dropped below it"
+    return "no pre-filter was found"
 
 
 def why(codes: Iterable[str]) -> str:

@@ -82,6 +82,23 @@ def compiled(pattern: str, flags: int) -> re.Pattern[str]:
     return re.compile(pattern, flags)
 
 
+def _read(cls: type[float] | type[int], text: str) -> float | int:
+    try:
+        return cls(text)
+    except ValueError:
+        raise Undefined(f"{cls.__name__}() of a text that it does not take") from None
+
+
+def _is(text: str, kind: str) -> bool:
+    if kind not in ("float", "int"):
+        return bool(getattr(text, kind)())
+    try:
+        _read(float if kind == "float" else int, text)
+    except Undefined:
+        return False
+    return True
+
+
 def _translate(text: str, characters: str, others: str) -> str:
     return text.translate(str.maketrans(characters, others))
 
@@ -105,6 +122,9 @@ FUNCTIONS: dict[Op, Callable[..., Any]] = {
     Op.TEXT_TRANSLATE: _translate,
     Op.TEXT_PART: _part,
     Op.TEXT_MATCHES: lambda text, pattern, flags: bool(compiled(pattern, flags).match(text)),
+    Op.TEXT_IS: _is,
+    Op.TEXT_TO_FLOAT: lambda text: _read(float, text),
+    Op.TEXT_TO_INT: lambda text: _read(int, text),
     Op.TEXT_CONCAT: lambda a, b: a + b,
     Op.TEXT_OF_INT: str,
     Op.INT_QUOTIENT: lambda number, divisor: number // divisor,

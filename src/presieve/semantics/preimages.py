@@ -112,7 +112,19 @@ def consequence(computed: Term) -> Term | None:
             if len(inside) > len(first):
                 found.append(app(Op.TEXT_CONTAINS, text, string_lit(inside)))
             return sql_conjunction(found) if found else None
+        case App(Op.TEXT_IS, (text, Lit(_, str() as kind))):
+            least = LEAST.get(kind)
+            return (
+                app(Op.SQL_GT, text, string_lit(""))
+                if least is None
+                else app(Op.SQL_GE, text, string_lit(least))
+            )
     return None
+
+
+LEAST = {"isdigit": "0", "isdecimal": "0", "isnumeric": "0", "isalnum": "0", "isalpha": "A"}
+LEAST |= {"isspace": "\t", "float": "\t", "int": "\t"}
+"""The least character that texts of a kind begin with. None of any kind is empty."""
 
 
 EXTENTS: dict[Op, tuple[int, int]] = {

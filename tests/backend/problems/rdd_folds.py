@@ -124,3 +124,33 @@ class Total:
 
     def merge(self, a: int, b: int) -> int:
         return a + b
+
+
+class TwoInPlace:
+    """The two highest scores, in a list that is changed in place and returned."""
+
+    def zero(self) -> list[Any]:
+        return [None, None]
+
+    def reduce(self, acc: list[Any], row: Any) -> list[Any]:
+        if row.score is None:
+            return acc
+        if acc[0] is None or row.score > acc[0]:
+            acc[1] = acc[0]
+            acc[0] = row.score
+        elif acc[1] is None or row.score > acc[1]:
+            acc[1] = row.score
+        return acc
+
+    def merge(self, a: list[Any], b: list[Any]) -> list[Any]:
+        for score in tuple(b):
+            if score is not None:
+                if a[0] is None or score > a[0]:
+                    a[1] = a[0]
+                    a[0] = score
+                elif a[1] is None or score > a[1]:
+                    a[1] = score
+        return a
+
+    def finish(self, acc: list[Any]) -> list[Any]:
+        return list(acc)

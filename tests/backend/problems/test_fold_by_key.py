@@ -19,6 +19,7 @@ from tests.backend.problems.rdd_folds import (
     Sum,
     Total,
     TwoHighest,
+    TwoInPlace,
 )
 from tests.support.spark_version import is_before
 
@@ -57,6 +58,7 @@ def below(aggregator: object, where: str, returns: tuple[SchemaColumn, ...]) -> 
         (Highest(), "best > 90", BEST, "score > 90.0D", "true"),
         (Highest(), "best > 90 AND team <> 'x'", BEST, "team <> 'x' AND score > 90.0D", "true"),
         (TwoHighest(), "second > 90", TOP, "score > 90.0D", "second IS NOT NULL"),
+        (TwoInPlace(), "second > 90", TOP, "score > 90.0D", "second IS NOT NULL"),
         (HowMany(), "n > 0 OR high", MANY, "score >= 90.0D OR v > 90", "true"),
         (Total(), "s > 0", (SchemaColumn("s", "bigint"),), "v > 90", "true"),
     ],
@@ -230,6 +232,7 @@ def both_ways(df: DataFrame, aggregator: Any, where: str, returns: str) -> list[
         (Highest, "best > 90", "best double"),
         (TwoHighest, "second > 92 AND team <> 'b'", "first double, second double"),
         (HowMany(90.0), "n > 0 OR high", "n bigint, high boolean"),
+        (TwoInPlace, "second > 92 AND team <> 'b'", "first double, second double"),
         (FirstOfMerged, "best > 90 AND team IN ('a', 'b')", "best double"),
     ],
 )

@@ -11,11 +11,12 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.backend.problems import rdd_folds
 from tests.support import aggregators
 from tests.support.aggregators import Best, CountAtLeast, Latest, Mean
 from tests.support.games.tables import Tables
 from tests.support.pickling import pickled_by_value
-from tests.support.running import code, is_connect, rewritten, safe, untouched
+from tests.support.running import code, counted, is_connect, rewritten, safe, untouched
 
 import presieve
 from presieve.driver.optimize import explain
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 STREAMED = pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
 
 
-by_value_too = pickled_by_value(aggregators)
+by_value_too = pickled_by_value(aggregators, rdd_folds)
 
 
 def best_of(df: DataFrame, streamed: bool = False) -> DataFrame:
@@ -295,6 +296,24 @@ def test_fields_of_a_struct(tables: Tables) -> None:
         boundary = rewritten(df)
         assert (boundary.kind, boundary.prefilter) == ("partial", "score >= 90.0D")
         assert any("GreaterThanOrEqual(score,90.0)" in p for p in boundary.pushed_to_scan)
+
+
+def test_a_list_that_is_changed_in_place(tables: Tables) -> None:
+    fold = group_fold(rdd_folds.TwoInPlace, TOP_TWO)
+    pairs = tables.strange.groupBy("team").agg(fold("score").alias("top"))
+    boundary = rewritten(pairs.filter("top.first >= 90 AND top.second >= 90"))
+    assert (boundary.kind, boundary.prefilter) == ("partial", "score >= 90.0D")
+    wrong = tables.strange.filter("score > 95").groupBy("team").agg(fold("score").alias("top"))
+    where = "top.first >= 90 AND top.second >= 90"
+    assert counted(wrong.filter(where)) != counted(pairs.filter(where))
+    found = presieve.verify(
+        rdd_folds.TwoInPlace,
+        "first >= 90 AND second >= 90",
+        schema="score double",
+        returns=TOP_TWO,
+        prefilter="score > 95",
+    )
+    assert found.certificate is None
 
 
 def test_fields_that_nobody_reads(tables: Tables) -> None:

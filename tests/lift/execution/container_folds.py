@@ -303,3 +303,50 @@ def last_items(s: pd.Series, n: pd.Series) -> str:
         last[1] = last[0]
         last[0] = x
     return last[1]
+
+
+class ListOut:
+    """The list that is changed is what is returned."""
+
+    def zero(self):
+        return [0, None]
+
+    def reduce(self, acc, row):
+        acc[0] += 1
+        if row["n"] is not None and (acc[1] is None or row["n"] > acc[1]):
+            acc[1] = row["n"]
+        return acc
+
+
+class TupleOfLists:
+    """A new tuple holds the same lists."""
+
+    def zero(self):
+        return ([0], [0])
+
+    def reduce(self, acc, row):
+        both = tuple(acc)
+        both[0][0] += 1
+        if row["n"] == 1:
+            acc[1][0] += 1
+        return both
+
+    def finish(self, acc):
+        return [acc[0][0], acc[1][0]]
+
+
+class TupleBefore:
+    """A tuple does not see what its list becomes."""
+
+    def zero(self):
+        return [0, 0]
+
+    def reduce(self, acc, row):
+        before = tuple(acc)
+        acc[0] += 2
+        after = list(before)
+        after[1] -= 1
+        return [before[0] + 1, acc[0] + after[1]]
+
+    def finish(self, acc):
+        return tuple(acc)

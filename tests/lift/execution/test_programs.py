@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from tests.lift.execution.container_programs import ContainerPrograms
 from tests.lift.execution.list_programs import ListPrograms
+from tests.lift.execution.try_programs import OPERATIONS, operations, sources
 from tests.support.lifting import assumed, interpreted, request, run_class, run_frame
 from tests.support.random_folds import COLUMNS, Programs
 
 from presieve.ir.text import parse_fold, print_fold
 from presieve.ir.wellformed import check_fold
 from presieve.lift import FrameFunction, Lifted, Request, RowClass, lift
+from presieve.lift.execution import tries
 from presieve.semantics.interpret import Raised
 from presieve.semantics.values import INT_RANGES, Value, same
 
@@ -113,6 +115,23 @@ def test_random_programs_with_lists(
     write = source.program if isinstance(form, RowClass) else source.function
     made = [write(f"F{i}") for i in range(PROGRAMS // 2)]
     assert check_sources(made, seed, form, tmp_path, 10) > PROGRAMS // 8
+
+
+@pytest.mark.parametrize("seed", [3, 14, 92])
+@pytest.mark.parametrize("form", [RowClass(), FrameFunction()], ids=["class", "function"])
+def test_random_programs_with_try(
+    seed: int, form: RowClass | FrameFunction, tmp_path: Path
+) -> None:
+    """Whichever error comes first."""
+    made = sources(seed, PROGRAMS, classes=isinstance(form, RowClass))
+    assert check_sources(made, seed, form, tmp_path, 10) > PROGRAMS // 8
+
+
+def test_the_class_of_every_error(tmp_path: Path) -> None:
+    made = operations()
+    assert check_sources(made, 7, RowClass(), tmp_path, 60) == len(made)
+    assert all(any(f.rpartition(".")[2] in o for o in OPERATIONS) for f in tries.FUNCTIONS)
+    assert all(f".{name}(" in " ".join(OPERATIONS) for name in tries.METHODS - {"date"})
 
 
 def check_sources(

@@ -25,7 +25,7 @@ CALLED = {"source", "names", "frame", "depth", "outer"}
 SHARED = {"columns", "interpreter", "state"}
 
 GOES_BACK = {
-    State: {"ranges", "stage", "raises", "objects", "fields", "named", "keys"},
+    State: {"ranges", "stage", "raises", "tries", "objects", "fields", "named", "keys"},
     Frame: {"exits", "loops", "here"},
     Recorded: {"read", "assumptions", "calls"},
     Nulls: {"types", "met", "asked"},

@@ -48,7 +48,6 @@ ENTRIES = [
         "double",
         "c > 100",
         pools={"text": [None, "", "1,234.5", "99", "x", "1e3"]},
-        missed=causes.EXCEPT,
     ),
     RowEntry(
         scalars.event_kind,

@@ -14,7 +14,7 @@ from functools import wraps
 from importlib import import_module
 from typing import Any, TypeAlias
 
-from presieve.backend.session.hooks import Instead
+from presieve.backend.session.hooks import ACTIONS, Instead
 from presieve.errors import UsageError
 
 Skipped: TypeAlias = Callable[[str], None]
@@ -52,6 +52,7 @@ _RUN = (
 """How statements begin that only read, or change nothing but the session."""
 _TEMPORARY = re.compile(r"CREATE\s+(OR\s+REPLACE\s+)?(GLOBAL\s+)?(TEMP|TEMPORARY)\s", re.I)
 _INSERTS = re.compile(r"\bINSERT\s+(INTO|OVERWRITE)\b", re.I)
+_CACHES = re.compile(r"^\s*CACHE\s+TABLE\b", re.I)
 _LEADING = re.compile(r"(\s|--[^\n]*(\n|$)|/\*.*?\*/|\()*", re.S)
 
 
@@ -64,9 +65,10 @@ def is_run(statement: str) -> bool:
     return first is not None and first[0].upper() in _RUN and not _INSERTS.search(text)
 
 
-def install(skipped: Skipped) -> dict[str, Instead]:
+def install(skipped: Skipped, *, plan_only: bool = False) -> dict[str, Instead]:
     """Make this process a dry one, for good. Gives the members of DataFrames to be replaced, as
-    :meth:`presieve.backend.session.hooks.Hooks.install` takes them.
+    :meth:`presieve.backend.session.hooks.Hooks.install` takes them. ``plan_only``: what reads
+    gets no rows.
     """
     written: dict[str, Any] = {}
     for module, owners in _WRITERS.items():
@@ -80,18 +82,25 @@ def install(skipped: Skipped) -> dict[str, Instead]:
     for module, owner in _STREAMS.items():
         _refuse(module, owner)
     for module in _SESSIONS:
-        _read_only(module, skipped)
+        _read_only(module, skipped, lazily=plan_only)
 
     def nothing(before: Any, *_: Any, **__: Any) -> None:
         skipped(before.__name__)
 
+    reads: tuple[str, ...] = (*ACTIONS, "rdd") if plan_only else ()
     return {
+        **dict.fromkeys(reads, _without_rows),
         "checkpoint": lambda _, df, *__, **___: df.localCheckpoint(),
         "localCheckpoint": lambda before, df, *_, **__: before(df, eager=False),
         "show": lambda *_, **__: None,
         "foreach": nothing,
         "foreachPartition": nothing,
     }
+
+
+def _without_rows(before: Any, df: Any, *args: Any, **kwargs: Any) -> Any:
+    """The same of no rows: Spark then reads nothing, and the types are those of the answer."""
+    return before(df.limit(0), *args, **kwargs)
 
 
 def _owner(module: str, name: str) -> Any:
@@ -153,7 +162,7 @@ def _refuse(module: str, name: str) -> None:
             setattr(owner, method, call)
 
 
-def _read_only(module: str, skipped: Skipped) -> None:
+def _read_only(module: str, skipped: Skipped, *, lazily: bool) -> None:
     owner = _owner(module, "SparkSession")
     if owner is None:
         return
@@ -162,7 +171,8 @@ def _read_only(module: str, skipped: Skipped) -> None:
     @wraps(before)
     def sql(self: Any, sqlQuery: str, *args: Any, **kwargs: Any) -> Any:  # noqa: N803
         if is_run(sqlQuery):
-            return before(self, sqlQuery, *args, **kwargs)
+            text = _CACHES.sub("CACHE LAZY TABLE", sqlQuery) if lazily else sqlQuery
+            return before(self, text, *args, **kwargs)
         skipped(" ".join(sqlQuery.split())[:80])
         return self.range(0).drop("id")  # what Spark gives for a statement without a result
 

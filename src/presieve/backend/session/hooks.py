@@ -43,8 +43,8 @@ Through: TypeAlias = Callable[[Any], AbstractContextManager[Any]]
 """From the DataFrame that a member is asked of to the one that answers, for as long as it does."""
 
 Instead: TypeAlias = Callable[..., Any]
-"""What is called in place of a method: with the method, the DataFrame that would answer and the
-method's arguments.
+"""What is called in place of a member: with what was there, the DataFrame that would answer and the
+arguments of a method.
 """
 
 
@@ -104,7 +104,7 @@ class Hooks:
         self._hooked: list[_Hooked] = []
 
     def install(self, owner: type, instead: dict[str, Instead] | None = None) -> None:
-        """Hook a class, unless it is. ``instead`` are methods that are not to run as they would."""
+        """Hook a class, unless it is. ``instead`` are members that are not to run as they would."""
         if any(h.owner is owner for h in self._hooked):
             return
         for name in MEMBERS:
@@ -127,10 +127,10 @@ class Hooks:
 
 def _replacement(before: Any, name: str, through: Through, instead: Instead | None) -> object:
     if isinstance(before, property):
-        return property(_method(before.fget, through, None), doc=before.__doc__)
+        return property(_method(before.fget, through, instead), doc=before.__doc__)
     if isinstance(before, cached_property):
         # It keeps its value in the object, as the one before: ``df.rdd is df.rdd``.
-        kept: cached_property[object] = cached_property(_method(before.func, through, None))
+        kept: cached_property[object] = cached_property(_method(before.func, through, instead))
         kept.__set_name__(ClassicDataFrame, name)
         return kept
     return _method(before, through, instead)

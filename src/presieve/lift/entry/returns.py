@@ -45,6 +45,7 @@ from presieve.lift.values.symbolic import (
     BitsV,
     CellV,
     DictV,
+    ListV,
     MapV,
     NoneV,
     NullableV,
@@ -67,9 +68,9 @@ from presieve.semantics.values import INT_RANGES
 class Returns:
     """The declared output columns, and in which of the three ways a row of them is written.
 
-    ``table``: a one-row table; else one scalar, or with ``rows`` also a tuple or dict. ``row``: it
-    is the value of a scalar UDF (:mod:`presieve.lift.entry.row_value`). ``arrow``: it goes to Spark
-    as pyarrow has it (:mod:`presieve.lift.models.pyarrow.results`).
+    ``table``: a one-row table; else one scalar, or with ``rows`` also a tuple, list or dict.
+    ``row``: it is the value of a scalar UDF (:mod:`presieve.lift.entry.row_value`). ``arrow``: it
+    goes to Spark as pyarrow has it (:mod:`presieve.lift.models.pyarrow.results`).
     """
 
     columns: tuple[SchemaColumn, ...]
@@ -131,7 +132,7 @@ def _cells(m: Machine, value: Value, returns: Returns, node: ast.AST) -> tuple[V
             return _by_name(m, found, items, names, node)
         case MapV(found, items, present) if returns.rows and all(p == TRUE for p in present):
             return _by_name(m, found, items, names, node)
-        case TupleV(items) if returns.rows and len(names) > 1:
+        case TupleV(items) | ListV(items) if returns.rows and len(names) > 1:
             return _by_name(m, None, items, names, node)
         case Scalar() | BitsV() | NullableV() | NoneV() if not returns.table and len(names) == 1:
             return (value,)

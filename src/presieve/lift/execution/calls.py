@@ -9,7 +9,14 @@ from __future__ import annotations
 import ast
 
 from presieve.errors import DeclineSignal
-from presieve.lift.execution import comprehensions, heap, identity, inlining, opaque_calls
+from presieve.lift.execution import (
+    comprehensions,
+    heap,
+    identity,
+    inlining,
+    opaque_calls,
+    tries,
+)
 from presieve.lift.execution.stage import Stage
 from presieve.lift.execution.state import Call, Flow, Machine
 from presieve.lift.forms import Pure
@@ -68,6 +75,7 @@ def call(m: Machine, node: ast.Call, flow: Flow) -> Value:
         with opaque_calls.advised(m, function):
             return inlining.call(m, flow, function, node)
     if records.kind_of(function.target):
+        tries.check_call(m, ast.unparse(node.func), node)
         return records.construct(_evaluated(m, flow, "", node), function.target)
     path = registry.path_of(function)
     if path is None:
@@ -82,6 +90,7 @@ def _evaluated(m: Machine, flow: Flow, name: str, node: ast.Call) -> Call:
 
 def _known(m: Machine, flow: Flow, path: str, node: ast.Call) -> Value:
     """A call of a function in the table."""
+    tries.check_call(m, path, node)
     name, found = path.rpartition(".")[2], None
     if path in registry.SYNTAX:
         found = registry.SYNTAX[path].model(Call(m, flow, name, (), {}, node))
@@ -165,6 +174,7 @@ def _asked(
 ) -> Value | None:
     """What a model says of a call, whose arguments are evaluated where there is none, too."""
     assert isinstance(node.func, ast.Attribute)
+    tries.check_call(m, node.func.attr, node, flow.opened(owner))
     call = Call(m, flow, node.func.attr, (), {}, node)
     if entry is not None and entry.unevaluated:
         return entry.ask(call, owner)
@@ -189,6 +199,7 @@ def change(m: Machine, flow: Flow, node: ast.Call) -> None:
     owner, name = m.evaluate(node.func.value, flow), node.func.attr
     if _own_method(m, flow, owner, node) is not None:
         return
+    tries.check_call(m, f".{name}", node)
     entry = registry.method_of(flow.opened(owner), name)
     if entry is not None and not entry.statement:
         if _asked(m, flow, owner, entry, node) is not None:

@@ -94,7 +94,7 @@ def contains(m: Machine, value: Value, key: Value, node: ast.AST) -> Term:
 def item(m: Machine, flow: Flow, value: Value, key: Value, node: ast.AST) -> Value:
     """``value[key]`` for a dict from outside: KeyError where there is no such key."""
     found = _hits(m, value, key, node)
-    m.fail(flow, negate(flow.decided(or_(*(hit for hit, _ in found)))))
+    m.fail(flow, negate(flow.decided(or_(*(hit for hit, _ in found)))), KeyError)
     if not found:
         raise m.decline("always-raises", "the dict has no such key", node)
     return _chosen(found[:-1], found[-1][1])

@@ -16,6 +16,7 @@ from presieve.lift.execution import (
     heap,
     identity,
     inlining,
+    tries,
 )
 from presieve.lift.execution.state import Comparison, Flow, Machine, Operation
 from presieve.lift.models.builtins import calendar, dicts, lists, records, sets, strings
@@ -53,6 +54,7 @@ def evaluate(m: Machine, node: ast.expr, flow: Flow) -> Value:
     """The value of an expression on this path. Errors go to the machine, see ``Machine.fail``."""
     with m.at(node):
         value = m.force(_evaluate(m, node, flow), flow)
+        tries.check_value(m, node, value)
         made = isinstance(node, ast.BinOp | ast.Compare | ast.UnaryOp)
         return identity.fresh(m, value) if made else value
 
@@ -355,7 +357,7 @@ def item_at(m: Machine, flow: Flow, owner: Value, key: Value, node: ast.expr) ->
 def item_of(m: Machine, flow: Flow, value: Value, key: Value, node: ast.expr) -> Value:
     """``value[key]`` for what is no reference."""
     if isinstance(value, OptTupleV):
-        m.fail(flow, negate(value.present))
+        m.fail(flow, negate(value.present), TypeError)
         value = TupleV(value.items)
     value = captured.items_of(m, value) or value
     if captured.is_dict(value):

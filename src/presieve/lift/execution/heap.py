@@ -227,7 +227,7 @@ def contains(m: Machine, found: DictV | MapV, key: Value, node: ast.AST) -> Term
 def item(m: Machine, flow: Flow, found: DictV | MapV, key: Value, node: ast.AST) -> Value:
     """``found[key]``: KeyError where the dict has no such key."""
     whole = as_map(found)
-    m.fail(flow, negate(flow.decided(contains(m, found, key, node))))
+    m.fail(flow, negate(flow.decided(contains(m, found, key, node))), KeyError)
     hits = zip(_hits(m, whole, key, node), whole.items, strict=True)
     possible = [(h, i) for h, i in hits if h != FALSE]
     if not possible and m.state.keys:  # on this path only

@@ -142,18 +142,31 @@ class Interpreter(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """Python raises where the condition holds. ``error`` is the class of what it raises, where that
+    is known for sure; ``path`` is where control stands then, inside of ``try``.
+    """
+
+    condition: Term
+    error: type[BaseException] | None = None
+    path: Flow | None = None
+
+
 @dataclass(slots=True)
 class State(Restorable):
     """What statements leave behind besides their path: one for a function and all that it calls.
 
-    ``raises`` are the conditions under which Python raises, in order of evaluation: an earlier one
-    shields later ones, whose terms may have no value there.
+    ``raises`` says when Python raises, in order of evaluation: an earlier condition shields later
+    ones, whose terms may have no value there.
     """
 
     ranges: Ranges
     """Bounds of the columns, and of the fields once they are known."""
     stage: Stage = Stage.BEFORE
-    raises: tuple[Term, ...] = ()
+    raises: tuple[Raised, ...] = ()
+    tries: tuple[Frame, ...] = ()
+    """Those whose ``try`` is executed, from the outermost."""
     objects: int = 1
     """The last number of an object; the table that Spark passes is the first one."""
     fields: tuple[Field, ...] = ()
@@ -219,7 +232,8 @@ class Machine:
 
     def begin(self, stage: Stage, *raises: Term) -> None:
         """A part of the fold starts, with no way out yet. ``raises``: what has raised before."""
-        self.state.stage, self.state.raises, self.frame.exits = stage, raises, ()
+        self.state.stage, self.frame.exits = stage, ()
+        self.state.raises = tuple(Raised(r) for r in raises)
 
     @property
     def ranges(self) -> Ranges:
@@ -263,18 +277,33 @@ class Machine:
             place = self.source.span(node)
             raise DeclineSignal(declined.code, declined.reason, place) from signal
 
-    def fail(self, flow: Flow, cause: Term) -> None:
-        """Python raises on this path where ``cause`` holds."""
+    def fail(self, flow: Flow, cause: Term, error: type[BaseException] | None = None) -> None:
+        """Python raises on this path where ``cause`` holds: an ``error`` of exactly this class,
+        and there only, where one is given.
+        """
         cause = flow.decided(cause)
         if cause == FALSE:
             return
-        self.state.raises += (and_(*flow.conds, cause),)
+        condition = and_(*flow.conds, cause)
+        self.state.raises += (Raised(condition, error, self._caught(flow, cause)),)
         flow.learn(negate(cause))
         flow.ended = flow.ended or cause == TRUE
 
+    def _caught(self, flow: Flow, cause: Term) -> Flow | None:
+        """The path with which a handler goes on: its variables are those of the function whose
+        ``try`` it is.
+        """
+        if not self.state.tries:
+            return None
+        here = self.state.tries[-1].here
+        assert here is not None
+        path = flow.branch(cause)
+        path.env = dict(here.env)
+        return path
+
     def raised(self) -> Term:
         """The condition under which what was executed so far raises."""
-        return or_(*self.state.raises)
+        return or_(*(r.condition for r in self.state.raises))
 
     def reduction_name(self, wanted: str, key: object) -> str:
         """A name for the field of a reduction: the same one for the same key."""
@@ -319,8 +348,14 @@ class Machine:
                 return NONE if absent == TRUE else value
         return value
 
-    def scalar(self, flow: Flow, value: Value, node: ast.AST) -> Scalar:
-        """The value as a scalar that is not None: TypeError in Python where it is None.
+    def scalar(
+        self,
+        flow: Flow,
+        value: Value,
+        node: ast.AST,
+        error: type[BaseException] | None = TypeError,
+    ) -> Scalar:
+        """The value as a scalar that is not None: an ``error`` in Python where it is None.
 
         Declines ``unsupported-operation`` for everything that is no scalar.
         """
@@ -336,7 +371,7 @@ class Machine:
             reason = f"{value.name}, a {kind}, is not a plain number, string or date"
             raise self.decline("unsupported-constant", reason, node)
         if isinstance(value, NoneV):
-            self.fail(flow, TRUE)
+            self.fail(flow, TRUE, error)
             return Scalar(int_lit(0))
         if isinstance(value, BitsV):
             return as_number(value)
@@ -348,7 +383,7 @@ class Machine:
         if not isinstance(value, Scalar):
             reason = f"not supported on {describe(flow.opened(value))}"
             raise self.decline("unsupported-operation", reason, node)
-        self.fail(flow, is_none(value.term))
+        self.fail(flow, is_none(value.term), error)
         return replace(value, term=get(value.term))
 
 

@@ -15,6 +15,7 @@ from presieve.lift.execution import (
     dynamic_keys,
     growing_lists,
     matching,
+    tries,
     unrolling,
 )
 from presieve.lift.execution.dynamic_keys import OpenKeySignal
@@ -34,7 +35,7 @@ from presieve.lift.execution.state import (
 from presieve.lift.models.builtins import lists, records
 from presieve.lift.models.pandas import assign
 from presieve.lift.python.names import MODULES, constant, module, names_of
-from presieve.lift.python.shipped import checked_class
+from presieve.lift.python.shipped import is_plain_error
 from presieve.lift.python.source import Source
 from presieve.lift.values.columns import Columns
 from presieve.lift.values.ranges import column_ranges
@@ -84,6 +85,7 @@ def execute(m: Machine, body: list[ast.stmt], flow: Flow) -> None:
 
 
 def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
+    tries.check_statement(m, node)
     match node:
         case ast.Pass() | ast.Expr(ast.Constant()):
             return
@@ -118,13 +120,10 @@ def _execute(m: Machine, node: ast.stmt, flow: Flow) -> None:
             for target in targets:
                 if not lists.delete(m, flow, target):
                     raise m.decline("mutation", "del changes an object or a variable", target)
-        case ast.Raise(error, cause):
-            _check_error(m, error, flow, node)
-            _check_error(m, cause, flow, node)
-            m.fail(flow, TRUE)
-        case ast.Assert(test, _):
-            holds = condition(m, test, flow)
-            m.fail(flow, negate(holds))
+        case ast.Raise() | ast.Assert():
+            _raise(m, node, flow)
+        case ast.Try():
+            tries.execute_try(m, node, flow)
         case ast.Import() | ast.ImportFrom():
             _import(m, node, flow)
         case ast.Expr(ast.Call(ast.Attribute(_, name), _, []) as value) if name in CHANGING:
@@ -183,9 +182,6 @@ def _unsupported(m: Machine, node: ast.stmt) -> None:
         case ast.While() | ast.AsyncFor():
             reason = "how often while runs is not known: loop over the rows, or over constants"
             raise m.decline("nested-loop", reason, node)
-        case ast.Try():
-            reason = "which error is caught is not modelled: test for the problem with if"
-            raise m.decline("unsupported-statement", f"try and except: {reason}", node)
         case ast.FunctionDef():
             reason = f"{node.name} is defined inside: define it outside the function"
             raise m.decline("unsupported-statement", reason, node)
@@ -315,38 +311,58 @@ def _unpack(m: Machine, value: Value, flow: Flow, node: ast.expr) -> tuple[Value
         case found if (outer := captured.items_of(m, found)) is not None:
             return outer.items
         case OptTupleV(present, items):
-            m.fail(flow, negate(present))
+            m.fail(flow, negate(present), TypeError)
             return items
         case RowV(columns, _, _, True, shift):
             return (*(IndexV() for _ in range(shift)), *(ColumnV(c) for c in columns))
     raise m.decline("unsupported-operation", f"unpacking {describe(flow.opened(value))}", node)
 
 
-def _check_error(m: Machine, error: ast.expr | None, flow: Flow, node: ast.stmt) -> None:
-    """What is raised must be a builtin exception with harmless arguments: nothing else happens."""
+def _raise(m: Machine, node: ast.Raise | ast.Assert, flow: Flow) -> None:
+    """An error that is raised on purpose. A message that is made may raise another one."""
+    if isinstance(node, ast.Assert):
+        holds = condition(m, node.test, flow)
+        plain = isinstance(node.msg, ast.Constant | None)
+        m.fail(flow, negate(holds), AssertionError if plain else None)
+        return
+    raised = _check_error(m, node.exc, flow, node)
+    _check_error(m, node.cause, flow, node)
+    plain = isinstance(node.cause, ast.Constant | None)
+    m.fail(flow, TRUE, raised if plain else None)
+
+
+def _check_error(
+    m: Machine, error: ast.expr | None, flow: Flow, node: ast.stmt
+) -> type[BaseException] | None:
+    """What is raised must be a builtin exception with harmless arguments: nothing else happens.
+    Gives its class, unless a message is made that may raise another one.
+    """
+    args: list[ast.expr] = []
     match error:
         case None | ast.Constant(None):
-            return
+            return None
         case ast.Call(ast.Name(name), args, []) if all(_harmless(a) for a in args):
             pass
         case ast.Name(name):
             pass
         case _:
             raise m.decline("unsupported-statement", "raising something other than an error", node)
-    known = m.names.resolve(name) if name not in flow.env else None
-    if not isinstance(known, Known) or not _is_plain_error(known.target):
+    found = m.names.resolve(name) if name not in flow.env else None
+    if not isinstance(found, Known) or not is_plain_error(found.target):
         reason = f"raising {name}: only builtin errors, and plain subclasses of them"
         raise m.decline("unsupported-statement", reason, node)
+    assert isinstance(found.target, type)
+    return found.target if _is_made(found.target, args) else None
 
 
-def _is_plain_error(cls: object) -> bool:
-    """Whether it is a class of errors, and making one does nothing of its own."""
-    if type(cls) is not type or not issubclass(cls, BaseException):
+def _is_made(cls: type, args: list[ast.expr]) -> bool:
+    """Whether an error of exactly this class is made: ``OSError(2, "")`` is one of a subclass, and
+    ``UnicodeError`` has some that want more arguments.
+    """
+    try:
+        return type(cls(*(ast.literal_eval(a) for a in args))) is cls
+    except (TypeError, ValueError):
         return False
-    own = [c for c in checked_class(cls).__mro__ if c.__module__ != "builtins"]
-    if any(c.__module__.partition(".")[0] == "pyspark" for c in own):
-        return False  # some of them say something to Spark
-    return not any({"__init__", "__new__", "__init_subclass__"} & set(vars(c)) for c in own)
 
 
 def _harmless(node: ast.expr) -> bool:

@@ -93,6 +93,16 @@ def checked_class(cls: type) -> type:
     return cls
 
 
+def is_plain_error(cls: object) -> bool:
+    """Whether it is a class of errors, and making one does nothing of its own."""
+    if type(cls) is not type or not issubclass(cls, BaseException):
+        return False
+    own = [c for c in checked_class(cls).__mro__ if c.__module__ != "builtins"]
+    if any(c.__module__.partition(".")[0] == "pyspark" for c in own):
+        return False  # some of them say something to Spark
+    return not any({"__init__", "__new__", "__init_subclass__"} & set(vars(c)) for c in own)
+
+
 def _check_attribute(owner: object, cls: type, name: str) -> None:
     if cls is not owner:
         check_state(cls)

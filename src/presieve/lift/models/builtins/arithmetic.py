@@ -126,7 +126,7 @@ def _int_binary(operation: Operation, a: Scalar, b: Scalar) -> Scalar:
     if type(op) not in _INT_OPS:
         raise m.decline("unsupported-operation", f"{operator(op)} is unsupported on integers", node)
     if isinstance(op, ast.FloorDiv | ast.Mod):
-        m.fail(flow, _is_zero(b.term))
+        m.fail(flow, _is_zero(b.term), ZeroDivisionError)
     return Scalar(app(_INT_OPS[type(op)], a.term, b.term))
 
 
@@ -188,7 +188,7 @@ def _divide(m: Machine, flow: Flow, a: Scalar, b: Scalar, node: ast.AST) -> Scal
         reason = "dividing a variable that may be an integer: start it with 0.0"
         raise m.decline("inexact-conversion", reason, node)
     x, y = to_float(m, flow, a), to_float(m, flow, b)
-    m.fail(flow, _is_zero(b.term))
+    m.fail(flow, _is_zero(b.term), ZeroDivisionError)
     return Scalar(app(Op.FLOAT_DIV, x, y), Traits(maybe_nan=True, numpy=a.traits.numpy))
 
 
@@ -208,7 +208,7 @@ def to_float(m: Machine, flow: Flow, value: Scalar) -> Term:
             app(Op.PY_GE, value.term, int_lit(FLOAT_LIMIT)),
             app(Op.PY_LE, value.term, int_lit(-FLOAT_LIMIT)),
         )
-        m.fail(flow, too_large)
+        m.fail(flow, too_large, OverflowError)
         return app(Op.INT_TO_FLOAT, value.term)
     return as_float(value.term)
 

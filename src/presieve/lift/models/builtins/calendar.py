@@ -25,10 +25,10 @@ def attribute(m: Machine, flow: Flow, value: Value, name: str, node: ast.AST) ->
     if not isinstance(value, Scalar) or value.base not in (DATE, TIMESTAMP_NTZ):
         return None
     if name in _OF_DATES:
-        term = m.scalar(flow, value, node).term
+        term = m.scalar(flow, value, node, AttributeError).term
         return Scalar(applied(_OF_DATES[name], _day(term)))
     if name in _OF_CLOCKS and value.base == TIMESTAMP_NTZ:
-        return Scalar(applied(_OF_CLOCKS[name], m.scalar(flow, value, node).term))
+        return Scalar(applied(_OF_CLOCKS[name], m.scalar(flow, value, node, AttributeError).term))
     return None
 
 
@@ -45,7 +45,7 @@ def _is_time(call: Call, owner: Value) -> Scalar | None:
 @method(Scalar, "weekday", "isoweekday", "toordinal", arguments=0, owner=_is_time)
 def number_of_day(call: Call, value: Scalar) -> Scalar:
     """``d.weekday()``, ``d.isoweekday()`` and ``d.toordinal()``."""
-    day = _day(call.m.scalar(call.flow, value, call.node).term)
+    day = _day(call.m.scalar(call.flow, value, call.node, AttributeError).term)
     if call.name == "toordinal":
         return Scalar(folded(app(Op.INT_ADD, app(Op.DATE_DAYS, day), int_lit(_FIRST_ORDINAL))))
     found = applied(Op.DATE_WEEKDAY, day)
@@ -57,7 +57,7 @@ def date_of(call: Call, value: Scalar) -> Scalar | None:
     """``t.date()`` of a time without a zone."""
     if value.base != TIMESTAMP_NTZ:
         return None
-    return Scalar(_day(call.m.scalar(call.flow, value, call.node).term))
+    return Scalar(_day(call.m.scalar(call.flow, value, call.node, AttributeError).term))
 
 
 def difference(operation: Operation) -> DaysV | None:

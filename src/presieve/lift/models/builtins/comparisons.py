@@ -368,13 +368,13 @@ def _order(comparison: Comparison) -> Term:
     m, flow, kind, left, right, node = comparison
     op = _ORDER[type(kind)]
     if isinstance(left, OptTupleV):
-        m.fail(flow, negate(left.present))
+        m.fail(flow, negate(left.present), TypeError)
         left = TupleV(left.items)
     if isinstance(right, OptTupleV):
-        m.fail(flow, negate(right.present))
+        m.fail(flow, negate(right.present), TypeError)
         right = TupleV(right.items)
     if isinstance(left, NoneV) or isinstance(right, NoneV):
-        m.fail(flow, TRUE)  # TypeError, whatever the other side is
+        m.fail(flow, TRUE, TypeError)  # whatever the other side is
         return FALSE
     if isinstance(left, TupleV) and isinstance(right, TupleV):
         _no_shared_nan(m, left, right, node)

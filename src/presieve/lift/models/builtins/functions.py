@@ -118,7 +118,7 @@ def make_dict(_: Call) -> Value:
 
 @function("builtins.int", arguments=1)
 def make_int(call: Call) -> Value:
-    """``int`` of a number, a boolean or a constant string. NaN raises, as in Python."""
+    """``int`` of a number, a boolean or a text. What it does not take raises, as NaN does."""
     m, flow, _, (of,), _, node = call
     forced = m.force(of, flow)
     if isinstance(forced, NullableV):
@@ -129,6 +129,8 @@ def make_int(call: Call) -> Value:
     value = m.scalar(flow, forced, node)
     if isinstance(value.term, Lit) and value.base == STRING:
         return _int_of_text(call, str(literal_value(value.term)))
+    if value.base == STRING:
+        return Scalar(strings.number_in(call, value, "int"))
     if value.base == FLOAT:
         return mathematics.whole(call, Op.FLOAT_TRUNC, value)
     if value.base not in (BOOL, INT):

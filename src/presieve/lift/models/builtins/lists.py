@@ -53,6 +53,17 @@ def make_list(call: Call) -> Value:
     return found if isinstance(found, ListV) else _list_of(call, found)
 
 
+@function("builtins.tuple")
+def make_tuple(call: Call) -> Value:
+    """``tuple()`` of nothing, or of a list or tuple of known length."""
+    if not call.args:
+        return TupleV(())
+    found = call.flow.opened(call.args[0])
+    if len(call.args) > 1 or not isinstance(found, ListV | TupleV) or is_tagged(found):
+        raise call.decline("unknown-call", f"a tuple of {describe(found)}")
+    return TupleV(found.items)
+
+
 @function("heapq.nlargest", "heapq.nsmallest", unevaluated=True)
 def select(call: Call) -> Value | None:
     """``heapq.nlargest(k, items, key=...)`` and ``nsmallest`` of a list, with a constant ``k``."""

@@ -6,6 +6,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, STRING
 from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value
 from presieve.lift.execution.state import Call
+from presieve.lift.models.builtins import strings
 from presieve.lift.models.builtins.arithmetic import absolute, exact_as_float, to_float
 from presieve.lift.models.builtins.comparisons import boolean
 from presieve.lift.models.registry import function
@@ -22,11 +23,13 @@ from presieve.semantics.build import applied, as_int, folded, is_none, or_
 
 @function("builtins.float", arguments=1)
 def as_double(call: Call) -> Scalar:
-    """``float`` of a number, a boolean or a constant string."""
+    """``float`` of a number, a boolean or a text. What it does not take raises."""
     m, flow, _, (of,), _, node = call
     value = m.scalar(flow, of, node)
-    if isinstance(value.term, Lit) and value.base == STRING:
-        return _float_of_text(call, str(literal_value(value.term)))
+    if value.base == STRING and call.name == "float":
+        if isinstance(value.term, Lit):
+            return _float_of_text(call, str(literal_value(value.term)))
+        return Scalar(strings.number_in(call, value, "float"), Traits(maybe_nan=True))
     if value.base == BOOL:
         value = Scalar(as_int(value.term), PLAIN)
     if value.base not in (INT, FLOAT):
@@ -100,7 +103,8 @@ def made_whole(call: Call) -> Scalar:
 
 def whole(call: Call, op: Op, value: Scalar) -> Scalar:
     """An integer that is made of a float."""
-    call.m.fail(call.flow, or_(app(Op.IS_NAN, value.term), _is_infinite(value.term)))
+    call.m.fail(call.flow, app(Op.IS_NAN, value.term), ValueError)
+    call.m.fail(call.flow, _is_infinite(value.term), OverflowError)
     return Scalar(applied(op, value.term))
 
 
@@ -127,7 +131,7 @@ def rounded(call: Call) -> Scalar:
 def root(call: Call) -> Scalar:
     """``math.sqrt`` of a number; of one below zero it raises."""
     value = as_double(call)
-    call.m.fail(call.flow, folded(app(Op.PY_LT, value.term, float_lit(0.0))))
+    call.m.fail(call.flow, folded(app(Op.PY_LT, value.term, float_lit(0.0))), ValueError)
     return Scalar(applied(Op.FLOAT_SQRT, value.term), Traits(maybe_nan=value.traits.maybe_nan))
 
 

@@ -151,7 +151,7 @@ def record_of(m: Machine, flow: Flow, value: Value) -> TupleV | None:
     found = flow.heap[value.number] if isinstance(value, RefV) else value
     if isinstance(found, OptTupleV):
         if found.items and isinstance(found.items[0], TagV):
-            m.fail(flow, negate(found.present))
+            m.fail(flow, negate(found.present), AttributeError)
             return TupleV(found.items)
     if isinstance(found, TupleV) and found.items and isinstance(found.items[0], TagV):
         return found

@@ -51,8 +51,7 @@ def _text(call: Call, owner: Value) -> Scalar | None:
 @method(
     Scalar,
     *("rsplit", "splitlines", "partition", "rpartition", "capitalize", "title", "casefold"),
-    *("swapcase", "zfill", "ljust", "rjust", "center", "isdigit", "isalpha", "isalnum"),
-    *("isnumeric", "isdecimal", "isspace", "isupper", "islower", "removesuffix"),
+    *("swapcase", "zfill", "ljust", "rjust", "center", "removesuffix"),
     owner=_text,
 )
 def computed(call: Call, text: Scalar) -> Value | None:
@@ -82,12 +81,30 @@ def _literals(call: Call) -> list[Lit] | None:
     return None if None in found else [string_lit(str(x)) for x in found]
 
 
+@method(
+    Scalar,
+    *("isdigit", "isdecimal", "isnumeric", "isalpha", "isalnum", "isspace", "isupper", "islower"),
+    arguments=0,
+    owner=_text,
+)
+def is_of_kind(call: Call, text: Scalar) -> Value:
+    """``text.isdigit()`` and the like."""
+    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
+    return boolean(applied(Op.TEXT_IS, term, string_lit(call.name)))
+
+
+def number_in(call: Call, text: Scalar, kind: str) -> Term:
+    """``float(text)`` or ``int(text)``, of which only Python knows what they take, and for what."""
+    call.m.fail(call.flow, negate(applied(Op.TEXT_IS, text.term, string_lit(kind))), ValueError)
+    return applied(Op.TEXT_TO_INT if kind == "int" else Op.TEXT_TO_FLOAT, text.term)
+
+
 @method(Scalar, "upper", "lower", owner=_text)
 def cased(call: Call, text: Scalar) -> Value | None:
     """``text.upper()`` and ``text.lower()``."""
     if call.args:
         return None
-    term = call.m.scalar(call.flow, text, call.node).term
+    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
     return _applied(_CASES[call.name], term)
 
 
@@ -97,7 +114,7 @@ def stripped(call: Call, text: Scalar) -> Value | None:
     characters = _literals(call)
     if characters is None or len(characters) > 1:
         return None
-    term = call.m.scalar(call.flow, text, call.node).term
+    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
     return _applied(_STRIPS[call.name], term, *(characters or [string_lit(WHITESPACE)]))
 
 
@@ -107,7 +124,7 @@ def replaced(call: Call, text: Scalar) -> Value | None:
     known = _literals(call)
     if known is None or len(known) != 2 or not known[0].value:
         return computed(call, text)
-    term = call.m.scalar(call.flow, text, call.node).term
+    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
     return _applied(Op.TEXT_REPLACE, term, *known)
 
 
@@ -117,7 +134,7 @@ def without_prefix(call: Call, text: Scalar) -> Value | None:
     known = _literals(call)
     if known is None or len(known) != 1:
         return None
-    term = call.m.scalar(call.flow, text, call.node).term
+    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
     prefix = str(known[0].value)
     return Scalar(ite(starts_with(term, prefix), _from(term, len(prefix)), term))
 
@@ -127,7 +144,7 @@ def ends_with(call: Call, text: Scalar) -> Value | None:
     """``text.endswith(end)`` of a constant, also of a tuple of them."""
     if len(call.args) != 1:
         return None
-    term = call.m.scalar(call.flow, text, call.node).term
+    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
     ends = ends_with_any(term, call.args[0])
     return None if ends is None else boolean(call.flow.decided(ends))
 
@@ -149,9 +166,9 @@ def place_of(call: Call, text: Scalar) -> Value | None:
     if known is None or len(known) != 1 or not known[0].value:
         return computed(call, text)
     m, flow = call.m, call.flow
-    term = m.scalar(flow, text, call.node).term
+    term = m.scalar(flow, text, call.node, AttributeError).term
     if call.name == "index":
-        m.fail(flow, negate(applied(Op.TEXT_CONTAINS, term, *known)))
+        m.fail(flow, negate(applied(Op.TEXT_CONTAINS, term, *known)), ValueError)
     return _applied(Op.TEXT_COUNT if call.name == "count" else Op.TEXT_FIND, term, *known)
 
 
@@ -170,7 +187,7 @@ def split(call: Call, text: Scalar) -> Value | None:
             return None
     if not separator:
         return None
-    term = call.m.scalar(call.flow, text, call.node).term
+    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
     return SplitV(term, string_lit(str(separator)), most is None or int(most) < 0)
 
 
@@ -182,7 +199,7 @@ def part_at(m: Machine, flow: Flow, parts: SplitV, key: Value, node: ast.AST) ->
     least = place if place >= 0 else -place - 1
     if least:
         number = app(Op.TEXT_COUNT, parts.text, parts.separator)
-        m.fail(flow, of_arguments(app(Op.PY_LT, number, int_lit(least))))
+        m.fail(flow, of_arguments(app(Op.PY_LT, number, int_lit(least))), IndexError)
     return _applied(Op.TEXT_PART, parts.text, parts.separator, int_lit(place))
 
 
@@ -193,10 +210,10 @@ def joined(call: Call, text: Scalar) -> Value | None:
     if not isinstance(of, ListV | TupleV):
         return None
     m, flow = call.m, call.flow
-    parts = [m.scalar(flow, i, call.node) for i in of.items]
+    parts = [m.scalar(flow, i, call.node, None) for i in of.items]
     if any(p.base != STRING for p in parts):
         return None
-    between = m.scalar(flow, text, call.node)
+    between = m.scalar(flow, text, call.node, None)
     found = Scalar(string_lit(""))
     for number, part in enumerate(parts):
         found = concatenated(concatenated(found, between), part) if number else part
@@ -289,7 +306,8 @@ def character(m: Machine, flow: Flow, text: Scalar, key: Value, node: ast.AST) -
     term = m.scalar(flow, text, node).term
     least = place + 1 if place >= 0 else -place
     length = applied(Op.TEXT_LENGTH, term)
-    m.fail(flow, of_arguments(folded(app(Op.PY_LT, length, int_lit(least)))))
+    short = of_arguments(folded(app(Op.PY_LT, length, int_lit(least))))
+    m.fail(flow, short, IndexError)
     rest = _from(term, place) if place >= 0 else applied(Op.TEXT_LAST, term, int_lit(-place))
     return _applied(Op.TEXT_HEAD, rest, int_lit(1))
 
@@ -303,7 +321,7 @@ def startswith(call: Call, text: Scalar) -> Value | None:
     found = computed(call, text)
     if found is not None or len(call.args) != 1:
         return found
-    term = call.m.scalar(call.flow, text, call.node).term
+    term = call.m.scalar(call.flow, text, call.node, AttributeError).term
     starts = starts_with_any(term, call.args[0])
     return None if starts is None else boolean(call.flow.decided(starts))
 

@@ -1,0 +1,279 @@
+"""Trusted. ``try`` and ``except``: what raises in the body leads to a handler.
+
+A handler is executed on the path of what raises, with the variables as they are there. Only errors
+of which the exact class is known are led anywhere, and only what is listed here may stand in a
+body: of all else it is not known that it raises nothing more. Source: the Python language
+reference, "The try statement".
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, replace
+
+from presieve.ir.ops import negate
+from presieve.ir.sorts import Decimal
+from presieve.ir.terms import FALSE, TRUE, Term
+from presieve.lift.execution import growing_lists
+from presieve.lift.execution.heap import unite
+from presieve.lift.execution.state import Exit, Flow, Machine, Raised, join_flows
+from presieve.lift.python.shipped import is_plain_error
+from presieve.lift.values.symbolic import (
+    ColumnV,
+    DaysV,
+    DictV,
+    Known,
+    ListV,
+    MatchV,
+    NoneV,
+    OptTupleV,
+    RefV,
+    RowV,
+    Scalar,
+    SelfV,
+    SetV,
+    SplitV,
+    TupleV,
+    Unbound,
+    Value,
+    describe,
+)
+from presieve.lift.words import syntax
+from presieve.semantics.build import and_, or_
+
+_BUILTINS = ("float", "int", "bool", "len", "abs", "round", "min", "max")
+_MATH = ("floor", "ceil", "trunc", "sqrt", "fabs", "isnan", "isinf", "isfinite")
+_PATTERNS = ("match", "search", "fullmatch")
+_TEXTS = (
+    *("upper", "lower", "strip", "lstrip", "rstrip", "replace", "removeprefix", "startswith"),
+    *("endswith", "find", "index", "count", "split", "isdigit", "isdecimal", "isnumeric"),
+    *("isalpha", "isalnum", "isspace", "isupper", "islower"),
+)
+
+FUNCTIONS = {
+    *(f"builtins.{name}" for name in _BUILTINS),
+    *(f"math.{name}" for name in _MATH),
+    *(f"re.{name}" for name in _PATTERNS),
+}
+"""Functions of which all errors are modelled with their classes."""
+
+METHODS = {*_TEXTS, *_PATTERNS, "get", "weekday", "isoweekday", "toordinal", "date"}
+"""Methods of which all errors are. Their arguments are constants, unless the owner is surely there:
+its class is asked for the method before they are evaluated.
+"""
+
+_STATEMENTS = (
+    *(ast.Pass, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.If, ast.Return, ast.Raise),
+    *(ast.Assert, ast.Continue, ast.Break, ast.Expr, ast.Try),
+)
+_EXPRESSIONS = (
+    *(ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.BoolOp),
+    *(ast.Compare, ast.IfExp, ast.Call, ast.Tuple),
+)
+_VALUES = (
+    *(Scalar, NoneV, TupleV, OptTupleV, ListV, DictV, SetV, RefV, Known, ColumnV, RowV, SelfV),
+    *(SplitV, MatchV, DaysV),
+)
+
+
+# --- what may stand in a body ---------------------------------------------------------------------
+
+
+def _unknown(m: Machine, what: str, node: ast.AST) -> Exception:
+    reason = f"which error {what} may raise, and except may catch, is not modelled"
+    return m.decline("unsupported-statement", f"{reason}: test for the problem with if", node)
+
+
+def check_statement(m: Machine, node: ast.stmt) -> None:
+    """Decline a statement inside of ``try`` of which not all errors are modelled."""
+    if not m.state.tries:
+        return
+    targets: list[ast.expr] = []
+    match node:
+        case ast.Assign(targets, _):
+            pass
+        case ast.AugAssign(target) | ast.AnnAssign(target):
+            targets = [target]
+    places = (ast.Name, ast.Tuple, ast.Store)
+    plain = all(isinstance(n, places) for t in targets for n in ast.walk(t))
+    if not isinstance(node, _STATEMENTS) or not plain:
+        raise _unknown(m, syntax(node), node)
+
+
+def check_value(m: Machine, node: ast.expr, value: Value) -> None:
+    """Decline an expression inside of ``try`` of which not all errors are modelled."""
+    if not m.state.tries:
+        return
+    decimal = isinstance(value, Scalar) and isinstance(value.base, Decimal)
+    if not isinstance(node, _EXPRESSIONS) or not isinstance(value, _VALUES) or decimal:
+        raise _unknown(m, describe(value), node)
+
+
+def check_call(m: Machine, name: str, node: ast.Call, owner: Value | None = None) -> None:
+    """Decline a call inside of ``try``, of a function by path or a method of ``owner`` by name, of
+    which not all errors are modelled.
+    """
+    if not m.state.tries:
+        return
+    plain = (ast.Constant, ast.Name, ast.Tuple, ast.Load)
+    constants = all(isinstance(n, plain) for a in node.args for n in ast.walk(a))
+    there = isinstance(owner, Known | DictV)
+    if name not in FUNCTIONS and not (name in METHODS and (there or constants)):
+        raise _unknown(m, ast.unparse(node.func), node)
+
+
+# --- the statement --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Handler:
+    """``classes`` are those that it catches."""
+
+    classes: tuple[type[BaseException], ...]
+    name: str | None
+    body: list[ast.stmt]
+
+
+@dataclass(frozen=True, slots=True)
+class _Caught:
+    """A handler, the condition under which it is come to, after the path on which ``try`` stands,
+    and the path then.
+    """
+
+    handler: _Handler
+    condition: Term
+    path: Flow
+
+
+@dataclass(slots=True)
+class _Try:
+    """One ``try`` while it is executed. ``exits``: how many ways out there were before."""
+
+    node: ast.Try
+    start: Flow
+    end: Flow
+    exits: int
+
+
+def execute_try(m: Machine, node: ast.Try, flow: Flow) -> None:
+    """``try``, with ``except`` and ``else``."""
+    if node.finalbody:
+        raise m.decline("unsupported-statement", "try with finally is not read", node)
+    handlers = [_handler(m, h, flow) for h in node.handlers]
+    before, outer, exits = m.state.raises, m.state.tries, len(m.frame.exits)
+    one = _Try(node, flow, flow.branch(TRUE), exits)
+    m.state.raises, m.state.tries = (), (*outer, m.frame)
+    m.execute(node.body, one.end)
+    raised, m.state.tries = m.state.raises, outer
+    caught, others = _sorted(m, one, raised, handlers)
+    m.state.raises = (*before, *others)
+    none = negate(or_(*(c.condition for c in caught)))
+    left = (_where(e, none, len(flow.conds)) for e in m.frame.exits[exits:])
+    m.frame.exits = (*m.frame.exits[:exits], *left)
+    _go_on(m, one, caught, flow)
+
+
+def _handler(m: Machine, node: ast.ExceptHandler, flow: Flow) -> _Handler:
+    """Decline a handler of other than plain classes, and one that looks at the error."""
+    match node.type:
+        case None:
+            return _Handler((BaseException,), None, node.body)
+        case ast.Tuple(items):
+            given = items
+        case item:
+            given = [item]
+    inside = [n for s in node.body for n in ast.walk(s)]
+    if any(isinstance(n, ast.Name) and n.id == node.name for n in inside):
+        raise m.decline("unsupported-statement", "the handler looks at the error", node)
+    classes: list[type[BaseException]] = []
+    for item in given:
+        found = m.names.resolve(item.id) if isinstance(item, ast.Name) else None
+        bound = isinstance(item, ast.Name) and item.id in flow.env
+        if bound or not isinstance(found, Known) or not is_plain_error(found.target):
+            reason = f"except {ast.unparse(item)}: which errors are caught is not known"
+            raise m.decline("unsupported-statement", reason, node)
+        assert isinstance(found.target, type)
+        classes.append(found.target)
+    return _Handler(tuple(classes), node.name, node.body)
+
+
+def _where(e: Exit, condition: Term, at: int) -> Exit:
+    """A way out, which is taken only if nothing has been caught."""
+    if condition == TRUE:
+        return e
+    conds = (*e.flow.conds[:at], condition, *e.flow.conds[at:])
+    return replace(e, flow=replace(e.flow, conds=conds))
+
+
+def _sorted(
+    m: Machine, one: _Try, raised: tuple[Raised, ...], handlers: list[_Handler]
+) -> tuple[list[_Caught], list[Raised]]:
+    """What is caught, in order of evaluation, and what goes on to be raised."""
+    start = one.start.conds
+    caught: list[_Caught] = []
+    others: list[Raised] = []
+    for r in raised:
+        error, path = r.error, r.path
+        if error is None or path is None or path.conds[: len(start)] != start:
+            raise _unknown(m, "the body", one.node)
+        condition = and_(*path.conds[len(start) :])
+        handler = next((h for h in handlers if issubclass(error, h.classes)), None)
+        if handler is not None:
+            _add(caught, _Caught(handler, condition, path))
+            continue
+        shields = (negate(c.condition) for c in caught)
+        conds = (*start, *shields, *path.conds[len(start) :])
+        env = path.env
+        if m.state.tries and m.state.tries[-1] is not m.frame:
+            here = m.state.tries[-1].here
+            assert here is not None
+            env = dict(here.env)
+        path = replace(path, conds=conds, env=env)
+        others.append(Raised(and_(*conds), error, path if m.state.tries else None))
+    return caught, others
+
+
+def _add(caught: list[_Caught], new: _Caught) -> None:
+    """One more, which is one with the last where the handler cannot tell them apart."""
+    if new.condition == FALSE:
+        return
+    last = caught[-1] if caught else None
+    if last is None or last.handler is not new.handler:
+        caught.append(new)
+        return
+    a, b = last.path, new.path
+    if a.env != b.env or a.heap != b.heap:
+        caught.append(new)
+        return
+    both = replace(a, facts=a.facts & b.facts)
+    caught[-1] = _Caught(new.handler, or_(last.condition, new.condition), both)
+
+
+def _go_on(m: Machine, one: _Try, caught: list[_Caught], flow: Flow) -> None:
+    """What comes after the body, on a path on which nothing else has been caught."""
+    if not caught:
+        end, more = one.end, one.end.conds[len(one.start.conds) :]
+        flow.env, flow.heap, flow.ended = end.env, end.heap, end.ended
+        flow.facts |= end.facts
+        flow.conds = (*flow.conds, *more)
+        m.execute(one.node.orelse, flow)
+        return
+    first, *rest = caught
+    conds, condition = flow.conds, first.condition
+    then, other = flow.branch(condition), flow.branch(negate(condition))
+    then.env, then.heap = dict(first.path.env), dict(first.path.heap)
+    then.facts |= first.path.facts
+    growing_lists.cut(then)
+    m.execute(first.handler.body, then)
+    if first.handler.name is not None:
+        then.env[first.handler.name] = Unbound()
+    if condition == TRUE:
+        flow.become(then)
+        return
+    _go_on(m, one, rest, other)
+    if not (then.ended or other.ended):
+        unite(m, then, other)
+    join_flows(flow, condition, then, other)
+    if len(m.frame.exits) == one.exits and then.ended != other.ended:
+        # The other path can only have raised, and conditions are given that nothing has.
+        flow.conds = conds
