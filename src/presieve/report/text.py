@@ -137,8 +137,8 @@ def render_function(function: FunctionReport) -> str:
 
 
 def table(plans: Iterable[ReportData]) -> Iterator[str]:
-    """The boundaries of several plans, and the functions of tables that read fewer columns, a row
-    each; those of which the same is to be said are one row. Nothing where there are none.
+    """The boundaries of several plans, and the functions that read fewer columns or run in Spark, a
+    row each; those of which the same is to be said are one row. Nothing where there are none.
     """
     rows: dict[tuple[str, str, str], list[float | None]] = {}
     for data in plans:
@@ -159,8 +159,10 @@ def _rows(data: ReportData) -> Iterator[tuple[tuple[str, str, str], float | None
     for b in data.boundaries:
         yield words.row(b, data.changed and b.kind != "none"), b.seconds
     for function in data.functions:
+        name = f"{function.operator} {function.function}"
+        if function.expression:
+            yield (cut(name), "the function", cut(f"runs as {function.expression}")), None
         if function.pruned:
-            name = f"{function.operator} {function.function}"
             read = words.columns(function).partition(". ")[0]
             yield (cut(name), "columns", cut(read)), None
 
