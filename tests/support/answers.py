@@ -17,7 +17,7 @@ from presieve.driver.synthesize import Synthesis, synthesize
 from presieve.driver.verify import verify
 from presieve.smt.solver import Effort
 
-TABLES = amount(1500, 10)
+TABLES = amount(1500)
 STRENGTHS = ("universe", "regions", "optimal")
 
 
