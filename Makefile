@@ -38,7 +38,7 @@ slow: .venv/spark.jsa ## what `make test` leaves out, and all of `make connect`
 	@$(if $(ARGS),,$(MAKE) --no-print-directory connect)
 
 connect: .venv/spark.jsa ## the tests of pipelines once more, on Spark Connect (one server, one process)
-	@$(java) $(VENV)/python -m pytest --connect $(or $(ARGS),tests/backend)
+	@$(java) $(VENV)/python -m pytest --connect $(or $(ARGS),--thorough tests/backend)
 
 check: .venv/.ready ## lint, format, types and layers
 	$(VENV)/ruff check .

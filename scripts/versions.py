@@ -27,7 +27,7 @@ PACKAGES = {
 }
 """What is installed besides the project with its extra ``test``."""
 
-TESTS = ("tests/backend", "tests/traps", "tests/versions", "-m", "spark and not slow")
+TESTS = ("tests/backend", "tests/traps", "tests/versions", "--thorough", "-m", "spark and not slow")
 
 
 def built(version: str) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -126,6 +127,13 @@ def nothing_stays_cached() -> Iterator[None]:
     yield
     for session in _sessions:
         session.catalog.clearCache()
+
+
+def pytest_collection_finish() -> None:
+    """All modules and tests are there by now and stay: the collector need not look at them."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 20, 100)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from tests.support.amount import amount
 from tests.support.lifting import request, run_frame
 
 from presieve.driver.inputs import read_filter, read_inputs
@@ -56,6 +57,7 @@ def _rows(dice: Random) -> list[dict[str, Value]]:
     return [dice.choice(few) for _ in range(dice.randint(1, 20))]  # eight and more are paired
 
 
+@pytest.mark.random
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     "where", ["mean > 0.2", "spread > 0.1", "total > 5", "middle < 1 AND mean > 0"]
@@ -79,7 +81,7 @@ def test_rows_outside_of_the_mask_are_left_out(where: str) -> None:
         env = {(Scope.OUT, n): x for n, x in zip(names, given, strict=True)}
         return given if holds(wanted, env) else None
 
-    for _ in range(400):
+    for _ in range(amount(400)):
         rows = _rows(dice)
         kept = [r for r in rows if holds(below, {(Scope.ROW, n): x for n, x in r.items()})]
         original, optimized = outcome(rows, post), outcome(kept, above)
@@ -87,7 +89,7 @@ def test_rows_outside_of_the_mask_are_left_out(where: str) -> None:
         if original is not None and optimized is not None:
             assert same(original, optimized), rows
             results += 1
-    assert results > 40
+    assert results > amount(40)
 
 
 def test_a_stronger_prefilter_is_refuted() -> None:

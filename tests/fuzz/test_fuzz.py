@@ -20,7 +20,7 @@ from tests.support.amount import amount
 from presieve.driver.inputs import Inputs, read_filter, read_inputs
 from presieve.errors import Declined
 
-SECONDS = amount(36)
+SECONDS = amount(36, 12)
 """For each mix. However slow the machine, the first folds are always run."""
 LEAST = 10 * FILTERS
 

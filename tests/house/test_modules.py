@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[2]
 FAMILIES = ROOT / "benchmarks" / "families"
@@ -17,7 +17,6 @@ FILES = {
     for path in sorted(folder.rglob("*.py"))
     if path.parent != FAMILIES  # written as users write
 }
-each_file = pytest.mark.parametrize("name", FILES)
 LINES = 600
 BROAD = {
     "cli/load.py": 1,
@@ -36,29 +35,29 @@ def test_there_is_something_to_look_at() -> None:
     assert len(FILES) > 20
 
 
-@each_file
-def test_a_module_says_on_which_side_of_trust_it_stands(name: str) -> None:
-    text = FILES[name].read_text()
-    if not text.strip():
-        return
-    docstring = ast.get_docstring(ast.parse(text))
-    assert docstring, "a module needs a docstring"
-    assert docstring.startswith(("Trusted. ", "Untrusted. "))
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
-@each_file
-def test_a_module_is_about_one_thing(name: str) -> None:
-    assert len(FILES[name].read_text().splitlines()) <= LINES
+def test_modules_say_on_which_side_of_trust_they_stand() -> None:
+    docstrings = {n: ast.get_docstring(parsed(p)) or "" for n, p in FILES.items() if parsed(p).body}
+    assert not {n for n, d in docstrings.items() if not d.startswith(("Trusted. ", "Untrusted. "))}
 
 
-@each_file
-def test_exceptions_are_caught_by_name(name: str) -> None:
-    broad = [
-        node.lineno
-        for node in ast.walk(ast.parse(FILES[name].read_text()))
+def test_modules_are_about_one_thing() -> None:
+    lines = {name: len(path.read_text().splitlines()) for name, path in FILES.items()}
+    assert not {name: n for name, n in lines.items() if n > LINES}
+
+
+def test_exceptions_are_caught_by_name() -> None:
+    broad = Counter(
+        name
+        for name, path in FILES.items()
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.ExceptHandler) and _is_broad(node)
-    ]
-    assert len(broad) == BROAD.get(name, 0), f"lines {broad}"
+    )
+    assert broad == BROAD
 
 
 def _is_broad(handler: ast.ExceptHandler) -> bool:
@@ -71,15 +70,17 @@ def _is_broad(handler: ast.ExceptHandler) -> bool:
 LONG = 50
 
 
-@each_file
-def test_a_function_fits_on_a_screen(name: str) -> None:
-    long = {f.name for f in functions(name) if (f.end_lineno or 0) - f.lineno + 1 > LONG}
+def test_functions_fit_on_a_screen() -> None:
+    long = {(n, f.name) for n, f in functions() if (f.end_lineno or 0) - f.lineno + 1 > LONG}
     assert not long
 
 
-def functions(name: str) -> list[ast.FunctionDef]:
-    nodes = ast.walk(ast.parse(FILES[name].read_text()))
-    return [n for n in nodes if isinstance(n, ast.FunctionDef)]
+def functions() -> Iterator[tuple[str, ast.FunctionDef]]:
+    """All of them, with the names of their files."""
+    for name, path in FILES.items():
+        for node in ast.walk(parsed(path)):
+            if isinstance(node, ast.FunctionDef):
+                yield name, node
 
 
 MANY = 5
@@ -87,11 +88,10 @@ BY_OPTIONS = ("cli/", "benchmarks/commands/")
 """Commands, whose parameters are their options."""
 
 
-@each_file
-def test_a_function_takes_few_parameters(name: str) -> None:
+def test_functions_take_few_parameters() -> None:
     """Positional ones; what stands behind ``*`` names itself where it is called."""
-    many = {f.name for f in functions(name) if len(f.args.posonlyargs + f.args.args) > MANY}
-    assert many <= ({"command"} if name.startswith(BY_OPTIONS) else set())
+    many = {(n, f.name) for n, f in functions() if len(f.args.posonlyargs + f.args.args) > MANY}
+    assert not {(n, f) for n, f in many if not (f == "command" and n.startswith(BY_OPTIONS))}
 
 
 def test_no_test_imports_from_a_test() -> None:
@@ -99,7 +99,7 @@ def test_no_test_imports_from_a_test() -> None:
     own = {
         f"{path.relative_to(ROOT)}: {node.module}"
         for path in (ROOT / "tests").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(parsed(path))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("tests.")
         if node.module and node.module.rsplit(".", 1)[1].startswith(("test_", "conftest"))
     }
@@ -127,7 +127,7 @@ def test_no_import_goes_round() -> None:
 
 def imported(path: Path, known: set[str]) -> set[str]:
     """The files of the package that a file imports, anywhere in it."""
-    tree = ast.parse(path.read_text())
+    tree = parsed(path)
     typing = {id(x) for n in ast.walk(tree) if is_for_types(n) for x in ast.walk(n)}
     found: set[str] = set()
     for node in ast.walk(tree):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from tests.ir.random_terms import any_terms, folds, problems, sorts
+from tests.support.amount import amount
 
 from presieve.errors import PresieveError
 from presieve.ir.fold import Fold, Problem
@@ -26,7 +27,8 @@ def test_sorts_round_trip(sort: Sort) -> None:
     assert parse_sort(print_sort(sort)) == sort
 
 
-@settings(max_examples=400, deadline=None)
+@pytest.mark.random
+@settings(max_examples=amount(400), deadline=None)
 @given(any_terms)
 def test_terms_round_trip(term: Term) -> None:
     text = print_term(term)

@@ -7,6 +7,7 @@ import math
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.support.amount import amount
 from tests.support.closed_terms import ARITHMETIC, STRINGS, VALUES, constant, opened, rooted
 
 from presieve.ir.ops import app
@@ -25,7 +26,7 @@ from presieve.smt.z3_solver import Z3Solver
 
 EXACT_OPS = [op for op in Op if op not in ARITHMETIC]
 relaxed = settings(
-    max_examples=30,
+    max_examples=amount(30, 3),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
@@ -62,6 +63,7 @@ def script(term: Term, value: Value, *, variables: bool, differs: bool) -> str:
     return encoder.take()
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("op", EXACT_OPS, ids=lambda op: op.name)
 @relaxed
 @given(data=st.data(), variables=st.booleans())
@@ -75,6 +77,7 @@ def test_the_value_is_forced(op: Op, data: st.DataObject, variables: bool) -> No
         assert isinstance(ask(right, Z3Solver()), Sat)
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("op", list(Op), ids=lambda op: op.name)
 @relaxed
 @given(data=st.data(), variables=st.booleans())
@@ -124,6 +127,7 @@ def test_points_are_in_the_order_of_code_points(strings: list[str]) -> None:
             assert (points[a] < points[b]) == (a < b) == (a.encode() < b.encode())
 
 
+@pytest.mark.random
 @relaxed
 @given(texts, st.sampled_from([Op.PY_LT, Op.PY_LE, Op.SQL_GT, Op.SQL_GE]))
 def test_order_of_strings_is_forced(strings: list[str], op: Op) -> None:
@@ -150,6 +154,7 @@ def test_there_is_room_between_any_two_strings() -> None:
     assert isinstance(ask(encoder.take(), Z3Solver()), Sat)
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("sort", list(VALUES), ids=str)
 @relaxed
 @given(data=st.data())

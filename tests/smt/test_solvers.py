@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.support.amount import amount
 from tests.support.closed_terms import SORTS, STRINGS, constant, values
 
 from presieve.errors import PresieveError
@@ -22,7 +23,7 @@ from presieve.smt.z3_solver import Z3Solver
 
 SOLVERS: list[Callable[[], Solver]] = [Z3Solver, Cvc5Solver]
 both = pytest.mark.parametrize("make", SOLVERS, ids=["z3", "cvc5"])
-relaxed = settings(max_examples=100, deadline=None, derandomize=True)
+relaxed = settings(max_examples=amount(100, 3), deadline=None, derandomize=True)
 
 CUBES = """
 (declare-const x Int) (declare-const y Int) (declare-const z Int)
@@ -106,6 +107,7 @@ def asserted(parts: list[list[str]]) -> str:
     return "".join(f"(assert (or {' '.join(c)} false))" for c in parts)
 
 
+@pytest.mark.random
 @relaxed
 @given(clauses, st.lists(literals, unique=True, max_size=6), st.booleans())
 def test_a_core_is_a_part_of_the_assumptions_that_suffices(
@@ -126,6 +128,7 @@ def test_a_core_is_a_part_of_the_assumptions_that_suffices(
                 assert isinstance(solver.check(rest, Effort()), Sat)
 
 
+@pytest.mark.random
 @relaxed
 @given(clauses, st.lists(literals, unique=True, max_size=3))
 def test_a_model_satisfies_the_script(parts: list[list[str]], assumptions: list[str]) -> None:
@@ -147,6 +150,7 @@ numbers = st.sampled_from(["x", "y", "0", "1", "(- 3)", "(+ x y)", "(* 2 x)", "(
 comparisons = st.builds("({} {} {})".format, st.sampled_from(["<", "<=", "="]), numbers, numbers)
 
 
+@pytest.mark.random
 @relaxed
 @given(st.lists(comparisons | comparisons.map("(not {})".format), max_size=8))
 def test_both_solvers_agree_on_small_scripts(constraints: list[str]) -> None:
@@ -167,7 +171,8 @@ def test_both_solvers_agree_on_small_scripts(constraints: list[str]) -> None:
 sorted_values = SORTS.flatmap(lambda s: st.tuples(st.just(s), values(s)))
 
 
-@settings(relaxed, max_examples=300)
+@pytest.mark.random
+@settings(relaxed, max_examples=amount(300, 3))
 @given(sorted_values)
 def test_a_value_comes_back_from_the_model(case: tuple[Sort, Value]) -> None:
     sort, value = case
@@ -191,6 +196,7 @@ def has_infinity(value: Value) -> bool:
     return isinstance(value, float) and value in (float("inf"), float("-inf"))
 
 
+@pytest.mark.random
 @relaxed
 @given(st.lists(SORTS, min_size=1, max_size=3), st.lists(st.sampled_from(STRINGS), max_size=4))
 def test_any_model_has_values_of_the_right_sorts(sorts: list[Sort], strings: list[str]) -> None:
@@ -203,6 +209,7 @@ def test_any_model_has_values_of_the_right_sorts(sorts: list[Sort], strings: lis
     assert belongs(decode(enc, whole, solver, encoder.points), whole)
 
 
+@pytest.mark.random
 @relaxed
 @given(st.lists(st.sampled_from(STRINGS), min_size=2, max_size=5, unique=True))
 def test_a_string_between_two_is_between_them_where_there_is_one(strings: list[str]) -> None:

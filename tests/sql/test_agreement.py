@@ -132,6 +132,7 @@ def check(table: DataFrame, terms: Mapping[str, Term]) -> None:
     assert not wrong, "\n".join(wrong[:5])
 
 
+@functools.cache
 def collected(count: int) -> list[Term]:
     """That many random predicates, the same in every run."""
     found: list[Term] = []
@@ -304,19 +305,20 @@ def test_written_conditions_mean_in_spark_what_they_parse_to(table: DataFrame) -
     check(table, terms)
 
 
+@pytest.mark.random
 @pytest.mark.parametrize("ansi", ["true", "false"])
 def test_integers_neither_overflow_nor_round(
     spark: SparkSession, table: DataFrame, ansi: str
 ) -> None:
     """As conditions, as filters, and read back from Spark's tree."""
-    terms = {emit_checked(t, NAMES, "UTC"): t for t in collected(600) if computes(t)}
-    assert len(terms) > 20
+    terms = {emit_checked(t, NAMES, "UTC"): t for t in collected(amount(600)) if computes(t)}
+    assert len(terms) > amount(20)
     before = spark.conf.get("spark.sql.ansi.enabled")
     try:
         spark.conf.set("spark.sql.ansi.enabled", ansi)
         attributes = known(table)
         check(table, terms)
-        for text, term in list(terms.items())[:12]:
+        for text, term in list(terms.items())[: amount(12)]:
             read = expression(analyzed(table, text), attributes, "UTC")
             assert not isinstance(read, Declined), f"{text}: {read}"
             assert normalized(read) == normalized(term), text

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sql.predicates import NAMES, predicates
+from tests.support.amount import amount
 
 from presieve.errors import Declined, PresieveError
 from presieve.ir.ops import app
@@ -57,7 +58,8 @@ def test_text(written: str, text: str) -> None:
     assert emit_checked(term, NAMES, "UTC") == text
 
 
-@settings(max_examples=500, deadline=None)
+@pytest.mark.random
+@settings(max_examples=amount(500), deadline=None)
 @given(predicates())
 def test_every_predicate_parses_back(term: Term) -> None:
     emit_checked(term, NAMES, "America/New_York")  # raises where it does not

@@ -7,9 +7,11 @@ from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.sql.predicates import NAMES
+from tests.support.amount import amount
 
 from presieve.errors import Declined, UsageError
 from presieve.ir.sorts import BOOL, strip
@@ -29,7 +31,8 @@ WORDS = _WORDS.split()
 texts = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join) | st.text(max_size=20)
 
 
-@settings(max_examples=1500, deadline=None)
+@pytest.mark.random
+@settings(max_examples=amount(1500), deadline=None)
 @given(texts)
 def test_every_text_is_a_condition_or_declined(text: str) -> None:
     term = parse_predicate(text, NAMES, "Europe/Berlin")
@@ -48,7 +51,8 @@ a b `c d` int double string decimal char ( ) 3 10 , , : < > <> array map struct 
 DDL_WORDS = _DDL_WORDS.split()
 
 
-@settings(max_examples=500, deadline=None)
+@pytest.mark.random
+@settings(max_examples=amount(500), deadline=None)
 @given(st.lists(st.sampled_from(DDL_WORDS), max_size=10).map(" ".join) | st.text(max_size=12))
 def test_every_text_is_a_schema_or_a_usage_error(text: str) -> None:
     for read in (parse_schema, lambda ddl: parse_returns(ddl, "out")):
@@ -68,7 +72,8 @@ JUNK_VALUES: list[object] = [None, 0, -1, 99, "", "abc", "integer", "double", "d
 JUNK = st.sampled_from(JUNK_VALUES)
 
 
-@settings(max_examples=1000, deadline=None)
+@pytest.mark.random
+@settings(max_examples=amount(1000), deadline=None)
 @given(st.data())
 def test_every_tree_is_a_term_or_declined(data: st.DataObject) -> None:
     tree = deepcopy(data.draw(st.sampled_from(SAMPLES)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -116,10 +116,24 @@ def safe(df: DataFrame, *, policy: Policy = "default") -> DataFrame:
     return better
 
 
-def same_rows(df: DataFrame, better: DataFrame) -> None:
+def same_rows(df: DataFrame, *others: DataFrame) -> None:
     """The same schema, and the same rows in some order; zeros are equal, whatever their signs."""
-    assert better.schema == df.schema
-    assert counted(better) == counted(df)
+    expected = counted(df)
+    for other in others:
+        assert other.schema == df.schema
+        assert other is df or counted(other) == expected
+
+
+def safe_each(df: DataFrame, filters: Sequence[str]) -> None:
+    """:func:`safe` with each filter by itself. As written, all of them are computed in one job."""
+    rows = df.selectExpr("*", *(f"({where}) <=> true" for where in filters)).collect()
+    for place, where in enumerate(filters, len(df.columns)):
+        filtered = df.filter(where)
+        better = optimize(filtered, cost="always")
+        if better is not filtered:
+            assert better.schema == df.schema
+            kept = Counter(tuple(map(_text, row[: len(df.columns)])) for row in rows if row[place])
+            assert counted(better) == kept, where
 
 
 def counted(df: DataFrame) -> Counter[tuple[str, ...]]:

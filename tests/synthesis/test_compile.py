@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
+from tests.support.amount import amount
 from tests.support.closed_terms import SORTS, opened, rooted, terms
 
 from presieve.ir.fold import Column, Field, Fold, Mode, Output, Problem
@@ -27,13 +28,14 @@ from presieve.semantics.values import Value, same
 
 pytestmark = pytest.mark.filterwarnings("error::SyntaxWarning")
 relaxed = settings(
-    max_examples=250,
+    max_examples=amount(250),
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 
 
+@pytest.mark.random
 @relaxed
 @given(st.data())
 def test_terms_have_the_same_value(data: st.DataObject) -> None:
@@ -137,6 +139,7 @@ def problems(draw: st.DrawFn) -> Problem:
 rows = st.fixed_dictionaries({n: st.sampled_from(VALUES[n]) for n in COLUMNS})
 
 
+@pytest.mark.random
 @relaxed
 @given(problems(), st.lists(rows, max_size=4), st.sampled_from(VALUES["k"]))
 def test_folds_have_the_same_outcome(

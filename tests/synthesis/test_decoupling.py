@@ -14,9 +14,10 @@ from itertools import chain, combinations, product
 from random import Random
 
 import pytest
+from tests.support.amount import amount
 
 STATES, ROWS, OUTPUTS = 3, 3, 2
-FOLDS = 3_000
+FOLDS = amount(3_000, 3)
 NOTHING = None
 
 Table = tuple[int, ...]
@@ -95,6 +96,7 @@ def found(check: Callable[[Finite], None]) -> None:
         check(fold)
 
 
+@pytest.mark.random
 def test_the_residual_is_a_separate_problem() -> None:
     """(i): (P, r) solves it iff (P, filter) does and both filters agree on outputs of kept rows."""
     seen = {True: 0, False: 0}
@@ -113,6 +115,7 @@ def test_the_residual_is_a_separate_problem() -> None:
     assert min(seen.values()) > FOLDS
 
 
+@pytest.mark.random
 def test_a_prefilter_is_valid_iff_all_it_drops_is_removable() -> None:
     """(ii)."""
     seen = {True: 0, False: 0}
@@ -128,6 +131,7 @@ def test_a_prefilter_is_valid_iff_all_it_drops_is_removable() -> None:
     assert min(seen.values()) > FOLDS
 
 
+@pytest.mark.random
 def test_valid_prefilters_are_closed_and_have_a_strongest() -> None:
     """(iii): under conjunction and weakening; the strongest keeps exactly the needed rows."""
     nontrivial = 0

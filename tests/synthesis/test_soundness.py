@@ -32,8 +32,8 @@ from presieve.semantics import interpret
 from presieve.semantics.compile import State, agree, compile_problem, predicates
 from presieve.semantics.values import Value
 
-TABLES = amount(10_000)
-REFERENCE_TABLES = amount(300)
+TABLES = amount(10_000, 10)
+REFERENCE_TABLES = amount(300, 10)
 named = pytest.mark.parametrize("case", CASES + COMPARED + WIDE, ids=str)
 
 

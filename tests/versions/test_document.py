@@ -41,6 +41,7 @@ def test_each_feature_has_an_answer_on_each_version() -> None:
     assert set(found["4.3"].values()) == {WORKS}
 
 
+@pytest.mark.slow
 @pytest.mark.classic("the page is about classic sessions")
 def test_the_answers_for_the_spark_that_runs(spark: SparkSession, tmp_path: Path) -> None:
     assert answers(spark, tmp_path) == columns(PAGE)[".".join(map(str, RUNNING))]

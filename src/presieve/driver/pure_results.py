@@ -10,18 +10,17 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 from presieve.ir.fold import Fold
-from presieve.ir.sorts import BOOL, FLOAT, INT, STRING, Option, Sort, strip
+from presieve.ir.sorts import Option, strip
 from presieve.ir.terms import Scope, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import HiddenCall
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.operators import Undefined
 from presieve.semantics.types import bounds
-from presieve.semantics.values import Value, to_python
+from presieve.semantics.values import CLASS_OF, Value, to_python
 
 Rows = tuple[tuple[Value, ...], ...]
 
-_KINDS: dict[Sort, type] = {STRING: str, INT: int, FLOAT: float, BOOL: bool}
 _RAISED = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, NameError, OSError),
     *(RuntimeError, TypeError, ValueError),
@@ -93,7 +92,7 @@ def _result(call: HiddenCall, env: dict[tuple[Scope, str], Value]) -> object:
 def _is_declared(call: HiddenCall, value: object) -> bool:
     if value is None:
         return isinstance(call.pure.sort, Option)
-    if type(value) is not _KINDS[strip(call.pure.sort)]:
+    if type(value) is not CLASS_OF[strip(call.pure.sort)]:
         return False
     limits = bounds(call.pure.type)
     return limits is None or not isinstance(value, int) or limits[0] <= value <= limits[1]

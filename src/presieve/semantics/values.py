@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import datetime as dt
 import decimal
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from presieve.ir.sorts import (
@@ -30,6 +31,16 @@ from presieve.ir.sorts import (
 from presieve.ir.terms import float_bits
 
 Value: TypeAlias = "bool | int | float | str | None | tuple[Value, ...]"
+
+CLASS_OF: Mapping[Sort | None, type] = {
+    BOOL: bool,
+    INT: int,
+    FLOAT: float,
+    STRING: str,
+    DATE: dt.date,
+    TIMESTAMP_NTZ: dt.datetime,
+}
+"""The class in Python of the values of a column, by its sort."""
 
 _EPOCH_DAY = dt.date(1970, 1, 1)
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

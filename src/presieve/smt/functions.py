@@ -131,8 +131,32 @@ class Functions:
 
 
 def has_facts(node: Term) -> bool:
-    """Whether this is a function's value, or one of a column that is calculated with constants."""
-    return _is_function(node) or (strip(node.sort) == FLOAT and base_of(node) is not None)
+    """Whether this is a function's value, or one of a column that is calculated with constants, of
+    which some may be chosen by a condition.
+    """
+    if _is_function(node):
+        return True
+    return strip(node.sort) == FLOAT and (base_of(node) is not None or bool(_choice(node)))
+
+
+def _choice(node: Term) -> tuple[Term, Term, Term] | None:
+    """Of a sum, product or quotient one part of which is one constant or another: the condition,
+    and what it is with each.
+    """
+    if not isinstance(node, App) or node.op not in floats.ARITHMETIC:
+        return None
+    for i, arg in enumerate(node.args):
+        match arg:
+            case App(Op.ITE, (test, Lit() as then, Lit() as other)):
+                chosen: tuple[Term, Term, Term] | None = (test, then, other)
+            case _:
+                chosen = _choice(arg)
+        if chosen is not None:
+            test, *parts = chosen
+            sides = ((*node.args[:i], part, *node.args[i + 1 :]) for part in parts)
+            first, second = (app(node.op, *side) for side in sides)
+            return test, first, second
+    return None
 
 
 def _is_function(node: Term) -> bool:
@@ -158,6 +182,9 @@ def _compared(node: Term, constant: Lit) -> Iterator[Term]:
 
 
 def _of_itself(node: App) -> Iterator[Term]:
+    chosen = _choice(node)
+    if chosen is not None:
+        yield app(Op.SAME, node, app(Op.ITE, *chosen))
     meant = consequence(node)
     if meant is not None:
         yield app(Op.IMPLIES, app(Op.SQL_IS_TRUE, node), app(Op.SQL_IS_TRUE, meant))

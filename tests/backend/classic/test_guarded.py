@@ -5,12 +5,14 @@ break it keep all their rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.backend.classic.odd_groups import BAD, GOOD, SCHEMA, applied, report
 from tests.support import aggregators, arrow_udfs
+from tests.support.amount import some
 from tests.support.games.pipelines import pandas_udf
 from tests.support.running import is_connect, plan_text, same_rows
 
@@ -20,7 +22,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-@pytest.fixture(scope="module", params=["good json", "bad json", "good parquet", "bad parquet"])
+TABLES = ["good json", "bad json", "good parquet", "bad parquet"]
+
+
+@pytest.fixture(scope="module", params=TABLES)
 def table(
     request: pytest.FixtureRequest,
     spark: SparkSession,
@@ -117,14 +122,16 @@ SHAPES = (
 )
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@some("table, shape", product(TABLES, SHAPES), of=3, indirect=["table"])
 def test_as_written(table: DataFrame, shape: Callable[[DataFrame], DataFrame]) -> None:
     df = shape(table)
-    same_rows(df, optimize(df, cost="always"))
-    same_rows(df, optimize(df))
+    same_rows(df, optimize(df, cost="always"), optimize(df))
 
 
-@pytest.mark.parametrize("shape", [applied, udaf, two_keys, of_union])
+SOME_SHAPES = [applied, udaf, two_keys, of_union]
+
+
+@some("table, shape", product(TABLES, SOME_SHAPES), of=3, indirect=["table"])
 def test_nothing_is_assumed(table: DataFrame, shape: Callable[[DataFrame], DataFrame]) -> None:
     df = shape(table)
     found = report(df)
@@ -158,16 +165,16 @@ def test_where_no_group_is_bad_the_plan_becomes_the_plain_one(
     assert "Union" not in final
 
 
-@pytest.mark.parametrize(
-    "below",
-    [
-        lambda df: df.limit(9),
-        lambda df: df.groupBy("team", "day").sum("score").toDF("team", "day", "score"),
-        lambda df: df.selectExpr("team", "first(score) OVER (PARTITION BY day) AS score"),
-        lambda df: df.selectExpr("team", "score + (SELECT sum(x) FROM VALUES (0.1D) t(x)) score"),
-        lambda df: df.dropDuplicates(["team"]),
-    ],
-)
+OTHER_ROWS = [
+    lambda df: df.limit(9),
+    lambda df: df.groupBy("team", "day").sum("score").toDF("team", "day", "score"),
+    lambda df: df.selectExpr("team", "first(score) OVER (PARTITION BY day) AS score"),
+    lambda df: df.selectExpr("team", "score + (SELECT sum(x) FROM VALUES (0.1D) t(x)) score"),
+    lambda df: df.dropDuplicates(["team"]),
+]
+
+
+@some("table, below", product(TABLES, OTHER_ROWS), of=3, indirect=["table"])
 def test_what_may_give_other_rows_is_not_read_twice(
     table: DataFrame, below: Callable[[DataFrame], DataFrame]
 ) -> None:

@@ -7,11 +7,13 @@ pre-filter keeps: an error where one of these raises, and the same rows where no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.backend.effects import erring_udfs
+from tests.support.amount import some
 from tests.support.pickling import pickled_by_value
 
 from presieve.driver.optimize import explain, optimize
@@ -109,13 +111,12 @@ ROWWISE = [
 
 
 @TRANSPORT
-@pytest.mark.parametrize(
-    "later", ["all", pytest.param("one", marks=pytest.mark.slow), "count"]
-)  # one column is between all of them and none
-@pytest.mark.parametrize(("name", "returns", "column", "where"), ROWWISE)
+@some("row, later", product(ROWWISE, LATER), of=4)
 def test_a_column_that_is_filtered(
-    days: DataFrame, name: str, returns: str, column: str, where: str, later: str, arrow: bool
+    days: DataFrame, row: tuple[str, str, str, str], later: str, arrow: bool
 ) -> None:
+    name, returns, column, where = row
+
     def build(table: DataFrame) -> DataFrame:
         return table.withColumn("c", made(name, returns, arrow)(column)).filter(where)
 
@@ -222,10 +223,7 @@ FORMS = pytest.mark.parametrize(
 )
 
 
-@pytest.mark.parametrize(
-    "shown", ["*", pytest.param("1 AS one", marks=pytest.mark.slow), "count(*)"]
-)
-@pytest.mark.parametrize("where", ["best >= 20", "best > 0"])
+@some("where, shown", product(["best >= 20", "best > 0"], ["*", "1 AS one", "count(*)"]), of=5)
 @FORMS
 def test_functions_of_groups(games: DataFrame, form: str, where: str, shown: str) -> None:
     def build(table: DataFrame) -> DataFrame:
@@ -252,8 +250,7 @@ HAVING = [
 ]
 
 
-@pytest.mark.parametrize("having", HAVING)
-@pytest.mark.parametrize("shown", ["k", "k, sum(v) AS s", "count(*) AS n"])
+@some("having, shown", product(HAVING, ["k", "k, sum(v) AS s", "count(*) AS n"]), of=4)
 def test_sums_that_overflow(spark: SparkSession, having: str, shown: str) -> None:
     """Spark's own aggregates raise, too, and are not evaluated where nobody reads them."""
     top = 2**63 - 1
@@ -277,9 +274,7 @@ ON_THE_WAY = {
 }
 
 
-@ARROW
-@pytest.mark.parametrize("inside", [False, True], ids=["column", "filter"])
-@pytest.mark.parametrize("below", ON_THE_WAY)
+@some("below, inside, arrow", product(ON_THE_WAY, [False, True], [False, True]), of=3)
 def test_arguments_that_raise(days: DataFrame, below: str, inside: bool, arrow: bool) -> None:
     """The function does not look at what raises, nor does the pre-filter."""
 

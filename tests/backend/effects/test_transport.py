@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pyarrow as pa
 import pytest
+from tests.support.amount import some
 from tests.support.running import is_connect, plan_text, same_rows
 
 from presieve.driver.optimize import explain, optimize
@@ -338,8 +340,7 @@ def test_numbers_of_groups(spark: SparkSession, tmp_path: Path, kind: str) -> No
     told(table.groupBy("g").agg(udf("v").alias("m")).filter(beyond(kind)))
 
 
-@pytest.mark.parametrize("kind", FILES)
-@pytest.mark.parametrize("name", ["max", "min", "sum"])
+@some("kind, name", product(FILES, ["max", "min", "sum"]), of=2)
 def test_numbers_in_aggregates_of_sparks_own(
     spark: SparkSession, tmp_path: Path, kind: str, name: str
 ) -> None:
@@ -372,8 +373,10 @@ def told(df: DataFrame) -> None:
 MOMENTS = ("0001-01-01", "1500-01-01", "1677-01-01", "2020-01-01", "2300-01-01", "9999-12-31")
 
 
-@pytest.mark.parametrize("type_", ["date", "timestamp", "timestamp_ntz"])
-@pytest.mark.parametrize("year", [*MOMENTS, "+12000-01-01", "-0005-01-01"])
+YEARS = [*MOMENTS, "+12000-01-01", "-0005-01-01"]
+
+
+@some("year, type_", product(YEARS, ["date", "timestamp", "timestamp_ntz"]), of=2)
 def test_days_and_moments(spark: SparkSession, tmp_path: Path, type_: str, year: str) -> None:
     rows = f"(1L, {type_}'{year}'), (2L, {type_}'2020-05-05'), (3L, NULL)"
     spark.sql(f"SELECT * FROM VALUES {rows} AS t(g, v)").write.parquet(str(tmp_path / "t"))

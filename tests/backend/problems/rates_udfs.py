@@ -25,3 +25,10 @@ def heat(score):
 
 def squared(score):
     return None if score is None else score * score
+
+
+def charged(level, score):
+    if level is None or score is None:
+        return None
+    rate = 0.5 if level == "a" else 1.5
+    return score * rate + 1.0

@@ -20,6 +20,7 @@ from tests.backend.problems.shipped import (
     spark_finds,
 )
 from tests.backend.problems.shipped_forms import FORMS, OTHER
+from tests.support.amount import some
 from tests.support.running import same_rows
 
 from presieve.driver.optimize import explain, optimize
@@ -201,7 +202,7 @@ CHANGES: dict[str, tuple[Change, Build]] = {
 }
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@some("name", CHANGES, of=2)
 def test_what_the_driver_changes_before(
     spark: SparkSession, table: DataFrame, tmp_path: Path, name: str
 ) -> None:
@@ -211,7 +212,7 @@ def test_what_the_driver_changes_before(
     same(lambda: build(module, table))
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@some("name", CHANGES, of=2, first=1)
 def test_what_the_driver_changes_after(
     spark: SparkSession, table: DataFrame, tmp_path: Path, name: str
 ) -> None:
@@ -230,7 +231,7 @@ def same(build: Callable[[], DataFrame]) -> None:
         same_rows(df, better)
 
 
-@pytest.mark.parametrize("name", CHANGES)
+@some("name", CHANGES, of=3)
 def test_what_nobody_has_changed(
     spark: SparkSession, table: DataFrame, tmp_path: Path, name: str, connect: bool
 ) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import product
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.backend.problems import cogroup_udfs
+from tests.support.amount import some
 from tests.support.games.tables import SCHEMA, Tables
 from tests.support.pickling import pickled_by_value
 from tests.support.running import rewritten, untouched
@@ -54,8 +56,7 @@ def applied(tables: Tables, clubs: DataFrame, name: str, schema: str) -> DataFra
     return groups.applyInPandas(getattr(cogroup_udfs, name), schema)
 
 
-@pytest.mark.parametrize("name", KEEPING)
-@pytest.mark.parametrize("where", ["{} = 'a'", "{} IS NULL", "{} >= 'b'"])
+@some("name, where", product(KEEPING, ["{} = 'a'", "{} IS NULL", "{} >= 'b'"]), of=2)
 def test_filters_on_the_key_go_below_both(
     tables: Tables, clubs: DataFrame, name: str, where: str
 ) -> None:

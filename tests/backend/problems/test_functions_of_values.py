@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.backend.problems import value_udfs
+from tests.support.amount import some
 from tests.support.pickling import pickled_by_value
 from tests.support.running import rewritten
 
@@ -152,7 +153,7 @@ def ids(case: Case) -> str:
     return f"{case.name}: {case.where}"
 
 
-@pytest.mark.parametrize("case", CASES, ids=ids)
+@some("case", CASES, of=2, ids=ids)
 def test_filters_go_below(values: DataFrame, case: Case) -> None:
     """By default, with all that a column can hold: the same rows."""
     boundary = rewritten(with_c(values, case, arrow=True).filter(case.where))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 from tests.support import shared_tables
+from tests.support.amount import some
 from tests.support.running import rewritten, safe, untouched
 
 from presieve.driver.optimize import explain, optimize
@@ -62,14 +63,14 @@ def pandas_udf(function: Any, *columns: str) -> Any:
     return make(function, "double")
 
 
-def _names(functions: list[Any]) -> list[str]:
-    return [f.__name__ for f in functions]
+def _name(function: Any) -> str:
+    return str(function.__name__)
 
 
 # --- functions of tables --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("function", shared_tables.MAPS, ids=_names(shared_tables.MAPS))
+@some("function", shared_tables.MAPS, of=2, ids=_name)
 def test_what_nothing_else_sees(table: DataFrame, function: Any) -> None:
     found = [safe(mapped(table, function).filter(where)) for where in FILTERS]
     for better, where in zip(found, FILTERS, strict=True):
@@ -81,7 +82,7 @@ def test_it_is_moved(table: DataFrame) -> None:
         assert rewritten(mapped(table, function).filter("x > 12"), policy="assume").kind == "exact"
 
 
-@pytest.mark.parametrize("function", shared_tables.MAPS_SEEN, ids=_names(shared_tables.MAPS_SEEN))
+@some("function", shared_tables.MAPS_SEEN, of=3, ids=_name)
 def test_what_something_else_sees(table: DataFrame, function: Any) -> None:
     """Nothing is said below of the column that is changed."""
     policies: tuple[Policy, ...] = ("default", "strict")
@@ -157,7 +158,7 @@ def test_one_column_twice(table: DataFrame) -> None:
     assert optimize(filtered, cost="always") is filtered
 
 
-@pytest.mark.parametrize("function", shared_tables.KEYED, ids=_names(shared_tables.KEYED))
+@pytest.mark.parametrize("function", shared_tables.KEYED, ids=_name)
 def test_columns_that_hold_the_key(table: DataFrame, function: Any) -> None:
     groups = table.selectExpr("y", "y - 3 AS w", "x").filter("y < 10").groupBy("y")
     made = groups.applyInPandas(function, "y bigint, w bigint, x double")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import product
 from random import Random
 
 import pytest
 from tests.backend.problems import keyed_udfs
+from tests.support.amount import some
 from tests.support.games.tables import SCHEMA, Tables
 from tests.support.pickling import pickled_by_value
 from tests.support.running import rewritten, untouched
@@ -37,8 +39,10 @@ OTHERS = {
 by_value_too = pickled_by_value(keyed_udfs)
 
 
-@pytest.mark.parametrize("name", KEEPING)
-@pytest.mark.parametrize("where", ["team = 'a'", "team IS NULL", "team > 'a' AND score < 93"])
+FILTERS = ["team = 'a'", "team IS NULL", "team > 'a' AND score < 93"]
+
+
+@some("name, where", product(KEEPING, FILTERS), of=2)
 def test_filters_on_the_key_drop_groups(tables: Tables, name: str, where: str) -> None:
     groups = tables.strange.groupBy("team").applyInPandas(getattr(keyed_udfs, name), KEEPING[name])
     boundary = rewritten(groups.filter(where))

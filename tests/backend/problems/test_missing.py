@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
 from tests.backend.problems import missing_udfs as udfs
+from tests.support.amount import some
 from tests.support.pickling import pickled_by_value
-from tests.support.running import rewritten, safe, untouched
+from tests.support.running import rewritten, safe, safe_each, untouched
 
 from presieve.driver.optimize import explain, optimize
 
@@ -60,45 +62,36 @@ def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Data
 TYPES = {"d": "double", "n": "bigint", "i": "int", "t": "timestamp"}
 
 
+def name_of(case: Any) -> str:
+    """The name of a function or of a column."""
+    return getattr(case, "__name__", str(case))
+
+
 def of_groups(table: DataFrame, column: str, function: Callable[..., Any], type_: str) -> DataFrame:
     grouped = table.selectExpr("k", f"{column} AS v").groupBy("k")
     return grouped.applyInPandas(function, f"k string, m {type_}")
 
 
-COLUMNS = [
-    "d",
-    "n",
-    # Integers of 32 bits are sent as those of 64 bits are; moments are Series as others.
-    pytest.param("i", marks=pytest.mark.slow),
-    pytest.param("t", marks=pytest.mark.slow),
-]
-
-
-@pytest.mark.parametrize("column", COLUMNS)
-@pytest.mark.parametrize("function", udfs.COUNTING, ids=lambda f: f.__name__)
+@some("function, column", product(udfs.COUNTING, TYPES), of=3, ids=name_of)
 def test_functions_that_count_what_is_missing(table: DataFrame, function: Any, column: str) -> None:
     if column == "t" and function in (udfs.asked_by_numpy, udfs.asked_by_math):
         pytest.skip("TypeError for a moment")
     counted = of_groups(table, column, function, "bigint")
-    for where in ("m > 0", "m = 0", "m IS NULL"):
-        safe(counted.filter(where))
+    safe_each(counted, ("m > 0", "m = 0", "m IS NULL"))
 
 
-@pytest.mark.parametrize("column", COLUMNS[:3])
-@pytest.mark.parametrize("function", udfs.NUMBERS, ids=lambda f: f.__name__)
+@some("function, column", product(udfs.NUMBERS, "dni"), of=2, ids=name_of)
 def test_results_that_may_be_missing(table: DataFrame, function: Any, column: str) -> None:
     if column != "d" and function in (udfs.chosen, udfs.filled):
         pytest.skip("of doubles only")
     found = of_groups(table, column, function, TYPES[column])
-    for where in ("m IS NULL", "m IS NOT NULL", "m > 5", "m < 5 OR m IS NULL"):
-        safe(found.filter(where))
+    safe_each(found, ("m IS NULL", "m IS NOT NULL", "m > 5", "m < 5 OR m IS NULL"))
 
 
 def test_moments_that_are_missing(table: DataFrame) -> None:
     for function in (udfs.greatest, udfs.least, udfs.when_whole, udfs.greatest_of_those_there):
         found = of_groups(table, "t", function, "timestamp")
-        for where in ("m IS NULL", "m IS NOT NULL", "m > TIMESTAMP '2020-01-06'"):
-            safe(found.filter(where))
+        safe_each(found, ("m IS NULL", "m IS NOT NULL", "m > TIMESTAMP '2020-01-06'"))
 
 
 @pytest.mark.parametrize("name", ["high_missing", "least_there"])
@@ -109,8 +102,7 @@ def test_aggregates_of_columns(table: DataFrame, name: str) -> None:
     function = make(getattr(udfs, name), "bigint")
     for column in ("n", "i"):
         found = table.groupBy("k").agg(function(column).alias("m"))
-        for where in ("m > 0", "m < 5", "m IS NULL"):
-            safe(found.filter(where))
+        safe_each(found, ("m > 0", "m < 5", "m IS NULL"))
 
 
 @pytest.mark.parametrize("where", ["m IS NULL", "m IS NOT NULL"])
@@ -130,8 +122,7 @@ def test_rows_of_batches(table: DataFrame) -> None:
     try:
         for name in ("missing_rows", "like_the_first"):
             rows = columns.mapInPandas(getattr(udfs, name), columns.schema)
-            for where in ("v IS NULL", "v > 5", "d > 90 AND v IS NOT NULL", "w > 1"):
-                safe(rows.filter(where))
+            safe_each(rows, ("v IS NULL", "v > 5", "d > 90 AND v IS NOT NULL", "w > 1"))
         schema = "k string, v bigint, w int, d double, gone boolean"
         rows = columns.mapInPandas(udfs.marked_rows, schema)
         rewritten(rows.filter("gone"))
@@ -140,8 +131,7 @@ def test_rows_of_batches(table: DataFrame) -> None:
             untouched(high.filter(where))  # NULL, where a text is sent along
         narrow = columns.select("w", "v", "d")
         high = narrow.mapInPandas(udfs.high_rows, "w int, v bigint, d double, gone boolean")
-        for where in ("gone", "NOT gone", "gone IS NULL"):
-            safe(high.filter(where))
+        safe_each(high, ("gone", "NOT gone", "gone IS NULL"))
         safe(rows.filter("NOT gone AND v > 5"))
     finally:
         spark.conf.unset(conf)

@@ -25,7 +25,9 @@ def with_c(df: DataFrame, name: str, returns: str, column: str, *, arrow: bool) 
     from pyspark.sql.functions import udf
 
     make: Any = udf
-    return df.withColumn("c", make(getattr(rates_udfs, name), returns, useArrow=arrow)(column))
+    return df.withColumn(
+        "c", make(getattr(rates_udfs, name), returns, useArrow=arrow)(*column.split(", "))
+    )
 
 
 CASES = [
@@ -43,6 +45,7 @@ CASES = [
     ("weighed", "double", "v", "c >= 7", "GreaterThanOrEqual(v,5)"),
     ("heat", "string", "score", "c = 'hot'", "GreaterThan(score,93.33333333333333)"),
     ("squared", "double", "score", "c > 100", ""),
+    ("charged", "double", "level, score", "c < 40", "LessThan(score,78.0)"),
 ]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.backend.problems import row_udfs
+from tests.support.amount import some
 from tests.support.games.tables import Tables
 from tests.support.pickling import pickled_by_value
 from tests.support.running import by_footers, plan_text, rewritten, safe, untouched
@@ -57,7 +58,7 @@ CASES = [
 
 
 @ARROW
-@pytest.mark.parametrize(("name", "returns", "columns", "where", "scan"), CASES)
+@some("name, returns, columns, where, scan", CASES, of=3)
 def test_native_predicates_below(
     tables: Tables,
     name: str,
@@ -169,7 +170,7 @@ TYPED = [
 
 
 @ARROW
-@pytest.mark.parametrize(("name", "returns", "column", "where", "scan"), TYPED)
+@some("name, returns, column, where, scan", TYPED, of=3)
 def test_dates_times_and_decimals(
     typed: DataFrame, name: str, returns: str, column: str, where: str, scan: str, arrow: bool
 ) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import pytest
+from tests.support.amount import some
 from tests.support.running import named, rewritten, safe
 
 from presieve.driver.optimize import explain
@@ -109,27 +111,20 @@ OF_AGGREGATES = [
 ]
 
 
-@pytest.mark.parametrize("call", ["max", "min"])
-@pytest.mark.parametrize("where", OF_AGGREGATES)
+@some("where, call", product(OF_AGGREGATES, ["max", "min"]), of=3)
 def test_sparks_own_aggregates(levels: DataFrame, where: str, call: str) -> None:
     """With NaN, infinities, the two zeros and groups of NULL in the data."""
     safe(levels.groupBy("k").agg({"level": call}).toDF("k", "c").filter(where))
 
 
-@pytest.mark.parametrize("call", ["max", "min"])
-@pytest.mark.parametrize(
-    "where",
-    [
-        *("c / 2 >= 3", "cast(c as double) * 3 > 7", "c / 2 < 3", "cast(c as double) - 40 > 2.5"),
-        *(
-            "cast(c as double) > 9007199254740992",
-            "c / 3 = 1",
-            "cast(c as double) = 9007199254740992",
-        ),
-        *("c * 1.5D > 3", "c > 2.5D", "-cast(c as double) < -5", "c / 2 >= 9223372036854775807"),
-    ],
-)
-@pytest.mark.parametrize("column", ["n", "i"])
+OF_INTEGERS = [
+    *("c / 2 >= 3", "cast(c as double) * 3 > 7", "c / 2 < 3", "cast(c as double) - 40 > 2.5"),
+    *("cast(c as double) > 9007199254740992", "c / 3 = 1", "cast(c as double) = 9007199254740992"),
+    *("c * 1.5D > 3", "c > 2.5D", "-cast(c as double) < -5", "c / 2 >= 9223372036854775807"),
+]
+
+
+@some("where, call, column", product(OF_INTEGERS, ["max", "min"], ["n", "i"]), of=3)
 def test_of_integers(levels: DataFrame, where: str, call: str, column: str) -> None:
     df = levels.groupBy("k").agg({column: call}).toDF("k", "c").filter(where)
     safe(df)

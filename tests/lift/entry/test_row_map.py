@@ -21,7 +21,7 @@ from presieve.lift.forms import Lifted, Request, RowsFunction
 from presieve.semantics.interpret import Raised, evaluate, key_env, run_fold
 from presieve.semantics.values import Value
 
-TABLES = amount(700)
+TABLES = amount(700, 5)
 COLUMNS = "score double, n bigint, level string, d date"
 NUMBERS = "score double, n bigint, d date"
 REQUIRED = "score double NOT NULL, n bigint NOT NULL, level string NOT NULL, d date"

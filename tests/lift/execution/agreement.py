@@ -116,7 +116,7 @@ def assert_agrees(case: Case, form: Form) -> None:
     found = lifted(case.obj, asked, form)
 
     @settings(
-        max_examples=amount(200),
+        max_examples=amount(200, 8),
         deadline=None,
         derandomize=True,
         database=None,

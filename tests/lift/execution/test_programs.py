@@ -12,6 +12,7 @@ import pytest
 from tests.lift.execution.container_programs import ContainerPrograms
 from tests.lift.execution.list_programs import ListPrograms
 from tests.lift.execution.try_programs import OPERATIONS, operations, sources
+from tests.support.amount import some
 from tests.support.lifting import assumed, interpreted, request, run_class, run_frame
 from tests.support.random_folds import COLUMNS, Programs
 
@@ -78,7 +79,7 @@ def _fitting(real: object, asked: Request) -> object:
     return real
 
 
-@pytest.mark.parametrize("seed", [3, 14, 92])
+@some("seed", [3, 14, 92], of=3)
 @pytest.mark.parametrize("form", [RowClass(), FrameFunction()], ids=["class", "function"])
 def test_random_programs(seed: int, form: RowClass | FrameFunction, tmp_path: Path) -> None:
     check_programs(seed, form, tmp_path, PROGRAMS, 10)
@@ -95,7 +96,7 @@ def check_programs(
     return lifted
 
 
-@pytest.mark.parametrize("seed", [3, 14, 92])
+@some("seed", [3, 14, 92], of=3)
 @pytest.mark.parametrize("form", [RowClass(), FrameFunction()], ids=["class", "function"])
 def test_random_programs_with_containers(
     seed: int, form: RowClass | FrameFunction, tmp_path: Path
@@ -106,7 +107,7 @@ def test_random_programs_with_containers(
     assert check_sources(made, seed, form, tmp_path, 10) > PROGRAMS // 8
 
 
-@pytest.mark.parametrize("seed", [3, 14])
+@some("seed", [3, 14], of=2, first=1)
 @pytest.mark.parametrize("form", [RowClass(), FrameFunction()], ids=["class", "function"])
 def test_random_programs_with_lists(
     seed: int, form: RowClass | FrameFunction, tmp_path: Path

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from tests.lift.models.random_pandas import POOLS, load
+from tests.support.amount import amount
 from tests.support.lifting import assumed, declined, interpreted, lifted, request, run_frame
 
 from presieve.errors import Declined
@@ -16,7 +17,7 @@ from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import Value, same
 
-TABLES = 20
+TABLES = amount(20, 2)
 
 
 def _source(lines: Sequence[str], cells: Mapping[str, str]) -> str:

@@ -25,7 +25,7 @@ from presieve.semantics.interpret import Raised
 from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import Value, same
 
-TABLES = amount(600)
+TABLES = amount(600, 6)
 
 _POOLS: dict[str, list[Value]] = {
     "double": [0.0, -0.0, 1.0, 1.5, -1.5, 10.0, 1e308, float("inf"), float("-inf"), float("nan")],

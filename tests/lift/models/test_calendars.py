@@ -15,6 +15,8 @@ from presieve.ir.terms import Lit
 from presieve.ir.walk import literals
 from presieve.lift import Lifted, lift
 
+pytestmark = pytest.mark.random
+
 _OPS = ("==", "!=", "<", "<=", ">", ">=")
 _SCHEMAS = (
     "t timestamp, v double",

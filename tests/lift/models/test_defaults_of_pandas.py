@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.lift.models.pandas_agreement import agrees, refused
 
+pytestmark = pytest.mark.random
+
 SCHEMA = "v double, w double, n bigint NOT NULL, s string"
 
 

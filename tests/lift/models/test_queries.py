@@ -8,6 +8,8 @@ from tests.lift.models.pandas_agreement import agrees, refused
 
 from presieve.driver.synthesize import synthesize
 
+pytestmark = pytest.mark.random
+
 _SCHEMAS = {
     "may be missing": "v double, w double, s string, n bigint, i int, t timestamp",
     "are there": "v double NOT NULL, w double NOT NULL, s string NOT NULL, n bigint NOT NULL, "

@@ -7,16 +7,18 @@ from random import Random
 import pytest
 from tests.lift.models.pandas_agreement import check, table
 from tests.lift.models.random_pandas import load, program
+from tests.support.amount import amount
 from tests.support.lifting import request
 
 from presieve.lift import Lifted, lift
 
-PROGRAMS = 300
+PROGRAMS = amount(300, 3)
 TABLES = 25
 LIFTED = 0.15
 """Of the programs, so many must be lifted at least."""
 
 
+@pytest.mark.random
 def test_what_is_lifted_gives_what_pandas_gives() -> None:
     lifts = 0
     for seed in range(PROGRAMS):

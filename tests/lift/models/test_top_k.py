@@ -13,6 +13,8 @@ from tests.support.lifting import declined, request
 from presieve.driver.synthesize import synthesize
 from presieve.driver.verify import verify
 
+pytestmark = pytest.mark.random
+
 _TYPES = {
     "double": ("v double, w double NOT NULL, s string", "double"),
     "bigint": ("v bigint, w bigint NOT NULL, s string", "bigint"),

@@ -11,6 +11,8 @@ from tests.lift.models.pandas_agreement import agrees, refused
 from presieve.driver.synthesize import synthesize
 from presieve.driver.verify import verify
 
+pytestmark = pytest.mark.random
+
 _SCHEMAS = {
     "may be missing": "v double, s string, b boolean, n bigint, d date, w double",
     "are there": "v double NOT NULL, s string NOT NULL, b boolean NOT NULL, n bigint NOT NULL, "

@@ -10,7 +10,7 @@ declines.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from presieve.backend.catalyst.list_folds import list_fold
 from presieve.backend.catalyst.native_aggregates import (
@@ -64,11 +64,9 @@ class Call:
 
     ``arguments`` are input attributes, ``outputs`` the output attributes that it computes;
     ``position`` is its place among the aggregate expressions, or the columns of the projection (0
-    for applyInPandas). A scalar UDF is called once for each row. ``arrow``: the values of a scalar
-    UDF go through Arrow, or a function of groups is one of Arrow arrays. ``streamed``: a function
-    of groups takes the iterator of its batches.
-    ``fields`` are the names of the outputs where they are those of a struct. ``sole``: a scalar UDF
-    has one argument. ``whole``: it takes whole columns, ``streamed``: an iterator of them.
+    for applyInPandas). A scalar UDF is called once for each row. ``fields`` are the names of the
+    outputs where they are those of a struct. ``sole``: a scalar UDF has one argument. ``by``: how
+    Spark calls it, which says whether it is ``arrow``, ``streamed`` and ``whole``.
     """
 
     name: str
@@ -76,11 +74,24 @@ class Call:
     outputs: tuple[int, ...]
     position: int
     native: NativeCall | None = None
-    arrow: bool = False
-    streamed: bool = False
+    by: EvaluationType | None = None
     fields: tuple[str, ...] = ()
     sole: bool = False
-    whole: bool = False
+
+    @property
+    def arrow(self) -> bool:
+        """Whether values go through Arrow."""
+        return self.by is not None and self.by.arrow
+
+    @property
+    def streamed(self) -> bool:
+        """Whether it takes an iterator of batches."""
+        return self.by is not None and self.by.streamed
+
+    @property
+    def whole(self) -> bool:
+        """Whether a scalar UDF takes whole columns."""
+        return self.by is not None and self.by.whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,9 +250,7 @@ def _udaf_call(tree: Tree, position: int) -> Call:
     fields = _fields(tree)
     outputs = tuple(a.id for _, a in fields) or (expr_id(tree[0]),)
     names = tuple(name for name, _ in fields)
-    name = str(udaf["name"])
-    arrow, streamed = kind.arrow, kind.streamed
-    return Call(name, read, outputs, position, arrow=arrow, streamed=streamed, fields=names)
+    return Call(str(udaf["name"]), read, outputs, position, by=kind, fields=names)
 
 
 def _fields(tree: Tree) -> tuple[tuple[str, Attribute], ...]:
@@ -295,8 +304,7 @@ def read_project(gateway: Gateway, node: Node, plan: Handle) -> Boundary:
             refused.append(signal)
             continue
         name, made = str(function["name"]), (expr_id(head),)
-        call = Call(name, read, made, position, arrow=kind.arrow, streamed=kind.streamed)
-        calls.append(replace(call, sole=len(read) == 1, whole=kind.whole))
+        calls.append(Call(name, read, made, position, by=kind, sole=len(read) == 1))
     if not calls:
         raise refused[0]
     passed = {expr_id(t[0]): k for t in columns if (k := _passed_on(t)) is not None}

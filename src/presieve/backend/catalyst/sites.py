@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 
 from presieve.backend.catalyst.boundary import (
@@ -17,6 +18,7 @@ from presieve.backend.catalyst.boundary import (
     table_function,
 )
 from presieve.backend.catalyst.definitions import fixed_definitions, referred
+from presieve.backend.catalyst.merged import is_within, merged_plans
 from presieve.backend.catalyst.operators import (
     ALWAYS_PASSED,
     FILTER,
@@ -53,8 +55,9 @@ class Site:
     put in or taken out changes. ``root`` is the whole plan, ``nodes`` are the operators above the
     boundary, from below to above, ``path`` the same in our algebra, and ``conjuncts`` what the
     filters among them consist of (empty for the others). ``arriving`` are those conjuncts, and
-    parts of conditions of joins, that speak of the boundary's rows. ``below``: the input of the
-    last of several projections that are one boundary.
+    parts of conditions of joins, that speak of the boundary's rows. ``merged``: Spark may fail to
+    merge plans once a pre-filter is below it (:mod:`.merged`). ``below``: the input of the last of
+    several projections that are one boundary.
     """
 
     number: int
@@ -65,6 +68,7 @@ class Site:
     arriving: tuple[Moved, ...]
     deterministic: bool
     root: Node
+    merged: bool = False
     below: Node | None = None
 
     @property
@@ -188,7 +192,12 @@ class _Reader:
             arriving,
             deterministic,
             self._root,
+            merged=any(is_within(boundary.path, top) for top in self._merged),
         )
+
+    @cached_property
+    def _merged(self) -> tuple[tuple[int, ...], ...]:
+        return merged_plans(self._root)
 
     def _may_meet(self, here: Set[int], made: Set[int], chain: tuple[Node, ...]) -> bool:
         """Whether a conjunct above may read nothing but what comes of ``here``, and something that

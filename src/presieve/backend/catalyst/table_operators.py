@@ -103,14 +103,8 @@ def _table_call(node: Node, ids: list[int], outputs: tuple[Attribute, ...]) -> C
     kind = check_function(function, kinds)
     if list(plain(function, arguments)) != ids:
         raise DeclineSignal("plan-shape", "the function's arguments are not its input")
-    return Call(
-        str(function["name"]),
-        tuple(ids),
-        tuple(a.id for a in outputs),
-        0,
-        arrow=kind.arrow,
-        streamed=kind.streamed,
-    )
+    name, made = str(function["name"]), tuple(a.id for a in outputs)
+    return Call(name, tuple(ids), made, 0, by=kind)
 
 
 def _read_cogroups(gateway: Gateway, node: Node, plan: Handle) -> Boundary:

@@ -10,7 +10,7 @@ where another filter, which Spark moves down from above the boundary, comes afte
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from presieve.backend.catalyst.boundary import AGGREGATE, LOGICAL, PROJECT
@@ -109,43 +109,42 @@ def errors_in_input(input_: Node, root: Node, guarded: bool) -> InputErrors:
     ``guarded``: Spark may move other filters from above the boundary below it (:func:`guards`).
     They then keep rows from expressions that a pre-filter would be evaluated before.
     """
-    found = _errors_in(input_, guarded)
+    here = _errors_in(input_, guarded)
     references_ = [n for n in walk(input_) if n.kind == CTE_REFERENCE]
     if not references_:
-        return found
+        return here
     shared = [_errors_in(n, guarded) for n in walk(root) if n.kind == CTE_DEFINITION]
-    exposed = found.exposed
+    exposed = here.exposed
     if any(s.exposed for s in shared):
         exposed |= {expr_id(t[0]) for n in references_ for t in trees(n)}
     plain = all(s.computed == frozenset() for s in shared)
-    raises = found.may_raise or any(s.may_raise for s in shared)
-    return InputErrors(raises, exposed, found.computed if plain else None, found.called)
+    raises = here.may_raise or any(s.may_raise for s in shared)
+    return InputErrors(raises, exposed, here.computed if plain else None, here.called)
 
 
 def made_by_python(input_: Node, root: Node) -> frozenset[int] | None:
     """The attributes that a scalar Python UDF below computes, or that are computed of such; None
     where that may be any, as there are others for what a UDF computes than projections name.
     """
-    called: set[int] = set()
-    reads: dict[int, frozenset[int]] = {}
-    hidden = False
-    for node in reversed(list(walk(input_))):
+    for node in walk(input_):
         if node.kind == CTE_REFERENCE:
-            hidden = hidden or any(
-                _calls_python(n) for d in walk(root) if d.kind == CTE_DEFINITION for n in walk(d)
-            )
-        elif node.kind not in _NAMED and node.children:
-            hidden = hidden or any(_calls_python(n) for n in walk(node))
-        for tree in trees(node):
-            if tree[0]["class"] == ALIAS:
-                reads[expr_id(tree[0])] = references(tree)
-                if any(n["class"] == _PYTHON_UDF for n in tree):
-                    called.add(expr_id(tree[0]))
-    return None if hidden else _closed(called, reads)
+            unnamed = [d for d in walk(root) if d.kind == CTE_DEFINITION]
+        else:
+            unnamed = [] if node.kind in _NAMED or not node.children else [node]
+        if any(_calls_python(t) for top in unnamed for n in walk(top) for t in trees(n)):
+            return None
+    aliases = _aliases(input_)
+    return _closed({i for i, t in aliases if _calls_python(t)}, aliases)
 
 
-def _calls_python(node: Node) -> bool:
-    return any(n["class"] == _PYTHON_UDF for tree in trees(node) for n in tree)
+def _aliases(input_: Node) -> list[tuple[int, Tree]]:
+    """The attributes that have an expression below, with it."""
+    named = (t for n in walk(input_) for t in trees(n) if t[0]["class"] == ALIAS)
+    return [(expr_id(t[0]), t) for t in named]
+
+
+def _calls_python(tree: Tree) -> bool:
+    return any(n["class"] == _PYTHON_UDF for n in tree)
 
 
 def guards(node: Node, path: tuple[int, ...], bound: Mapping[tuple[int, ...], bool]) -> bool:
@@ -165,7 +164,6 @@ def _errors_in(input_: Node, guarded: bool) -> InputErrors:
     exposed: set[int] = set()
     called: set[int] = set()
     computed: set[int] = set()
-    reads: dict[int, frozenset[int]] = {}
     keeping: dict[tuple[int, ...], bool] = {}
     for node in reversed(list(walk(input_))):
         below = all(keeping[c.path] for c in node.children)
@@ -176,33 +174,34 @@ def _errors_in(input_: Node, guarded: bool) -> InputErrors:
             raises = can_raise(tree)
             may_raise = may_raise or raises
             if tree[0]["class"] == ALIAS:
-                reads[expr_id(tree[0])] = references(tree)
                 if raises:
                     computed.add(expr_id(tree[0]))
                 # Spark moves no filter on a result below its aggregate.
                 kept = safe and (window or not guarded or _is_aggregated(tree))
-                if any(n["class"] == _PYTHON_UDF for n in tree):
+                if _calls_python(tree):
                     called.add(expr_id(tree[0]))
                 elif raises and not kept:
                     exposed.add(expr_id(tree[0]))
     named = all(n.kind in _NAMED or not n.children for n in walk(input_))
-    found = _closed(computed, reads) if named or not computed else None
-    by_python = _closed(called, reads)
-    return InputErrors(may_raise, _closed(exposed, reads) | by_python, found, by_python)
+    aliases = _aliases(input_)
+    erring = _closed(computed, aliases) if named or not computed else None
+    by_python = _closed(called, aliases)
+    return InputErrors(may_raise, _closed(exposed, aliases) | by_python, erring, by_python)
 
 
 def _is_aggregated(tree: Tree) -> bool:
     return any(n["class"] == _AGGREGATED for n in tree)
 
 
-def _closed(exposed: set[int], reads: dict[int, frozenset[int]]) -> frozenset[int]:
+def _closed(of: Collection[int], aliases: Collection[tuple[int, Tree]]) -> frozenset[int]:
     """With all attributes that are computed from them."""
-    more = True
+    closed, more = set(of), bool(of)
+    reads = [(i, references(tree)) for i, tree in aliases] if more else []
     while more:
-        found = {i for i, refs in reads.items() if i not in exposed and refs & exposed}
-        exposed |= found
-        more = bool(found)
-    return frozenset(exposed)
+        added = {i for i, read in reads if i not in closed and read & closed}
+        closed |= added
+        more = bool(added)
+    return frozenset(closed)
 
 
 def trees_raise(node: Node) -> bool:

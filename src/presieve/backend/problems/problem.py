@@ -26,7 +26,6 @@ from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.chains import check_chains, composed
 from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
-from presieve.backend.problems.merged import check_merged
 from presieve.backend.problems.setting import Setting
 from presieve.backend.problems.shared import check_shared
 from presieve.errors import Declined, DeclineSignal
@@ -116,7 +115,9 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
             "asDeterministic(); store its rows first"
         )
         raise DeclineSignal("nondeterministic", reason)
-    check_merged(site)
+    if site.merged:
+        reason = "Spark fails on several results of one row that call Python aggregates"
+        raise DeclineSignal("plan-shape", f"{reason} once their filters differ")
     check_chains(site)
     node = gateway.node(plan, site.boundary.path)
     read = read_lifted(gateway, node, read_boundary(gateway, site.boundary, node), setting)

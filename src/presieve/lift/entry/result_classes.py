@@ -17,24 +17,14 @@ from types import ModuleType
 from typing import TypeAlias
 
 from presieve.errors import DeclineSignal
-from presieve.ir.sorts import BOOL, DATE, FLOAT, INT, STRING, TIMESTAMP_NTZ, Sort
 from presieve.lift.python.names import MODULES, Names
 from presieve.lift.python.shipped import member_of
 from presieve.semantics.types import SchemaColumn, sort_of
+from presieve.semantics.values import CLASS_OF
 
 Classes: TypeAlias = frozenset[type]
 
 _NONE = type(None)
-CLASS_OF: Mapping[Sort | None, type] = {
-    BOOL: bool,
-    INT: int,
-    FLOAT: float,
-    STRING: str,
-    DATE: dt.date,
-    TIMESTAMP_NTZ: dt.datetime,
-}
-"""The class of a column's values."""
-
 _NUMBERS = (bool, int, float)
 _FLOATS = (
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "copysign", "cos"),

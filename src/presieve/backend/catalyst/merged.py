@@ -12,20 +12,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from presieve.backend.catalyst.boundary import AGGREGATE, PYTHON_UDAF
-from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.trees import EXPRESSIONS, Node, nodes_inside, walk
-from presieve.errors import DeclineSignal
 
 _SCALAR_SUBQUERY = EXPRESSIONS + "ScalarSubquery"
 
 
-def check_merged(site: Site) -> None:
-    """Raise :class:`DeclineSignal` (``plan-shape``) where a pre-filter may make Spark fail."""
-    candidates = list(_candidates(site.root))
-    path = site.boundary.path
-    if any(_within(path, top) for top in candidates) and _apart(candidates):
-        reason = "Spark fails on several results of one row that call Python aggregates"
-        raise DeclineSignal("plan-shape", f"{reason} once their filters differ")
+def merged_plans(root: Node) -> tuple[tuple[int, ...], ...]:
+    """The paths of plans of which Spark may fail to merge two, once a pre-filter is in one."""
+    candidates = tuple(_candidates(root))
+    return candidates if candidates and _apart(candidates) else ()
 
 
 def _candidates(root: Node) -> Iterator[tuple[int, ...]]:
@@ -35,10 +30,10 @@ def _candidates(root: Node) -> Iterator[tuple[int, ...]]:
     python = {n.path for n in walk(root) if n.kind == AGGREGATE and _calls(n)}
     for node in walk(root):
         if node.kind == AGGREGATE and not node.fields["groupingExpressions"]:
-            if any(_within(path, node.path) for path in python):
+            if any(is_within(path, node.path) for path in python):
                 yield node.path
-        found = (n for n in nodes_inside(node.fields) if n["class"] == _SCALAR_SUBQUERY)
-        for number, subquery in enumerate(found, len(node.children)):
+        subqueries = (n for n in nodes_inside(node.fields) if n["class"] == _SCALAR_SUBQUERY)
+        for number, subquery in enumerate(subqueries, len(node.children)):
             if any(n["class"] == PYTHON_UDAF for n in nodes_inside(subquery)):
                 yield (*node.path, number)
 
@@ -49,11 +44,12 @@ def _calls(aggregate: Node) -> bool:
     return any(n["class"] == PYTHON_UDAF for tree in outputs for n in tree)
 
 
-def _within(path: tuple[int, ...], top: tuple[int, ...]) -> bool:
+def is_within(path: tuple[int, ...], top: tuple[int, ...]) -> bool:
+    """Whether the operator at ``path`` is the one at ``top``, or below it."""
     return path[: len(top)] == top
 
 
-def _apart(paths: list[tuple[int, ...]]) -> bool:
+def _apart(paths: tuple[tuple[int, ...], ...]) -> bool:
     """Whether two of them are not below one another: Spark compares no plan with its own part."""
     deepest = max(paths, key=len)
-    return not all(_within(deepest, path) for path in paths)
+    return not all(is_within(deepest, path) for path in paths)
