@@ -1,5 +1,4 @@
-"""Trusted. Scalar UDFs in a plan as functions of single rows, and the plan with expressions for
-them.
+"""Trusted. Functions of single rows in a plan, and the plan with expressions in their place.
 
 Lemma: a deterministic function of a row may be computed by any expression that gives the same, to
 the bit, and raises where it does. What is not proved of an expression itself is what Python is
@@ -11,20 +10,24 @@ feeds one, is replaced only where that object and the column's value are the sam
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import (
+    FLAT_MAPS,
+    MAPS,
     PROJECT,
     PYTHON_UDF,
     Boundary,
     Call,
     is_attribute,
     is_boundary,
-    read_project,
+    simple_kind,
 )
 from presieve.backend.catalyst.names import distinct, input_vars, read_names
-from presieve.backend.catalyst.trees import Node, Tree, expr_id, walk
+from presieve.backend.catalyst.operators import FILTER
+from presieve.backend.catalyst.table_operators import read_boundary
+from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, walk
 from presieve.backend.effects.errors import may_not_arrive
 from presieve.backend.effects.raising import made_by_python, trees
 from presieve.backend.effects.utf8 import valid_utf8
@@ -33,42 +36,48 @@ from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
 from presieve.backend.problems.chains import KEPT
 from presieve.backend.problems.lifting import read_lifted
 from presieve.backend.problems.shared import check_shared
-from presieve.backend.rewrite import Expressions, replace_columns
+from presieve.backend.rewrite import RowTexts, replace_functions
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.sorts import STRING, strip
 from presieve.ir.terms import Var
+from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
+from presieve.plan.algebra import Attribute
 from presieve.semantics.decoded import as_decoded
 from presieve.sql.values import ValueOf, value
 
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
 
-Place = tuple[tuple[int, ...], int]
-"""The path of a projection and the number of one of its columns."""
-
 
 @dataclass(frozen=True, slots=True)
 class RowCall:
-    """A scalar UDF that is a column of a projection. ``lifted``: what it gives, where each row is a
-    group, or why that is not known. ``columns`` are the variables that it reads, by attribute.
-    ``kept_types``: those of which what it returns is what stands in the column. ``erases``: a value
-    may come that Python cannot hold, so that the function raises today.
+    """A function of single rows: a scalar UDF that is a column of a projection, or one from a table
+    to a table of its rows, each changed by itself.
+
+    ``lifted``: what it gives, where each row is a group, or why that is not known. ``outputs`` are
+    the columns that it makes, ``positions`` their numbers in a projection (of tables there are
+    none), and ``row`` the name of the fold's output that says whether there is a row, if that is
+    not sure. ``columns`` are the variables that it reads, by attribute. ``kept_types``: those of
+    which what it returns is what stands in the column. ``erases``: a value may come that Python
+    cannot hold, so that the function raises today.
     """
 
-    place: Place
+    path: tuple[int, ...]
+    operator: str
     function: str
-    column: str
-    type: str
+    outputs: tuple[Attribute, ...]
+    positions: tuple[int, ...]
     lifted: Lifted | Declined
-    columns: Mapping[int, Var]
+    columns: Mapping[int, Var] = field(default_factory=dict)
+    row: str = ""
     kept_types: frozenset[str] = frozenset()
     erases: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """A plan and its scalar UDFs that are columns."""
+    """A plan and its functions of single rows."""
 
     opened: Opened
     plan: Handle
@@ -92,14 +101,9 @@ def open_calls(opened: Opened, df: DataFrame, *, changed: bool) -> Calls:
     against = session_declines(gateway, plan)
     if against is not None:
         raise DeclineSignal.of(against)
-    projections = [n for n in walk(root) if _is_of_rows(n)]
     reader = _Reader(opened, plan, root)
-    found = tuple(c for n in projections for c in reader.calls(n))
+    found = tuple(c for n in walk(root) for c in reader.calls(n))
     return Calls(opened, plan, tuple(_as_objects(root, found)))
-
-
-def _is_of_rows(node: Node) -> bool:
-    return node.kind == PROJECT and is_boundary(node)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +113,23 @@ class _Reader:
     root: Node
 
     def calls(self, node: Node) -> Iterator[RowCall]:
-        """The scalar UDFs of a projection. Those with arguments that are no columns are left
-        out.
+        """The functions of single rows in an operator. Scalar UDFs with arguments that are no
+        columns are left out.
         """
+        if not is_boundary(node) or simple_kind(node) not in _OF_ROWS:
+            return
         gateway = self.opened.gateway
         handle = gateway.node(self.plan, node.path)
         try:
-            boundary = read_project(gateway, node, handle)
+            boundary = read_boundary(gateway, node, handle)
         except DeclineSignal:
             return
         outputs = {a.id: a for a in boundary.outputs}
         for call in boundary.calls:
-            output = outputs[call.outputs[0]]
-            place = node.path, call.position
-            kept = _kept_types(call)
-            read = RowCall(place, call.name, output.name, output.type, _UNREAD, {}, kept)
+            made = tuple(outputs[i] for i in call.outputs)
+            positions = (call.position,) if node.kind == PROJECT else ()
+            kind = simple_kind(node)
+            read = RowCall(node.path, kind, call.name, made, positions, _UNREAD)
             try:
                 yield self._read(read, node, handle, replace(boundary, calls=(call,)))
             except DeclineSignal as signal:
@@ -133,26 +139,54 @@ class _Reader:
         gateway = self.opened.gateway
         (call,) = boundary.calls
         self._check_place(node)
-        alone = replace(boundary, keys=tuple(dict.fromkeys(call.arguments)), key_outputs={})
-        found = read_lifted(gateway, handle, alone, self.opened.setting)
-        if found.why is not None:
-            raise DeclineSignal.of(found.why)
+        if node.kind == PROJECT:
+            keys = tuple(dict.fromkeys(call.arguments))
+            boundary = replace(boundary, keys=keys, key_outputs={})
+        found = read_lifted(gateway, handle, boundary, self.opened.setting)
+        if found.why is not None or not found.boundary.single:
+            raise DeclineSignal.of(found.why or _UNREAD)
         check_shared(gateway, self.root, self.plan, found, self.opened.setting)
         (lifted,) = found.folds
-        read_columns = (a for a in boundary.inputs if a.id in call.arguments)
-        names = {a.name.upper().lower() for a in read_columns}
-        distinct((a for a in boundary.inputs if a.name.upper().lower() in names), "of the input")
-        columns = input_vars(read_names(alone))
-        inputs = [a for a in boundary.inputs if a.id in columns]
-        by_arrow = call.arguments if call.arrow else ()
-        below = self.root, node.children[0]
+        columns = self._columns(found.boundary, lifted)
+        inputs = [a for a in boundary.inputs if a.id in call.arguments]
+        by_arrow = call.arguments if call.arrow or node.kind != PROJECT else ()
+        below = self.root, self._input(node, boundary)
         other, texts = may_not_arrive(gateway, self.plan, below, inputs, by_arrow)
-        lifted = self._of_bytes(lifted, columns, call, node)
-        return replace(read, lifted=lifted, columns=columns, erases=bool(other or texts))
+        if node.kind == PROJECT:
+            lifted = self._of_bytes(lifted, columns, call, node)
+        return replace(
+            read,
+            lifted=lifted,
+            columns=columns,
+            row="" if found.kept is None else found.kept.name,
+            kept_types=_kept_types(call),
+            erases=bool(other or texts),
+        )
+
+    def _columns(self, boundary: Boundary, lifted: Lifted) -> Mapping[int, Var]:
+        """The variables that the function reads, by attribute. Their names are those of one column
+        of the input.
+        """
+        fold = lifted.fold
+        read = set(variables(fold.finish_raises, *(o.term for o in fold.outputs)))
+        columns = {i: v for i, v in input_vars(read_names(boundary)).items() if v in read}
+        names = {a.name.upper().lower() for a in boundary.inputs if a.id in columns}
+        distinct((a for a in boundary.inputs if a.name.upper().lower() in names), "of the input")
+        return columns
+
+    def _input(self, node: Node, boundary: Boundary) -> Node:
+        """The operator that gives the function's columns."""
+        for number in boundary.input_path[len(node.path) :]:
+            node = node.children[number]
+        return node
 
     def _check_place(self, node: Node) -> None:
-        """Raise :class:`DeclineSignal` where the projection's result comes out of the cache."""
+        """Raise :class:`DeclineSignal` where the operator's result comes out of the cache, or where
+        it is to run in a way of its own.
+        """
         gateway = self.opened.gateway
+        if node.fields.get("isBarrier") or node.fields.get("profile"):
+            raise DeclineSignal("operator", "it runs in a barrier stage or by a resource profile")
         if not gateway.cache_is_empty():
             paths = [node.path[:n] for n in range(len(node.path) + 1)]
             if any(gateway.is_cached(gateway.node(self.plan, path)) for path in paths):
@@ -172,6 +206,9 @@ class _Reader:
         raises = as_decoded(fold.finish_raises, open_)
         return replace(lifted, fold=replace(fold, outputs=outputs, finish_raises=raises))
 
+
+_OF_ROWS = FLAT_MAPS | MAPS | {"Project"}
+"""Operators that call functions of single rows."""
 
 _UNREAD = Declined("unsupported-form", "it is not read")
 
@@ -194,11 +231,14 @@ def _as_objects(root: Node, calls: Collection[RowCall]) -> Iterator[RowCall]:
     """
     by_path = {n.path: n for n in walk(root)}
     made = {path: made_by_python(n.children[0], root) for path, n in by_path.items() if n.children}
-    plain = {_attribute(by_path, c) for c in calls if _gives_what_it_returns(c)}
+    plain = {a.id for c in calls if _gives_what_it_returns(c) for a in c.outputs}
     fed = [(n, i) for n in by_path.values() for i in _sole_arguments(n) if _in(i, made[n.path])]
     for call in calls:
-        node, position = by_path[call.place[0]], call.place[1]
-        own = _sole(node.fields["projectList"][position][1:])
+        node = by_path[call.path]
+        if not call.positions:
+            yield call
+            continue
+        own = _sole(node.fields["projectList"][call.positions[0]][1:])
         taken = made[node.path]
         if own is not None and _in(own, None if taken is None else taken - plain):
             yield replace(call, lifted=_FED)
@@ -230,12 +270,7 @@ def _gives_what_it_returns(call: RowCall) -> bool:
     """Whether every object that it returns is the column's value."""
     if isinstance(call.lifted, Declined):
         return False
-    return call.type in call.kept_types
-
-
-def _attribute(by_path: Mapping[tuple[int, ...], Node], call: RowCall) -> int:
-    path, position = call.place
-    return expr_id(by_path[path].fields["projectList"][position][0])
+    return all(a.type in call.kept_types for a in call.outputs)
 
 
 def _sole_arguments(node: Node) -> Iterator[int]:
@@ -258,38 +293,74 @@ def _sole(tree: Tree) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Values:
+    """What Spark makes of the expressions for a function's outputs, in order, and of the one that
+    says whether there is a row, if there is one.
+    """
+
+    outputs: tuple[ValueOf, ...]
+    row: ValueOf | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Replaced:
-    """The DataFrame with expressions in place of functions, and what Spark makes of each."""
+    """The DataFrame with expressions in place of functions, and what they mean, by the number of
+    the call.
+    """
 
     df: DataFrame
-    values: Mapping[Place, ValueOf | Declined]
+    values: Mapping[int, Values | Declined]
 
 
 @or_declined
-def with_expressions(calls: Calls, texts: Mapping[Place, str]) -> Replaced:
-    """The DataFrame with these expressions in SQL. Raises nothing, but may decline."""
+def with_expressions(calls: Calls, texts: Mapping[int, RowTexts]) -> Replaced:
+    """The DataFrame with these expressions in SQL for calls of these numbers."""
     gateway = calls.opened.gateway
-    by_path: dict[tuple[int, ...], dict[int, str]] = {}
-    for (path, position), text in texts.items():
-        by_path.setdefault(path, {})[position] = text
-    expressions: Mapping[tuple[int, ...], Expressions] = by_path
-    df = gateway.dataframe(replace_columns(gateway, calls.plan, expressions))
+    columns: dict[tuple[int, ...], dict[int, str]] = {}
+    tables: dict[tuple[int, ...], RowTexts] = {}
+    for number, text in texts.items():
+        call = calls.found[number]
+        if not call.positions:
+            tables[call.path] = text
+            continue
+        columns.setdefault(call.path, {})[call.positions[0]] = text.outputs[0]
+    df = gateway.dataframe(replace_functions(gateway, calls.plan, columns, tables))
     made = gateway.analyzed(df)
     if not gateway.same_output(calls.plan, made):
         raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
-    nodes = {n.path: n for n in walk(gateway.tree(made))}
-    known = {c.place: c for c in calls.found}
-    values = {p: _read_back(calls.opened, nodes, known[p]) for p in texts}
-    return Replaced(df, values)
+    nodes = [n for n in walk(gateway.tree(made)) if n.kind == PROJECT]
+    timezone = calls.opened.timezone
+    found = {i: _read_back(nodes, calls.found[i], t.row, timezone) for i, t in texts.items()}
+    return Replaced(df, found)
 
 
 def _read_back(
-    opened: Opened, nodes: Mapping[tuple[int, ...], Node], call: RowCall
-) -> ValueOf | Declined:
-    """What Spark makes of the expression that was put there."""
-    path, position = call.place
-    tree = nodes[path].fields["projectList"][position]
-    found = value(tree[1:], call.columns, opened.timezone)
-    if isinstance(found, ValueOf) and found.type != call.type:
-        return Declined("read-back", f"Spark gives {found.type}, and {call.type} is declared")
-    return found
+    projections: Collection[Node], call: RowCall, row: str | None, timezone: str
+) -> Values | Declined:
+    """What Spark makes of the expressions that were put there."""
+    first = call.outputs[0].id
+    holding = [n for n in projections if any(_makes(t, first) for t in n.fields["projectList"])]
+    if len(holding) != 1:
+        return Declined("read-back", "the columns stand in several places of the plan")
+    (node,) = holding
+    outputs: list[ValueOf] = []
+    for attribute in call.outputs:
+        (tree,) = (t for t in node.fields["projectList"] if _makes(t, attribute.id))
+        made = value(tree[1:], call.columns, timezone)
+        if isinstance(made, Declined):
+            return made
+        if made.type != attribute.type:
+            reason = f"Spark gives {made.type}, and {attribute.type} is declared"
+            return Declined("read-back", reason)
+        outputs.append(made)
+    if row is None:
+        return Values(tuple(outputs))
+    below = node.children[0]
+    if below.kind != FILTER:
+        return Declined("read-back", "the filter of rows is missing")
+    kept = value(below.fields["condition"], call.columns, timezone)
+    return kept if isinstance(kept, Declined) else Values(tuple(outputs), kept)
+
+
+def _makes(tree: Tree, attribute: int) -> bool:
+    return bool(tree[0]["class"] == ALIAS) and expr_id(tree[0]) == attribute

@@ -172,6 +172,14 @@ class Gateway(Protocol):
         numbers, which keep their names and numbers.
         """
 
+    def as_projection(
+        self, flat_map: Handle, expressions: Sequence[str], kept: str | None
+    ) -> Handle:
+        """A projection in place of the operator that hands tables to a function: these expressions
+        of SQL, over the function's columns, for its outputs, of those rows for which ``kept`` is
+        true.
+        """
+
     def with_plan(self, with_cte: Handle, plan: Handle) -> Handle:
         """Another plan under the same definitions (``WithCTE``)."""
 

@@ -79,6 +79,16 @@ Expressions: TypeAlias = Mapping[int, str]
 """SQL over the input of a projection for some of its columns, by number."""
 
 
+@dataclass(frozen=True, slots=True)
+class RowTexts:
+    """SQL over the columns of a row for each of a function's outputs, and for whether there is a
+    row at all (None: there is).
+    """
+
+    outputs: tuple[str, ...]
+    row: str | None = None
+
+
 @dataclass(slots=True)
 class _Edits:
     """All edits by the path of the node they concern."""
@@ -88,6 +98,7 @@ class _Edits:
     keep: dict[tuple[int, ...], tuple[Conjunct, ...]] = field(default_factory=dict)
     columns: Mapping[tuple[int, ...], KeptColumns] = field(default_factory=dict)
     expressions: Mapping[tuple[int, ...], Expressions] = field(default_factory=dict)
+    tables: Mapping[tuple[int, ...], RowTexts] = field(default_factory=dict)
     paths: set[tuple[int, ...]] = field(default_factory=set)
 
 
@@ -285,13 +296,17 @@ def prune_plan(
     return _changed(gateway, root, _Edits(columns=kept), kept)
 
 
-def replace_columns(
-    gateway: Gateway, root: Handle, expressions: Mapping[tuple[int, ...], Expressions]
+def replace_functions(
+    gateway: Gateway,
+    root: Handle,
+    columns: Mapping[tuple[int, ...], Expressions],
+    tables: Mapping[tuple[int, ...], RowTexts],
 ) -> Handle:
-    """The plan with other expressions for columns of the projections at these paths. Raises
-    :class:`DeclineSignal`.
+    """The plan with other expressions for columns of the projections at these paths, and with
+    projections in place of functions of tables. Raises :class:`DeclineSignal`.
     """
-    return _changed(gateway, root, _Edits(expressions=expressions), expressions)
+    edits = _Edits(expressions=columns, tables=tables)
+    return _changed(gateway, root, edits, [*columns, *tables])
 
 
 def _changed(
@@ -347,6 +362,9 @@ class _Builder:
             result = self.gateway.pruned(result, self.edits.columns[path])
         if path in self.edits.expressions:
             result = self.gateway.with_expressions(result, self.edits.expressions[path])
+        if path in self.edits.tables:
+            texts = self.edits.tables[path]
+            result = self.gateway.as_projection(result, texts.outputs, texts.row)
         if result is not node:
             self._check_uncached(result)
         for predicate in self.edits.wrap.get(path, ()):

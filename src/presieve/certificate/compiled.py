@@ -27,6 +27,7 @@ from presieve.ir.text import parse_problem, parse_term, print_problem, print_ter
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import IllFormed, check_problem
 from presieve.semantics.assumptions import check_words
+from presieve.semantics.build import and_, or_
 from presieve.semantics.types import sort_of
 from presieve.smt.runs import Runs
 from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
@@ -51,16 +52,22 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class CompiledCertificate:
-    """The expressions may replace the outputs of the problem's fold, each row being a group."""
+    """The expressions may replace the outputs of the problem's fold, each row being a group.
+
+    ``row`` is the output that says whether the function gives a row, if it may give none: then rows
+    are filtered by the expression for it, which also keeps those on which the function raises.
+    """
 
     problem: Problem
     expressions: tuple[Expression, ...]
+    row: str = ""
 
     def to_json(self) -> dict[str, object]:
         """Plain data for ``json``; inverse of :func:`parse`."""
         return {
             "presieve": FORMAT,
             "kind": KIND,
+            "row": self.row,
             "expressions": [
                 {
                     "output": e.output,
@@ -91,7 +98,8 @@ def parse(data: Mapping[str, Any]) -> CompiledCertificate:
         )
         for e in data["expressions"]
     )
-    return CompiledCertificate(parse_problem("\n".join(data["problem"])), found)
+    row = str(data.get("row", ""))
+    return CompiledCertificate(parse_problem("\n".join(data["problem"])), found, row)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,15 +143,21 @@ def check_compiled(
 
 def _conditions(certificate: CompiledCertificate) -> Iterator[tuple[str, Term]]:
     """What must hold of every row, by name."""
-    fold = certificate.problem.fold
+    fold, row = certificate.problem.fold, certificate.row
     given = {o.name: o.term for o in fold.outputs}
+    raises = fold.finish_raises
+    there = app(Op.SQL_IS_TRUE, given[row]) if row else TRUE
+    kept = or_(there, raises)
     for e in certificate.expressions:
-        yield f"safe {e.output}", e.safe
-        both = app(Op.AND, e.raises, fold.finish_raises)
-        neither = app(Op.AND, negate(e.raises), negate(fold.finish_raises))
-        yield f"raises {e.output}", app(Op.OR, both, neither)
-        equal = app(Op.SAME, e.value, given[e.output])
-        yield f"equal {e.output}", app(Op.OR, fold.finish_raises, equal)
+        if e.output == row:
+            yield f"safe {e.output}", e.safe
+            yield f"raises {e.output}", negate(e.raises)
+            yield f"equal {e.output}", app(Op.SAME, app(Op.SQL_IS_TRUE, e.value), kept)
+            continue
+        alike = or_(and_(e.raises, raises), and_(negate(e.raises), negate(raises)))
+        equal = or_(raises, app(Op.SAME, e.value, given[e.output]))
+        for name, condition in (("safe", e.safe), ("raises", alike), ("equal", equal)):
+            yield f"{name} {e.output}", or_(negate(kept), condition)
 
 
 def _answer(certificate: CompiledCertificate, wrong: Term, like: Solver, effort: Effort) -> Answer:
@@ -163,6 +177,8 @@ def _check_form(certificate: CompiledCertificate) -> None:
     if fold.columns or fold.fields or problem.mode is not Mode.GROUPED:
         raise IllFormed("only functions of single rows are replaced by expressions")
     outputs = {o.name: o for o in fold.outputs}
+    if certificate.row and certificate.row not in outputs:
+        raise IllFormed(f"there is no output {certificate.row}")
     if [e.output for e in certificate.expressions] != list(outputs):
         raise IllFormed("there must be one expression for each output")
     keys = {fold.key(c.name) for c in fold.keys}

@@ -83,6 +83,13 @@ class Writer:
         except InexpressibleError as error_:
             raise DeclineSignal("no-text", str(error_)) from None
 
+    def condition(self, term: Term) -> str:
+        """A condition. Raises :class:`DeclineSignal`."""
+        try:
+            return self.text(term).sql
+        except InexpressibleError as error:
+            raise DeclineSignal("no-text", str(error)) from None
+
     def _typed(self, text: Text, type_: str) -> Text:
         if text.type in ("", type_):
             return text

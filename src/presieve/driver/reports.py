@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from presieve.backend.catalyst.boundary import simple_kind
+from presieve.backend.catalyst.boundary import MAPS, simple_kind
 from presieve.backend.plans import drawing, scan_sizes
 from presieve.backend.problems.columns import ColumnUse
 from presieve.backend.pruning import OtherFunction
@@ -43,7 +43,8 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         if applied.df is not pipeline.df:
             after = drawing(applied.opened, applied.df)
     sized = pipeline.reading.for_report and bool(applied.decisions)
-    uses = {d.use.number: d for d in applied.columns}
+    tables = any(d.verified and not d.call.positions for d in applied.compiled)
+    uses = {} if tables else {d.use.number: d for d in applied.columns}
     boundaries = (_boundary(pipeline, d, applied.scans) for d in applied.decisions)
     return ReportData(
         boundaries=tuple(
@@ -90,15 +91,16 @@ def function_report(decision: ColumnDecision) -> FunctionReport:
 
 def _of_rows(applied: Applied) -> Iterator[FunctionReport]:
     """The functions that are not handed tables."""
-    yield from map(compiled_report, applied.compiled)
-    decided = {d.call.function for d in applied.compiled}
+    decided = {d.call.function for d in applied.compiled if d.call.positions}
+    yield from (compiled_report(d) for d in applied.compiled if d.call.positions or d.verified)
     yield from (_other(f) for f in applied.others if f.function not in decided)
 
 
 def compiled_report(decision: CompileDecision) -> FunctionReport:
     """A scalar UDF, and what runs in its place."""
     call, why = decision.call, decision.declined
-    report = FunctionReport("Project", call.function, form=Role.ROW.value)
+    form = Role.ROW if call.positions else Role.MAP if call.operator in MAPS else Role.GROUP_MAP
+    report = FunctionReport(call.operator, call.function, form=form.value)
     if why is not None:
         return replace(report, notes=(Remark("compiling", str(why), why.span),))
     erased = ({"code": ERASES, "text": ERASED_VALUE},) if call.erases else ()

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from pyspark.sql.dataframe import DataFrame
 from pyspark.sql.session import SparkSession
 
+from presieve.backend.catalyst.boundary import FLAT_MAPS
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
 from presieve.backend.classic import leaves, sources
 from presieve.backend.classic.condensed import condensed
@@ -282,17 +283,35 @@ class ClassicGateway:
         child, columns = project.child(), project.projectList()
         changed = [columns.apply(i) for i in range(columns.size())]
         for number, sql in expressions.items():
-            made = self._resolved(sql, child)
-            if not made.nullable():  # as the function's result is for Spark
-                made = self._resolved(f"CASE WHEN 1 = 1 THEN {sql} END", child)
+            made = self._resolved(sql, child, nullable=True)
             changed[number] = columns.apply(number).withNewChildren(self.seq([made]))
         return self._project(self.seq(changed), child)
 
-    def _resolved(self, sql: str, child: Java) -> Java:
-        """An expression over a plan."""
+    @guarded
+    def as_projection(self, flat_map: Java, expressions: Sequence[str], kept: str | None) -> Java:
+        """As in :class:`Gateway`. Of groups, the input stands below PySpark's own projection."""
+        name, child = str(flat_map.nodeName()), flat_map.child()
+        below = child.child() if name in FLAT_MAPS else child
+        rows = below if kept is None else self.filter_sql(kept, below)
+        parts = Parts(self)
+        columns = [
+            parts.alias(
+                self._resolved(sql, rows, nullable=bool(a.nullable())), str(a.name()), a.exprId()
+            )
+            for a, sql in zip(parts.output(flat_map), expressions, strict=True)
+        ]
+        return self._project(self.seq(columns), rows)
+
+    def _resolved(self, sql: str, child: Java, *, nullable: bool) -> Java:
+        """An expression over a plan. ``nullable``: its column may be NULL for Spark, as the
+        function's result may.
+        """
         functions = java_class(self.spark._jvm, "org.apache.spark.sql.functions")
         made = self.dataset(child).select(self.seq([functions.expr(sql).alias("c")]))
-        return made.queryExecution().analyzed().projectList().apply(0).child()
+        found = made.queryExecution().analyzed().projectList().apply(0).child()
+        if nullable and not found.nullable():
+            return self._resolved(f"CASE WHEN 1 = 1 THEN {sql} END", child, nullable=False)
+        return found
 
     @guarded
     def with_plan(self, with_cte: Java, plan: Java) -> Java:

@@ -64,10 +64,10 @@ class Parts:
         return self._project(self._python.toSeq(list(columns)), child)
 
     @guarded
-    def alias(self, expression: Handle, name: str) -> Handle:
-        """A new column for an expression."""
-        none = self._python.toSeq([])
-        return self._alias(expression, name, self._named.newExprId(), none, self._none, none)
+    def alias(self, expression: Handle, name: str, number: Handle | None = None) -> Handle:
+        """A column for an expression, a new one unless it has a ``number`` (an exprId)."""
+        none, number = self._python.toSeq([]), number or self._named.newExprId()
+        return self._alias(expression, name, number, none, self._none, none)
 
     @guarded
     def attribute(self, alias: Handle) -> Handle:

@@ -227,6 +227,12 @@ class ConnectGateway:
         """What the server makes of an expression cannot be read back before it runs."""
         raise GatewayError("on Spark Connect, functions are not compiled")
 
+    def as_projection(
+        self, flat_map: Operator, expressions: Sequence[str], kept: str | None
+    ) -> Operator:
+        """As for :meth:`with_expressions`."""
+        raise GatewayError("on Spark Connect, functions are not compiled")
+
     def with_plan(self, with_cte: Operator, plan: Operator) -> Operator:
         """There are no shared definitions in plans of Spark Connect."""
         raise GatewayError("Spark Connect has no WithCTE")

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from presieve.backend.compiling import RowCall, open_calls, with_expressions
+from presieve.backend.compiling import RowCall, Values, open_calls, with_expressions
 from presieve.backend.plans import Opened
+from presieve.backend.rewrite import RowTexts
 from presieve.certificate.check import Rejected
 from presieve.certificate.compiled import (
     CompiledCertificate,
@@ -24,11 +25,11 @@ from presieve.driver.solve import ERASED_TEXT, ERASES, OPTIONAL
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.sorts import INT, strip
-from presieve.ir.terms import SQL_TRUE
+from presieve.ir.terms import FALSE, SQL_TRUE
 from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import column_ranges
+from presieve.semantics.build import get, or_
 from presieve.semantics.types import SchemaColumn
-from presieve.sql.values import ValueOf
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,9 +44,21 @@ class CompileDecision:
     """
 
     call: RowCall
-    text: str = ""
+    texts: RowTexts | None = None
     verified: VerifiedCompiled | None = None
     declined: Declined | None = None
+
+    @property
+    def text(self) -> str:
+        """The expressions, for a person."""
+        if self.texts is None:
+            return ""
+        named = zip(self.texts.outputs, self.call.outputs, strict=True)
+        columns = self.texts.outputs
+        if not self.call.positions:
+            columns = tuple(f"{sql} AS {a.name}" for sql, a in named)
+        where = "" if self.texts.row is None else f" WHERE {self.texts.row}"
+        return ", ".join(columns) + where
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,31 +76,33 @@ def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) ->
     calls = open_calls(opened, df, changed=changed)
     if isinstance(calls, Declined):
         return Compiled(df)
-    decided = {c.place: _written(c, policy) for c in calls.found}
-    while texts := {p: d.text for p, d in decided.items() if d.declined is None}:
+    decided = {i: _written(c, policy) for i, c in enumerate(calls.found)}
+    while texts := {i: d.texts for i, d in decided.items() if d.declined is None and d.texts}:
         made = with_expressions(calls, texts)
         if isinstance(made, Declined):
             refused = (replace(d, declined=d.declined or made) for d in decided.values())
             return Compiled(df, tuple(refused))
-        decided |= {p: _checked(decided[p], made.values[p]) for p in texts}
-        if all(decided[p].verified is not None for p in texts):
+        decided |= {i: _checked(decided[i], made.values[i]) for i in texts}
+        if all(decided[i].verified is not None for i in texts):
             return Compiled(made.df, tuple(decided.values()))
     return Compiled(df, tuple(decided.values()))
 
 
 def _written(call: RowCall, policy: Policy) -> CompileDecision:
-    """The expression, not proved yet."""
+    """The expressions, not proved yet."""
     if isinstance(call.lifted, Declined):
         return CompileDecision(call, declined=call.lifted)
-    if call.erases and policy == "strict":
+    # Spark computes no column that nobody reads, and calls a function of tables whatever is read.
+    lost = not call.positions and call.lifted.fold.finish_raises != FALSE
+    if (call.erases or lost) and policy == "strict":
         return CompileDecision(call, declined=Declined(ERASES, ERASED_TEXT))
     try:
-        return CompileDecision(call, _text(call, call.lifted))
+        return CompileDecision(call, _texts(call, call.lifted))
     except DeclineSignal as signal:
         return CompileDecision(call, declined=signal.declined)
 
 
-def _text(call: RowCall, lifted: Lifted) -> str:
+def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
     fold = lifted.fold
     open_ = [a for a in lifted.assumptions if a.code not in OPTIONAL]
     if open_:
@@ -98,21 +113,43 @@ def _text(call: RowCall, lifted: Lifted) -> str:
     integers = {v: c.type for v, c in columns.items() if strip(c.sort) == INT}
     schema = tuple(SchemaColumn(c.name, c.type) for c in fold.keys)
     writer = Writer({v: v.name for v in columns}, integers, column_ranges(schema))
-    (output,) = fold.outputs
     message = f"{call.function} raises for these values"
-    return writer.output(output.term, fold.finish_raises, output.type, message)
+    made = {
+        o.name: writer.output(o.term, fold.finish_raises, o.type, message)
+        for o in fold.outputs
+        if o.name != call.row
+    }
+    outputs = tuple(made[a.name] for a in call.outputs)
+    if not call.row:
+        return RowTexts(outputs)
+    (kept,) = (o.term for o in fold.outputs if o.name == call.row)
+    return RowTexts(outputs, writer.condition(or_(get(kept), fold.finish_raises)))
 
 
-def _checked(decision: CompileDecision, made: ValueOf | Declined) -> CompileDecision:
+def _checked(decision: CompileDecision, made: Values | Declined) -> CompileDecision:
     """With the proof, or why there is none."""
     if isinstance(made, Declined):
         return replace(decision, declined=made)
-    lifted = decision.call.lifted
-    assert isinstance(lifted, Lifted)
-    (output,) = lifted.fold.outputs
-    expression = Expression(output.name, decision.text, made.term, made.safe, made.raises)
-    problem = Problem(lifted.fold, SQL_TRUE, Mode.GROUPED)
-    found = check_compiled(CompiledCertificate(problem, (expression,)))
+    call, texts = decision.call, decision.texts
+    assert isinstance(call.lifted, Lifted)
+    assert texts is not None
+    named = dict(
+        zip(
+            (a.name for a in call.outputs),
+            zip(texts.outputs, made.outputs, strict=True),
+            strict=True,
+        )
+    )
+    if made.row is not None and texts.row is not None:
+        named[call.row] = texts.row, made.row
+    fold = call.lifted.fold
+    expressions = tuple(
+        Expression(o.name, text, m.term, m.safe, m.raises)
+        for o in fold.outputs
+        for text, m in (named[o.name],)
+    )
+    problem = Problem(fold, SQL_TRUE, Mode.GROUPED)
+    found = check_compiled(CompiledCertificate(problem, expressions, call.row))
     if isinstance(found, Rejected):
         why = Declined("proof", f"the expression is not proved: {found.condition}, {found.reason}")
         return replace(decision, declined=why)
