@@ -29,7 +29,7 @@ from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, walk
 from presieve.backend.effects.errors import may_not_arrive
-from presieve.backend.effects.raising import made_by_python, trees
+from presieve.backend.effects.raising import computed_of, made_by_python, trees
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Handle
 from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
@@ -42,8 +42,10 @@ from presieve.ir.sorts import STRING, strip
 from presieve.ir.terms import Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
+from presieve.lift.values.ranges import column_ranges
 from presieve.plan.algebra import Attribute
 from presieve.semantics.decoded import as_decoded
+from presieve.semantics.types import SchemaColumn
 from presieve.sql.values import ValueOf, value
 
 if TYPE_CHECKING:
@@ -159,7 +161,7 @@ class _Reader:
             lifted=lifted,
             columns=columns,
             row="" if found.kept is None else found.kept.name,
-            kept_types=_kept_types(call),
+            kept_types=_kept_types(call, lifted),
             erases=bool(other or texts),
         )
 
@@ -213,13 +215,16 @@ _OF_ROWS = FLAT_MAPS | MAPS | {"Project"}
 _UNREAD = Declined("unsupported-form", "it is not read")
 
 
-def _kept_types(call: Call) -> frozenset[str]:
-    """Types of which every object that the function returns is the column's value, if it lifts.
-    Pandas chooses the type of a whole column by all of its values.
+def _kept_types(call: Call, lifted: Lifted) -> frozenset[str]:
+    """Types of which every object that the function returns is the column's value. Pandas chooses
+    the type of a whole column by all of its values, and integers may have more than 64 bits.
     """
     if call.whole:
         return frozenset()
-    return frozenset(KEPT) if call.arrow else frozenset((*KEPT, "double"))
+    ranges = column_ranges([SchemaColumn(c.name, c.type) for c in lifted.fold.keys])
+    narrow = all(ranges.fits(o.term, o.type) for o in lifted.fold.outputs if o.type == "bigint")
+    more = (*(() if call.arrow else ("double",)), *(("bigint",) if narrow else ()))
+    return frozenset((*KEPT, *more))
 
 
 # --- objects that functions hand on ---------------------------------------------------------------
@@ -242,7 +247,9 @@ def _as_objects(root: Node, calls: Collection[RowCall]) -> Iterator[RowCall]:
         taken = made[node.path]
         if own is not None and _in(own, None if taken is None else taken - plain):
             yield replace(call, lifted=_FED)
-        elif not _gives_what_it_returns(call) and any(_is_above(n, node) for n, _ in fed):
+        elif not _gives_what_it_returns(call) and any(
+            _is_above(n, node) and _takes(i, call, n, made[n.path]) for n, i in fed
+        ):
             yield replace(call, lifted=_FEEDS)
         else:
             yield call
@@ -250,6 +257,12 @@ def _as_objects(root: Node, calls: Collection[RowCall]) -> Iterator[RowCall]:
 
 def _in(attribute: int, made: frozenset[int] | None) -> bool:
     return made is None or attribute in made
+
+
+def _takes(argument: int, call: RowCall, node: Node, made: frozenset[int] | None) -> bool:
+    """Whether the argument of a function in ``node`` may be what a call below returns."""
+    of_call = computed_of(node.children[0], [a.id for a in call.outputs])
+    return made is None or argument in of_call
 
 
 def _is_above(node: Node, other: Node) -> bool:

@@ -137,6 +137,11 @@ def made_by_python(input_: Node, root: Node) -> frozenset[int] | None:
     return _closed({i for i, t in aliases if _calls_python(t)}, aliases)
 
 
+def computed_of(input_: Node, attributes: Collection[int]) -> frozenset[int]:
+    """These attributes, and those that projections below compute of them."""
+    return _closed(attributes, _aliases(input_))
+
+
 def _aliases(input_: Node) -> list[tuple[int, Tree]]:
     """The attributes that have an expression below, with it."""
     named = (t for n in walk(input_) for t in trees(n) if t[0]["class"] == ALIAS)
