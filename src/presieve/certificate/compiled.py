@@ -6,7 +6,8 @@ Each script is the negation of a condition, for every row that types and assumpt
     Raises  an expression raises if and only if the function does
     Equal   where they do not, both give the same, to the bit: NULL, NaN and -0.0 are told apart
 
-Of assumptions, those are left out that the function's meaning does not rest on.
+Of assumptions, those are left out that the function's meaning does not rest on. Rows are those that
+get to a worker: a date that Python does not have raises on its way.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from typing import Any
 
 from presieve.certificate.check import Rejected, SolverName, make_solver
 from presieve.errors import PresieveError
-from presieve.ir.fold import Column, Mode, Output, Problem
+from presieve.ir.fold import Column, Fold, Mode, Output, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, strip
-from presieve.ir.terms import TRUE, Op, Term
+from presieve.ir.terms import TRUE, Lit, Op, Term
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 from presieve.ir.walk import variables
 from presieve.ir.wellformed import IllFormed, check_problem
@@ -162,11 +163,31 @@ def _conditions(certificate: CompiledCertificate) -> Iterator[tuple[str, Term]]:
 
 def _answer(certificate: CompiledCertificate, wrong: Term, like: Solver, effort: Effort) -> Answer:
     """Whether there is a row of which something is true."""
-    runs = Runs(certificate.problem, [wrong])
-    runs.encoder.fact(runs.encoder.boolean(wrong, runs.keys))
+    arriving = list(_arriving(certificate.problem.fold))
+    runs = Runs(certificate.problem, [wrong, *arriving])
+    for fact in (*arriving, wrong):
+        runs.encoder.fact(runs.encoder.boolean(fact, runs.keys))
     solver = like.fresh()
     solver.add(runs.encoder.take())
     return solver.check([], effort)
+
+
+_PYTHON = {
+    "date": (-719_162, 2_932_896),
+    "timestamp_ntz": (-62_135_596_800_000_000, 253_402_300_799_999_999),
+}
+"""The days and microseconds since 1970 that Python has: of the years 1 to 9999."""
+
+
+def _arriving(fold: Fold) -> Iterator[Term]:
+    """That columns hold values that Python has."""
+    for column in fold.keys:
+        if column.type in _PYTHON:
+            low, high = _PYTHON[column.type]
+            value = fold.key(column.name)
+            for op, end in ((Op.SQL_LT, low), (Op.SQL_GT, high)):
+                beyond = app(op, value, Lit(strip(column.sort), end))
+                yield negate(app(Op.SQL_IS_TRUE, beyond))
 
 
 def _check_form(certificate: CompiledCertificate) -> None:

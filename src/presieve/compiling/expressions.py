@@ -131,6 +131,7 @@ class Writer:
 
     def whole(self, term: Term, wide: bool) -> Text:
         """An integer as a bigint, or as a decimal."""
+        term = _bare(term)
         if wide:
             return self._decimal(term)
         text = self.text(term)
