@@ -47,9 +47,14 @@ _FLOATS = {
 }
 
 
+_VOID = "void"
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An expression, how tightly it binds, and its type where that is an integer's."""
+    """An expression, how tightly it binds, and its type where that is an integer's or none but
+    NULL's.
+    """
 
     sql: str
     level: Level = Level.PRIMARY
@@ -94,7 +99,7 @@ class Writer:
             case Var():
                 return Text(quote(self.names[term]), type=self.types.get(term, ""))
             case Lit(_, None):
-                return Text("NULL")
+                return Text("NULL", type=_VOID)
             case Lit(sort, value):
                 wide = strip(sort) == INT
                 return Text(literal(Lit(strip(sort), value)), type="literal" if wide else "")
@@ -124,6 +129,7 @@ class Writer:
 
     def whole(self, term: Term, wide: bool) -> Text:
         """An integer as a bigint, or as a decimal."""
+        term = _bare(term)
         if wide:
             return self._decimal(term)
         text = self.text(term)
@@ -211,13 +217,13 @@ def _case(writer: Writer, term: App) -> Text:
     values = [*(then for _, then in whens), last]
     if strip(term.sort) != INT:
         made = [writer.text(v) for v in values]
-        type_ = ""
+        type_ = _VOID if all(t.type == _VOID for t in made) else ""
     else:
-        wide = writer.is_wide(term)
+        wide = not all(map(_is_null, values)) and writer.is_wide(term)
         made = [writer.text(v) if _is_null(v) else writer.whole(v, wide) for v in values]
-        type_ = next((t.type for t in made if t.type), "")
+        type_ = next((t.type for t in made if t.type != _VOID), _VOID)
         if wide:
-            most = max(_digits(t) for t in made if t.type)
+            most = max(_digits(t) for t in made if t.type != _VOID)
             type_ = _decimal_type(most)
     branches = (f"WHEN {c} THEN {v.sql}" for (c, _), v in zip(whens, made, strict=False))
     return Text(f"CASE {' '.join(branches)} ELSE {made[-1].sql} END", type=type_)
@@ -250,7 +256,13 @@ def _negated(writer: Writer, term: App) -> Text:
         text = writer.whole(term.args[0], True)
         type_ = _decimal_type(1 + max(_digits(text), 1))
         return Text(f"0BD - {text.inside(Level.PRODUCT)}", Level.SUM, type_)
-    return Text(f"(-{writer.whole(term.args[0], False).inside(Level.PRIMARY)})", type="bigint")
+    return Text(_minus(writer.whole(term.args[0], False)), type="bigint")
+
+
+def _minus(text: Text) -> str:
+    """The text with the other sign. Two signs in a row would begin a comment."""
+    inner = text.inside(Level.PRIMARY)
+    return f"(-({inner}))" if inner.startswith("-") else f"(-{inner})"
 
 
 def _divisor(writer: Writer, term: App) -> tuple[Text, int]:
@@ -284,7 +296,7 @@ def _float(writer: Writer, term: App) -> Text:
 
 
 def _float_negated(writer: Writer, term: App) -> Text:
-    return Text(f"(-{writer.text(term.args[0]).inside(Level.PRIMARY)})")
+    return Text(_minus(writer.text(term.args[0])))
 
 
 def _to_float(writer: Writer, term: App) -> Text:

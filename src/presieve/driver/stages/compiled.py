@@ -7,10 +7,11 @@ the function. What is not proved stays in Python.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from presieve.backend.compiling import RowCall, open_calls, with_expressions
+from presieve.backend.compiling import Calls, Place, RowCall, open_calls, with_expressions
 from presieve.backend.plans import Opened
 from presieve.certificate.check import Rejected
 from presieve.certificate.compiled import (
@@ -67,12 +68,27 @@ def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) ->
     while texts := {p: d.text for p, d in decided.items() if d.declined is None}:
         made = with_expressions(calls, texts)
         if isinstance(made, Declined):
-            refused = (replace(d, declined=d.declined or made) for d in decided.values())
-            return Compiled(df, tuple(refused))
+            decided |= _refused(calls, {p: decided[p] for p in texts}, made)
+            continue
         decided |= {p: _checked(decided[p], made.values[p]) for p in texts}
         if all(decided[p].verified is not None for p in texts):
             return Compiled(made.df, tuple(decided.values()))
     return Compiled(df, tuple(decided.values()))
+
+
+def _refused(
+    calls: Calls, decided: Mapping[Place, CompileDecision], why: Declined
+) -> dict[Place, CompileDecision]:
+    """Of expressions that Spark does not take together: those that it does not take alone, declined;
+    all of them where there is none such.
+    """
+    alone = {p: with_expressions(calls, {p: d.text}) for p, d in decided.items()}
+    found = {
+        p: replace(decided[p], declined=made)
+        for p, made in alone.items()
+        if isinstance(made, Declined)
+    }
+    return found or {p: replace(d, declined=why) for p, d in decided.items()}
 
 
 def _written(call: RowCall, policy: Policy) -> CompileDecision:
