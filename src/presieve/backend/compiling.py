@@ -26,7 +26,7 @@ from presieve.backend.catalyst.boundary import (
 from presieve.backend.catalyst.names import distinct, input_vars, read_names
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, walk
 from presieve.backend.effects.errors import may_not_arrive
-from presieve.backend.effects.raising import made_by_python, trees
+from presieve.backend.effects.raising import guards, made_by_python, trees
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Handle
 from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
@@ -35,7 +35,7 @@ from presieve.backend.problems.lifting import read_lifted
 from presieve.backend.rewrite import Expressions, replace_columns
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.sorts import STRING, strip
-from presieve.ir.terms import Var
+from presieve.ir.terms import FALSE, Var
 from presieve.lift.forms import Lifted
 from presieve.semantics.decoded import as_decoded
 from presieve.sql.values import ValueOf, value
@@ -147,6 +147,8 @@ class _Reader:
         below = self.root, node.children[0]
         other, texts = may_not_arrive(gateway, self.plan, below, inputs, by_arrow)
         lifted = self._of_bytes(lifted, columns, call, node)
+        if lifted.fold.finish_raises != FALSE:
+            self._check_order(node)
         return replace(read, lifted=lifted, columns=columns, erases=bool(other or texts))
 
     def _check_place(self, node: Node) -> None:
@@ -156,6 +158,14 @@ class _Reader:
             paths = [node.path[:n] for n in range(len(node.path) + 1)]
             if any(gateway.is_cached(gateway.node(self.plan, path)) for path in paths):
                 raise DeclineSignal("cached", CACHED)
+
+    def _check_order(self, node: Node) -> None:
+        """Raise :class:`DeclineSignal` where an expression that raises may see more rows than the
+        function. Spark calls functions for rows that pass what else a filter asks, and evaluates
+        expressions in any order; it infers filters from joins, too.
+        """
+        if any(guards(n, node.path, {}) for n in walk(self.root)):
+            raise DeclineSignal("may-add-error", _EARLIER)
 
     def _of_bytes(
         self, lifted: Lifted, columns: Mapping[int, Var], call: Call, node: Node
@@ -172,6 +182,10 @@ class _Reader:
         return replace(lifted, fold=replace(fold, outputs=outputs, finish_raises=raises))
 
 
+_EARLIER = (
+    "the function may raise, and a filter or join above it may have Spark evaluate an expression in "
+    "its place for rows that the function is not called for"
+)
 _PANDAS = Declined("unsupported-form", "functions of whole columns are not compiled")
 
 

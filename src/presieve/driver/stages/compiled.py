@@ -25,7 +25,7 @@ from presieve.driver.solve import ERASED_TEXT, ERASES, OPTIONAL
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.sorts import INT, strip
-from presieve.ir.terms import SQL_TRUE
+from presieve.ir.terms import FALSE, SQL_TRUE
 from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import column_ranges
 from presieve.semantics.types import SchemaColumn
@@ -95,7 +95,8 @@ def _written(call: RowCall, policy: Policy) -> CompileDecision:
     """The expression, not proved yet."""
     if isinstance(call.lifted, Declined):
         return CompileDecision(call, declined=call.lifted)
-    if call.erases and policy == "strict":
+    raises = call.lifted.fold.finish_raises != FALSE  # Spark may not evaluate an expression
+    if policy == "strict" and (call.erases or raises):
         return CompileDecision(call, declined=Declined(ERASES, ERASED_TEXT))
     try:
         return CompileDecision(call, _text(call, call.lifted))
