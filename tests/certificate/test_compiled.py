@@ -1,4 +1,4 @@
-"""The right expression for a function is accepted, and its wrong twins, each with a row, are not."""
+"""The right expression for a function is accepted; its wrong twins, each with a row, are not."""
 
 from __future__ import annotations
 
@@ -223,7 +223,13 @@ CASES = [
         "CASE WHEN s IS NULL THEN '' ELSE s END",
         {"s": (None,), "CASE WHEN s = '' THEN NULL ELSE s END": ("",)},
     ),
-    Case(cleaned, S, "string", f"trim(BOTH {SPACES} FROM s)", {"trim(s)": ("\ta",), "trim(LEADING ' ' FROM s)": ("a ",)}),
+    Case(
+        cleaned,
+        S,
+        "string",
+        f"trim(BOTH {SPACES} FROM s)",
+        {"trim(s)": ("\ta",), "trim(LEADING ' ' FROM s)": ("a ",)},
+    ),
     Case(
         tail,
         S,
@@ -380,4 +386,3 @@ def test_a_claim_that_nothing_is_evaluated_safely_is_rejected(spark: SparkSessio
 def test_only_the_checker_seals() -> None:
     with pytest.raises(PresieveError):
         VerifiedCompiled(CompiledCertificate(None, ()), "z3", {}, object())  # type: ignore[arg-type]
-

@@ -20,6 +20,7 @@ from presieve.backend.plans import Reading
 from presieve.driver.options import Options
 from presieve.driver.stages.compiled import CompileDecision
 from presieve.driver.stages.pipeline import Pipeline
+from presieve.errors import Declined
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,11 +32,45 @@ VALUES: dict[str, list[Any]] = {
     "h": [None, 0, 1, -1, 7, -8, 2**15 - 1, -(2**15), 12, 60],
     "n": [None, 0, 1, -1, 7, -8, 2**63 - 1, -(2**63), 2**53 + 1, -(2**53) - 1, 2**62, 10**12],
     "m": [0, 1, -1, 7, -8, 2**63 - 1, -(2**63), 86_400, 3],
-    "x": [None, 0.0, -0.0, 1.0, -1.5, 2.5, _NAN, _INF, -_INF, 5e-324, 1.7976931348623157e308, 100.0],
+    "x": [
+        None,
+        0.0,
+        -0.0,
+        1.0,
+        -1.5,
+        2.5,
+        _NAN,
+        _INF,
+        -_INF,
+        5e-324,
+        1.7976931348623157e308,
+        100.0,
+    ],
     "y": [None, 0.0, -0.0, 1.0, 0.5, -2.0, _NAN, _INF, -_INF, 0.1, 1e16, 3.0],
-    "s": [None, "", " ", "a", "ab", " a b ", "é", "e\u0301", "😀", "\u3000a", "a\tb", "abc", "A", "-12"],
+    "s": [
+        None,
+        "",
+        " ",
+        "a",
+        "ab",
+        " a b ",
+        "é",
+        "e\u0301",
+        "😀",
+        "\u3000a",
+        "a\tb",
+        "abc",
+        "A",
+        "-12",
+    ],
     "t": [None, "", "a", "b", "ba", "x", "-", "\x1fa", "zz", "\u200ba"],
-    "d": [None, dt.date(1, 1, 1), dt.date(9999, 12, 31), dt.date(1969, 12, 31), dt.date(2024, 2, 29)],
+    "d": [
+        None,
+        dt.date(1, 1, 1),
+        dt.date(9999, 12, 31),
+        dt.date(1969, 12, 31),
+        dt.date(2024, 2, 29),
+    ],
     "b": [None, True, False],
 }
 ROWS = 60
@@ -144,7 +179,9 @@ class Fuzz:
             for number, row in expected.items():
                 if row[f.name] != found[number][f.name]:
                     text = next((d.text for d in decisions if d.call.column == f.name), "")
-                    what = f"{label}, row {number}: {row[f.name]} is {found[number][f.name]}: {text}"
+                    what = (
+                        f"{label}, row {number}: {row[f.name]} is {found[number][f.name]}: {text}"
+                    )
                     self.tally.wrong.append((f.source, what))
                     break
 
@@ -174,6 +211,8 @@ def optimized(df: DataFrame) -> tuple[DataFrame, tuple[CompileDecision, ...]]:
     """As ``optimize`` gives it, and what was decided."""
     pipeline = Pipeline(df, Options(compile="always"), Reading(for_report=False), time.monotonic())
     applied = pipeline.run()
+    if isinstance(applied, Declined):
+        return df, ()
     return applied.df, applied.compiled
 
 

@@ -121,7 +121,7 @@ class Maker:
             name = self.random.choice(list(self.arguments))
             return f"({name} is {self._one('', 'not ')}None)"
         kinds = [k for k in ("int", "double", "string") if self.names(k)]
-        if roll < 0.45 and self.names("boolean") or not kinds:
+        if not kinds or (roll < 0.45 and self.names("boolean")):
             return self.random.choice(self.names("boolean") or ["True"])
         return self._compared(self.random.choice(kinds), depth)
 

@@ -1,4 +1,4 @@
-"""Some random functions of single rows on Spark; ``python -m tests.fuzz --compiled N`` runs more."""
+"""Some random functions of rows on Spark; ``python -m tests.fuzz --compiled N`` runs more."""
 
 from __future__ import annotations
 

@@ -183,8 +183,8 @@ class _Reader:
 
 
 _EARLIER = (
-    "the function may raise, and a filter or join above it may have Spark evaluate an expression in "
-    "its place for rows that the function is not called for"
+    "the function may raise, and a filter or join above it may have Spark evaluate an expression "
+    "in its place for rows that the function is not called for"
 )
 _PANDAS = Declined("unsupported-form", "functions of whole columns are not compiled")
 

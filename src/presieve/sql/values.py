@@ -24,7 +24,16 @@ from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES
 from presieve.sql import catalyst, exact
 from presieve.sql.catalyst import WIDTHS, meaning
-from presieve.sql.catalyst_tree import PACKAGE, Context, ExprNode, Rule, Typed, build, shape, type_of
+from presieve.sql.catalyst_tree import (
+    PACKAGE,
+    Context,
+    ExprNode,
+    Rule,
+    Typed,
+    build,
+    shape,
+    type_of,
+)
 from presieve.sql.choice import CaseValue
 from presieve.sql.coerce import fit, truth
 from presieve.sql.operands import NULL, AsDecimal, AsInstant, Constant

@@ -79,8 +79,8 @@ def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) ->
 def _refused(
     calls: Calls, decided: Mapping[Place, CompileDecision], why: Declined
 ) -> dict[Place, CompileDecision]:
-    """Of expressions that Spark does not take together: those that it does not take alone, declined;
-    all of them where there is none such.
+    """Of expressions that Spark does not take together, those that it does not take alone are
+    declined, or all.
     """
     alone = {p: with_expressions(calls, {p: d.text}) for p, d in decided.items()}
     found = {
