@@ -4,8 +4,8 @@ Lemma: for a deterministic f, ``filter c[f(e)] R = project R* (filter c[y] (proj
 (project [R*, x := e] R)))`` with new attributes x and y, and likewise for projections, sorts and
 aggregates. Spark evaluates Python functions that way itself (``ExtractPythonUDFs``), whatever
 stands around a call, and for the rows that pass the filter's other conjuncts, which it moves below
-both projections. Only an argument e that never raises becomes a column: a pre-filter on x comes before these
-conjuncts.
+both projections. Only an argument e that never raises becomes a column: a pre-filter on x comes
+before these conjuncts.
 
 Nothing is gained by this form in itself: it is that in which
 :mod:`presieve.backend.catalyst.boundary` reads scalar UDFs. It is Spark's own plan again once Spark

@@ -110,7 +110,7 @@ def _text(call: RowCall, lifted: Lifted) -> str:
     if open_:
         raise DeclineSignal("assumption", f"what it gives rests on this: {open_[0].text}")
     if lifted.calls or fold.columns:
-        raise DeclineSignal("pure", "a function that is not read is called")
+        raise DeclineSignal("pure-call", "a function that is not read is called")
     columns = {fold.key(c.name): c for c in fold.keys}
     integers = {v: c.type for v, c in columns.items() if strip(c.sort) == INT}
     schema = tuple(SchemaColumn(c.name, c.type) for c in fold.keys)
@@ -131,6 +131,8 @@ def _checked(decision: CompileDecision, made: ValueOf | Declined) -> CompileDeci
     problem = Problem(lifted.fold, SQL_TRUE, Mode.GROUPED)
     found = check_compiled(CompiledCertificate(problem, (expression,)))
     if isinstance(found, Rejected):
-        why = Declined("proof", f"the expression is not proved: {found.condition}, {found.reason}")
+        why = Declined(
+            "no-proof", f"the expression is not proved: {found.condition}, {found.reason}"
+        )
         return replace(decision, declined=why)
     return replace(decision, verified=found)
