@@ -372,3 +372,20 @@ def test_a_stream_is_left_alone(spark: SparkSession) -> None:
     stream = spark.readStream.format("rate").load().select(function(_mix, "bigint")("value"))
     made = better(stream)
     assert "_mix(" in made._jdf.queryExecution().analyzed().toString()
+
+
+def _itself(x):  # type: ignore[no-untyped-def]
+    return x
+
+
+def test_a_columns_metadata_ends_at_the_function(df: DataFrame) -> None:
+    """Spark gives an alias the metadata of the column that it is of."""
+    marked = df.select(F.col("x").alias("x", metadata={"of": "x"}))
+    itself = function(_itself, "bigint")
+    for out in (
+        marked.select(itself("x")),
+        marked.select(itself("x").alias("z")),
+        marked.select(itself("x").alias("z", metadata={"of": "z"})),
+    ):
+        made = check(out)
+        assert [f.metadata for f in made.schema] == [f.metadata for f in out.schema]

@@ -135,6 +135,7 @@ class Fuzz:
         where = {f.name: _failing(getattr(module, f.name), f, data) for f in made}
         columns = {f.name: self._column(module, f, arrow) for f in made}
         plain = [f for f in made if not where[f.name]]
+        self.spark.conf.set("spark.sql.ansi.enabled", str(number % 4 < 2).lower())
         self.tally.functions += size
         self.tally.raising += size - len(plain)
         if plain:

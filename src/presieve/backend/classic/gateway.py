@@ -283,7 +283,8 @@ class ClassicGateway:
         changed = [columns.apply(i) for i in range(columns.size())]
         for number, sql in expressions.items():
             made = self._resolved(sql, child)
-            if not made.nullable():  # as the function's result is for Spark
+            # Nullable, and without a column's metadata, as the function's result is for Spark
+            if not made.nullable() or made.children().isEmpty():
                 made = self._resolved(f"CASE WHEN 1 = 1 THEN {sql} END", child)
             changed[number] = columns.apply(number).withNewChildren(self.seq([made]))
         return self._project(self.seq(changed), child)
