@@ -85,6 +85,7 @@ def test_each_option_is_read_from_a_text() -> None:
         "budget": " 2.5 ",
         "policy": " strict ",
         "cost": "always",
+        "compile": " auto ",
         "declare": "a > 1; b > 2",
         "pure": "f, module:g",
     }
@@ -92,6 +93,7 @@ def test_each_option_is_read_from_a_text() -> None:
         "budget": 2.5,
         "policy": "strict",
         "cost": "always",
+        "compile": "auto",
         "declare": ("a > 1", "b > 2"),
         "pure": ("f", "module:g"),
     }

@@ -21,6 +21,10 @@ PROGRESS = 30.0
 def main() -> int:
     """Exit code 0 where nothing was wrong, else 1."""
     options = _options()
+    if options.compiled:
+        from tests.fuzz import compiled
+
+        return compiled.run(options.compiled, options.seed, options.seconds)
     if options.spark:
         from tests.fuzz import spark
 
@@ -101,6 +105,9 @@ def _options() -> argparse.Namespace:
         "--facts", action="store_true", help="nearly half of the pairs with declared facts, strict"
     )
     parser.add_argument("--spark", type=int, default=0, help="pairs to run on Spark instead")
+    parser.add_argument(
+        "--compiled", type=int, default=0, help="functions of single rows to compile instead"
+    )
     parser.add_argument("--log", type=Path, default=Path("/tmp/presieve-fuzz.jsonl"))
     parser.add_argument("--save", type=Path, default=Path(__file__).parent / "cases")
     return parser.parse_args()

@@ -29,7 +29,7 @@ from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, walk
 from presieve.backend.effects.errors import may_not_arrive
-from presieve.backend.effects.raising import computed_of, made_by_python, trees
+from presieve.backend.effects.raising import computed_of, guards, made_by_python, trees
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Handle
 from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
@@ -39,7 +39,7 @@ from presieve.backend.problems.shared import check_shared
 from presieve.backend.rewrite import RowTexts, replace_functions
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.sorts import STRING, strip
-from presieve.ir.terms import Var
+from presieve.ir.terms import FALSE, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import column_ranges
@@ -156,6 +156,8 @@ class _Reader:
         other, texts = may_not_arrive(gateway, self.plan, below, inputs, by_arrow)
         if node.kind == PROJECT:
             lifted = self._of_bytes(lifted, columns, call, node)
+            if lifted.fold.finish_raises != FALSE:
+                self._check_order(node)
         return replace(
             read,
             lifted=lifted,
@@ -194,6 +196,14 @@ class _Reader:
             if any(gateway.is_cached(gateway.node(self.plan, path)) for path in paths):
                 raise DeclineSignal("cached", CACHED)
 
+    def _check_order(self, node: Node) -> None:
+        """Raise :class:`DeclineSignal` where an expression that raises may see more rows than the
+        function. Spark calls functions for rows that pass what else a filter asks, and evaluates
+        expressions in any order; it infers filters from joins, too.
+        """
+        if any(guards(n, node.path, {}) for n in walk(self.root)):
+            raise DeclineSignal("may-add-error", _EARLIER)
+
     def _of_bytes(
         self, lifted: Lifted, columns: Mapping[int, Var], call: Call, node: Node
     ) -> Lifted:
@@ -213,6 +223,10 @@ _OF_ROWS = FLAT_MAPS | MAPS | {"Project"}
 """Operators that call functions of single rows."""
 
 _UNREAD = Declined("unsupported-form", "it is not read")
+_EARLIER = (
+    "the function may raise, and a filter or join above it may have Spark evaluate an expression "
+    "in its place for rows that the function is not called for"
+)
 
 
 def _kept_types(call: Call, lifted: Lifted) -> frozenset[str]:

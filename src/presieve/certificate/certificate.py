@@ -6,9 +6,10 @@ Stored as JSON in which every term is the IR's text form, so that it is read bac
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, TypeVar, get_args
 
 from presieve.errors import PresieveError, UsageError
 from presieve.ir.fold import Problem
@@ -25,6 +26,7 @@ from presieve.ir.terms import FALSE, Term
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 
 FORMAT = 2
+_Claim = TypeVar("_Claim")
 _BEFORE = 1
 """The format before this one, which is read, too: it had another word for ``optimal``."""
 
@@ -119,8 +121,13 @@ def parse(data: object) -> Certificate:
             f"a certificate of format {str(data['presieve'])[:20]!r}, and this presieve reads"
             f" formats {_BEFORE} and {FORMAT}; use the presieve that wrote it, or search again"
         )
+    return read(_parse, data)
+
+
+def read(how: Callable[[dict[str, Any]], _Claim], data: dict[str, Any]) -> _Claim:
+    """A claim from its stored form. Raises :class:`PresieveError` where the data is none."""
     try:
-        return _parse(data)
+        return how(data)
     except KeyError as problem:
         raise PresieveError(f"not a complete certificate: it has no {problem}") from problem
     except (TypeError, AttributeError, ValueError, OverflowError) as problem:
@@ -176,6 +183,11 @@ def _list(data: object) -> list[Any]:
 
 def load(path: str | Path) -> Certificate:
     """Read a certificate from a file. Raises :class:`UsageError` where there is none."""
+    return read_file(path, parse)
+
+
+def read_file(path: str | Path, how: Callable[[object], _Claim]) -> _Claim:
+    """A claim from a file of JSON. Raises :class:`UsageError` where there is none."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as problem:
@@ -183,6 +195,6 @@ def load(path: str | Path) -> Certificate:
     except (ValueError, RecursionError) as problem:  # of bytes, of JSON, of a number's length
         raise UsageError(f"{path}: not JSON, so not a certificate ({problem})") from problem
     try:
-        return parse(data)
+        return how(data)
     except PresieveError as problem:
         raise UsageError(f"{path}: {problem}") from problem

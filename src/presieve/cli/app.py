@@ -16,7 +16,7 @@ import typer
 from typer.main import get_command
 
 import presieve
-from presieve.cli import bench, cache, check, demo, explain, run, synth, verify, why
+from presieve.cli import bench, cache, check, compile, demo, explain, run, synth, verify, why
 from presieve.errors import PresieveError
 
 DEBUG = "PRESIEVE_DEBUG"
@@ -43,6 +43,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "synth": (_FOLD.format("synth"),),
     "verify": (_FOLD.format("verify") + ' --prefilter "score >= 90"',),
     "check": ("presieve check top_two.json", "presieve check --solver cvc5 top_two.json"),
+    "compile": ('presieve compile jobs.py:grade --schema "score double" --returns string',),
     "why": ("presieve why unknown-call", "presieve why no-nan"),
     "cache": ("presieve cache", "presieve cache --clear"),
     "bench": ("presieve bench synth", "presieve bench --help"),
@@ -78,6 +79,7 @@ for _name, _module in (
     ("synth", synth),
     ("verify", verify),
     ("check", check),
+    ("compile", compile),
     ("why", why),
     ("cache", cache),
 ):

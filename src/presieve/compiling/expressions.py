@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from presieve.errors import DeclineSignal
 from presieve.ir.functions import SIGNATURES
-from presieve.ir.sorts import FLOAT, INT, strip
+from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import FALSE, App, Lit, Op, Term, Var, literal_value, string_lit
 from presieve.lift.values.ranges import Interval, Ranges
 from presieve.semantics.types import MAX_DIGITS
@@ -47,9 +47,14 @@ _FLOATS = {
 }
 
 
+_VOID = "void"
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An expression, how tightly it binds, and its type where that is an integer's."""
+    """An expression, how tightly it binds, and its type where that is an integer's or none but
+    NULL's.
+    """
 
     sql: str
     level: Level = Level.PRIMARY
@@ -93,7 +98,12 @@ class Writer:
     def _typed(self, text: Text, type_: str) -> Text:
         if text.type in ("", type_):
             return text
-        return Text(f"CAST({text.sql} AS {type_.upper()})", type=type_)
+        cast = f"CAST({text.sql} AS {type_.upper()})"
+        if any(strip(v.sort) in (DATE, TIMESTAMP_NTZ) for v in self.names):
+            # Spark has dates that Python has not, for which the number may be larger.
+            low, high = INT_RANGES[type_]
+            cast = f"CASE WHEN {text.sql} >= {low}L AND {text.sql} <= {high}L THEN {cast} END"
+        return Text(cast, type=type_)
 
     def text(self, term: Term) -> Text:
         """A term. Raises :class:`InexpressibleError`."""
@@ -101,7 +111,7 @@ class Writer:
             case Var():
                 return Text(quote(self.names[term]), type=self.types.get(term, ""))
             case Lit(_, None):
-                return Text("NULL")
+                return Text("NULL", type=_VOID)
             case Lit(sort, value):
                 wide = strip(sort) == INT
                 return Text(literal(Lit(strip(sort), value)), type="literal" if wide else "")
@@ -219,13 +229,13 @@ def _case(writer: Writer, term: App) -> Text:
     values = [*(then for _, then in whens), last]
     if strip(term.sort) != INT:
         made = [writer.text(v) for v in values]
-        type_ = ""
+        type_ = _VOID if all(t.type == _VOID for t in made) else ""
     else:
-        wide = writer.is_wide(term)
+        wide = not all(map(_is_null, values)) and writer.is_wide(term)
         made = [writer.text(v) if _is_null(v) else writer.whole(v, wide) for v in values]
-        type_ = next((t.type for t in made if t.type), "")
+        type_ = next((t.type for t in made if t.type != _VOID), _VOID)
         if wide:
-            most = max(_digits(t) for t in made if t.type)
+            most = max(_digits(t) for t in made if t.type != _VOID)
             type_ = _decimal_type(most)
     branches = (f"WHEN {c} THEN {v.sql}" for (c, _), v in zip(whens, made, strict=False))
     return Text(f"CASE {' '.join(branches)} ELSE {made[-1].sql} END", type=type_)
@@ -258,7 +268,13 @@ def _negated(writer: Writer, term: App) -> Text:
         text = writer.whole(term.args[0], True)
         type_ = _decimal_type(1 + max(_digits(text), 1))
         return Text(f"0BD - {text.inside(Level.PRODUCT)}", Level.SUM, type_)
-    return Text(f"(-{writer.whole(term.args[0], False).inside(Level.PRIMARY)})", type="bigint")
+    return Text(_minus(writer.whole(term.args[0], False)), type="bigint")
+
+
+def _minus(text: Text) -> str:
+    """The text with the other sign. Two signs in a row would begin a comment."""
+    inner = text.inside(Level.PRIMARY)
+    return f"(-({inner}))" if inner.startswith("-") else f"(-{inner})"
 
 
 def _divisor(writer: Writer, term: App) -> tuple[Text, int]:
@@ -292,7 +308,7 @@ def _float(writer: Writer, term: App) -> Text:
 
 
 def _float_negated(writer: Writer, term: App) -> Text:
-    return Text(f"(-{writer.text(term.args[0]).inside(Level.PRIMARY)})")
+    return Text(_minus(writer.text(term.args[0])))
 
 
 def _to_float(writer: Writer, term: App) -> Text:

@@ -21,6 +21,7 @@ from presieve.driver.declare import Declared
 from presieve.driver.optimize import optimized, switched_off
 from presieve.driver.options import (
     UNSET,
+    Compile,
     Cost,
     Given,
     Options,
@@ -49,6 +50,7 @@ def enable(
     budget: float = UNSET,
     policy: Policy = UNSET,
     cost: Cost = UNSET,
+    compile: Compile = UNSET,
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> None:
@@ -63,6 +65,7 @@ def enable(
         budget: Seconds of search for each DataFrame.
         policy: As in :func:`optimize`.
         cost: As in :func:`optimize`.
+        compile: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -72,7 +75,9 @@ def enable(
     Example:
         >>> presieve.enable(spark, policy="strict")
     """
-    mine = given(budget=budget, policy=policy, cost=cost, declare=declare, pure=pure)
+    mine = given(
+        budget=budget, policy=policy, cost=cost, compile=compile, declare=declare, pure=pure
+    )
     _set(spark, _fit(spark, Setting(mine)))
 
 
@@ -99,6 +104,7 @@ def enabled(
     budget: float = UNSET,
     policy: Policy = UNSET,
     cost: Cost = UNSET,
+    compile: Compile = UNSET,
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> Iterator[None]:
@@ -111,6 +117,7 @@ def enabled(
         budget: Seconds of search for each DataFrame.
         policy: As in :func:`optimize`.
         cost: As in :func:`optimize`.
+        compile: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -121,7 +128,9 @@ def enabled(
         >>> with presieve.enabled(spark):
         ...     best.filter("best > 90").show()
     """
-    mine = given(budget=budget, policy=policy, cost=cost, declare=declare, pure=pure)
+    mine = given(
+        budget=budget, policy=policy, cost=cost, compile=compile, declare=declare, pure=pure
+    )
     with enabled_as(spark, Setting(mine)):
         yield
 

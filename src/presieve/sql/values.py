@@ -12,7 +12,7 @@ Sources, Spark 4.3.0: ``arithmetic.scala``, ``mathExpressions.scala``, ``Cast.sc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from presieve.errors import Declined, DeclineSignal
@@ -24,7 +24,16 @@ from presieve.semantics.types import decimal_type, sort_of
 from presieve.semantics.values import INT_RANGES
 from presieve.sql import catalyst, exact
 from presieve.sql.catalyst import WIDTHS, meaning
-from presieve.sql.catalyst_tree import Context, ExprNode, Rule, Typed, build, shape, type_of
+from presieve.sql.catalyst_tree import (
+    PACKAGE,
+    Context,
+    ExprNode,
+    Rule,
+    Typed,
+    build,
+    shape,
+    type_of,
+)
 from presieve.sql.choice import CaseValue
 from presieve.sql.coerce import fit, truth
 from presieve.sql.operands import NULL, AsDecimal, AsInstant, Constant
@@ -53,6 +62,8 @@ def value(
         node, rest = build(tree, 0, 0)
         if rest != len(tree):
             raise shape("nodes are left over")
+        if len(list(_errors(node))) > len(list(_reached(node))):
+            raise DeclineSignal("sql-unsupported", "raise_error in an operand may not be reached")
         typed = meaning(node, context)
         term = _term(typed, context)
     except DeclineSignal as signal:
@@ -317,6 +328,33 @@ def _branch(typed: Typed, type_: str, context: Context) -> Term:
     if decimal_type(type_):
         return _option(exact.whole(typed.operand))
     return _term(replace(typed, type=type_), context)
+
+
+_ERROR = PACKAGE + "RaiseError"
+_CHOICES = (PACKAGE + "CaseWhen", PACKAGE + "If")
+
+
+def _errors(node: ExprNode) -> Iterator[ExprNode]:
+    """All calls of ``raise_error``."""
+    if node.name == _ERROR:
+        yield node
+    for child in node.children:
+        yield from _errors(child)
+
+
+def _reached(node: ExprNode) -> Iterator[ExprNode]:
+    """Those that are evaluated wherever their branches are chosen. As an operand one may not be:
+    Spark evaluates nothing after a NULL, or after what decides.
+    """
+    if node.name == _ERROR:
+        yield node
+    elif node.name in _CHOICES:
+        last = len(node.children) - 1
+        for i, child in enumerate(node.children):
+            if i % 2 or i == last:
+                yield from _reached(child)
+    elif node.name == PACKAGE + "Cast":
+        yield from _reached(node.children[0])
 
 
 def _raised(node: ExprNode, context: Context) -> Typed:

@@ -304,13 +304,17 @@ class ClassicGateway:
 
     def _resolved(self, sql: str, child: Java, *, nullable: bool) -> Java:
         """An expression over a plan. ``nullable``: its column may be NULL for Spark, as the
-        function's result may.
+        function's result may. It has no metadata, as a column has that it may be.
         """
         functions = java_class(self.spark._jvm, "org.apache.spark.sql.functions")
         made = self.dataset(child).select(self.seq([functions.expr(sql).alias("c")]))
         found = made.queryExecution().analyzed().projectList().apply(0).child()
-        if nullable and not found.nullable():
-            return self._resolved(f"CASE WHEN 1 = 1 THEN {sql} END", child, nullable=False)
+        if found.children().isEmpty() or (nullable and not found.nullable()):
+            end = "END" if nullable else f"ELSE {sql} END"
+            again = self.dataset(child).select(
+                self.seq([functions.expr(f"CASE WHEN 1 = 1 THEN {sql} {end}").alias("c")])
+            )
+            return again.queryExecution().analyzed().projectList().apply(0).child()
         return found
 
     @guarded

@@ -7,10 +7,11 @@ the function. What is not proved stays in Python.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from presieve.backend.compiling import RowCall, Values, open_calls, with_expressions
+from presieve.backend.compiling import Calls, RowCall, Values, open_calls, with_expressions
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import RowTexts
 from presieve.certificate.check import Rejected
@@ -80,21 +81,35 @@ def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) ->
     while texts := {i: d.texts for i, d in decided.items() if d.declined is None and d.texts}:
         made = with_expressions(calls, texts)
         if isinstance(made, Declined):
-            refused = (replace(d, declined=d.declined or made) for d in decided.values())
-            return Compiled(df, tuple(refused))
+            decided |= _refused(calls, {i: decided[i] for i in texts}, made)
+            continue
         decided |= {i: _checked(decided[i], made.values[i]) for i in texts}
         if all(decided[i].verified is not None for i in texts):
             return Compiled(made.df, tuple(decided.values()))
     return Compiled(df, tuple(decided.values()))
 
 
+def _refused(
+    calls: Calls, decided: Mapping[int, CompileDecision], why: Declined
+) -> dict[int, CompileDecision]:
+    """Of expressions that Spark does not take together, those that it does not take alone are
+    declined, or all.
+    """
+    alone = {i: with_expressions(calls, {i: d.texts}) for i, d in decided.items() if d.texts}
+    found = {
+        i: replace(decided[i], declined=made)
+        for i, made in alone.items()
+        if isinstance(made, Declined)
+    }
+    return found or {i: replace(d, declined=why) for i, d in decided.items()}
+
+
 def _written(call: RowCall, policy: Policy) -> CompileDecision:
     """The expressions, not proved yet."""
     if isinstance(call.lifted, Declined):
         return CompileDecision(call, declined=call.lifted)
-    # Spark computes no column that nobody reads, and calls a function of tables whatever is read.
-    lost = not call.positions and call.lifted.fold.finish_raises != FALSE
-    if (call.erases or lost) and policy == "strict":
+    raises = call.lifted.fold.finish_raises != FALSE  # Spark may not evaluate an expression
+    if policy == "strict" and (call.erases or raises):
         return CompileDecision(call, declined=Declined(ERASES, ERASED_TEXT))
     try:
         return CompileDecision(call, _texts(call, call.lifted))
@@ -108,7 +123,7 @@ def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
     if open_:
         raise DeclineSignal("assumption", f"what it gives rests on this: {open_[0].text}")
     if lifted.calls or fold.columns:
-        raise DeclineSignal("pure", "a function that is not read is called")
+        raise DeclineSignal("pure-call", "a function that is not read is called")
     columns = {fold.key(c.name): c for c in fold.keys}
     integers = {v: c.type for v, c in columns.items() if strip(c.sort) == INT}
     schema = tuple(SchemaColumn(c.name, c.type) for c in fold.keys)
@@ -151,6 +166,8 @@ def _checked(decision: CompileDecision, made: Values | Declined) -> CompileDecis
     problem = Problem(fold, SQL_TRUE, Mode.GROUPED)
     found = check_compiled(CompiledCertificate(problem, expressions, call.row))
     if isinstance(found, Rejected):
-        why = Declined("proof", f"the expression is not proved: {found.condition}, {found.reason}")
+        why = Declined(
+            "no-proof", f"the expression is not proved: {found.condition}, {found.reason}"
+        )
         return replace(decision, declined=why)
     return replace(decision, verified=found)

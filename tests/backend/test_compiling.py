@@ -1,0 +1,391 @@
+"""Scalar UDFs that become expressions of Spark, in plans: the same rows and the same schema."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+from pyspark.sql.functions import udf
+
+import presieve
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.classic("what a server makes of an expression cannot be read back"),
+]
+
+NAN, INF = math.nan, math.inf
+ROWS = [
+    (1, 2.0, "a", dt.date(2020, 1, 31), (3, "p")),
+    (None, NAN, None, None, None),
+    (-7, -0.0, " de ", dt.date(1, 1, 1), (None, None)),
+    (2**62, INF, "", dt.date(9999, 12, 31), (-3, "")),
+    (8, 1e308, "dex", dt.date(1969, 12, 31), (8, "q")),
+    (8, 2.5, "a", dt.date(2024, 2, 29), (8, "q")),
+]
+SCHEMA = "x bigint, y double, s string, d date, r struct<k: bigint, t: string>"
+
+
+def _mix(x):  # type: ignore[no-untyped-def]
+    return None if x is None else x % 7 + x // 3
+
+
+def _grade(y):  # type: ignore[no-untyped-def]
+    if y is None:
+        return "u"
+    return "low" if y < 1.5 else "high"
+
+
+def _ok(x):  # type: ignore[no-untyped-def]
+    return x is not None and x > 5 and x % 2 == 0
+
+
+def _year(d):  # type: ignore[no-untyped-def]
+    return None if d is None else d.year * 100 + d.month
+
+
+def _tag(g):  # type: ignore[no-untyped-def]
+    return g + "!"
+
+
+def _positive(x):  # type: ignore[no-untyped-def]
+    if x <= 0:
+        raise ValueError("no")
+    return x
+
+
+def _half(x):  # type: ignore[no-untyped-def]
+    return 2.5 if x is None else x
+
+
+@pytest.fixture(params=[True, False], ids=["arrow", "pickled"])
+def arrow(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+@pytest.fixture(scope="module")
+def df(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    path = str(tmp_path_factory.mktemp("rows") / "t")
+    spark.createDataFrame(ROWS, SCHEMA).coalesce(1).write.parquet(path)
+    return spark.read.parquet(path)
+
+
+def function(of: Callable[..., Any], type_: str, arrow: bool = True) -> Any:
+    return udf(of, type_, useArrow=arrow)
+
+
+def better(df: DataFrame, **options: Any) -> DataFrame:
+    return presieve.optimize(df, compile="always", **options)
+
+
+def calls(df: DataFrame) -> int:
+    """Python functions in the plan that Spark's optimizer gives."""
+    return str(df._jdf.queryExecution().optimizedPlan()).count("EvalPython")
+
+
+RAISES = "raises"
+
+
+def rows(df: DataFrame) -> list[str] | str:
+    try:
+        return sorted(map(repr, df.collect()))
+    except PySparkException:
+        return RAISES
+
+
+def check(out: DataFrame, left: int = 0, **options: Any) -> DataFrame:
+    """The same rows and schema, with so many calls of Python left."""
+    made = better(out, **options)
+    assert calls(out) > left or left
+    assert calls(made) == left, made._jdf.queryExecution().optimizedPlan()
+    assert made.schema == out.schema
+    assert made.columns == out.columns
+    assert rows(made) == rows(out)
+    return made
+
+
+# --- operators ------------------------------------------------------------------------------------
+
+OPERATORS: dict[str, Callable[[DataFrame, Any, Any, Any], DataFrame]] = {
+    "select": lambda df, mix, grade, ok: df.select(mix("x"), grade("y").alias("g"), ok("x")),
+    "withColumn": lambda df, mix, grade, ok: df.withColumn("y", mix("x")).withColumn("n", ok("x")),
+    "filter": lambda df, mix, grade, ok: df.filter(ok("x") | (mix("x") > 2)).select("x", "y"),
+    "group by": lambda df, mix, grade, ok: df.groupBy(grade("y").alias("g")).count(),
+    "aggregate": lambda df, mix, grade, ok: df.groupBy("s").agg(F.sum(mix("r.k")), F.max(ok("x"))),
+    "order": lambda df, mix, grade, ok: df.select("x", "y").orderBy(mix("x"), "y"),
+    "larger": lambda df, mix, grade, ok: df.select(mix("x") + 1, F.upper(grade("y")), "s"),
+    "when": lambda df, mix, grade, ok: df.select(F.when(ok("x"), mix("x")).otherwise(0)),
+    "union": lambda df, mix, grade, ok: df.select(mix("x").alias("m")).union(df.select("x")),
+    "distinct": lambda df, mix, grade, ok: df.select(grade("y").alias("g")).distinct(),
+    "limit": lambda df, mix, grade, ok: df.select("x", mix("x")).orderBy("x").limit(3),
+    "twice": lambda df, mix, grade, ok: df.select(mix("x").alias("a"), mix("x").alias("b")),
+    "join below": lambda df, mix, grade, ok: (
+        df.select("x", "y")
+        .join(df.select(F.col("x").alias("k")), F.col("x") == F.col("k"))
+        .select(mix("k"), grade("y"))
+    ),
+    "join above": lambda df, mix, grade, ok: df.select("x", mix("x").alias("m")).join(
+        df.select(F.col("x").alias("k")), F.col("m") == F.col("k"), "left"
+    ),
+    "window": lambda df, mix, grade, ok: df.select("x", grade("y").alias("g")).selectExpr(
+        "x", "count(*) OVER (PARTITION BY g)"
+    ),
+    "having": lambda df, mix, grade, ok: df.groupBy(ok("x").alias("o")).count().filter("count > 1"),
+    "struct field": lambda df, mix, grade, ok: df.select(mix("r.k"), grade("y")),
+}
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_no_python_is_left(df: DataFrame, name: str, arrow: bool) -> None:
+    mix, grade = function(_mix, "bigint", arrow), function(_grade, "string", arrow)
+    check(OPERATORS[name](df, mix, grade, function(_ok, "boolean", arrow)))
+
+
+def test_a_join_condition_stays_in_python(df: DataFrame) -> None:
+    mix = function(_mix, "bigint")
+    left, right = df.select("x"), df.select(F.col("x").alias("k"))
+    out = left.join(right, mix("x") == F.col("k"))
+    made = better(out)
+    assert calls(made) == calls(out) > 0
+    assert rows(made) == rows(out)
+
+
+def test_dates_and_a_filter_that_goes_below(df: DataFrame, arrow: bool) -> None:
+    year = function(_year, "int", arrow)
+    made = check(df.select("x", year("d").alias("ym")).filter("ym > 200000"))
+    assert str(made._jdf.queryExecution().analyzed()).count("Filter") >= 1
+    check(df.select("x", year("d").alias("ym")).filter("ym % 2 = 0"))
+
+
+def test_views_and_definitions(spark: SparkSession, df: DataFrame) -> None:
+    spark.udf.register("grade_of", function(_grade, "string"))
+    df.createOrReplaceTempView("compiled_rows")
+    check(spark.sql("SELECT grade_of(y) AS g, count(*) FROM compiled_rows GROUP BY grade_of(y)"))
+    check(spark.sql("WITH t AS (SELECT x, grade_of(y) AS g FROM compiled_rows) SELECT * FROM t"))
+    twice = "WITH t AS (SELECT x, grade_of(y) AS g FROM compiled_rows) "
+    out = spark.sql(twice + "SELECT a.g FROM t a JOIN t b ON a.x = b.x WHERE a.g = 'low'")
+    assert rows(better(out)) == rows(out)
+    spark.catalog.dropTempView("compiled_rows")
+
+
+# --- chains ---------------------------------------------------------------------------------------
+
+
+def test_a_chain_of_functions_that_are_read(df: DataFrame, arrow: bool) -> None:
+    grade, tag = function(_grade, "string", arrow), function(_tag, "string", arrow)
+    out = df.select(grade("y").alias("g")).withColumnRenamed("g", "h").select(tag("h"))
+    made = better(out)
+    assert rows(made) == rows(out)
+    assert made.schema == out.schema
+
+
+CHAINS: dict[str, Callable[[DataFrame], DataFrame]] = {
+    "direct": lambda df: df,
+    "renamed": lambda df: df.withColumnRenamed("m", "q").withColumnRenamed("q", "m"),
+    "union": lambda df: df.union(df),
+    "limit": lambda df: df.limit(100),
+    "filter": lambda df: df.filter("s IS NULL OR s <> 'zz'"),
+    "sort": lambda df: df.orderBy("s"),
+}
+
+
+@pytest.mark.parametrize("between", CHAINS)
+@pytest.mark.parametrize("inner", [_half, _mix], ids=["2.5 for bigint", "bigint"])
+def test_what_functions_hand_on(
+    df: DataFrame, inner: Callable[..., Any], between: str, arrow: bool
+) -> None:
+    """A function may be handed the very object that another one returns."""
+    first, second = function(inner, "bigint", arrow), function(_mix, "bigint", arrow)
+    below = CHAINS[between](df.select("s", first("x").alias("m")))
+    out = below.select("s", second("m").alias("o"), F.col("m").alias("p"))
+    made = better(out)
+    assert made.schema == out.schema
+    assert rows(made) == rows(out)
+
+
+def test_a_function_that_is_not_read_above_and_below(df: DataFrame, arrow: bool) -> None:
+    opaque = function(lambda x: hash(x) % 3 if x else None, "bigint", arrow)
+    mix, tag = function(_mix, "bigint", arrow), function(_half, "bigint", arrow)
+    for out in (
+        df.select(mix(opaque("x"))),
+        df.select(opaque(mix("x"))),
+        df.select(opaque(tag("x"))),
+        df.select(tag(opaque("x")), mix("x")),
+    ):
+        made = better(out)
+        assert rows(made) == rows(out)
+        assert made.schema == out.schema
+
+
+# --- errors ---------------------------------------------------------------------------------------
+
+
+def test_both_raise(df: DataFrame, arrow: bool) -> None:
+    positive = function(_positive, "bigint", arrow)
+    out = df.select(positive("x"))
+    made = better(out)
+    assert calls(made) == 0
+    assert rows(made) == rows(out) == RAISES
+    check(df.filter("x > 0").select(positive("x")))
+
+
+FILTERED: dict[str, Callable[[DataFrame, DataFrame], DataFrame]] = {
+    "another conjunct": lambda df, keys: df.filter("z % 2 = 0 AND x > 0"),
+    "another filter": lambda df, keys: df.filter("z % 2 = 0").filter("x > 0"),
+    "a join": lambda df, keys: df.join(keys, df.z == keys.k),
+    "a window": lambda df, keys: df.selectExpr(
+        "x", "z", "count(*) OVER (PARTITION BY x) AS c"
+    ).filter("x > 0"),
+}
+
+
+@pytest.mark.parametrize("name", FILTERED)
+def test_an_error_is_never_added(df: DataFrame, name: str) -> None:
+    """Spark calls Python after other conjuncts, and evaluates expressions in the order that they
+    have.
+    """
+    positive = function(_positive, "bigint")
+    keys = df.filter("x > 0").select(F.col("x").alias("k")).distinct()
+    out = FILTERED[name](df.withColumn("z", positive("x")), keys)
+    made = better(out)
+    if rows(out) != RAISES:
+        assert rows(made) == rows(out)
+    assert calls(made) == calls(out) > 0
+
+
+def test_no_error_disappears_under_the_strict_policy(df: DataFrame) -> None:
+    positive = function(_positive, "bigint")
+    guarded = df.select(F.when(F.col("x") > 0, positive("x")))
+    assert rows(guarded) == RAISES
+    assert rows(better(guarded, policy="strict")) == RAISES
+    assert calls(better(guarded, policy="strict")) > 0
+    assert calls(better(guarded)) == 0
+    check(df.select(function(_mix, "bigint")("x")), policy="strict")
+
+
+def test_dates_beyond_pythons_are_an_error_that_only_strict_keeps(spark: SparkSession) -> None:
+    far = spark.sql("SELECT explode(array(DATE '2024-01-31', DATE '+10000-01-01')) AS d")
+    out = far.select(function(_year, "int", False)("d"))
+    assert calls(better(out, policy="strict")) > 0
+    assert calls(better(out)) == 0
+
+
+# --- inputs ---------------------------------------------------------------------------------------
+
+
+def test_an_input_in_the_cache(df: DataFrame) -> None:
+    kept = df.select("x", "y").cache()
+    kept.count()
+    try:
+        check(kept.select(function(_mix, "bigint")("x")))
+        out = kept.select(function(_mix, "bigint")("x").alias("m")).cache()
+        out.count()
+        made = better(out.filter("m > 2"))
+        assert "InMemoryRelation" in str(made._jdf.queryExecution().withCachedData())
+        assert rows(made) == rows(out.filter("m > 2"))
+        out.unpersist()
+    finally:
+        kept.unpersist()
+
+
+def test_columns_of_one_name(df: DataFrame) -> None:
+    mix = function(_mix, "bigint")
+    out = df.select(mix("x").alias("m"), mix("r.k").alias("m"))
+    assert rows(better(out)) == rows(out)
+    twins = df.alias("a").join(df.alias("b"), F.col("a.x") == F.col("b.x"))
+    out = twins.select(mix("a.x"), mix("b.r.k"))
+    made = better(out)
+    assert rows(made) == rows(out)
+    assert made.schema == out.schema
+
+
+def test_columns_that_are_never_null(spark: SparkSession) -> None:
+    """What a function gives is nullable for Spark, and stays so."""
+    df = spark.range(20).selectExpr("id", "id IN (3, 4) AS b")
+    made = check(df.select(function(_mix, "bigint")("id"), function(_ok, "boolean")("id")))
+    assert all(f.nullable for f in made.schema)
+    assert not any(f.nullable for f in df.schema)
+
+
+ODD = ["`a b`", "`select`", "`a``b`", "`a.b`", "`é`"]
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names(spark: SparkSession, name: str) -> None:
+    df = spark.range(5).selectExpr(f"id AS {name}", "id AS other")
+    check(df.select(function(_mix, "bigint")(F.col(name))))
+
+
+def test_bytes_that_are_no_text(spark: SparkSession, arrow: bool) -> None:
+    """A worker without Arrow decodes them; with Arrow it raises."""
+    df = spark.sql("SELECT CAST(b AS STRING) AS s FROM VALUES (X'61FF'), (X'FF'), (X'62') AS t(b)")
+    for of, type_ in ((lambda s: s, "string"), (lambda s: None if s is None else len(s), "int")):
+        out = df.select(function(of, type_, arrow)("s"))
+        if rows(out) != RAISES:
+            assert rows(better(out)) == rows(out)
+        assert rows(better(out, policy="strict")) == rows(out)
+
+
+@pytest.fixture
+def without_ansi(spark: SparkSession) -> Iterator[None]:
+    before = spark.conf.get("spark.sql.ansi.enabled")
+    spark.conf.set("spark.sql.ansi.enabled", "false")
+    yield
+    spark.conf.set("spark.sql.ansi.enabled", str(before))
+
+
+def _sum(x, y):  # type: ignore[no-untyped-def]
+    return None if x is None or y is None else x + x + y
+
+
+@pytest.mark.usefixtures("without_ansi")
+def test_integers_beyond_64_bits_without_ansi(spark: SparkSession, arrow: bool) -> None:
+    df = spark.createDataFrame([(2**62, 2**62), (3, 4), (-(2**63), -1)], "x bigint, y bigint")
+    out = df.select(function(_sum, "bigint", arrow)("x", "y"))
+    made = better(out)
+    assert calls(made) == 0
+    assert rows(made) == rows(out)
+
+
+def test_what_is_declined_stays(df: DataFrame, tmp_path: Path) -> None:
+    mix = function(_mix, "bigint")
+    opaque = function(lambda x: hash(x), "bigint")
+    random = mix.asNondeterministic()
+    out = df.select(opaque("x"), random("x"), mix("x").alias("m"))
+    made = better(out)
+    assert rows(made) == rows(out)
+    assert calls(made) >= 1
+    assert calls(presieve.optimize(df.select(mix("x")), compile="never")) == 1
+    assert calls(better(df.select(mix("x")), cost="never")) == 1
+
+
+def test_a_stream_is_left_alone(spark: SparkSession) -> None:
+    stream = spark.readStream.format("rate").load().select(function(_mix, "bigint")("value"))
+    made = better(stream)
+    assert "_mix(" in made._jdf.queryExecution().analyzed().toString()
+
+
+def _itself(x):  # type: ignore[no-untyped-def]
+    return x
+
+
+def test_a_columns_metadata_ends_at_the_function(df: DataFrame) -> None:
+    """Spark gives an alias the metadata of the column that it is of."""
+    marked = df.select(F.col("x").alias("x", metadata={"of": "x"}))
+    itself = function(_itself, "bigint")
+    for out in (
+        marked.select(itself("x")),
+        marked.select(itself("x").alias("z")),
+        marked.select(itself("x").alias("z", metadata={"of": "z"})),
+    ):
+        made = check(out)
+        assert [f.metadata for f in made.schema] == [f.metadata for f in out.schema]

@@ -1,0 +1,199 @@
+"""Random functions of single rows, as Python source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from random import Random
+
+COLUMNS = {
+    "i": "int",
+    "h": "smallint",
+    "n": "bigint",
+    "m": "bigint",
+    "x": "double",
+    "y": "double",
+    "s": "string",
+    "t": "string",
+    "d": "date",
+    "b": "boolean",
+}
+"""The columns of the table by name, with their types."""
+
+KINDS = {
+    "int": "int",
+    "smallint": "int",
+    "bigint": "int",
+    "double": "double",
+    "string": "string",
+    "date": "date",
+    "boolean": "boolean",
+}
+RETURNS = {"int": "bigint", "double": "double", "string": "string", "boolean": "boolean"}
+"""What a function of a kind of value is declared to return."""
+
+WHOLE = ("0", "1", "-1", "2", "3", "7", "10", "60", "100", "-5", "2**31", "2**53 + 1", "10**12")
+DIVISORS = ("1", "2", "3", "7", "10", "24", "60", "1000", "1000000", "-3", "0")
+REALS = ("0.0", "-0.0", "1.0", "0.5", "2.5", "-1.5", "100.0", "0.1", "1e308", "3", "1e-320")
+ODD = ('"it\'s"', "'\\\\'", "'%'", "'--'", "'{0}'", "'${x}'", "'a\\nb'", "'`'", "'\\0'")
+TEXTS = (*ODD, "''", "'a'", "'ab'", "' '", "'é'", "'x'", "'-'", "'abc'", "'😀'", "'A'")
+PARTS = ("'a'", "'b'", "' '", "'é'", "'ab'", "''")
+CHECKED = 0.8
+"""How often an argument is asked for None."""
+
+
+@dataclass(frozen=True)
+class RowFunction:
+    """The source of a function, the columns that it is given, and its declared type."""
+
+    name: str
+    source: str
+    arguments: tuple[str, ...]
+    returns: str
+
+
+@dataclass
+class Maker:
+    """Makes one function of these arguments, by kind."""
+
+    random: Random
+    arguments: dict[str, str]
+    lines: list[str] = field(default_factory=list)
+    locals: int = 0
+
+    def _one(self, *texts: str) -> str:
+        return self.random.choice(texts)
+
+    def names(self, kind: str) -> list[str]:
+        return [n for n, k in self.arguments.items() if k == kind]
+
+    def value(self, kind: str, depth: int) -> str:
+        """An expression of a kind."""
+        if depth > 0 and self.random.random() < 0.12:
+            first, second = self.value(kind, depth - 1), self.value(kind, depth - 1)
+            return f"({first} if {self.condition(depth - 1)} else {second})"
+        known = self.names(kind)
+        if depth <= 0 or (known and self.random.random() < 0.25):
+            return self._leaf(kind, known)
+        made = {"int": self._whole, "double": self._real, "string": self._text}.get(kind)
+        return self.condition(depth - 1) if made is None else made(depth - 1)
+
+    def _leaf(self, kind: str, known: list[str]) -> str:
+        if known and self.random.random() < 0.8:
+            return self.random.choice(known)
+        constants = {"int": WHOLE, "double": REALS, "string": TEXTS, "boolean": ("True", "False")}
+        return self.random.choice(constants[kind])
+
+    def _whole(self, depth: int) -> str:
+        a, b = self.value("int", depth), self.value("int", depth)
+        forms = [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"(-{a})", f"abs({a})"]
+        forms += [f"({a} {op} {self._one(*DIVISORS)})" for op in ("//", "%", "%", "//")]
+        forms += [f"min({a}, {b})", f"max({a}, {b})", f"({a} + {self._one(*WHOLE)})"]
+        if self.names("string"):
+            forms += [f"len({self.value('string', depth)})"] * 2
+        forms += [f"{d}.{part}" for d in self.names("date") for part in ("year", "month", "day")]
+        return self.random.choice(forms)
+
+    def _real(self, depth: int) -> str:
+        a, b, c = self.value("double", depth), self.value("double", depth), self._one(*REALS)
+        forms = [f"({a} + {b})", f"({a} - {b})", f"({a} * {b})", f"({a} / {c})", f"({a} / {b})"]
+        forms += [f"(-{a})", f"abs({a})", f"({a} * {c})", f"max({a}, {b})", f"min({a}, {c})"]
+        if self.names("int"):
+            forms += [f"({self.value('int', depth)} / {c})", f"float({self.value('int', depth)})"]
+        return self.random.choice(forms)
+
+    def _text(self, depth: int) -> str:
+        a, b, k = self.value("string", depth), self._one(*TEXTS), self._one("0", "1", "2", "3")
+        forms = [f"{a}.strip()", f"({a} + {b})", f"({b} + {a})", f"{a}[:{k}]", f"{a}[{k}:]"]
+        forms += [f"{a}[-{k}:]", f"({a} + {self.value('string', depth)})", f"{a}[1:3]"]
+        forms += [f"{a}.replace({self._one(*PARTS)}, {b})", f"{a}.strip('a ')", f"{a}.lower()"]
+        if self.names("int"):
+            forms.append(f"str({self.value('int', depth)})")
+        return self.random.choice(forms)
+
+    def condition(self, depth: int) -> str:
+        """An expression of kind boolean."""
+        roll = self.random.random()
+        if depth > 0 and roll < 0.25:
+            word = self._one("and", "or")
+            return f"({self.condition(depth - 1)} {word} {self.condition(depth - 1)})"
+        if depth > 0 and roll < 0.32:
+            return f"(not {self.condition(depth - 1)})"
+        if roll < 0.4 and self.arguments:
+            name = self.random.choice(list(self.arguments))
+            return f"({name} is {self._one('', 'not ')}None)"
+        kinds = [k for k in ("int", "double", "string") if self.names(k)]
+        if not kinds or (roll < 0.45 and self.names("boolean")):
+            return self.random.choice(self.names("boolean") or ["True"])
+        return self._compared(self.random.choice(kinds), depth)
+
+    def _compared(self, kind: str, depth: int) -> str:
+        a, b = self.value(kind, depth), self.value(kind, min(depth, 1))
+        sign = self._one("<", "<=", ">", ">=", "==", "!=")
+        forms = [f"({a} {sign} {b})"] * 4
+        if kind == "string":
+            forms += [f"{a}.startswith({self._one(*PARTS)})", f"({self._one(*PARTS)} in {a})"]
+            forms += [f"({a} in ('a', 'b', ''))", f"{a}.endswith({self._one(*PARTS)})"]
+            return self.random.choice(forms)
+        low, high = self._leaf(kind, []), self._leaf(kind, [])
+        chain = f"({low} {self._one('<', '<=')} {a} {self._one('<', '<=')} {high})"
+        options = ", ".join((low, high, self._leaf(kind, [])))
+        return self.random.choice([*forms, chain, chain, f"({a} in ({options}))"])
+
+    # --- statements -------------------------------------------------------------------------------
+
+    def body(self, kind: str, depth: int, indent: int) -> None:
+        """Statements of which every path returns, or falls off."""
+        pad = "    " * indent
+        if self.random.random() < 0.25:
+            of = self._one("int", "double", "string")
+            if self.names(of):
+                text = self.value(of, 2)
+                self.locals += 1
+                self.lines.append(f"{pad}v{self.locals} = {text}")
+                self.arguments = {**self.arguments, f"v{self.locals}": of}
+        if depth == 0 or self.random.random() < 0.3:
+            self.lines.append(f"{pad}{self._end(kind)}")
+            return
+        before = self.arguments
+        word = "if"
+        for _ in range(self.random.choice((1, 1, 2, 3))):
+            self.lines.append(f"{pad}{word} {self.condition(2)}:")
+            self.body(kind, depth - 1, indent + 1)
+            self.arguments, word = before, "elif"
+        if self.random.random() < 0.5:
+            self.lines.append(f"{pad}else:")
+            self.body(kind, depth - 1, indent + 1)
+            self.arguments = before
+        elif self.random.random() < 0.9:
+            self.body(kind, depth - 1, indent)
+
+    def _end(self, kind: str) -> str:
+        roll = self.random.random()
+        if roll < 0.07:
+            return "return None"
+        if roll < 0.09:
+            return "raise ValueError('no')"
+        return f"return {self.value(kind, 3)}"
+
+    def checks(self, kind: str) -> None:
+        """Mostly, arguments are asked for None first."""
+        asked = [n for n in self.arguments if self.random.random() < CHECKED]
+        if asked and self.random.random() < 0.4:
+            asked = [" is None or ".join(asked)]
+        for name in asked:
+            default = self._leaf(kind, []) if self.random.random() < 0.4 else "None"
+            self.lines += [f"    if {name} is None:", f"        return {default}"]
+
+
+def make(random: Random, name: str) -> RowFunction:
+    """A random function."""
+    count = random.choice((1, 1, 1, 2, 2, 3))
+    chosen = random.sample(list(COLUMNS), count)
+    maker = Maker(random, {c: KINDS[COLUMNS[c]] for c in chosen})
+    known = [k for k in ("int", "double", "string") if maker.names(k)]
+    kind = random.choice([*known, *known, "boolean", "string", "int"])
+    maker.checks(kind)
+    maker.body(kind, random.choice((0, 1, 2)), 1)
+    head = f"def {name}({', '.join(chosen)}):"
+    source = "\n".join([head, *maker.lines]) + "\n"
+    return RowFunction(name, source, tuple(chosen), RETURNS[kind])
