@@ -179,7 +179,7 @@ class Fuzz:
         for f in made:
             for number, row in expected.items():
                 if row[f.name] != found[number][f.name]:
-                    text = next((d.text for d in decisions if d.call.column == f.name), "")
+                    text = next((d.text for d in decisions if d.call.outputs[0].name == f.name), "")
                     what = (
                         f"{label}, row {number}: {row[f.name]} is {found[number][f.name]}: {text}"
                     )

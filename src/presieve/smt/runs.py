@@ -15,11 +15,19 @@ from presieve.ir.sorts import BOOL
 from presieve.ir.terms import NONEMPTY, Op, Scope, Term
 from presieve.ir.walk import variables
 from presieve.semantics.types import bounds, decimal_type
+from presieve.semantics.values import INT_RANGES
 from presieve.smt.encode import Encoder
 from presieve.smt.encodings import Enc, OptionEnc, choose, same_encoding
 from presieve.smt.text import TRUE, s_and, s_int, s_not, s_or, s_xor
 
 EncEnv = dict[tuple[Scope, str], Enc]
+
+
+_STORED = {
+    "date": INT_RANGES["int"],
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), INT_RANGES["bigint"]),
+}
+"""What Spark stores days and microseconds as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +83,7 @@ class Runs:
         Parquet file nobody checks that it has no more digits than its type.
         """
         value = self.encoder.declare(prefix, column.sort)
-        limits = bounds(column.type)
+        limits = bounds(column.type) or _STORED.get(column.type)
         if limits is not None and decimal_type(column.type) is None:
             low, high = limits
             inner = value.value if isinstance(value, OptionEnc) else value
