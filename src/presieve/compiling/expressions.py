@@ -99,7 +99,8 @@ class Writer:
         if text.type in ("", type_):
             return text
         cast = f"CAST({text.sql} AS {type_.upper()})"
-        if any(strip(v.sort) in (DATE, TIMESTAMP_NTZ) for v in self.names):
+        times = any(strip(v.sort) in (DATE, TIMESTAMP_NTZ) for v in self.names)
+        if times and type_ in INT_RANGES and text.type != _VOID:
             # Spark has dates that Python has not, for which the number may be larger.
             low, high = INT_RANGES[type_]
             cast = f"CASE WHEN {text.sql} >= {low}L AND {text.sql} <= {high}L THEN {cast} END"
