@@ -14,6 +14,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.functions import udf
 
 import presieve
+from presieve.driver.optimize import optimized
+from presieve.driver.options import Options
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -84,7 +86,8 @@ def function(of: Callable[..., Any], type_: str, arrow: bool = True) -> Any:
 
 
 def better(df: DataFrame, **options: Any) -> DataFrame:
-    return presieve.optimize(df, compile="always", **options)
+    """As in an enabled session, where what is optimized is what runs."""
+    return optimized(df, Options(compile="always", **options), at_once=True)[0]
 
 
 def calls(df: DataFrame) -> int:
@@ -236,6 +239,34 @@ def test_both_raise(df: DataFrame, arrow: bool) -> None:
     assert calls(made) == 0
     assert rows(made) == rows(out) == RAISES
     check(df.filter("x > 0").select(positive("x")))
+
+
+def test_a_function_that_raises_stays_where_more_may_come(df: DataFrame) -> None:
+    """Spark moves a filter that comes later below an expression, and calls Python after it."""
+    out = df.withColumn("z", function(_positive, "bigint")("x"))
+    made = presieve.optimize(out, compile="always")
+    assert calls(made) == calls(out) == 1
+    later = "z % 2 = 0 AND x > 0"
+    assert rows(made.filter(later)) == rows(out.filter(later)) != RAISES
+
+
+def _whole_number(y: float | None) -> float | None:
+    return 1 if y is None or y < 2.0 else y
+
+
+def _shown(z: float | None) -> str | None:
+    return None if z is None else str(z)
+
+
+def test_an_object_is_handed_on_where_more_may_come(df: DataFrame) -> None:
+    """The integer that it returns is a double in the column, and none for a function above it."""
+    out = df.withColumn("z", function(_whole_number, "double")("y"))
+    made = presieve.optimize(out, compile="always")
+    assert calls(made) == calls(out) == 1
+    shown = function(_shown, "string")
+    later, apart = (d.select(shown("z")) for d in (out, out.orderBy("x").limit(100)))
+    assert rows(made.select(shown("z"))) == rows(later) != rows(apart)
+    check(out)
 
 
 FILTERED: dict[str, Callable[[DataFrame, DataFrame], DataFrame]] = {

@@ -210,7 +210,7 @@ class Fuzz:
 
 def optimized(df: DataFrame) -> tuple[DataFrame, tuple[CompileDecision, ...]]:
     """As ``optimize`` gives it, and what was decided."""
-    pipeline = Pipeline(df, Options(compile="always"), Reading(for_report=False), time.monotonic())
+    pipeline = Pipeline(df, Options(compile="always"), Reading(at_once=True), time.monotonic())
     applied = pipeline.run()
     if isinstance(applied, Declined):
         return df, ()

@@ -33,7 +33,6 @@ from presieve.backend.effects.raising import computed_of, guards, made_by_python
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Handle
 from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
-from presieve.backend.problems.chains import KEPT
 from presieve.backend.problems.lifting import read_lifted
 from presieve.backend.problems.shared import check_shared
 from presieve.backend.rewrite import RowTexts, replace_functions
@@ -42,10 +41,8 @@ from presieve.ir.sorts import STRING, strip
 from presieve.ir.terms import FALSE, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
-from presieve.lift.values.ranges import column_ranges
 from presieve.plan.algebra import Attribute
 from presieve.semantics.decoded import as_decoded
-from presieve.semantics.types import SchemaColumn
 from presieve.sql.values import ValueOf, value
 
 if TYPE_CHECKING:
@@ -60,9 +57,10 @@ class RowCall:
     ``lifted``: what it gives, where each row is a group, or why that is not known. ``outputs`` are
     the columns that it makes, ``positions`` their numbers in a projection (of tables there are
     none), and ``row`` the name of the fold's output that says whether there is a row, if that is
-    not sure. ``columns`` are the variables that it reads, by attribute. ``kept_types``: those of
-    which what it returns is what stands in the column. ``erases``: a value may come that Python
-    cannot hold, so that the function raises today.
+    not sure. ``columns`` are the variables that it reads, by attribute. ``as_returned``: every
+    object that a scalar UDF returns is the column's value; pandas chooses the type of a whole
+    column by all of its values. ``erases``: a value may come that Python cannot hold, so that the
+    function raises today.
     """
 
     path: tuple[int, ...]
@@ -73,7 +71,7 @@ class RowCall:
     lifted: Lifted | Declined
     columns: Mapping[int, Var] = field(default_factory=dict)
     row: str = ""
-    kept_types: frozenset[str] = frozenset()
+    as_returned: bool = False
     erases: bool = False
 
 
@@ -156,6 +154,7 @@ class _Reader:
         other, texts = may_not_arrive(gateway, self.plan, below, inputs, by_arrow)
         if node.kind == PROJECT:
             lifted = self._of_bytes(lifted, columns, call, node)
+            self._check_later(call, lifted)
             if lifted.fold.finish_raises != FALSE:
                 self._check_order(node)
         return replace(
@@ -163,7 +162,7 @@ class _Reader:
             lifted=lifted,
             columns=columns,
             row="" if found.kept is None else found.kept.name,
-            kept_types=_kept_types(call, lifted),
+            as_returned=not call.whole and not lifted.converted,
             erases=bool(other or texts),
         )
 
@@ -196,6 +195,18 @@ class _Reader:
             if any(gateway.is_cached(gateway.node(self.plan, path)) for path in paths):
                 raise DeclineSignal("cached", CACHED)
 
+    def _check_later(self, call: Call, lifted: Lifted) -> None:
+        """Raise :class:`DeclineSignal` where it hangs on what somebody makes of the DataFrame
+        whether an expression may stand in the function's place: another filter may have Spark
+        evaluate it for more rows, and another function may be handed what this one returns.
+        """
+        if self.opened.reading.at_once:
+            return
+        if lifted.fold.finish_raises != FALSE:
+            raise DeclineSignal("may-add-error", _LATER.format(_MORE_ROWS))
+        if call.whole or lifted.converted:
+            raise DeclineSignal("argument-expression", _LATER.format(_AS_OBJECT))
+
     def _check_order(self, node: Node) -> None:
         """Raise :class:`DeclineSignal` where an expression that raises may see more rows than the
         function. Spark calls functions for rows that pass what else a filter asks, and evaluates
@@ -223,22 +234,16 @@ _OF_ROWS = FLAT_MAPS | MAPS | {"Project"}
 """Operators that call functions of single rows."""
 
 _UNREAD = Declined("unsupported-form", "it is not read")
+_LATER = (
+    "{} if the DataFrame is used further; in an enabled session, where what runs is known as a "
+    "whole, the function is compiled"
+)
+_MORE_ROWS = "the function may raise, and Spark may evaluate an expression for more rows"
+_AS_OBJECT = "another function may be handed the very object that this one returns"
 _EARLIER = (
     "the function may raise, and a filter or join above it may have Spark evaluate an expression "
     "in its place for rows that the function is not called for"
 )
-
-
-def _kept_types(call: Call, lifted: Lifted) -> frozenset[str]:
-    """Types of which every object that the function returns is the column's value. Pandas chooses
-    the type of a whole column by all of its values, and integers may have more than 64 bits.
-    """
-    if call.whole:
-        return frozenset()
-    ranges = column_ranges([SchemaColumn(c.name, c.type) for c in lifted.fold.keys])
-    narrow = all(ranges.fits(o.term, o.type) for o in lifted.fold.outputs if o.type == "bigint")
-    more = (*(() if call.arrow else ("double",)), *(("bigint",) if narrow else ()))
-    return frozenset((*KEPT, *more))
 
 
 # --- objects that functions hand on ---------------------------------------------------------------
@@ -297,7 +302,7 @@ def _gives_what_it_returns(call: RowCall) -> bool:
     """Whether every object that it returns is the column's value."""
     if isinstance(call.lifted, Declined):
         return False
-    return all(a.type in call.kept_types for a in call.outputs)
+    return call.as_returned
 
 
 def _sole_arguments(node: Node) -> Iterator[int]:

@@ -23,9 +23,7 @@ def compile_function(
     Spark's analyzer resolves the expression, which is read back and proved as in a plan.
     """
     df = one_call(spark, function, schema, returns)
-    pipeline = Pipeline(
-        df, Options(compile="always"), Reading(for_report=False), time.perf_counter()
-    )
+    pipeline = Pipeline(df, Options(compile="always"), Reading(at_once=True), time.perf_counter())
     applied = pipeline.run()
     if isinstance(applied, Declined):
         return applied

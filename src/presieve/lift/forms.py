@@ -189,7 +189,8 @@ class Lifted:
     """The fold, what its meaning rests on, and the user's source text of the function or class;
     ``calls`` are its hidden columns. ``kept``: of a function of single rows, over KEY, whether it
     gives a row at all. ``known``: over KEY, whether the outputs are what the fold says; else they
-    may be anything.
+    may be anything. ``converted``: a scalar UDF may return an object that is another one in the
+    column, such as an integer for a double.
     """
 
     fold: Fold
@@ -198,3 +199,4 @@ class Lifted:
     calls: tuple[HiddenCall, ...] = ()
     kept: Term = TRUE
     known: Term = TRUE
+    converted: bool = False

@@ -127,7 +127,7 @@ def _known(read: LiftedBoundary, made: frozenset[int] | None) -> LiftedBoundary:
     return replace(read, folds=folds, why=why, known=known)
 
 
-KEPT = ("boolean", "string", "date", "tinyint", "smallint", "int")
+_KEPT = ("boolean", "string", "date", "tinyint", "smallint", "int")
 """Types of which a function that lifts returns no value that is another one in a column."""
 
 
@@ -170,7 +170,7 @@ class _Link:
         same for the outer ones whether or not it has been in a column.
         """
         by_arrow = any(c.arrow for c in self.inner.boundary.calls)
-        kept = KEPT if by_arrow else (*KEPT, "double")
+        kept = _KEPT if by_arrow else (*_KEPT, "double")
         return {
             number: (o.term, x)
             for x in self.inner.folds

@@ -44,4 +44,5 @@ def lifted(columns: Columns, fold: Fold, source: str) -> Lifted:
     """The fold with what was recorded on the way."""
     recorded = columns.recorded
     calls = tuple(recorded.calls.values())
-    return Lifted(fold, tuple(recorded.assumptions.values()), source, calls)
+    assumptions = tuple(recorded.assumptions.values())
+    return Lifted(fold, assumptions, source, calls, converted=recorded.converted)

@@ -58,7 +58,10 @@ def row_value(
         value = promote(value)
     if value.base != base or (value.traits.maybe_int and not form.arrow):
         raise DeclineSignal("return-type", reason)
-    if base != INT or m.ranges.fits(value.term, column.type):
+    fits = base != INT or m.ranges.fits(value.term, column.type)
+    recorded = m.columns.recorded
+    recorded.converted = recorded.converted or value.traits.maybe_int or not fits
+    if fits:
         return some(value.term)
     if column.type != "bigint":
         reason = f"the UDF is declared to return {column.type}, which may be too small: use bigint"

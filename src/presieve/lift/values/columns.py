@@ -52,12 +52,14 @@ class Nulls(Restorable):
 @dataclass(slots=True)
 class Recorded(Restorable):
     """What the function has needed so far: the columns that it read, what is assumed of the data,
-    and its calls of pure functions, by function and arguments.
+    and its calls of pure functions, by function and arguments. ``converted``: it may return an
+    object that the column's type makes another one of.
     """
 
     read: frozenset[str] = frozenset()
     assumptions: Mapping[tuple[str, str], Assumption] = field(default_factory=dict)
     calls: Mapping[object, HiddenCall] = field(default_factory=dict)
+    converted: bool = False
 
 
 @dataclass(slots=True)
