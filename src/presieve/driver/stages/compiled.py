@@ -1,4 +1,4 @@
-"""Trusted. Scalar UDFs that are read as a whole become expressions of Spark, with a proof.
+"""Trusted. Functions of rows that are read as a whole become expressions of Spark, with a proof.
 
 The text of an expression is not trusted (:mod:`presieve.compiling.expressions`). What Spark's
 analyzer makes of it is read back from the plan that comes out, and the checker proves that it is
