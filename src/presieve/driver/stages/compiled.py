@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CompileDecision:
-    """What is decided about one scalar UDF: the expression that takes its place, with its proof, or
+    """What is decided about one function: the expressions that take its place, with their proof, or
     why it stays.
     """
 
@@ -71,7 +71,7 @@ class Compiled:
 
 
 def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) -> Compiled:
-    """The DataFrame with expressions in place of scalar UDFs. ``changed``: its plan is another one
+    """The DataFrame with expressions in place of functions of rows. ``changed``: its plan is another one
     than was opened.
     """
     calls = open_calls(opened, df, changed=changed)

@@ -70,7 +70,7 @@ class Applied:
     as it was opened, and what was decided about each boundary. ``scans`` are what reaches the scans
     below all boundaries of the plan, by number; there are none where nothing changes or nobody
     asks. ``columns`` say what was decided about the functions of tables, ``others`` are the others;
-    ``compiled`` says what was decided about scalar UDFs.
+    ``compiled`` says what was decided about functions of rows.
     """
 
     df: DataFrame
