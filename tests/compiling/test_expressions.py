@@ -115,3 +115,17 @@ def test_what_has_no_text(function: Callable[..., Any], schema: str, returns: st
     with pytest.raises(DeclineSignal) as caught:
         text(function, schema, returns)
     assert caught.value.declined.code == "no-text"
+
+
+def _doubling(x: float | None) -> float | None:
+    if x is None:
+        return None
+    for _ in range(24):
+        x = x + 1.0 if x > 5.0 else x * x
+    return x
+
+
+def test_a_value_that_is_used_again_and_again_is_no_text() -> None:
+    """Each round doubles what SQL would have to say."""
+    with pytest.raises(DeclineSignal, match="more than 2000 operators"):
+        text(_doubling, "x double", "double")

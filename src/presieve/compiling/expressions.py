@@ -16,6 +16,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.functions import SIGNATURES
 from presieve.ir.sorts import DATE, FLOAT, INT, TIMESTAMP_NTZ, strip
 from presieve.ir.terms import FALSE, App, Lit, Op, Term, Var, literal_value, string_lit
+from presieve.ir.walk import size
 from presieve.lift.values.ranges import Interval, Ranges
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES
@@ -79,6 +80,7 @@ class Writer:
         """An output of a declared type; where the function raises it does so, too. Raises
         :class:`DeclineSignal`.
         """
+        _check_size(term, raises)
         try:
             made = self._typed(self.text(term), type_)
             if raises == FALSE:
@@ -90,6 +92,7 @@ class Writer:
 
     def condition(self, term: Term) -> str:
         """A condition. Raises :class:`DeclineSignal`."""
+        _check_size(term)
         try:
             return self.text(term).sql
         except InexpressibleError as error:
@@ -162,6 +165,18 @@ class Writer:
             f"CAST({text.sql} AS {_decimal_type(BIGINT_DIGITS)})",
             type=_decimal_type(BIGINT_DIGITS),
         )
+
+
+MAX_SIZE = 2_000
+"""Operators, columns and constants beyond which an expression is not written: SQL has no names for
+what is used more than once.
+"""
+
+
+def _check_size(*terms: Term) -> None:
+    if sum(map(size, terms)) > MAX_SIZE:
+        reason = f"its expression would have more than {MAX_SIZE} operators"
+        raise DeclineSignal("no-text", reason)
 
 
 def _decimal_type(digits: int) -> str:
