@@ -121,7 +121,7 @@ def _doubling(x: float | None) -> float | None:
     if x is None:
         return None
     for _ in range(24):
-        x = x + 1.0 if x > 5.0 else x * x
+        x = x * x + 1.0
     return x
 
 

@@ -71,8 +71,8 @@ class Compiled:
 
 
 def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) -> Compiled:
-    """The DataFrame with expressions in place of functions of rows. ``changed``: its plan is another
-    one than was opened.
+    """The DataFrame with expressions in place of functions of rows. ``changed``: its plan is
+    another one than was opened.
     """
     calls = open_calls(opened, df, changed=changed)
     if isinstance(calls, Declined):
