@@ -27,7 +27,7 @@ SHARED = {"columns", "interpreter", "state"}
 GOES_BACK = {
     State: {"ranges", "stage", "raises", "tries", "objects", "fields", "named", "keys"},
     Frame: {"exits", "loops", "here"},
-    Recorded: {"read", "assumptions", "calls"},
+    Recorded: {"read", "assumptions", "calls", "converted"},
     Nulls: {"types", "met", "asked"},
 }
 """What is as it was before a statement that is given up."""
