@@ -258,6 +258,29 @@ def test_a_function_that_raises_stays_where_more_may_come(df: DataFrame) -> None
     assert rows(made.filter(later)) == rows(out.filter(later)) != RAISES
 
 
+def _stripped(tables: Iterator[Any]) -> Iterator[Any]:
+    for pdf in tables:
+        pdf["s"] = pdf["s"].apply(lambda v: v.strip())
+        yield pdf
+
+
+@pytest.mark.parametrize("how", ["what it gives is used further", "a filter is above"])
+def test_a_function_of_tables_that_raises_stays(spark: SparkSession, how: str) -> None:
+    """Spark 3.5 moves a filter on an expression that raises below the join, where more rows are."""
+    rows_ = spark.createDataFrame([("a", 1.0), (" b ", 2.0), (None, 3.0)], "s string, y double")
+    keys = spark.createDataFrame([(1.0,), (2.0,)], "k double")
+    joined = rows_.join(keys, rows_.y == keys.k).select("s", "y")
+    out = joined.mapInPandas(_stripped, "s string, y double")
+    later = out.filter("s <> 'a'")
+    assert rows(later) != RAISES
+    if how == "a filter is above":
+        made = better(later)
+    else:
+        made = presieve.optimize(out, compile="always").filter("s <> 'a'")
+    assert rows(made) == rows(later)
+    assert "MapInPandas" in str(made._jdf.queryExecution().optimizedPlan())
+
+
 def _whole_number(y: float | None) -> float | None:
     return 1 if y is None or y < 2.0 else y
 
