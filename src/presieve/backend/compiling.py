@@ -154,9 +154,9 @@ class _Reader:
         other, texts = may_not_arrive(gateway, self.plan, below, inputs, by_arrow)
         if node.kind == PROJECT:
             lifted = self._of_bytes(lifted, columns, call, node)
-            self._check_later(call, lifted)
-            if lifted.fold.finish_raises != FALSE:
-                self._check_order(node)
+        self._check_later(call, lifted)
+        if lifted.fold.finish_raises != FALSE:
+            self._check_order(node)
         return replace(
             read,
             lifted=lifted,
