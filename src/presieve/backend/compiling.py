@@ -34,6 +34,7 @@ from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Handle
 from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
 from presieve.backend.problems.lifting import read_lifted
+from presieve.backend.problems.problem import of_bytes
 from presieve.backend.problems.shared import check_shared
 from presieve.backend.rewrite import RowTexts, replace_functions
 from presieve.errors import Declined, DeclineSignal
@@ -42,7 +43,6 @@ from presieve.ir.terms import FALSE, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
 from presieve.plan.algebra import Attribute
-from presieve.semantics.decoded import as_decoded
 from presieve.sql.values import ValueOf, value
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ class Calls:
 
 @or_declined
 def open_calls(opened: Opened, df: DataFrame, *, changed: bool) -> Calls:
-    """The scalar UDFs in the plan of ``df``, which is another one than was opened if it is
-    ``changed``.
+    """The functions of single rows in the plan of ``df``, which is another one than was opened if
+    it is ``changed``.
     """
     gateway, plan, root = opened.gateway, opened.plan, opened.root
     if root is None or not gateway.calls_python(plan):
@@ -223,11 +223,7 @@ class _Reader:
         if call.arrow or not texts:
             return lifted
         valid = valid_utf8(self.opened.gateway, self.plan, self.root, node.children[0], texts)
-        open_ = [v for i, v in texts.items() if i not in valid]
-        fold = lifted.fold
-        outputs = tuple(replace(o, term=as_decoded(o.term, open_)) for o in fold.outputs)
-        raises = as_decoded(fold.finish_raises, open_)
-        return replace(lifted, fold=replace(fold, outputs=outputs, finish_raises=raises))
+        return of_bytes(lifted, [v for i, v in texts.items() if i not in valid])
 
 
 _OF_ROWS = FLAT_MAPS | MAPS | {"Project"}
@@ -254,19 +250,20 @@ def _as_objects(root: Node, calls: Collection[RowCall]) -> Iterator[RowCall]:
     is another object than the column's value.
     """
     by_path = {n.path: n for n in walk(root)}
-    made = {path: made_by_python(n.children[0], root) for path, n in by_path.items() if n.children}
-    plain = {a.id for c in calls if _gives_what_it_returns(c) for a in c.outputs}
-    fed = [(n, i) for n in by_path.values() for i in _sole_arguments(n) if _in(i, made[n.path])]
+    takers = [(n, i) for n in by_path.values() for i in _sole_arguments(n)]
+    made = {n.path: made_by_python(n.children[0], root) for n, _ in takers}
+    plain = {a.id for c in calls if c.as_returned for a in c.outputs}
+    fed = [(n, i) for n, i in takers if _in(i, made[n.path])]
     for call in calls:
         node = by_path[call.path]
         if not call.positions:
             yield call
             continue
         own = _sole(node.fields["projectList"][call.positions[0]][1:])
-        taken = made[node.path]
+        taken = made.get(node.path)
         if own is not None and _in(own, None if taken is None else taken - plain):
             yield replace(call, lifted=_FED)
-        elif not _gives_what_it_returns(call) and any(
+        elif not call.as_returned and any(
             _is_above(n, node) and _takes(i, call, n, made[n.path]) for n, i in fed
         ):
             yield replace(call, lifted=_FEEDS)
@@ -296,13 +293,6 @@ _FEEDS = Declined(
     "argument-expression",
     "a Python function above may be handed the very object that this one returns",
 )
-
-
-def _gives_what_it_returns(call: RowCall) -> bool:
-    """Whether every object that it returns is the column's value."""
-    if isinstance(call.lifted, Declined):
-        return False
-    return call.as_returned
 
 
 def _sole_arguments(node: Node) -> Iterator[int]:

@@ -21,7 +21,7 @@ def load(path: str | Path) -> Claim:
 def parse(data: object) -> Claim:
     """Read one back. Raises :class:`presieve.errors.PresieveError` where the data is none."""
     if isinstance(data, dict) and data.get("kind") == compiled.KIND:
-        if data.get("presieve") == compiled.FORMAT:
+        if data.get("presieve") == certificate.FORMAT:
             return certificate.read(compiled.parse, data)
     return certificate.parse(data)
 

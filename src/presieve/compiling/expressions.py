@@ -226,12 +226,12 @@ def _compare(writer: Writer, term: App) -> Text:
     sign = _COMPARED[term.op]
     text = f"{left.inside(Level.SUM)} {sign} {right.inside(Level.SUM)}"
     suspect = term.args[_MUST_BE_NUMBER[term.op]]
-    if strip(a.sort) != FLOAT or isinstance(suspect, Lit) or _never_nan(writer, suspect):
+    if strip(a.sort) != FLOAT or isinstance(suspect, Lit) or _never_nan(suspect):
         return Text(text, Level.COMPARISON)
     return Text(f"{text} AND NOT isnan({writer.text(suspect).sql})", Level.AND)
 
 
-def _never_nan(writer: Writer, term: Term) -> bool:
+def _never_nan(term: Term) -> bool:
     return isinstance(term, App) and term.op is Op.INT_TO_FLOAT
 
 

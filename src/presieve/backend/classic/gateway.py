@@ -306,16 +306,16 @@ class ClassicGateway:
         """An expression over a plan. ``nullable``: its column may be NULL for Spark, as the
         function's result may. It has no metadata, as a column has that it may be.
         """
-        functions = java_class(self.spark._jvm, "org.apache.spark.sql.functions")
-        made = self.dataset(child).select(self.seq([functions.expr(sql).alias("c")]))
-        found = made.queryExecution().analyzed().projectList().apply(0).child()
+        found = self._selected(sql, child)
         if found.children().isEmpty() or (nullable and not found.nullable()):
             end = "END" if nullable else f"ELSE {sql} END"
-            again = self.dataset(child).select(
-                self.seq([functions.expr(f"CASE WHEN 1 = 1 THEN {sql} {end}").alias("c")])
-            )
-            return again.queryExecution().analyzed().projectList().apply(0).child()
+            return self._selected(f"CASE WHEN 1 = 1 THEN {sql} {end}", child)
         return found
+
+    def _selected(self, sql: str, child: Java) -> Java:
+        functions = java_class(self.spark._jvm, "org.apache.spark.sql.functions")
+        made = self.dataset(child).select(self.seq([functions.expr(sql).alias("c")]))
+        return made.queryExecution().analyzed().projectList().apply(0).child()
 
     @guarded
     def with_plan(self, with_cte: Java, plan: Java) -> Java:

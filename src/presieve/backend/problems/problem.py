@@ -128,7 +128,7 @@ def read_problem(gateway: Gateway, site: Site, plan: Handle, setting: Setting) -
 def _problem(gateway: Gateway, plan: Handle, site: Site, read: LiftedBoundary) -> SiteProblem:
     boundary, names, why = read.boundary, read.names, read.why
     texts = _bytes(gateway, plan, site, read)
-    lifted = tuple(_of_bytes(x, texts) for x in read.folds) if texts else read.folds
+    lifted = tuple(of_bytes(x, texts) for x in read.folds) if texts else read.folds
     unknown = read.unknown
     parts = tuple(Component(x.fold, tuple(o.name for o in x.fold.outputs)) for x in lifted)
     whole = _with_keys(product(parts, {a.name for a in names.outputs}), names)
@@ -196,7 +196,8 @@ def _text_encoding(
     return tuple(Declined("text-encoding", why, fold.span) for fold, why in reasons)[:1]
 
 
-def _of_bytes(lifted: Lifted, texts: Collection[Var]) -> Lifted:
+def of_bytes(lifted: Lifted, texts: Collection[Var]) -> Lifted:
+    """The function of what a worker without Arrow makes of these columns of texts."""
     fold = lifted.fold
     outputs = tuple(replace(o, term=as_decoded(o.term, texts)) for o in fold.outputs)
     raises = as_decoded(fold.finish_raises, texts)

@@ -31,6 +31,7 @@ from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import column_ranges
 from presieve.semantics.build import get, or_
 from presieve.semantics.types import SchemaColumn
+from presieve.sql.values import ValueOf
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -148,26 +149,19 @@ def _checked(decision: CompileDecision, made: Values | Declined) -> CompileDecis
     call, texts = decision.call, decision.texts
     assert isinstance(call.lifted, Lifted)
     assert texts is not None
-    named = dict(
-        zip(
-            (a.name for a in call.outputs),
-            zip(texts.outputs, made.outputs, strict=True),
-            strict=True,
-        )
-    )
+    pairs = zip(call.outputs, texts.outputs, made.outputs, strict=True)
+    found = [_expression(a.name, text, m) for a, text, m in pairs]
     if made.row is not None and texts.row is not None:
-        named[call.row] = texts.row, made.row
-    fold = call.lifted.fold
-    expressions = tuple(
-        Expression(o.name, text, m.term, m.safe, m.raises)
-        for o in fold.outputs
-        for text, m in (named[o.name],)
-    )
+        found.append(_expression(call.row, texts.row, made.row))
+    fold, by_name = call.lifted.fold, {e.output: e for e in found}
+    expressions = tuple(by_name[o.name] for o in fold.outputs)
     problem = Problem(fold, SQL_TRUE, Mode.GROUPED)
-    found = check_compiled(CompiledCertificate(problem, expressions, call.row))
-    if isinstance(found, Rejected):
-        why = Declined(
-            "no-proof", f"the expression is not proved: {found.condition}, {found.reason}"
-        )
-        return replace(decision, declined=why)
-    return replace(decision, verified=found)
+    result = check_compiled(CompiledCertificate(problem, expressions, call.row))
+    if isinstance(result, Rejected):
+        reason = f"the expression is not proved: {result.condition}, {result.reason}"
+        return replace(decision, declined=Declined("no-proof", reason))
+    return replace(decision, verified=result)
+
+
+def _expression(output: str, text: str, made: ValueOf) -> Expression:
+    return Expression(output, text, made.term, made.safe, made.raises)
