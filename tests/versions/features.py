@@ -22,6 +22,8 @@ from presieve.errors import UsageError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from presieve.driver.options import Compile
+
 SCHEMA = "team string, score double, v bigint, level string"
 BEST = "team string, m double"
 ROWS = [("a", 95.0, 3, "info"), ("a", 40.0, 7, None), ("b", 55.0, 12, "error"), ("c", 93.0, 5, "")]
@@ -32,6 +34,9 @@ Answer: TypeAlias = str
 """``works``, ``not in PySpark``, or the code with which it is declined."""
 
 Build: TypeAlias = "Callable[[DataFrame], DataFrame]"
+
+COMPILED = ", compiled"
+"""How the names of features end whose functions are to run as expressions of Spark."""
 
 
 def _functions() -> Any:
@@ -155,20 +160,25 @@ FEATURES: Mapping[str, Build] = {
         df, _functions().expr("aggregate(collect_list(score), 0D, (a, x) -> greatest(a, x))")
     ),
     "definitions (`WITH`)": _definition,
+    f"scalar UDF{COMPILED}": lambda df: df.withColumn(
+        "g", _functions().udf(udfs.grade, "string", useArrow=False)("score")
+    ),
+    f"`mapInPandas`{COMPILED}": lambda df: df.mapInPandas(udfs.of_batches, SCHEMA),
 }
 
 
-def answer(table: DataFrame, build: Build) -> Answer:
+def answer(table: DataFrame, name: str, build: Build) -> Answer:
     """What becomes of it. Rows of what is rewritten are compared with those as written."""
+    compile: Compile = "always" if name.endswith(COMPILED) else "never"
     try:
         df = build(table)
     except (ImportError, AttributeError, UsageError):
         return MISSING
-    better = optimize(df, cost="always", policy="assume")
+    better = optimize(df, cost="always", policy="assume", compile=compile)
     if better is not df:
         assert counted(better) == counted(df)
         return WORKS
-    report = explain(df, cost="always", policy="assume")
+    report = explain(df, cost="always", policy="assume", compile=compile)
     found = [d for b in report.boundaries for d in b.declined]
     found += [f.declined[0] for f in report.functions if f.declined]
     return f"`{found[0].code}`" if found else "no boundary"
@@ -185,7 +195,7 @@ def answers(spark: SparkSession, folder: Path) -> dict[str, Answer]:
     key = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
     before = spark.conf.get(key)
     spark.conf.set(key, "true")
-    found = {name: answer(table, build) for name, build in FEATURES.items()}
+    found = {name: answer(table, name, build) for name, build in FEATURES.items()}
     spark.conf.set(key, str(before))
     return found
 
