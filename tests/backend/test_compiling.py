@@ -452,3 +452,18 @@ def test_a_columns_metadata_ends_at_the_function(df: DataFrame) -> None:
     ):
         made = check(out)
         assert [f.metadata for f in made.schema] == [f.metadata for f in out.schema]
+
+
+def _first(batches):  # type: ignore[no-untyped-def]
+    for pdf in batches:
+        yield pdf[["a"]]
+
+
+@pytest.mark.parametrize("mode", ["DROPMALFORMED", "FAILFAST"])
+def test_rows_that_depend_on_which_columns_are_read(
+    spark: SparkSession, tmp_path: Path, mode: str
+) -> None:
+    (tmp_path / "t.csv").write_text("1,2\n3,x\n5,6\n")
+    read = spark.read.schema("a double, b bigint").option("mode", mode)
+    out = read.csv(str(tmp_path)).mapInPandas(_first, "a double")
+    assert rows(better(out)) == rows(out)
