@@ -30,6 +30,7 @@ from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, walk
 from presieve.backend.effects.errors import may_not_arrive
 from presieve.backend.effects.raising import computed_of, guards, made_by_python, trees
+from presieve.backend.effects.sources import check_replaceable
 from presieve.backend.effects.utf8 import valid_utf8
 from presieve.backend.gateway import Handle
 from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
@@ -150,6 +151,7 @@ class _Reader:
         columns = self._columns(found.boundary, lifted)
         inputs = [a for a in boundary.inputs if a.id in call.arguments]
         by_arrow = call.arguments if call.arrow or node.kind != PROJECT else ()
+        check_replaceable(gateway, self.plan, self.root, boundary, columns)
         below = self.root, self._input(node, boundary)
         other, texts = may_not_arrive(gateway, self.plan, below, inputs, by_arrow)
         if node.kind == PROJECT:

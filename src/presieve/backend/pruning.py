@@ -14,6 +14,7 @@ from presieve.backend.catalyst.boundary import simple_kind
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.catalyst.sites import boundaries
 from presieve.backend.catalyst.trees import Node
+from presieve.backend.effects.sources import ignores_corrupt_files
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.notes import python_functions
 from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
@@ -21,7 +22,6 @@ from presieve.backend.problems.columns import (
     TABLES,
     ColumnUse,
     has_tables,
-    ignores_corrupt_files,
     may_raise,
     read_column_use,
 )

@@ -28,7 +28,7 @@ from presieve.backend.catalyst.operators import (
 from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, references, walk
 from presieve.backend.effects.raising import trees
 from presieve.backend.gateway import Gateway, Handle, Source
-from presieve.errors import DeclineSignal
+from presieve.errors import Declined, DeclineSignal
 
 _DATASOURCES = "org.apache.spark.sql.execution.datasources."
 _FORMATS = ("parquet.Parquet", "orc.Orc", "json.Json", "csv.CSV", "text.Text")
@@ -144,6 +144,44 @@ def scanned(
     narrow = frozenset(i for one in found for i in one.narrow or ())
     known = all(one.narrow is not None for one in found)
     return Sources(all(one.faithful for one in found), narrow if known else None)
+
+
+def check_replaceable(
+    gateway: Gateway, plan: Handle, root: Node, boundary: Boundary, read: Iterable[int]
+) -> None:
+    """Raise :class:`DeclineSignal` where an expression over these attributes, in a function's
+    place, may change what comes out of the scans below: Spark moves filters past it that it does
+    not move past a function, reads its columns alone, and has some sources aggregate.
+    """
+    against = ignores_corrupt_files(gateway) or dropped_by_columns(
+        gateway, plan, root, _at(root, boundary.path)
+    )
+    if against is not None:
+        raise DeclineSignal.of(against)
+    if read_sources(gateway, plan, root, boundary).aside(read):
+        reason = "a source below is not known to apply filters as Spark does; store its rows first"
+        raise DeclineSignal("source", reason)
+
+
+def dropped_by_columns(gateway: Gateway, plan: Handle, root: Node, node: Node) -> Declined | None:
+    """A source below of which some rows depend on which columns are read."""
+    leaves = [n for n in walk(node) if not n.children]
+    if any(n.kind == CTE_REFERENCE for n in leaves):
+        leaves = [n for n in walk(root) if not n.children]
+    for leaf in leaves:
+        if leaf.kind != CTE_REFERENCE and gateway.source(gateway.node(plan, leaf.path)).by_columns:
+            return Declined("source", "the source drops or records rows that are malformed")
+    return None
+
+
+_IGNORE_CORRUPT = "spark.sql.files.ignoreCorruptFiles"
+
+
+def ignores_corrupt_files(gateway: Gateway) -> Declined | None:
+    """Why nothing can be left out in a session that goes on where a file cannot be read."""
+    if gateway.conf(_IGNORE_CORRUPT, "false").lower() == "false":
+        return None
+    return Declined("conf", f"{_IGNORE_CORRUPT} is true: rows depend on which columns are read")
 
 
 def _at(node: Node, path: tuple[int, ...]) -> Node:

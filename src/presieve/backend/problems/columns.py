@@ -20,12 +20,12 @@ from presieve.backend.catalyst.boundary import (
     Boundary,
     simple_kind,
 )
-from presieve.backend.catalyst.definitions import CTE_REFERENCE
 from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import Node, expr_id, walk
 from presieve.backend.effects.errors import may_not_arrive
 from presieve.backend.effects.raising import errors_in_input
+from presieve.backend.effects.sources import dropped_by_columns
 from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.functions import load, table_request, takes_pandas
 from presieve.backend.statistics.footers import RELATION
@@ -103,7 +103,9 @@ def read_column_use(
     code = request.function.__code__
     span = Span(code.co_filename, code.co_firstlineno)
     inputs = tuple(_inputs(node, boundary, answer))
-    declined = _against(gateway, plan, node, answer) or _sources(gateway, plan, root, node)
+    declined = _against(gateway, plan, node, answer) or dropped_by_columns(
+        gateway, plan, root, node
+    )
     return ColumnUse(number, node, name, span, inputs, answer, declined)
 
 
@@ -194,27 +196,6 @@ _WIDTHS = {
 """Bytes that a value takes at most in a batch, whose buffers may have twice the size of what is in
 them.
 """
-
-
-def _sources(gateway: Gateway, plan: Handle, root: Node, node: Node) -> Declined | None:
-    """A source of which some rows depend on which columns are read."""
-    leaves = [n for n in walk(node) if not n.children]
-    if any(n.kind == CTE_REFERENCE for n in leaves):
-        leaves = [n for n in walk(root) if not n.children]
-    for leaf in leaves:
-        if leaf.kind != CTE_REFERENCE and gateway.source(gateway.node(plan, leaf.path)).by_columns:
-            return Declined("source", "the source drops or records rows that are malformed")
-    return None
-
-
-_IGNORE_CORRUPT = "spark.sql.files.ignoreCorruptFiles"
-
-
-def ignores_corrupt_files(gateway: Gateway) -> Declined | None:
-    """Why nothing can be left out in a session that goes on where a file cannot be read."""
-    if gateway.conf(_IGNORE_CORRUPT, "false").lower() == "false":
-        return None
-    return Declined("conf", f"{_IGNORE_CORRUPT} is true: rows depend on which columns are read")
 
 
 def may_raise(gateway: Gateway, plan: Handle, root: Node, input_: Input) -> frozenset[int]:
