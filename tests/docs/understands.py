@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from presieve.lift.entry.native import FUNCTIONS as AGGREGATES
 from presieve.lift.execution import calls
 from presieve.lift.models.registry import FUNCTIONS, METHODS, SYNTAX, Entry
 from presieve.lift.values import symbolic
+from presieve.semantics.aggregates import FUNCTIONS as AGGREGATES
 
 ROOT = Path(__file__).parent.parent.parent
 UNDERSTANDS, OPERATORS = ROOT / "docs/understands.md", ROOT / "docs/operators.md"

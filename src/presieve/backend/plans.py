@@ -290,7 +290,7 @@ def input_names(site: SiteProblem) -> dict[str, Var]:
 def facts(opened: Opened, site: SiteProblem) -> tuple[Fact, ...]:
     """What is known of the columns that assumptions are about. May open files' footers."""
     try:
-        return known_facts(opened.gateway, opened.plan, site)
+        return known_facts(opened.gateway, opened.plan, site.input, site.problem.assumptions)
     except GatewayError:
         return ()
 
@@ -303,7 +303,7 @@ def bounded(opened: Opened, site: SiteProblem) -> tuple[SiteProblem, dict[Assump
     if not asked:
         return site, {}
     try:
-        known = with_extent(opened.gateway, opened.plan, site, opened.setting)
+        known = with_extent(opened.gateway, opened.plan, site.input, opened.setting)
         if known is None:
             return site, {}
         again = read_problem(opened.gateway, site.site, opened.plan, known)
@@ -325,7 +325,7 @@ def plan_edit(opened: Opened, site: SiteProblem, prefilter: Term, residual: Term
 def data_check(opened: Opened, site: SiteProblem, condition: Term) -> Check | None:
     """How to count the input rows of a site that satisfy a condition, where that is cheap."""
     try:
-        return check_of(opened.gateway, opened.plan, site, condition, opened.timezone)
+        return check_of(opened.gateway, opened.plan, site.input, condition, opened.timezone)
     except GatewayError:
         return None
 

@@ -51,6 +51,18 @@ class Expression:
     safe: Term
     raises: Term
 
+    def to_json(self) -> dict[str, str]:
+        """Plain data for ``json``; inverse of :meth:`parse`."""
+        terms = {"value": self.value, "safe": self.safe, "raises": self.raises}
+        printed = {name: print_term(term) for name, term in terms.items()}
+        return {"output": self.output, "text": self.text, **printed}
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> Expression:
+        """Read one back. Raises what reading JSON that is none raises."""
+        value, safe, raises = (parse_term(data[name]) for name in ("value", "safe", "raises"))
+        return cls(str(data["output"]), str(data["text"]), value, safe, raises)
+
 
 @dataclass(frozen=True, slots=True)
 class CompiledCertificate:
@@ -70,16 +82,7 @@ class CompiledCertificate:
             "presieve": FORMAT,
             "kind": KIND,
             "row": self.row,
-            "expressions": [
-                {
-                    "output": e.output,
-                    "text": e.text,
-                    "value": print_term(e.value),
-                    "safe": print_term(e.safe),
-                    "raises": print_term(e.raises),
-                }
-                for e in self.expressions
-            ],
+            "expressions": [e.to_json() for e in self.expressions],
             "problem": print_problem(self.problem).splitlines(),
         }
 
@@ -90,16 +93,7 @@ class CompiledCertificate:
 
 def parse(data: Mapping[str, Any]) -> CompiledCertificate:
     """Read a certificate of this kind back. Raises what reading JSON that is none raises."""
-    found = tuple(
-        Expression(
-            str(e["output"]),
-            str(e["text"]),
-            parse_term(e["value"]),
-            parse_term(e["safe"]),
-            parse_term(e["raises"]),
-        )
-        for e in data["expressions"]
-    )
+    found = tuple(map(Expression.parse, data["expressions"]))
     row = str(data.get("row", ""))
     return CompiledCertificate(parse_problem("\n".join(data["problem"])), found, row)
 

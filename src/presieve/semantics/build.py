@@ -219,6 +219,18 @@ def folded(term: Term) -> Term:
     return Lit(term.sort, value)
 
 
+def simplified(term: Term) -> Term:
+    """The same, where operations on constants are constants and choices by them are made."""
+    done: dict[int, Term] = {}
+    for node in subterms(term):
+        if isinstance(node, App):
+            given = tuple(done[id(a)] for a in node.args)
+            done[id(node)] = folded(_OF_OPTIONS.get(node.op, partial(app, node.op))(*given))
+        else:
+            done[id(node)] = node
+    return done[id(term)]
+
+
 def default(sort: Sort) -> Term:
     """Some value of the sort: what stands where the source has no value."""
     match sort:

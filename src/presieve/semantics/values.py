@@ -54,6 +54,9 @@ INT_RANGES: dict[str, tuple[int, int]] = {
 }
 """The integers that a Spark column of each type holds."""
 
+MOST_ROWS = 2**47
+"""More rows than a group can have that a function is handed: one process of 64 bits holds it."""
+
 
 def same(a: Value, b: Value) -> bool:
     """One and the same value: NaN is NaN, -0.0 is not 0.0, True is not 1."""

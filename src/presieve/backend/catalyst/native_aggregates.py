@@ -20,8 +20,8 @@ from presieve.ir.fold import Column
 from presieve.ir.sorts import BOOL, INT, strip
 from presieve.ir.terms import TRUE, Scope, Term, Var, int_lit, none_lit
 from presieve.ir.walk import variables
-from presieve.lift.entry.native import Aggregate, Overflow, aggregate_fold, is_true
 from presieve.lift.forms import Lifted
+from presieve.semantics.aggregates import Aggregate, Overflow, aggregate_fold, is_true
 from presieve.semantics.build import get, is_none, ite, some
 from presieve.semantics.types import SchemaColumn
 from presieve.sql.catalyst import expression

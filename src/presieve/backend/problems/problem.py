@@ -12,6 +12,7 @@ from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_
 from presieve.backend.catalyst.sites import Site
 from presieve.backend.catalyst.struct_fields import with_all_fields
 from presieve.backend.catalyst.table_operators import read_boundary
+from presieve.backend.catalyst.trees import Node
 from presieve.backend.effects.errors import (
     Sent,
     is_guarded,
@@ -42,6 +43,17 @@ from presieve.plan.pushdown import Moved
 from presieve.semantics.assumptions import KEY_FORM
 from presieve.semantics.decoded import NOT_UTF8, as_decoded, reads_bytes
 from presieve.semantics.thresholds import with_thresholds
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryInput:
+    """What gives the rows of a boundary: the operator below it, which columns the variables of a
+    proof are there, and which scans are below (may raise :class:`DeclineSignal`).
+    """
+
+    node: Node
+    names: Names
+    sources: Callable[[], Sources]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +88,11 @@ class SiteProblem:
     unsure: bool = False
     others: tuple[Problem, ...] = ()
     partly: bool = False
+
+    @property
+    def input(self) -> BoundaryInput:
+        """What gives the rows."""
+        return BoundaryInput(self.site.input, self.names, self.sources)
 
     @property
     def source(self) -> str:

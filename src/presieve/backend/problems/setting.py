@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from presieve.lift.forms import Pure
-from presieve.lift.values.ranges import MOST_ROWS, Extent, Interval
+from presieve.lift.values.ranges import Extent, Interval
 from presieve.plan.algebra import Attribute
+from presieve.semantics.values import MOST_ROWS
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from presieve.backend.catalyst.names import input_vars
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.problems.problem import SiteProblem
+from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import checked_filter, predicate
 from presieve.backend.statistics.footers import count_answer, scan_columns
 from presieve.errors import DeclineSignal
@@ -39,14 +39,14 @@ class Check:
 
 
 def check_of(
-    gateway: Gateway, root: Handle, site: SiteProblem, condition: Term, timezone: str
+    gateway: Gateway, root: Handle, source: BoundaryInput, condition: Term, timezone: str
 ) -> Check | None:
     """How to count the rows below a boundary that satisfy a condition on its input; None where that
     is not asked. Filters in between are left out, so that there may be fewer of these rows.
     """
     read = set(variables(condition))
-    asked = {number: v for number, v in input_vars(site.names).items() if v in read}
-    found = scan_columns(gateway, root, site.site.input, asked)
+    asked = {number: v for number, v in input_vars(source.names).items() if v in read}
+    found = scan_columns(gateway, root, source.node, asked)
     if found is None or set(found.columns) != set(asked):
         return None
     stamps = gateway.file_stamps(found.relation)

@@ -21,10 +21,11 @@ from presieve.backend.catalyst.trees import (
     unnamed,
 )
 from presieve.backend.gateway import Gateway, Handle
-from presieve.backend.problems.problem import SiteProblem
+from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.problems.setting import Setting
 from presieve.backend.statistics.footers import number, ranges, rows, without_null
 from presieve.errors import DeclineSignal
+from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import INT, Option, strip
 from presieve.ir.terms import Op, Term, Var, int_lit
@@ -51,18 +52,20 @@ class Fact:
 BY_FILTER, BY_CAST, BY_FOOTERS = "a filter below", "a cast below", "Parquet footers"
 
 
-def known_facts(gateway: Gateway, root: Handle, site: SiteProblem) -> tuple[Fact, ...]:
-    """What plan and files say of the columns that the problem's assumptions are about: which hold
-    no NULL, and between which values integers lie.
+def known_facts(
+    gateway: Gateway, root: Handle, source: BoundaryInput, assumptions: Iterable[Assumption]
+) -> tuple[Fact, ...]:
+    """What plan and files say of the columns that assumptions are about: which hold no NULL, and
+    between which values integers lie.
     """
-    read = {v for a in site.problem.assumptions for v in variables(a.term)}
-    asked = {number: v for number, v in input_vars(site.names).items() if v in read}
+    read = {v for a in assumptions for v in variables(a.term)}
+    asked = {number: v for number, v in input_vars(source.names).items() if v in read}
     if not asked:
         return ()
-    node = site.site.input
+    node = source.node
     options = {number for number, v in asked.items() if isinstance(v.sort, Option)}
     filtered = _filtered(node, options)
-    if filtered and not _is_faithful(site):
+    if filtered and not _is_faithful(source):
         filtered = set()
     counted = without_null(gateway, root, node, options - filtered)
     wide = {n for n, v in asked.items() if strip(v.sort) == INT and n not in filtered | counted}
@@ -74,13 +77,13 @@ def known_facts(gateway: Gateway, root: Handle, site: SiteProblem) -> tuple[Fact
 
 
 def with_extent(
-    gateway: Gateway, root: Handle, site: SiteProblem, setting: Setting
+    gateway: Gateway, root: Handle, source: BoundaryInput, setting: Setting
 ) -> Setting | None:
     """The setting with what files say of how many rows there are, and of the extremes of integers;
     None where they say nothing.
     """
-    inputs = input_vars(site.names)
-    node = site.site.input
+    inputs = input_vars(source.names)
+    node = source.node
     count = rows(gateway, root, node, inputs)
     if count is None:
         return None
@@ -110,10 +113,10 @@ def _where_there(var: Var, test: Callable[[Term], Term]) -> Term:
     return disjunction([app(Op.IS_NONE, var), test(app(Op.GET, var))])
 
 
-def _is_faithful(site: SiteProblem) -> bool:
+def _is_faithful(source: BoundaryInput) -> bool:
     """Whether filters below are applied as they say, and not by a source in a way of its own."""
     try:
-        return site.sources().faithful
+        return source.sources().faithful
     except DeclineSignal:
         return False
 

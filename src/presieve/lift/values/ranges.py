@@ -17,9 +17,7 @@ from presieve.ir.sorts import INT, Decimal, strip
 from presieve.ir.terms import App, Lit, Op, Scope, Term, Var
 from presieve.semantics.preimages import EXTENTS
 from presieve.semantics.types import SchemaColumn, bounds
-
-MOST_ROWS = 2**47
-"""More rows than one group can have."""
+from presieve.semantics.values import MOST_ROWS
 
 Interval: TypeAlias = tuple[int, int]
 

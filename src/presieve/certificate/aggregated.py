@@ -1,0 +1,276 @@
+"""Trusted. That aggregate functions of Spark's give what a function of groups gives.
+
+The user's fold and the folds of the aggregates (:mod:`presieve.semantics.aggregates`) go over the
+same rows, side by side: one fold whose accumulator holds the fields of both. An invariant J of that
+accumulator relates them. For every row r and key that types and assumptions allow:
+
+    Argument  the argument of an aggregate neither raises, wraps around nor rounds on r
+    Sums      so many rows as a group has have sums that fit the aggregate's type
+    Order     an aggregate gives the same, to the bit, in whatever order the rows come
+    First     J(step(init, r))
+    Next      J(s)  ->  J(step(s, r))
+    Final     J(s)  ->  the expressions over the aggregates raise if and only if the user's fold
+                        does, and otherwise give its outputs, to the bit: NULL, NaN and -0.0 are
+                        told apart
+
+A group has a row, so that nothing is said of none. Since the aggregates do not depend on order, the
+user's fold does not, either, where these hold. Where the fold raises on a row, the group raises: a
+field says whether it has.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from presieve.certificate.certificate import FORMAT
+from presieve.certificate.check import Rejected, SolverName, make_solver
+from presieve.certificate.compiled import Expression
+from presieve.errors import PresieveError
+from presieve.ir.fold import Column, Fold, Mode, Output, Problem
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, Option, strip
+from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit
+from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
+from presieve.ir.walk import rewrite, variables
+from presieve.ir.wellformed import IllFormed, check_problem
+from presieve.semantics.aggregates import FUNCTIONS, AggregateColumn
+from presieve.semantics.assumptions import check_words
+from presieve.semantics.build import and_, get, is_none, or_, some
+from presieve.semantics.types import bounds, sort_of
+from presieve.semantics.values import MOST_ROWS
+from presieve.smt.side_by_side import SideBySide
+from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
+
+KIND = "aggregated"
+_SEAL = object()
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateText:
+    """A ``column`` of an aggregate: its ``text`` in SQL, and the conditions of sort Bool, over ROW
+    and KEY, under which what Spark makes of its argument is ``safe`` and ``raises``.
+    """
+
+    column: AggregateColumn
+    text: str
+    safe: Term = TRUE
+    raises: Term = FALSE
+
+    def to_json(self) -> dict[str, str]:
+        """Plain data for ``json``; inverse of :meth:`parse`."""
+        column = self.column
+        terms = {"argument": column.argument, "safe": self.safe, "raises": self.raises}
+        return {
+            "name": column.name,
+            "function": column.function,
+            "text": self.text,
+            "type": column.type,
+            **{name: print_term(term) for name, term in terms.items()},
+        }
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> AggregateText:
+        """Read one back. Raises what reading JSON that is none raises."""
+        name, function, type_ = (str(data[key]) for key in ("name", "function", "type"))
+        argument, safe, raises = (parse_term(data[key]) for key in ("argument", "safe", "raises"))
+        column = AggregateColumn(name, function, type_, argument)
+        return cls(column, str(data["text"]), safe, raises)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatedCertificate:
+    """The expressions over the aggregates may replace the outputs of the problem's fold.
+
+    ``rows``: no group has more. ``invariant`` is over ACC, the fields of the fold (with
+    :data:`RAISED`, where it may raise on a row) and of the aggregates; ``expressions`` are over KEY
+    and the aggregates' columns.
+    """
+
+    problem: Problem
+    aggregates: tuple[AggregateText, ...]
+    invariant: tuple[Term, ...]
+    expressions: tuple[Expression, ...]
+    rows: int = MOST_ROWS
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data for ``json``; inverse of :func:`parse`."""
+        return {
+            "presieve": FORMAT,
+            "kind": KIND,
+            "rows": self.rows,
+            "aggregates": [a.to_json() for a in self.aggregates],
+            "invariant": [print_term(t) for t in self.invariant],
+            "expressions": [e.to_json() for e in self.expressions],
+            "problem": print_problem(self.problem).splitlines(),
+        }
+
+    @property
+    def columns(self) -> tuple[AggregateColumn, ...]:
+        """The columns of the aggregates."""
+        return tuple(a.column for a in self.aggregates)
+
+    def text(self) -> str:
+        """As JSON, the same for the same certificate."""
+        return json.dumps(self.to_json(), indent=1) + "\n"
+
+
+def parse(data: Mapping[str, Any]) -> AggregatedCertificate:
+    """Read a certificate of this kind back. Raises what reading JSON that is none raises."""
+    return AggregatedCertificate(
+        parse_problem("\n".join(data["problem"])),
+        tuple(map(AggregateText.parse, data["aggregates"])),
+        tuple(map(parse_term, data["invariant"])),
+        tuple(map(Expression.parse, data["expressions"])),
+        int(data["rows"]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedAggregated:
+    """A certificate that this checker has accepted; only :func:`check_aggregated` makes one.
+    ``seconds`` for each condition.
+    """
+
+    certificate: AggregatedCertificate
+    solver: SolverName
+    seconds: dict[str, float]
+    seal: object = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.seal is not _SEAL:
+            raise PresieveError("only the checker makes a VerifiedAggregated")
+
+
+# --- the checker ----------------------------------------------------------------------------------
+
+
+def check_aggregated(
+    certificate: AggregatedCertificate, solver: SolverName = "z3", effort: Effort | None = None
+) -> VerifiedAggregated | Rejected:
+    """Rebuild the conditions from the IR and decide each. Unknown is not accepted."""
+    effort = effort or Effort()
+    try:
+        _check_form(certificate)
+    except PresieveError as problem:
+        return Rejected("form", str(problem))
+    like = make_solver(solver)
+    relation = SideBySide.of(certificate.problem, certificate.columns, certificate.invariant)
+    if not isinstance(_ask(relation.premises(), like, effort), Sat):
+        return Rejected("premises", "no row satisfies the assumptions, so the proof is vacuous")
+    seconds: dict[str, float] = {}
+    for name, script in _conditions(certificate, relation):
+        started = time.perf_counter()
+        answer = _ask(script, like, effort)
+        seconds[name] = time.perf_counter() - started
+        if not isinstance(answer, Unsat):
+            why = "it does not hold" if isinstance(answer, Sat) else answer.why
+            return Rejected(name, why)
+    return VerifiedAggregated(certificate, solver, seconds, _SEAL)
+
+
+def _ask(script: str, like: Solver, effort: Effort) -> Answer:
+    solver = like.fresh()
+    solver.add(script)
+    return solver.check([], effort)
+
+
+def _conditions(
+    certificate: AggregatedCertificate, relation: SideBySide
+) -> Iterator[tuple[str, str]]:
+    """The scripts, by name."""
+    for a in certificate.aggregates:
+        column = a.column
+        yield f"argument {column.name}", relation.of_row(and_(a.safe, negate(a.raises)))
+        if column.function == "sum":
+            fits = sums_fit(column.argument, column.type, certificate.rows)
+            yield f"sums {column.name}", relation.of_row(fits)
+        yield f"order {column.name}", relation.of_two_rows(column)
+    yield "first", relation.first(certificate.invariant)
+    yield "next", relation.next(certificate.invariant)
+    fold = relation.problem.fold
+    given = {o.name: o.term for o in fold.outputs}
+    columns = {c.result: c.state for c in certificate.columns}
+    for e in certificate.expressions:
+        value, safe, raises = (
+            rewrite(t, lambda v: columns.get(v, v)) for t in (e.value, e.safe, e.raises)
+        )
+        same = app(Op.SAME, value, some(given[e.output]))
+        claims = [
+            safe,
+            app(Op.SAME, raises, fold.finish_raises),
+            or_(fold.finish_raises, same),
+        ]
+        yield f"final {e.output}", relation.final(claims)
+
+
+def sums_fit(argument: Term, type_: str, rows: int) -> Term:
+    """That sums of so many of these integers fit the type of the sum, in whatever order."""
+    low, high = bounds(type_) or (0, 0)
+    most = min(-low, high) // rows
+    value = get(argument)
+    within = and_(
+        app(Op.PY_LE, int_lit(-most), value),
+        app(Op.PY_LE, value, int_lit(most)),
+    )
+    return or_(is_none(argument), within)
+
+
+def _check_form(certificate: AggregatedCertificate) -> None:
+    """A fold of groups; aggregates of its columns, and an expression of the right type over them
+    for each of its outputs.
+    """
+    problem, fold = certificate.problem, certificate.problem.fold
+    check_problem(problem)
+    check_words(problem)
+    if problem.mode is not Mode.GROUPED or fold.hidden:
+        raise IllFormed("only functions of groups, which are read as a whole, are replaced")
+    if certificate.rows < 1:
+        raise IllFormed("a group has rows")
+    _check_types(fold)
+    rows = {Var(Scope.ROW, c.name, c.sort) for c in fold.columns}
+    keys = {fold.key(c.name) for c in fold.keys}
+    for a in certificate.aggregates:
+        _check_call(a, rows | keys)
+    names = [c.name for c in certificate.columns]
+    both = SideBySide.of(problem, certificate.columns).problem.fold
+    states = {Var(Scope.ACC, f.name, f.sort) for f in both.fields}
+    if len({*names, *(v.name for v in states)}) != len(names) + len(both.fields):
+        raise IllFormed("two aggregates or fields are of one name")
+    for term in certificate.invariant:
+        if term.sort != BOOL or not (states | keys).issuperset(variables(term)):
+            raise IllFormed("the invariant speaks of what is no field")
+    _check_expressions(certificate, keys | {c.result for c in certificate.columns})
+
+
+def _check_types(fold: Fold) -> None:
+    typed: tuple[Column | Output, ...] = (*fold.columns, *fold.keys, *fold.outputs)
+    for c in typed:
+        if sort_of(c.type) != strip(c.sort):
+            raise IllFormed(f"{c.name} of type {c.type} has another sort")
+
+
+def _check_call(call: AggregateText, columns: set[Var]) -> None:
+    function, argument = call.column.function, call.column.argument
+    if function not in FUNCTIONS or FUNCTIONS[function][0] == 2:
+        raise IllFormed(f"{function} is no aggregate of one argument")
+    if not isinstance(argument.sort, Option) or {call.safe.sort, call.raises.sort} != {BOOL}:
+        raise IllFormed(f"the argument of {call.column.name} is of another sort")
+    if not columns.issuperset(variables(argument, call.safe, call.raises)):
+        raise IllFormed(f"{call.column.name} reads what is no column")
+
+
+def _check_expressions(certificate: AggregatedCertificate, known: set[Var]) -> None:
+    outputs: Mapping[str, Output] = {o.name: o for o in certificate.problem.fold.outputs}
+    if [e.output for e in certificate.expressions] != list(outputs):
+        raise IllFormed("there must be one expression for each output")
+    for e in certificate.expressions:
+        if e.value.sort != Option(strip(outputs[e.output].sort)):
+            raise IllFormed(f"the expression for {e.output} is of another sort")
+        if e.safe.sort != BOOL or e.raises.sort != BOOL:
+            raise IllFormed(f"the conditions of {e.output} are none")
+        if not known.issuperset(variables(e.value, e.safe, e.raises)):
+            raise IllFormed(f"the expression for {e.output} reads what is no column")

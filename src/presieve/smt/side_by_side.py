@@ -1,0 +1,111 @@
+"""Trusted. A fold and aggregates of Spark's over the same rows, side by side, as solver scripts.
+
+The checker of :mod:`presieve.certificate.aggregated` and the search are built from them alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from presieve.ir.fold import Field, Fold, Problem
+from presieve.ir.sorts import BOOL
+from presieve.ir.terms import FALSE, Scope, Term, Var
+from presieve.semantics.aggregates import AggregateColumn, same_in_any_order
+from presieve.semantics.build import or_
+from presieve.smt.runs import EncEnv, Run, Runs
+from presieve.smt.text import s_and, s_not
+
+RAISED = "raised"
+"""The field that says whether the user's fold has raised on a row."""
+
+
+def with_raised(fold: Fold) -> Fold:
+    """The fold with a field that says whether it has raised on a row, and no step that raises."""
+    if fold.step_raises == FALSE:
+        return fold
+    raised = Var(Scope.ACC, RAISED, BOOL)
+    own = Field(RAISED, BOOL, FALSE, or_(raised, fold.step_raises))
+    ends = or_(raised, fold.finish_raises)
+    return replace(fold, fields=(*fold.fields, own), step_raises=FALSE, finish_raises=ends)
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """What is to be shown of both folds, as scripts that are unsatisfiable where it holds.
+
+    ``problem`` is that of a fold whose accumulator holds the fields of the user's fold and those of
+    the aggregates; ``invariant`` are terms over them.
+    """
+
+    problem: Problem
+    invariant: tuple[Term, ...] = ()
+
+    @classmethod
+    def of(
+        cls, problem: Problem, columns: Sequence[AggregateColumn], invariant: tuple[Term, ...] = ()
+    ) -> SideBySide:
+        """The user's problem and these aggregates. Raises :class:`DeclineSignal`."""
+        fold = with_raised(problem.fold)
+        fields = (*fold.fields, *(f for c in columns for f in c.fold.fields))
+        return cls(replace(problem, fold=replace(fold, fields=fields)), invariant)
+
+    def first(self, claims: Sequence[Term]) -> str:
+        """The claims hold after the first row."""
+        runs = self._runs(claims)
+        return self._not(runs, claims, runs.step(runs.initial(), runs.row("r")))
+
+    def second(self, claims: Sequence[Term]) -> str:
+        """The claims hold after the first two rows."""
+        runs = self._runs(claims)
+        after = runs.step(runs.initial(), runs.row("r"))
+        return self._not(runs, claims, runs.step(after, runs.row("q")))
+
+    def next(self, claims: Sequence[Term]) -> str:
+        """The claims hold after a row before which the invariant did."""
+        runs, state = self._state(claims)
+        return self._not(runs, claims, runs.step(state, runs.row("r")))
+
+    def final(self, claims: Sequence[Term]) -> str:
+        """The claims hold where the invariant does."""
+        runs, state = self._state(claims)
+        return self._not(runs, claims, state)
+
+    def of_row(self, claim: Term) -> str:
+        """The claim holds of every row."""
+        runs = self._runs([claim])
+        runs.encoder.fact(s_not(runs.encoder.boolean(claim, runs.row("r"))))
+        return runs.encoder.take()
+
+    def of_two_rows(self, column: AggregateColumn) -> str:
+        """An aggregate does not depend on the order of rows."""
+        argument = column.argument
+        here, there = (Var(Scope.ACC, name, argument.sort) for name in ("here", "there"))
+        claim = same_in_any_order(column.function, [here], [there])
+        runs = self._runs([argument, claim])
+        env: EncEnv = dict(runs.keys)
+        for var in (here, there):
+            env[Scope.ACC, var.name] = runs.encoder.term(argument, runs.row(var.name))
+        runs.encoder.fact(s_not(runs.encoder.boolean(claim, env)))
+        return runs.encoder.take()
+
+    def premises(self) -> str:
+        """Not a condition but its guard: there are rows as assumed (this must be satisfiable)."""
+        runs = self._runs([])
+        runs.row("r")
+        return runs.encoder.take()
+
+    def _runs(self, claims: Sequence[Term]) -> Runs:
+        return Runs(self.problem, [*self.invariant, *claims])
+
+    def _state(self, claims: Sequence[Term]) -> tuple[Runs, Run]:
+        runs = self._runs(claims)
+        state = runs.arbitrary("s")
+        for term in self.invariant:
+            runs.encoder.fact(runs.encoder.boolean(term, state.env))
+        return runs, state
+
+    def _not(self, runs: Runs, claims: Sequence[Term], run: Run) -> str:
+        holds = s_and([runs.encoder.boolean(c, run.env) for c in claims])
+        runs.encoder.fact(s_not(holds))
+        return runs.encoder.take()

@@ -1,0 +1,189 @@
+"""Untrusted. What the fields of a fold may be: an aggregate of what each row alone makes of them.
+
+A field is often what some function combines of single rows: with one row it is the step of the
+initial value, so that this, over the row, is what the aggregate is of. ``n = max(n, x)`` from 0
+on is the maximum of ``max(0, x)``; ``n += 1`` where c holds, from 5 on, is 5 and the number of rows
+where c does. Whether that is so of more rows is what the search asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from presieve.ir.fold import Field, Fold
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import BOOL, FLOAT, INT, Decimal, Option, Sort, is_ordered, strip
+from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Scope, Term, Var, int_lit, literal_value
+from presieve.ir.walk import variables
+from presieve.semantics.aggregates import AggregateColumn
+from presieve.semantics.build import and_, get, is_none, ite, or_, simplified, some, substituted
+from presieve.smt.side_by_side import RAISED
+from presieve.sql.operands import TYPE_NAMES
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """That a ``field`` is ``image``, a term over the column of ``call`` and over KEY."""
+
+    field: Var
+    image: Term
+    call: AggregateColumn | None = None
+
+    def claim(self, fold: Fold) -> Term:
+        """What that says of the fields of both folds, where nothing has raised."""
+        image: Term = self.image
+        there: Term = TRUE
+        if self.call is not None:
+            column, state = self.call.result, self.call.state
+            image = substituted(image, {column: state})
+            if not isinstance(self.field.sort, Option):
+                there = negate(is_none(state))
+        return unless_raised(fold, and_(there, app(Op.SAME, self.field, image)))
+
+
+def unless_raised(fold: Fold, term: Term) -> Term:
+    """The term, where the fold has not raised."""
+    if all(f.name != RAISED for f in fold.fields):
+        return term
+    return or_(Var(Scope.ACC, RAISED, BOOL), term)
+
+
+def candidates(fold: Fold) -> Iterator[Candidate]:
+    """For each field, what it may be; better ones first. Aggregates of one argument are one."""
+    starts: dict[Var, Term] = {Var(Scope.ACC, f.name, f.sort): f.init for f in fold.fields}
+    calls: dict[tuple[str, Term], AggregateColumn] = {}
+    for f in fold.fields:
+        field = Var(Scope.ACC, f.name, f.sort)
+        alone = simplified(substituted(f.step, starts))
+        if all(v.scope is not Scope.ROW for v in variables(alone)):
+            yield Candidate(field, alone)
+            continue
+        for function, argument in _aggregates(f, alone):
+            call = calls.get((function, argument))
+            if call is None:
+                name = f"{function} {len(calls)}"
+                call = AggregateColumn(name, function, _type(argument.sort), argument)
+                calls[function, argument] = call
+            yield Candidate(field, _image(f, call), call)
+
+
+def _aggregates(f: Field, alone: Term) -> Iterator[tuple[str, Term]]:
+    sort = strip(f.sort)
+    if f.sort == BOOL:
+        yield "bool_or", some(alone)
+        yield "bool_and", some(alone)
+    elif f.sort == INT:
+        more = _less_start(alone, f.init)
+        counts = _counts(more)
+        if counts == TRUE:
+            yield "count", some(int_lit(1))
+        elif counts is not None:
+            yield "count_if", some(counts)
+        else:
+            yield "sum", some(more)
+    elif sort == INT and f.init == Lit(f.sort, None):
+        yield "sum", alone
+    if sort != BOOL and is_ordered(sort):
+        yield "max", some(alone)
+        yield "min", some(alone)
+
+
+def _image(f: Field, call: AggregateColumn) -> Term:
+    column = call.result
+    if isinstance(f.sort, Option):
+        return column
+    value = get(column)
+    if call.function not in ("sum", "count", "count_if") or f.init == int_lit(0):
+        return value
+    return app(Op.INT_ADD, f.init, value)
+
+
+def _type(sort: Sort) -> str:
+    inner = strip(sort)
+    if isinstance(inner, Decimal):
+        return f"decimal(38,{inner.scale})"
+    return TYPE_NAMES.get(inner, "")
+
+
+def _less_start(term: Term, start: Term) -> Term:
+    """``term - start``, of the branches of a choice each by itself."""
+    if start == int_lit(0):
+        return term
+    match term:
+        case App(Op.ITE, (condition, then, other)):
+            return ite(condition, _less_start(then, start), _less_start(other, start))
+        case App(Op.INT_ADD, (a, b)) if start in (a, b):
+            return b if a == start else a
+        case Lit() if isinstance(start, Lit):
+            value, from_ = literal_value(term), literal_value(start)
+            assert isinstance(value, int)
+            assert isinstance(from_, int)
+            return int_lit(value - from_)
+    return app(Op.INT_SUB, term, start)
+
+
+def _counts(term: Term) -> Term | None:
+    """When the term is one, if else it is zero."""
+    match term:
+        case Lit(_, 0):
+            return FALSE
+        case Lit(_, 1):
+            return TRUE
+        case App(Op.ITE, (condition, then, other)):
+            a, b = _counts(then), _counts(other)
+            return None if a is None or b is None else ite(condition, a, b)
+    return None
+
+
+def facts(calls: Sequence[AggregateColumn]) -> Iterator[Term]:
+    """What may hold of the aggregates after the first row."""
+    for call in calls:
+        state = call.state
+        if isinstance(state.sort, Option):
+            yield negate(is_none(state))
+        if strip(state.sort) == FLOAT:
+            yield or_(is_none(state), negate(app(Op.IS_NAN, get(state))))
+        if call.function in ("count", "count_if"):
+            yield app(Op.PY_GE, state, int_lit(1))
+            yield app(Op.PY_GE, state, int_lit(0))
+
+
+def values(fold: Fold) -> Iterator[Term]:
+    """That a field has one of the constants that it is set to, where there are no others."""
+    for f in fold.fields:
+        field = Var(Scope.ACC, f.name, f.sort)
+        constants = _constants(f.step, field)
+        if constants and f.sort != BOOL:
+            choices = dict.fromkeys([f.init, *constants])
+            yield unless_raised(fold, or_(*(app(Op.SAME, field, c) for c in choices)))
+
+
+def _constants(step: Term, field: Var) -> list[Lit] | None:
+    """The constants that a step may give besides the field as it is."""
+    match step:
+        case Lit():
+            return [step]
+        case App(Op.ITE, (_, then, other)):
+            a, b = _constants(then, field), _constants(other, field)
+            return None if a is None or b is None else a + b
+    return [] if step == field else None
+
+
+def links(calls: Sequence[AggregateColumn]) -> Iterator[Term]:
+    """What may relate two aggregates: that one is there where the other is, or counts rows."""
+    met = [(call, _is_met(call)) for call in calls]
+    for (_, here), (_, there) in permutations(met, 2):
+        if here is not None and there is not None:
+            yield or_(negate(here), there)
+
+
+def _is_met(call: AggregateColumn) -> Term | None:
+    """Whether a row has counted for it, where that can be seen."""
+    state = call.state
+    if call.function == "bool_or":
+        return and_(negate(is_none(state)), get(state))
+    if isinstance(state.sort, Option):
+        return negate(is_none(state))
+    return app(Op.PY_GE, state, int_lit(1))
