@@ -32,7 +32,7 @@ from presieve.backend.effects.errors import may_not_arrive
 from presieve.backend.effects.raising import computed_of, guards, made_by_python, trees
 from presieve.backend.effects.sources import check_replaceable
 from presieve.backend.effects.utf8 import valid_utf8
-from presieve.backend.gateway import Handle
+from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.plans import CACHED, Opened, or_declined, session_declines
 from presieve.backend.problems.lifting import read_lifted
 from presieve.backend.problems.problem import of_bytes
@@ -90,9 +90,21 @@ def open_calls(opened: Opened, df: DataFrame, *, changed: bool) -> Calls:
     """The functions of single rows in the plan of ``df``, which is another one than was opened if
     it is ``changed``.
     """
+    plan, root = with_calls_apart(opened, df, changed=changed)
+    if root is None:
+        return Calls(opened, plan)
+    reader = _Reader(opened, plan, root)
+    found = tuple(c for n in walk(root) for c in reader.calls(n))
+    return Calls(opened, plan, tuple(_as_objects(root, found)))
+
+
+def with_calls_apart(opened: Opened, df: DataFrame, *, changed: bool) -> tuple[Handle, Node | None]:
+    """The plan of ``df`` and its tree, in which calls of Python are columns of their own; no tree
+    where nothing is called. Raises :class:`DeclineSignal`.
+    """
     gateway, plan, root = opened.gateway, opened.plan, opened.root
     if root is None or not gateway.calls_python(plan):
-        return Calls(opened, plan)
+        return plan, None
     if changed or opened.written is not None:
         plan = gateway.analyzed(df)
         root = gateway.tree(plan)
@@ -102,9 +114,19 @@ def open_calls(opened: Opened, df: DataFrame, *, changed: bool) -> Calls:
     against = session_declines(gateway, plan)
     if against is not None:
         raise DeclineSignal.of(against)
-    reader = _Reader(opened, plan, root)
-    found = tuple(c for n in walk(root) for c in reader.calls(n))
-    return Calls(opened, plan, tuple(_as_objects(root, found)))
+    return plan, root
+
+
+def check_place(gateway: Gateway, plan: Handle, node: Node) -> None:
+    """Raise :class:`DeclineSignal` where an operator's result comes out of the cache, or where it
+    is to run in a way of its own.
+    """
+    if node.fields.get("isBarrier") or node.fields.get("profile"):
+        raise DeclineSignal("operator", "it runs in a barrier stage or by a resource profile")
+    if not gateway.cache_is_empty():
+        paths = [node.path[:n] for n in range(len(node.path) + 1)]
+        if any(gateway.is_cached(gateway.node(plan, path)) for path in paths):
+            raise DeclineSignal("cached", CACHED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +161,7 @@ class _Reader:
     def _read(self, read: RowCall, node: Node, handle: Handle, boundary: Boundary) -> RowCall:
         gateway = self.opened.gateway
         (call,) = boundary.calls
-        self._check_place(node)
+        check_place(gateway, self.plan, node)
         if node.kind == PROJECT:
             keys = tuple(dict.fromkeys(call.arguments))
             boundary = replace(boundary, keys=keys, key_outputs={})
@@ -184,18 +206,6 @@ class _Reader:
         for number in boundary.input_path[len(node.path) :]:
             node = node.children[number]
         return node
-
-    def _check_place(self, node: Node) -> None:
-        """Raise :class:`DeclineSignal` where the operator's result comes out of the cache, or where
-        it is to run in a way of its own.
-        """
-        gateway = self.opened.gateway
-        if node.fields.get("isBarrier") or node.fields.get("profile"):
-            raise DeclineSignal("operator", "it runs in a barrier stage or by a resource profile")
-        if not gateway.cache_is_empty():
-            paths = [node.path[:n] for n in range(len(node.path) + 1)]
-            if any(gateway.is_cached(gateway.node(self.plan, path)) for path in paths):
-                raise DeclineSignal("cached", CACHED)
 
     def _check_later(self, call: Call, lifted: Lifted) -> None:
         """Raise :class:`DeclineSignal` where it hangs on what somebody makes of the DataFrame

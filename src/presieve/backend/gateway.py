@@ -180,6 +180,18 @@ class Gateway(Protocol):
         true.
         """
 
+    def as_aggregate(
+        self,
+        groups: Handle,
+        keys: Sequence[int],
+        aggregates: Mapping[str, str],
+        outputs: Mapping[int, str],
+    ) -> Handle:
+        """Aggregate functions in place of the operator that hands groups to functions: a projection
+        of these expressions of SQL for the functions' outputs, by attribute, over columns of
+        aggregates of these names, by the attributes ``keys`` of the function's input.
+        """
+
     def with_plan(self, with_cte: Handle, plan: Handle) -> Handle:
         """Another plan under the same definitions (``WithCTE``)."""
 

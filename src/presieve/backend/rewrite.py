@@ -89,6 +89,18 @@ class RowTexts:
     row: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class GroupTexts:
+    """SQL in place of functions of groups: over the rows, the ``aggregates`` of columns of these
+    names, by the attributes ``keys``; over those columns, each of the functions' ``outputs``, by
+    attribute.
+    """
+
+    keys: tuple[int, ...]
+    aggregates: Mapping[str, str]
+    outputs: Mapping[int, str]
+
+
 @dataclass(slots=True)
 class _Edits:
     """All edits by the path of the node they concern."""
@@ -99,6 +111,7 @@ class _Edits:
     columns: Mapping[tuple[int, ...], KeptColumns] = field(default_factory=dict)
     expressions: Mapping[tuple[int, ...], Expressions] = field(default_factory=dict)
     tables: Mapping[tuple[int, ...], RowTexts] = field(default_factory=dict)
+    groups: Mapping[tuple[int, ...], GroupTexts] = field(default_factory=dict)
     paths: set[tuple[int, ...]] = field(default_factory=set)
 
 
@@ -309,6 +322,15 @@ def replace_functions(
     return _changed(gateway, root, edits, [*columns, *tables])
 
 
+def replace_groups(
+    gateway: Gateway, root: Handle, groups: Mapping[tuple[int, ...], GroupTexts]
+) -> Handle:
+    """The plan with aggregates of Spark's in place of the operators at these paths. Raises
+    :class:`DeclineSignal`.
+    """
+    return _changed(gateway, root, _Edits(groups=groups), groups)
+
+
 def _changed(
     gateway: Gateway, root: Handle, edits: _Edits, paths: Iterable[tuple[int, ...]]
 ) -> Handle:
@@ -365,6 +387,9 @@ class _Builder:
         if path in self.edits.tables:
             texts = self.edits.tables[path]
             result = self.gateway.as_projection(result, texts.outputs, texts.row)
+        if path in self.edits.groups:
+            of = self.edits.groups[path]
+            result = self.gateway.as_aggregate(result, of.keys, of.aggregates, of.outputs)
         if result is not node:
             self._check_uncached(result)
         for predicate in self.edits.wrap.get(path, ()):

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from presieve.backend.catalyst.boundary import MAPS, simple_kind
+from presieve.backend.catalyst.boundary import FLAT_MAPS, MAPS, simple_kind
 from presieve.backend.plans import drawing, scan_sizes
 from presieve.backend.problems.columns import ColumnUse
 from presieve.backend.pruning import OtherFunction
@@ -17,6 +17,7 @@ from presieve.cost.decision import keeps
 from presieve.driver.options import Options
 from presieve.driver.order import order_of
 from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, solve
+from presieve.driver.stages.aggregated import GroupDecision
 from presieve.driver.stages.columns import ColumnDecision
 from presieve.driver.stages.compiled import CompileDecision
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision, Verdict
@@ -93,6 +94,7 @@ def _of_rows(applied: Applied) -> Iterator[FunctionReport]:
     """The functions that are not handed tables."""
     decided = {d.call.function for d in applied.compiled if d.call.positions}
     yield from (compiled_report(d) for d in applied.compiled if d.call.positions or d.verified)
+    yield from map(group_report, applied.aggregated)
     yield from (_other(f) for f in applied.others if f.function not in decided)
 
 
@@ -103,8 +105,28 @@ def compiled_report(decision: CompileDecision) -> FunctionReport:
     report = FunctionReport(call.operator, call.function, form=form.value)
     if why is not None:
         return replace(report, notes=(Remark("compiling", str(why), why.span),))
-    erased = ({"code": ERASES, "text": ERASED_VALUE},) if call.erases else ()
-    return replace(report, expression=decision.text, assumptions=erased)
+    return replace(report, expression=decision.text, assumptions=_erased(erases=call.erases))
+
+
+def group_report(decision: GroupDecision) -> FunctionReport:
+    """Functions of groups, and the aggregates that run in their place."""
+    call, why = decision.call, decision.declined
+    role = Role.GROUP_MAP if call.operator in FLAT_MAPS else Role.AGGREGATE
+    report = FunctionReport(call.operator, call.function, form=role.value)
+    if why is not None:
+        return replace(report, notes=(Remark("compiling", str(why), why.span),))
+    open_ = [
+        {"code": a.code, "text": a.text}
+        for one in decision.reduced
+        for a in one.found.problem.assumptions
+        if a not in one.known
+    ]
+    assumptions = (*open_, *_erased(erases=call.erases))
+    return replace(report, expression=decision.text, assumptions=assumptions)
+
+
+def _erased(*, erases: bool) -> tuple[dict[str, str], ...]:
+    return ({"code": ERASES, "text": ERASED_VALUE},) if erases else ()
 
 
 ERASED_VALUE = "an error that sending a value to Python raises today may disappear"

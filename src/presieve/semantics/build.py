@@ -219,13 +219,34 @@ def folded(term: Term) -> Term:
     return Lit(term.sort, value)
 
 
+def _added(a: Term, b: Term) -> Term:
+    zero = int_lit(0)
+    return b if a == zero else a if b == zero else applied(Op.INT_ADD, a, b)
+
+
+def _open_zero(term: Term, is_open: Term) -> Term:
+    return term if is_open == FALSE else app(Op.OPEN_ZERO, term, is_open)
+
+
+_SIMPLER: dict[Op, Callable[..., Term]] = {
+    **_OF_OPTIONS,
+    Op.INT_ADD: _added,
+    Op.OPEN_ZERO: _open_zero,
+    **{
+        op: partial(applied, op)
+        for op in (Op.IS_NAN, Op.PY_EQ, Op.PY_LT, Op.PY_LE, Op.PY_GT, Op.PY_GE)
+    },
+}
+
+
 def simplified(term: Term) -> Term:
     """The same, where operations on constants are constants and choices by them are made."""
     done: dict[int, Term] = {}
     for node in subterms(term):
         if isinstance(node, App):
             given = tuple(done[id(a)] for a in node.args)
-            done[id(node)] = folded(_OF_OPTIONS.get(node.op, partial(app, node.op))(*given))
+            made = _SIMPLER.get(node.op, partial(app, node.op))(*given)
+            done[id(node)] = made if isinstance(made.sort, Option) else folded(made)
         else:
             done[id(node)] = node
     return done[id(term)]

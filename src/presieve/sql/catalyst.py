@@ -101,13 +101,19 @@ def meaning(node: ExprNode, context: Context) -> Typed:
 # --- leaves ---------------------------------------------------------------------------------
 
 
-def _attribute(node: ExprNode, context: Context) -> Typed:
-    type_ = type_of(node)
+def number_of(node: ExprNode) -> int:
+    """That of a column's exprId. Raises :class:`DeclineSignal`."""
     expr_id = node.fields.get("exprId")
     number = expr_id.get("id") if isinstance(expr_id, Mapping) else None
     if not isinstance(number, int):
         raise shape("an attribute has no number")
-    term = context.attributes.get(number)
+    return number
+
+
+def attribute(node: ExprNode, context: Context) -> Typed:
+    """A column. Raises :class:`DeclineSignal` where it is not known."""
+    type_ = type_of(node)
+    term = context.attributes.get(number_of(node))
     name = node.fields.get("name")
     if term is None:
         raise DeclineSignal("unknown-column", f"{name} is not a known column here")
@@ -379,7 +385,7 @@ _CALLED = {
 """By class the name in SQL text (:mod:`presieve.sql.functions`)."""
 
 RULES: dict[str, Rule] = {
-    "AttributeReference": (0, _attribute),
+    "AttributeReference": (0, attribute),
     "Literal": (0, _literal),
     "Cast": (1, _cast),
     "EqualTo": _comparison(Op.SQL_EQ),

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.ops import app, conjunction, disjunction, negate
-from presieve.ir.sorts import FLOAT, Option, strip
+from presieve.ir.sorts import FLOAT, INT, Option, strip
 from presieve.ir.terms import FALSE, Lit, Op, Term, float_lit, int_lit, literal_value, none_lit
 from presieve.semantics.build import and_, get, is_none, or_, some
 from presieve.semantics.types import decimal_type, sort_of
@@ -55,7 +55,8 @@ def value(
     tree: Sequence[Mapping[str, object]], attributes: Mapping[int, Term], timezone: str
 ) -> ValueOf | Declined:
     """One expression as a value. ``attributes`` are the known columns by the number of their
-    exprId; codes are those of :func:`presieve.sql.catalyst.expression`.
+    exprId; codes are those of :func:`presieve.sql.catalyst.expression`. Decimals without digits
+    after the point are integers where they are computed, and where a column is known as such.
     """
     context = Context(attributes, timezone, RULES)
     try:
@@ -81,13 +82,24 @@ def _term(typed: Typed, context: Context) -> Term:
     if sort is None:
         raise DeclineSignal("column-type", f"values of type {typed.type} are not supported")
     match operand:
-        case AsDecimal() | AsInstant():
+        case AsDecimal(whole, _):
+            return _option(whole)
+        case AsInstant():
             raise DeclineSignal("sql-types", "a cast that nothing follows")
         case Constant():
             return _option(fit(operand, sort, context.timezone))
         case CaseValue():
             raise DeclineSignal("sql-unsupported", "write CASE in place of COALESCE and the like")
     return _option(operand)
+
+
+def _attribute(node: ExprNode, context: Context) -> Typed:
+    """A column. A decimal may be known as an integer, of which no value has more digits."""
+    digits = decimal_type(str(node.fields.get("dataType")))
+    known = context.attributes.get(catalyst.number_of(node))
+    if digits is None or digits[1] or known is None or strip(known.sort) != INT:
+        return catalyst.attribute(node, context)
+    return Typed(AsDecimal(known, digits[0]), type_of(node))
 
 
 def _option(term: Term) -> Term:
@@ -365,6 +377,7 @@ def _raised(node: ExprNode, context: Context) -> Typed:
 
 RULES: dict[str, Rule] = {
     **catalyst.RULES,
+    "AttributeReference": (0, _attribute),
     "Add": _arithmetic(Op.SQL_FLOAT_ADD),
     "Subtract": _arithmetic(Op.SQL_FLOAT_SUB),
     "Multiply": _arithmetic(Op.SQL_FLOAT_MUL),

@@ -302,6 +302,42 @@ class ClassicGateway:
         ]
         return self._project(self.seq(columns), rows)
 
+    @guarded
+    def as_aggregate(
+        self,
+        groups: Java,
+        keys: Sequence[int],
+        aggregates: Mapping[str, str],
+        outputs: Mapping[int, str],
+    ) -> Java:
+        """As in :class:`Gateway`. Spark's own aggregate without groups is given these groups."""
+        parts, child = Parts(self), groups.child()
+        below = child.child() if str(groups.nodeName()) in FLAT_MAPS else child
+        by_number = {int(a.exprId().id()): a for a in parts.output(below)}
+        grouping = [by_number[k] for k in keys]
+        functions = java_class(self.spark._jvm, "org.apache.spark.sql.functions")
+        first, *more = (functions.expr(sql).alias(name) for name, sql in aggregates.items())
+        whole = self.dataset(below).agg(first, self.seq(more)).queryExecution().analyzed()
+        columns = [*grouping, *parts.expressions(whole)]
+        made = whole.copy(
+            self.seq(grouping),
+            self.seq(columns),
+            whole.child(),
+            *(whole.productElement(i) for i in range(3, whole.productArity())),
+        )
+        made = self.dataset(made).queryExecution().analyzed()
+        given = groups.aggregateExpressions() if below is child else self.seq([])
+        own = {int(e.exprId().id()): e for e in map(given.apply, range(given.size()))}
+
+        def output(attribute: Java) -> Java:
+            number, nullable = int(attribute.exprId().id()), bool(attribute.nullable())
+            if number not in outputs:
+                return own[number]
+            made_of = self._resolved(outputs[number], made, nullable=nullable)
+            return parts.alias(made_of, str(attribute.name()), attribute.exprId())
+
+        return self._project(self.seq([output(a) for a in parts.output(groups)]), made)
+
     def _resolved(self, sql: str, child: Java, *, nullable: bool) -> Java:
         """An expression over a plan. ``nullable``: its column may be NULL for Spark, as the
         function's result may. It has no metadata, as a column has that it may be.

@@ -233,6 +233,16 @@ class ConnectGateway:
         """As for :meth:`with_expressions`."""
         raise GatewayError("on Spark Connect, functions are not compiled")
 
+    def as_aggregate(
+        self,
+        groups: Operator,
+        keys: Sequence[int],
+        aggregates: Mapping[str, str],
+        outputs: Mapping[int, str],
+    ) -> Operator:
+        """As for :meth:`with_expressions`."""
+        raise GatewayError("on Spark Connect, functions are not compiled")
+
     def with_plan(self, with_cte: Operator, plan: Operator) -> Operator:
         """There are no shared definitions in plans of Spark Connect."""
         raise GatewayError("Spark Connect has no WithCTE")

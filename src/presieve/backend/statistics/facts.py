@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from presieve.backend.catalyst.boundary import PROJECT
@@ -17,6 +17,7 @@ from presieve.backend.catalyst.trees import (
     expr_id,
     itself,
     passed_on,
+    references,
     split_conjuncts,
     unnamed,
 )
@@ -24,12 +25,13 @@ from presieve.backend.gateway import Gateway, Handle
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.problems.setting import Setting
 from presieve.backend.statistics.footers import number, ranges, rows, without_null
-from presieve.errors import DeclineSignal
+from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, conjunction, disjunction, negate
 from presieve.ir.sorts import INT, Option, strip
 from presieve.ir.terms import Op, Term, Var, int_lit
 from presieve.ir.walk import variables
+from presieve.sql.catalyst import expression
 
 _NULL_REJECTING = frozenset(
     EXPRESSIONS + name
@@ -64,13 +66,14 @@ def known_facts(
         return ()
     node = source.node
     options = {number for number, v in asked.items() if isinstance(v.sort, Option)}
-    filtered = _filtered(node, options)
-    if filtered and not _is_faithful(source):
-        filtered = set()
+    filtered, conditions = _filtered(node, options), tuple(_conditions(gateway, node, asked))
+    if (filtered or conditions) and not _is_faithful(source):
+        filtered, conditions = set(), ()
     counted = without_null(gateway, root, node, options - filtered)
     wide = {n for n, v in asked.items() if strip(v.sort) == INT and n not in filtered | counted}
     between = ranges(gateway, root, node, wide)
     found = [Fact(_not_none(asked[i]), BY_FILTER) for i in sorted(filtered)]
+    found += [Fact(app(Op.SQL_IS_TRUE, term), BY_FILTER) for term in conditions]
     found += [Fact(_not_none(asked[i]), BY_FOOTERS) for i in sorted(counted)]
     found += [Fact(_no_nan(asked[i]), BY_CAST) for i in sorted(_cast(node, asked))]
     return (*found, *(Fact(_within(asked[i], *ends), BY_FOOTERS) for i, ends in between.items()))
@@ -142,6 +145,22 @@ def _filtered(node: Node, ids: Iterable[int]) -> set[int]:
                 for attribute in _not_null(conjunct.tree):
                     found |= here.get(attribute, set())
     return found
+
+
+def _conditions(gateway: Gateway, node: Node, asked: Mapping[int, Var]) -> Iterator[Term]:
+    """What filters below say of these columns alone."""
+    timezone = ""
+    for below, here in _passing(node, asked):
+        if below.kind != FILTER:
+            continue
+        columns = {i: asked[min(outputs)] for i, outputs in here.items() if outputs}
+        for conjunct in split_conjuncts(below.fields["condition"]):
+            read = references(conjunct.tree)
+            if read and read <= columns.keys():
+                timezone = timezone or gateway.conf("spark.sql.session.timeZone", "UTC")
+                term = expression(conjunct.tree, columns, timezone)
+                if not isinstance(term, Declined):
+                    yield term
 
 
 def _cast(node: Node, ids: Iterable[int]) -> set[int]:

@@ -42,6 +42,7 @@ from presieve.driver.declare import read_declared, valid_texts, with_declared
 from presieve.driver.options import Options
 from presieve.driver.solve import ERASED_TEXT, ERASES, Solution, not_of_all
 from presieve.driver.stages import ladder
+from presieve.driver.stages.aggregated import Aggregated, GroupDecision, aggregated
 from presieve.driver.stages.columns import ColumnDecision, pruned
 from presieve.driver.stages.compiled import Compiled, CompileDecision, compiled
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision
@@ -70,7 +71,7 @@ class Applied:
     as it was opened, and what was decided about each boundary. ``scans`` are what reaches the scans
     below all boundaries of the plan, by number; there are none where nothing changes or nobody
     asks. ``columns`` say what was decided about the functions of tables, ``others`` are the others;
-    ``compiled`` says what was decided about functions of rows.
+    ``compiled`` and ``aggregated`` say what was decided about functions of rows and of groups.
     """
 
     df: DataFrame
@@ -80,6 +81,7 @@ class Applied:
     columns: tuple[ColumnDecision, ...] = ()
     others: tuple[OtherFunction, ...] = ()
     compiled: tuple[CompileDecision, ...] = ()
+    aggregated: tuple[GroupDecision, ...] = ()
 
 
 @dataclass(slots=True)
@@ -135,15 +137,24 @@ class Pipeline:
             df = self.df
         if df is self.df:
             opened, decisions = first, tuple(replace(d, edit=None) for d in decisions)
-        made = Compiled(df)
+        made, groups = Compiled(df), Aggregated(df)
         if self.options.compile != "never" and self.options.cost != "never":
             made = compiled(opened, df, self.options.policy, changed=df is not self.df)
-            df = made.df
+            changed = made.df is not self.df
+            groups = aggregated(opened, made.df, self.options.policy, look=True, changed=changed)
+            df = groups.df
         last = pruned(opened, df, self.options.policy, changed=df is not self.df)
         asked = self.reading.for_report and last.df is not self.df
         scans = scan_filters(first, last.df) if asked else ()
         return Applied(
-            last.df, first, decisions, scans, last.decisions, last.others, made.decisions
+            last.df,
+            first,
+            decisions,
+            scans,
+            last.decisions,
+            last.others,
+            made.decisions,
+            groups.decisions,
         )
 
     def _open(self) -> Opened | Declined:

@@ -50,8 +50,10 @@ def unless_raised(fold: Fold, term: Term) -> Term:
     return or_(Var(Scope.ACC, RAISED, BOOL), term)
 
 
-def candidates(fold: Fold) -> Iterator[Candidate]:
-    """For each field, what it may be; better ones first. Aggregates of one argument are one."""
+def candidates(fold: Fold, prefix: str) -> Iterator[Candidate]:
+    """For each field, what it may be; better ones first. Aggregates of one argument are one. Their
+    columns' names begin with ``prefix``.
+    """
     starts: dict[Var, Term] = {Var(Scope.ACC, f.name, f.sort): f.init for f in fold.fields}
     calls: dict[tuple[str, Term], AggregateColumn] = {}
     for f in fold.fields:
@@ -59,11 +61,12 @@ def candidates(fold: Fold) -> Iterator[Candidate]:
         alone = simplified(substituted(f.step, starts))
         if all(v.scope is not Scope.ROW for v in variables(alone)):
             yield Candidate(field, alone)
-            continue
+        elif f.sort == BOOL:
+            yield Candidate(field, f.init)
         for function, argument in _aggregates(f, alone):
             call = calls.get((function, argument))
             if call is None:
-                name = f"{function} {len(calls)}"
+                name = f"{prefix}{len(calls)}"
                 call = AggregateColumn(name, function, _type(argument.sort), argument)
                 calls[function, argument] = call
             yield Candidate(field, _image(f, call), call)

@@ -42,9 +42,12 @@ class Aggregates:
     images: Mapping[Var, Term]
 
 
-def aggregates_of(problem: Problem) -> Aggregates | Declined:
-    """Aggregates that give what the problem's fold gives, in whatever order rows come."""
-    tried = tuple(c for c in candidates(with_raised(problem.fold)) if _may_hold(problem, c))
+def aggregates_of(problem: Problem, prefix: str = "a") -> Aggregates | Declined:
+    """Aggregates that give what the problem's fold gives, in whatever order rows come. The names of
+    their columns begin with ``prefix``.
+    """
+    every = candidates(with_raised(problem.fold), prefix)
+    tried = tuple(c for c in every if _may_hold(problem, c))
     if len(tried) > MAX_CANDIDATES:
         return _declined(f"it has more than {MAX_CANDIDATES} candidates for aggregates")
     for linked in (False, True):

@@ -1,0 +1,341 @@
+"""Trusted. Functions of groups in a plan, and the plan with Spark's own aggregates in their place.
+
+Lemma: what gives the same of every group, to the bit, in whatever order its rows come, may stand in
+a function's place, where it is given the same groups: grouping columns are those of which equal
+values are one. What is not proved of the aggregates themselves is that they are given these groups
+and the columns that the function is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.boundary import (
+    AGGREGATE,
+    FLAT_MAPS,
+    PROJECT,
+    Boundary,
+    is_attribute,
+    is_boundary,
+    simple_kind,
+)
+from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns
+from presieve.backend.catalyst.native_aggregates import native_call
+from presieve.backend.catalyst.table_operators import read_boundary
+from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, walk
+from presieve.backend.compiling import check_place, with_calls_apart
+from presieve.backend.effects.errors import may_not_arrive
+from presieve.backend.effects.sources import check_replaceable, read_sources
+from presieve.backend.gateway import GatewayError, Handle
+from presieve.backend.plans import Opened, or_declined
+from presieve.backend.problems.lifting import LiftedBoundary, read_lifted
+from presieve.backend.problems.problem import BoundaryInput
+from presieve.backend.problems.setting import Setting
+from presieve.backend.rewrite import GroupTexts, replace_groups
+from presieve.backend.statistics.data_check import Check, check_of
+from presieve.backend.statistics.facts import Fact, known_facts, with_extent
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Assumption, Mode
+from presieve.ir.terms import Term, Var
+from presieve.lift.forms import Lifted
+from presieve.plan.algebra import Attribute
+from presieve.semantics.aggregates import AggregateColumn
+from presieve.sql.values import ValueOf, value
+
+if TYPE_CHECKING:
+    from pyspark.sql.dataframe import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCall:
+    """An operator that calls functions of groups.
+
+    ``folds`` are what they give, ``bounded`` the same, knowing how many rows files have and which
+    values (as ``setting`` says), and ``outputs`` the columns that each of them makes. ``erases``: a
+    value may come that Python cannot hold, so that a function raises today.
+    """
+
+    path: tuple[int, ...]
+    operator: str
+    function: str
+    why: Declined | None = None
+    boundary: Boundary | None = None
+    input: BoundaryInput | None = None
+    folds: tuple[Lifted, ...] = ()
+    bounded: tuple[Lifted, ...] = ()
+    setting: Setting | None = None
+    outputs: tuple[tuple[Attribute, ...], ...] = ()
+    erases: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """A plan and its functions of groups."""
+
+    opened: Opened
+    plan: Handle
+    found: tuple[GroupCall, ...] = ()
+
+
+@or_declined
+def open_groups(opened: Opened, df: DataFrame, *, changed: bool) -> Groups:
+    """The functions of groups in the plan of ``df``, which is another one than was opened if it is
+    ``changed``.
+    """
+    plan, root = with_calls_apart(opened, df, changed=changed)
+    if root is None:
+        return Groups(opened, plan)
+    reader = _Reader(opened, plan, root)
+    return Groups(opened, plan, tuple(reader.calls()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    opened: Opened
+    plan: Handle
+    root: Node
+
+    def calls(self) -> Iterator[GroupCall]:
+        """The operators that call functions of groups, and of nothing else."""
+        for node in walk(self.root):
+            if not is_boundary(node) or not (node.kind == AGGREGATE or _is_flat_map(node)):
+                continue
+            gateway = self.opened.gateway
+            handle = gateway.node(self.plan, node.path)
+            try:
+                boundary = read_boundary(gateway, node, handle)
+            except DeclineSignal:
+                continue
+            if any(call.native is not None for call in boundary.calls):
+                continue
+            name = ", ".join(dict.fromkeys(call.name for call in boundary.calls))
+            read = GroupCall(node.path, simple_kind(node), name)
+            try:
+                yield self._read(read, node, handle, boundary)
+            except DeclineSignal as signal:
+                yield replace(read, why=signal.declined)
+
+    def _read(self, read: GroupCall, node: Node, handle: Handle, boundary: Boundary) -> GroupCall:
+        gateway = self.opened.gateway
+        check_place(gateway, self.plan, node)
+        unread = gateway.unread(handle)
+        if unread is not None:
+            raise DeclineSignal.of(unread)
+        _check_groups(boundary)
+        found = read_lifted(gateway, handle, boundary, self.opened.setting)
+        _check_read(found)
+        columns = input_vars(found.names)
+        check_replaceable(gateway, self.plan, self.root, boundary, columns)
+        below = self._at(boundary.input_path)
+        sources = cache(partial(read_sources, gateway, self.plan, self.root, boundary))
+        input_ = BoundaryInput(below, found.names, sources)
+        setting = self._extent(input_)
+        bounded = read_lifted(gateway, handle, boundary, setting) if setting else found
+        taken = {i for call in boundary.calls for i in call.arguments}
+        inputs = [a for a in boundary.inputs if a.id in taken]
+        other, texts = may_not_arrive(gateway, self.plan, (self.root, below), inputs, taken)
+        made = {a.id: a for a in boundary.outputs}
+        return replace(
+            read,
+            boundary=boundary,
+            input=input_,
+            folds=_with_keys(found.folds, found.names),
+            bounded=_with_keys(bounded.folds, found.names),
+            setting=setting,
+            outputs=tuple(tuple(made[i] for i in call.outputs) for call in boundary.calls),
+            erases=bool(other or texts),
+        )
+
+    def _extent(self, input_: BoundaryInput) -> Setting | None:
+        opened = self.opened
+        try:
+            return with_extent(opened.gateway, self.plan, input_, opened.setting)
+        except GatewayError:
+            return None
+
+    def _at(self, path: tuple[int, ...]) -> Node:
+        node = self.root
+        for number in path:
+            node = node.children[number]
+        return node
+
+
+def _is_flat_map(node: Node) -> bool:
+    return simple_kind(node) in FLAT_MAPS
+
+
+def _with_keys(folds: Sequence[Lifted], names: Names) -> tuple[Lifted, ...]:
+    keys = key_columns(names)
+    return tuple(replace(x, fold=replace(x.fold, keys=keys)) for x in folds)
+
+
+def _check_groups(boundary: Boundary) -> None:
+    """Raise :class:`DeclineSignal` where Spark may group otherwise for a function than for its own
+    aggregates, which treat NaN and the two zeros as one value, and have a result of no rows.
+    """
+    types = {a.id: a.type for a in boundary.inputs}
+    plain = boundary.all_keys_plain and all(is_key_type(types[k]) for k in boundary.keys)
+    if not boundary.keys or not plain or boundary.mode is not Mode.GROUPED:
+        reason = "its groups are not those of plain columns of which equal values are one"
+        raise DeclineSignal("grouping-expression", reason)
+    if any(call.fields for call in boundary.calls):
+        raise DeclineSignal("return-type", "a struct is returned")
+
+
+def _check_read(found: LiftedBoundary) -> None:
+    if found.why is not None or found.boundary.single or found.unknown or found.kept is not None:
+        why = Declined("unsupported-form", "it is no function of groups that is read as a whole")
+        raise DeclineSignal.of(found.why or why)
+    if any(x.calls or x.fold.hidden for x in found.folds):
+        raise DeclineSignal("pure-call", "a function that is not read is called")
+
+
+def facts_of(
+    groups: Groups, call: GroupCall, assumptions: Sequence[Assumption]
+) -> tuple[Fact, ...]:
+    """What is known of the columns that assumptions are about. May open files' footers."""
+    try:
+        assert call.input is not None
+        return known_facts(groups.opened.gateway, groups.plan, call.input, assumptions)
+    except GatewayError:
+        return ()
+
+
+def check_of_groups(groups: Groups, call: GroupCall, condition: Term) -> Check | None:
+    """How to count the rows of a function's input that satisfy a condition, where that is cheap."""
+    opened = groups.opened
+    try:
+        assert call.input is not None
+        return check_of(opened.gateway, groups.plan, call.input, condition, opened.timezone)
+    except GatewayError:
+        return None
+
+
+# --- the plan with aggregates ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class GroupValues:
+    """What Spark makes of the arguments of aggregates, by the names of their columns, and of the
+    expressions over them, by the names of outputs. Variables of the aggregates' columns are those
+    of the call's.
+    """
+
+    arguments: Mapping[str, ValueOf] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)
+    outputs: Mapping[str, ValueOf] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedGroups:
+    """The DataFrame with aggregates in place of functions, and what they mean, by the number of the
+    operator.
+    """
+
+    df: DataFrame
+    values: Mapping[int, GroupValues | Declined]
+
+
+@or_declined
+def with_aggregates(
+    groups: Groups,
+    texts: Mapping[int, GroupTexts],
+    columns: Mapping[int, Mapping[str, AggregateColumn]],
+) -> ReplacedGroups:
+    """The DataFrame with these texts in SQL for the operators of these numbers. ``columns`` are the
+    aggregates that they are said to call, by the names that the texts give them.
+    """
+    gateway = groups.opened.gateway
+    by_path = {groups.found[i].path: text for i, text in texts.items()}
+    df = gateway.dataframe(replace_groups(gateway, groups.plan, by_path))
+    made = gateway.analyzed(df)
+    if not gateway.same_output(groups.plan, made):
+        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
+    nodes = [n for n in walk(gateway.tree(made)) if n.kind == PROJECT]
+    zone = groups.opened.timezone
+    values: dict[int, GroupValues | Declined] = {}
+    for i in texts:
+        found = _holding(nodes, groups.found[i])
+        if isinstance(found, Declined):
+            values[i] = found
+            continue
+        types = {
+            a.id: a.type for a in gateway.attributes(gateway.node(made, found.children[0].path))
+        }
+        values[i] = _read_back(found, types, groups.found[i], columns[i], zone)
+    return ReplacedGroups(df, values)
+
+
+def _holding(projections: Sequence[Node], call: GroupCall) -> Node | Declined:
+    """The projection that was put there, over its aggregate."""
+    assert call.boundary is not None
+    first = call.outputs[0][0].id
+    holding = [n for n in projections if any(_makes(t, first) for t in n.fields["projectList"])]
+    if len(holding) != 1 or holding[0].children[0].kind != AGGREGATE:
+        return Declined("read-back", "the columns stand in several places of the plan")
+    grouping: list[Tree] = holding[0].children[0].fields["groupingExpressions"]
+    if [expr_id(t[0]) for t in grouping if is_attribute(t)] != list(call.boundary.keys):
+        return Declined("read-back", "the groups are others")
+    return holding[0]
+
+
+@or_declined
+def _read_back(
+    project: Node,
+    types: Mapping[int, str],
+    call: GroupCall,
+    columns: Mapping[str, AggregateColumn],
+    timezone: str,
+) -> GroupValues:
+    """What Spark makes of the texts that were put there. ``types`` are those of the aggregate's
+    columns.
+    """
+    assert call.boundary is not None
+    assert call.input is not None
+    inputs = input_vars(call.input.names)
+    known: dict[int, Term] = {i: v for i, v in inputs.items() if i in call.boundary.keys}
+    arguments: dict[str, ValueOf] = {}
+    typed: dict[str, str] = {}
+    for tree in project.children[0].fields["aggregateExpressions"]:
+        if is_attribute(tree):
+            continue
+        column, number = columns[str(tree[0]["name"])], expr_id(tree[0])
+        arguments[column.name] = _argument(tree, column, inputs, timezone)
+        typed[column.name] = types[number]
+        known[number] = replace(column, type=types[number]).result
+    outputs: dict[str, ValueOf] = {}
+    for attribute in (a for made in call.outputs for a in made):
+        (tree,) = (t for t in project.fields["projectList"] if _makes(t, attribute.id))
+        made = _value(tree[1:], known, timezone)
+        if made.type != attribute.type:
+            raise _unlike(f"Spark gives {made.type}, and {attribute.type} is declared")
+        outputs[attribute.name] = made
+    return GroupValues(arguments, typed, outputs)
+
+
+def _argument(
+    tree: Tree, column: AggregateColumn, inputs: Mapping[int, Var], timezone: str
+) -> ValueOf:
+    """The argument of an aggregate, which must be the function that it is said to be."""
+    native = native_call(tree)
+    if native.function != column.function or native.condition or len(native.arguments) != 1:
+        raise _unlike(f"Spark has {native.name} in place of {column.function}")
+    return _value(native.arguments[0], inputs, timezone)
+
+
+def _value(tree: Tree, columns: Mapping[int, Term], timezone: str) -> ValueOf:
+    found = value(tree, columns, timezone)
+    if isinstance(found, Declined):
+        raise DeclineSignal.of(found)
+    return found
+
+
+def _unlike(why: str) -> DeclineSignal:
+    return DeclineSignal("read-back", why)
+
+
+def _makes(tree: Tree, attribute: int) -> bool:
+    return bool(tree[0]["class"] == ALIAS) and expr_id(tree[0]) == attribute

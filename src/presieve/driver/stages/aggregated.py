@@ -1,0 +1,296 @@
+"""Trusted. Functions of groups become aggregates of Spark's own, with a proof.
+
+The search and its texts are not trusted (:mod:`presieve.synthesis.aggregates`,
+:mod:`presieve.compiling.aggregates`). What Spark's analyzer makes of them is read back from the
+plan that comes out, and the checker proves that it is the function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from presieve.backend.aggregating import (
+    GroupCall,
+    Groups,
+    GroupValues,
+    check_of_groups,
+    facts_of,
+    open_groups,
+    with_aggregates,
+)
+from presieve.backend.plans import Opened
+from presieve.backend.rewrite import GroupTexts
+from presieve.backend.statistics.facts import BY_FOOTERS
+from presieve.certificate.aggregated import (
+    AggregatedCertificate,
+    AggregateText,
+    VerifiedAggregated,
+    check_aggregated,
+)
+from presieve.certificate.check import Rejected
+from presieve.certificate.compiled import Expression
+from presieve.compiling.aggregates import AggregateWriter
+from presieve.compiling.expressions import Writer
+from presieve.driver.solve import ERASED_TEXT, ERASES, strictly
+from presieve.driver.stages.datachecks import counted
+from presieve.driver.stages.ladder import ABOUT_CODE, breaks, discharged, refused
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import INT, strip
+from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, Var, int_lit
+from presieve.lift.forms import Lifted
+from presieve.lift.values.ranges import column_ranges, field_ranges
+from presieve.plan.algebra import Attribute
+from presieve.semantics.aggregates import AggregateColumn
+from presieve.semantics.build import and_, get, is_none, or_, simplified, substituted
+from presieve.semantics.types import SchemaColumn, bounds
+from presieve.semantics.values import MOST_ROWS
+from presieve.smt.side_by_side import with_raised
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from presieve.driver.solve import Policy
+    from presieve.synthesis.aggregates.search import Aggregates
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """One function as aggregates. ``known`` are the assumptions that hold, and how they are known;
+    no group has more than ``rows`` rows. The texts are those of the columns of ``aggregates`` and
+    of the ``outputs`` over them, by attribute.
+    """
+
+    found: Aggregates
+    known: Mapping[Assumption, str]
+    rows: int
+    aggregates: Mapping[str, str]
+    outputs: Mapping[int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDecision:
+    """What is decided about the functions of one operator: the aggregates and expressions that take
+    their place, with their proofs, or why they stay.
+    """
+
+    call: GroupCall
+    reduced: tuple[Reduced, ...] = ()
+    texts: GroupTexts | None = None
+    verified: tuple[VerifiedAggregated, ...] = ()
+    declined: Declined | None = None
+
+    @property
+    def text(self) -> str:
+        """The expressions, for a person."""
+        if self.texts is None:
+            return ""
+        named = {a.id: a.name for made in self.call.outputs for a in made}
+        found = [f"{sql} AS {named[i]}" for i, sql in self.texts.outputs.items()]
+        columns = [f"{sql} AS {name}" for name, sql in self.texts.aggregates.items()]
+        return f"{', '.join(found)} FROM (SELECT {', '.join(columns)})"
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregated:
+    """The DataFrame that comes out, which is the one that went in where nothing changes."""
+
+    df: DataFrame
+    decisions: tuple[GroupDecision, ...] = ()
+
+
+def aggregated(
+    opened: Opened, df: DataFrame, policy: Policy, *, look: bool, changed: bool
+) -> Aggregated:
+    """The DataFrame with Spark's own aggregates in place of functions of groups. ``look`` says
+    whether data may be looked at; ``changed``: the plan of ``df`` is another one than was opened.
+    """
+    groups = open_groups(opened, df, changed=changed)
+    if isinstance(groups, Declined):
+        return Aggregated(df)
+    stage = _Stage(groups, policy, look)
+    decided = {i: stage.decide(call) for i, call in enumerate(groups.found)}
+    while texts := {i: d.texts for i, d in decided.items() if d.declined is None and d.texts}:
+        made = with_aggregates(groups, texts, {i: _columns(decided[i]) for i in texts})
+        if isinstance(made, Declined):
+            last = max(texts)
+            decided[last] = replace(decided[last], declined=made)
+            continue
+        decided |= {i: _checked(decided[i], made.values[i]) for i in texts}
+        if all(decided[i].verified for i in texts):
+            return Aggregated(made.df, tuple(decided.values()))
+    return Aggregated(df, tuple(decided.values()))
+
+
+def _columns(decision: GroupDecision) -> Mapping[str, AggregateColumn]:
+    return {c.name: c for r in decision.reduced for c in r.found.calls}
+
+
+@dataclass(frozen=True, slots=True)
+class _Stage:
+    groups: Groups
+    policy: Policy
+    look: bool
+
+    def decide(self, call: GroupCall) -> GroupDecision:
+        """The aggregates in place of an operator's functions, not proved yet."""
+        if call.why is not None:
+            return GroupDecision(call, declined=call.why)
+        if self.policy == "strict" and call.erases:
+            return GroupDecision(call, declined=Declined(ERASES, ERASED_TEXT))
+        try:
+            pairs = zip(call.folds, call.bounded, call.outputs, strict=True)
+            reduced = tuple(self._reduced(call, i, *each) for i, each in enumerate(pairs))
+        except DeclineSignal as signal:
+            return GroupDecision(call, declined=signal.declined)
+        assert call.boundary is not None
+        aggregates = {name: sql for one in reduced for name, sql in one.aggregates.items()}
+        outputs = {number: sql for one in reduced for number, sql in one.outputs.items()}
+        return GroupDecision(call, reduced, GroupTexts(call.boundary.keys, aggregates, outputs))
+
+    def _reduced(
+        self,
+        call: GroupCall,
+        number: int,
+        lifted: Lifted,
+        bounded: Lifted,
+        outputs: Sequence[Attribute],
+    ) -> Reduced:
+        """One function as aggregates: without the assumptions that a proof may do without, or with
+        them. Raises :class:`DeclineSignal`.
+        """
+        sums = [a for a in lifted.assumptions if a.code == "int-range" and a.term == TRUE]
+        known = {a: BY_FOOTERS for a in sums if a not in bounded.assumptions}
+        fold = _that_fits(lifted.fold)
+        bare = Problem(fold, SQL_TRUE, Mode.GROUPED, lifted.assumptions)
+        known |= discharged(bare, facts_of(self.groups, call, lifted.assumptions))
+        tried = dict.fromkeys([strictly(bare, known), bare])
+        why: DeclineSignal | None = None
+        for problem in tried:
+            try:
+                return self._attempt(call, number, problem, known, outputs)
+            except DeclineSignal as signal:
+                why = why or signal
+        assert why is not None
+        raise why
+
+    def _attempt(
+        self,
+        call: GroupCall,
+        number: int,
+        problem: Problem,
+        known: Mapping[Assumption, str],
+        outputs: Sequence[Attribute],
+    ) -> Reduced:
+        from presieve.synthesis.aggregates.search import aggregates_of
+
+        found = aggregates_of(problem, f"__presieve_{number}_")
+        if isinstance(found, Declined):
+            raise DeclineSignal.of(replace(found, span=problem.fold.span))
+        rows = MOST_ROWS if call.setting is None else min(call.setting.rows, MOST_ROWS)
+        reduced = _written(found, rows, call.function, outputs)
+        return replace(reduced, known=self._checked_data(call, found.problem, known))
+
+    def _checked_data(
+        self, call: GroupCall, problem: Problem, known: Mapping[Assumption, str]
+    ) -> dict[Assumption, str]:
+        """How that is known which is not known otherwise. Raises :class:`DeclineSignal`."""
+        open_ = [a for a in problem.assumptions if a not in known and a.code not in ABOUT_CODE]
+        known = {**known, **discharged(problem, facts_of(self.groups, call, open_))}
+        open_ = [a for a in open_ if a not in known]
+        if self.policy == "assume" or not open_:
+            return dict(known)
+        breaking = breaks(problem, open_)
+        if isinstance(breaking, Declined) or not self.look or self.policy == "strict":
+            raise DeclineSignal.of(refused(open_))
+        check = check_of_groups(self.groups, call, breaking)
+        answer = None if check is None else counted(check)
+        if answer is None or answer.rows:
+            raise DeclineSignal.of(refused(open_))
+        return {**known, **dict.fromkeys(open_, answer.by)}
+
+
+def _that_fits(fold: Fold) -> Fold:
+    """The fold, which raises where a result does not fit its type: it is assumed that all do."""
+    schema = tuple(SchemaColumn(c.name, c.type) for c in (*fold.columns, *fold.keys))
+    ranges = field_ranges(fold.fields, column_ranges(schema))
+    beyond = (_beyond(o) for o in fold.outputs if not ranges.fits(o.term, o.type))
+    return replace(fold, finish_raises=or_(fold.finish_raises, *beyond))
+
+
+def _beyond(output: Output) -> Term:
+    """Whether an integer is none of the output's type."""
+    limits = bounds(output.type)
+    if limits is None or strip(output.sort) != INT:
+        return FALSE
+    value = get(output.term)
+    outside = or_(
+        app(Op.PY_LT, value, int_lit(limits[0])), app(Op.PY_GT, value, int_lit(limits[1]))
+    )
+    return and_(negate(is_none(output.term)), outside)
+
+
+def _written(
+    found: Aggregates, rows: int, function: str, attributes: Sequence[Attribute]
+) -> Reduced:
+    """The texts for one function. Raises :class:`DeclineSignal`."""
+    fold, images = found.problem.fold, found.images
+    columns = {fold.column(c.name): c for c in fold.columns}
+    columns |= {fold.key(c.name): c for c in fold.keys}
+    integers = {v: c.type for v, c in columns.items() if strip(c.sort) == INT}
+    schema = tuple(SchemaColumn(c.name, c.type) for c in columns.values())
+    over_rows = Writer({v: v.name for v in columns}, integers, column_ranges(schema))
+    writer = AggregateWriter(over_rows, rows)
+    aggregates = {c.name: writer.call(c) for c in found.calls}
+    over = writer.over(found.calls)
+    raises = _over(with_raised(fold).finish_raises, images)
+    made = {o.name: (_over(o.term, images), o.type) for o in fold.outputs}
+    message = f"{function} raises for this group"
+    outputs: dict[int, str] = {}
+    for a in attributes:
+        term, type_ = made[a.name]
+        outputs[a.id] = over.output(term, raises, type_, message)
+    return Reduced(found, {}, rows, aggregates, outputs)
+
+
+def _over(term: Term, images: Mapping[Var, Term]) -> Term:
+    """A term over the fields of a fold, over the columns of aggregates."""
+    return simplified(substituted(term, images))
+
+
+def _checked(decision: GroupDecision, made: GroupValues | Declined) -> GroupDecision:
+    """With the proofs, or why there is none."""
+    if isinstance(made, Declined):
+        return replace(decision, declined=made)
+    verified: list[VerifiedAggregated] = []
+    for one, attributes in zip(decision.reduced, decision.call.outputs, strict=True):
+        assert decision.texts is not None
+        texts = decision.texts
+        aggregates = tuple(
+            AggregateText(
+                replace(c, type=made.types[c.name], argument=made.arguments[c.name].term),
+                texts.aggregates[c.name],
+                made.arguments[c.name].safe,
+                made.arguments[c.name].raises,
+            )
+            for c in one.found.calls
+        )
+        by_name = {
+            a.name: Expression(a.name, texts.outputs[a.id], m.term, m.safe, m.raises)
+            for a in attributes
+            for m in [made.outputs[a.name]]
+        }
+        problem = one.found.problem
+        expressions = tuple(by_name[o.name] for o in problem.fold.outputs)
+        claim = AggregatedCertificate(
+            problem, aggregates, one.found.invariant, expressions, one.rows
+        )
+        result = check_aggregated(claim)
+        if isinstance(result, Rejected):
+            reason = f"the aggregates are not proved: {result.condition}, {result.reason}"
+            return replace(decision, declined=Declined("no-proof", reason))
+        verified.append(result)
+    return replace(decision, verified=tuple(verified))
