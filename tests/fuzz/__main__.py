@@ -25,11 +25,16 @@ def main() -> int:
         from tests.fuzz import compiled
 
         return compiled.run(options.compiled, options.seed, options.seconds)
+    if options.aggregated:
+        from tests.fuzz import aggregated
+
+        return aggregated.run(options.aggregated, options.seed, options.seconds)
     if options.spark:
         from tests.fuzz import spark
 
-        how = (options.spark, options.seed, options.seconds, options.log)
-        return spark.run(*how, start=options.start // FILTERS, facts=options.facts)
+        asked = spark.Asked(facts=options.facts, compile=options.compile)
+        how = (options.spark, options.seed, options.seconds, options.log, asked)
+        return spark.run(*how, start=options.start // FILTERS)
     summary = Summary(options.seed, options.mix)
     first = options.start // FILTERS
     count = -(-options.pairs // FILTERS)
@@ -106,7 +111,13 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--spark", type=int, default=0, help="pairs to run on Spark instead")
     parser.add_argument(
+        "--compile", action="store_true", help="functions on Spark are compiled, too"
+    )
+    parser.add_argument(
         "--compiled", type=int, default=0, help="functions of single rows to compile instead"
+    )
+    parser.add_argument(
+        "--aggregated", type=int, default=0, help="folds to find aggregates for instead"
     )
     parser.add_argument("--log", type=Path, default=Path("/tmp/presieve-fuzz.jsonl"))
     parser.add_argument("--save", type=Path, default=Path(__file__).parent / "cases")

@@ -125,7 +125,7 @@ class Fuzzer:
         load = Loaded(program, f"{self.seed}:{fold}")
         with load as loaded, warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            inputs = self._inputs(program, loaded)
+            inputs = self.inputs(program, loaded)
             for j in range(FILTERS):
                 index = fold * FILTERS + j
                 verdict = Verdict(index, program.form, "declined")
@@ -143,7 +143,8 @@ class Fuzzer:
                 verdict.seconds, started = now - started, now
                 yield verdict
 
-    def _inputs(self, program: Program, loaded: Any) -> Inputs | Declined | str:
+    def inputs(self, program: Program, loaded: Any) -> Inputs | Declined | str:
+        """The program lifted, or why not, or the traceback of a crash."""
         try:
             return read_inputs(loaded, program.schema, program.returns, program.keys, program.mode)
         except Exception:  # the fuzzer looks for just that: an exception that escapes

@@ -63,6 +63,7 @@ class Tally:
     forms: Counter[str] = field(default_factory=Counter)
     assumed: Counter[str] = field(default_factory=Counter)
     scans: int = 0
+    compiled: int = 0
     raising: int = 0
     rows: int = 0
     excused: int = 0
@@ -99,7 +100,7 @@ def session(folder: str) -> SparkSession:
     return found
 
 
-def run(pairs: int, seed: int, seconds: float, log: Path, *, start: int = 0, facts: bool) -> int:
+def run(pairs: int, seed: int, seconds: float, log: Path, asked: Asked, start: int = 0) -> int:
     """So many pairs on Spark, or as many as fit; exit code 0 where all results are equal."""
     os.environ[CACHE] = "off"  # what runs here are searches
     started = time.monotonic()
@@ -116,7 +117,7 @@ def run(pairs: int, seed: int, seconds: float, log: Path, *, start: int = 0, fac
             while tally.pairs < pairs and time.monotonic() - started < seconds:
                 made, label = program(seed, fold), f"spark/{seed}/{fold}"
                 (Path(folder) / str(fold)).mkdir()
-                one = Fold(spark, made, label, Path(folder) / str(fold), facts)
+                one = Fold(spark, made, label, Path(folder) / str(fold), asked)
                 _fold(spark, seed, fold, tally, one)
                 fold += 1
                 if fold % 10 == 0:
@@ -138,6 +139,7 @@ def _tell(tally: Tally, seed: int, started: float, log: Path) -> None:
         "reasons": dict(tally.reasons.most_common(10)),
         "assumed": dict(tally.assumed.most_common()),
         "with_scan_filters": tally.scans,
+        "compiled": tally.compiled,
         "result_rows": tally.rows,
         "folds_that_raise": tally.raising,
         "changed_by_the_driver_as_is_told": tally.excused,
@@ -174,6 +176,16 @@ def _of_numbers(made: Program) -> bool:
     return all(c.type in NUMBERS for c in columns(made.schema) if c.name in made.columns)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of ``optimize``: with declared ``facts`` and other policies, and whether
+    functions are to ``compile``; then the function is also run without a filter.
+    """
+
+    facts: bool = False
+    compile: bool = False
+
+
 @dataclass
 class Fold:
     """A fold on Spark: its program, where its files are, and what is asked of ``optimize``."""
@@ -182,12 +194,12 @@ class Fold:
     made: Program
     label: str
     folder: Path
-    facts: bool
+    asked: Asked
 
     def __post_init__(self) -> None:
         self.random = Random(self.label)
         self.setting = PLAIN
-        if self.facts and not self.of_rows:
+        if self.asked.facts and not self.of_rows:
             self.setting = settings.make(Random(f"{self.label}/setting"), self.made)
         self.change = self.random.choice(CHANGES) if self.random.random() < 0.25 else None
         self.invalid = self.random if self.random.random() < 0.3 else None
@@ -201,7 +213,8 @@ class Fold:
     def options(self) -> dict[str, Any]:
         """What ``optimize`` is told."""
         told = {"policy": self.setting.policy, "declare": self.setting.declare}
-        return told | {"budget": BUDGET, "cost": "always"}
+        compiled = "always" if self.asked.compile else "never"
+        return told | {"budget": BUDGET, "cost": "always", "compile": compiled}
 
     def rows(self, load: Loaded) -> list[Row] | None:
         """Rows for the table; None where there are none, or the program does not lift."""
@@ -253,6 +266,8 @@ def _fold(spark: SparkSession, seed: int, fold: int, tally: Tally, one: Fold) ->
         named = made if made.of_series else replace(made, keys="")
         wheres = [filters.make(Random(f"spark/{seed}/{fold}/{j}"), named) for j in range(FILTERS)]
         written = [_above(random, base, w) for w in wheres]
+        if one.asked.compile:
+            wheres, written = [*wheres, "true"], [*written, base]
         better = [optimize(df, **one.options) for df in written]
         constant = set()
         for j, (df, now) in enumerate(zip(written, better, strict=True)):
@@ -390,5 +405,6 @@ def _count(tally: Tally, made: Program, changed: bool, report: Report) -> None:
         tally.reasons.update(d.code for d in boundary.declined)
         tally.assumed.update(a["code"] for a in boundary.assumptions if changed)
         tally.scans += bool(boundary.pushed_to_scan)
+    tally.compiled += any(f.expression for f in report.functions)
     if not report.boundaries:
         tally.kinds["no boundary"] += 1

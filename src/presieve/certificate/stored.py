@@ -5,12 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeAlias
 
-from presieve.certificate import certificate, compiled
+from presieve.certificate import aggregated, certificate, compiled
+from presieve.certificate.aggregated import (
+    AggregatedCertificate,
+    VerifiedAggregated,
+    check_aggregated,
+)
 from presieve.certificate.certificate import Certificate
 from presieve.certificate.check import Rejected, SolverName, Verified, check
 from presieve.certificate.compiled import CompiledCertificate, VerifiedCompiled, check_compiled
 
-Claim: TypeAlias = Certificate | CompiledCertificate
+Claim: TypeAlias = Certificate | CompiledCertificate | AggregatedCertificate
+Accepted: TypeAlias = Verified | VerifiedCompiled | VerifiedAggregated
+
+_PARSERS = {compiled.KIND: compiled.parse, aggregated.KIND: aggregated.parse}
+"""By kind; those of pushdowns have kinds of their own."""
 
 
 def load(path: str | Path) -> Claim:
@@ -20,14 +29,18 @@ def load(path: str | Path) -> Claim:
 
 def parse(data: object) -> Claim:
     """Read one back. Raises :class:`presieve.errors.PresieveError` where the data is none."""
-    if isinstance(data, dict) and data.get("kind") == compiled.KIND:
-        if data.get("presieve") == certificate.FORMAT:
-            return certificate.read(compiled.parse, data)
+    if isinstance(data, dict) and data.get("presieve") == certificate.FORMAT:
+        parser = _PARSERS.get(str(data.get("kind")))
+        if parser is not None:
+            return certificate.read(parser, data)
     return certificate.parse(data)
 
 
-def check_claim(claim: Claim, solver: SolverName) -> Verified | VerifiedCompiled | Rejected:
+def check_claim(claim: Claim, solver: SolverName) -> Accepted | Rejected:
     """Decide the conditions of a claim again."""
-    if isinstance(claim, CompiledCertificate):
-        return check_compiled(claim, solver)
+    match claim:
+        case CompiledCertificate():
+            return check_compiled(claim, solver)
+        case AggregatedCertificate():
+            return check_aggregated(claim, solver)
     return check(claim, solver)

@@ -12,6 +12,7 @@ from presieve.cli import options as opt
 from presieve.cli import output
 
 if TYPE_CHECKING:
+    from presieve.certificate.aggregated import VerifiedAggregated
     from presieve.certificate.check import Rejected, Verified
     from presieve.certificate.compiled import VerifiedCompiled
     from presieve.ir.fold import Assumption
@@ -43,7 +44,7 @@ def command(
     if isinstance(result, Rejected):
         answer = _rejected(result, solver)
     else:
-        answer = _verified(result) if isinstance(result, Verified) else _compiled(result)
+        answer = _verified(result) if isinstance(result, Verified) else _replaced(result)
     if json:
         output.as_json(answer)
     else:
@@ -75,14 +76,22 @@ def _verified(result: Verified) -> dict[str, object]:
     }
 
 
-def _compiled(result: VerifiedCompiled) -> dict[str, object]:
+def _replaced(result: VerifiedCompiled | VerifiedAggregated) -> dict[str, object]:
+    """Expressions that take the place of a function."""
+    from presieve.certificate import aggregated, compiled
+
     claim = result.certificate
+    calls: dict[str, object] = {"kind": compiled.KIND}
+    if isinstance(claim, aggregated.AggregatedCertificate):
+        texts = [f"{a.column.name}: {a.text}" for a in claim.aggregates]
+        calls = {"kind": aggregated.KIND, "aggregates": texts, "rows": claim.rows}
     return {
         "verified": True,
         "solver": result.solver,
         "function": claim.problem.fold.name,
-        "kind": "compiled",
+        **calls,
         "expressions": [f"{e.output}: {e.text}" for e in claim.expressions],
+        "assumptions": [_assumption(a) for a in claim.problem.assumptions],
         "conditions": result.seconds,
         "seconds": sum(result.seconds.values()),
         "not_checked": [_MEANS, "that Spark reads the text as the value that is stored beside it"],

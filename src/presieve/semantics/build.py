@@ -215,8 +215,8 @@ def folded(term: Term) -> Term:
         return term
     if isinstance(value, float):
         return float_lit(value)
-    assert isinstance(value, bool | int | str)
-    return Lit(term.sort, value)
+    # There are no constants of texts that are cut into parts, or of nothing.
+    return Lit(term.sort, value) if isinstance(value, bool | int | str) else term
 
 
 def _added(a: Term, b: Term) -> Term:

@@ -316,9 +316,10 @@ class ClassicGateway:
         by_number = {int(a.exprId().id()): a for a in parts.output(below)}
         grouping = [by_number[k] for k in keys]
         functions = java_class(self.spark._jvm, "org.apache.spark.sql.functions")
-        first, *more = (functions.expr(sql).alias(name) for name, sql in aggregates.items())
-        whole = self.dataset(below).agg(first, self.seq(more)).queryExecution().analyzed()
-        columns = [*grouping, *parts.expressions(whole)]
+        called = [functions.expr(sql).alias(name) for name, sql in aggregates.items()]
+        any_one = functions.expr("count(1)").alias("rows")
+        whole = self.dataset(below).agg(any_one, self.seq(called)).queryExecution().analyzed()
+        columns = [*grouping, *parts.expressions(whole)[1:]]
         made = whole.copy(
             self.seq(grouping),
             self.seq(columns),

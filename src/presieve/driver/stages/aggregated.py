@@ -164,7 +164,7 @@ class _Stage:
         """
         sums = [a for a in lifted.assumptions if a.code == "int-range" and a.term == TRUE]
         known = {a: BY_FOOTERS for a in sums if a not in bounded.assumptions}
-        fold = _that_fits(lifted.fold)
+        fold = that_fits(lifted.fold)
         bare = Problem(fold, SQL_TRUE, Mode.GROUPED, lifted.assumptions)
         known |= discharged(bare, facts_of(self.groups, call, lifted.assumptions))
         tried = dict.fromkeys([strictly(bare, known), bare])
@@ -213,7 +213,7 @@ class _Stage:
         return {**known, **dict.fromkeys(open_, answer.by)}
 
 
-def _that_fits(fold: Fold) -> Fold:
+def that_fits(fold: Fold) -> Fold:
     """The fold, which raises where a result does not fit its type: it is assumed that all do."""
     schema = tuple(SchemaColumn(c.name, c.type) for c in (*fold.columns, *fold.keys))
     ranges = field_ranges(fold.fields, column_ranges(schema))
