@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from presieve.certificate import aggregated, certificate, compiled
 from presieve.certificate.aggregated import (
@@ -18,7 +19,10 @@ from presieve.certificate.compiled import CompiledCertificate, VerifiedCompiled,
 Claim: TypeAlias = Certificate | CompiledCertificate | AggregatedCertificate
 Accepted: TypeAlias = Verified | VerifiedCompiled | VerifiedAggregated
 
-_PARSERS = {compiled.KIND: compiled.parse, aggregated.KIND: aggregated.parse}
+_PARSERS: Mapping[str, Callable[[Mapping[str, Any]], Claim]] = {
+    compiled.KIND: compiled.parse,
+    aggregated.KIND: aggregated.parse,
+}
 """By kind; those of pushdowns have kinds of their own."""
 
 
