@@ -21,6 +21,7 @@ from tests.fuzz.settings import PLAIN
 from presieve.certificate.aggregated import (
     AggregatedCertificate,
     AggregateText,
+    ListText,
     check_aggregated,
 )
 from presieve.certificate.check import Rejected
@@ -28,13 +29,14 @@ from presieve.certificate.compiled import Expression
 from presieve.driver.inputs import Inputs
 from presieve.driver.solve import strictly
 from presieve.driver.stages.aggregated import that_fits
+from presieve.ir.fold import Fold, Output
 from presieve.ir.terms import SQL_TRUE, TRUE, Scope
-from presieve.semantics.aggregates import AggregateColumn
 from presieve.semantics.build import some, substituted
 from presieve.semantics.interpret import Raised, evaluate, run_fold
 from presieve.semantics.values import INT_RANGES, MOST_ROWS, Value, same
 from presieve.smt.side_by_side import with_raised
-from presieve.synthesis.aggregates.search import Aggregates, aggregates_of
+from presieve.synthesis.aggregates.invariant import Aggregates
+from presieve.synthesis.aggregates.search import aggregates_of
 
 TABLES = 40
 """Groups for one fold."""
@@ -92,7 +94,8 @@ def one(fuzzer: Fuzzer, number: int, tally: Tally) -> None:
         if certificate is None:
             return
         tally.aggregated += 1
-        tally.functions.update(c.function for c in certificate.columns)
+        tally.functions.update(a.column.function for a in certificate.aggregates)
+        tally.functions.update("list" for _ in certificate.lists)
         wrong = _different(certificate, Runner(program, load.worker, inputs), random, tally)
         if wrong is not None:
             text = f"seed {fuzzer.seed} fold {number}: {wrong}\n{program.source}\n{program.schema}"
@@ -127,7 +130,8 @@ def _claim(found: Aggregates) -> AggregatedCertificate:
         AggregateText(replace(c, type="decimal(38,0)") if c.function == "sum" else c, "")
         for c in found.calls
     )
-    return AggregatedCertificate(problem, texts, found.invariant, expressions, MOST_ROWS)
+    lists = tuple(ListText(c, "") for c in found.lists)
+    return AggregatedCertificate(problem, texts, found.invariant, expressions, MOST_ROWS, lists)
 
 
 def _different(
@@ -158,8 +162,13 @@ def _aggregated(
 ) -> tuple[Value, ...] | Raised:
     """What the aggregates give, and the expressions over them."""
     env: dict[tuple[Scope, str], Value] = {(Scope.KEY, n): v for n, v in key.items()}
-    for c in certificate.columns:
-        (env[Scope.ACC, c.name],) = _fold(c, rows, key)
+    for a in certificate.aggregates:
+        (env[Scope.ACC, a.column.name],) = _fold(a.column.fold, rows, key)
+    for one in certificate.lists:
+        outputs = tuple(Output(v.name, v.sort, "", v) for v in one.column.results)
+        fold = Fold(one.column.name, (), (), one.column.fields, outputs)
+        for v, value in zip(one.column.results, _fold(fold, rows, key), strict=True):
+            env[Scope.ACC, v.name] = value
     values = []
     for e in certificate.expressions:
         if evaluate(e.raises, env):
@@ -168,10 +177,8 @@ def _aggregated(
     return tuple(values)
 
 
-def _fold(
-    column: AggregateColumn, rows: Sequence[Row], key: Mapping[str, Value]
-) -> tuple[Value, ...]:
-    made = run_fold(column.fold, rows, key)
+def _fold(fold: Fold, rows: Sequence[Row], key: Mapping[str, Value]) -> tuple[Value, ...]:
+    made = run_fold(fold, rows, key)
     assert isinstance(made, tuple)
     return made
 

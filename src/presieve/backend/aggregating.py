@@ -9,7 +9,7 @@ and the columns that the function is given.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from presieve.backend.catalyst.boundary import (
     is_boundary,
     simple_kind,
 )
+from presieve.backend.catalyst.list_columns import read_list_column, with_fields
 from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns
 from presieve.backend.catalyst.native_aggregates import native_call
 from presieve.backend.catalyst.table_operators import read_boundary
@@ -42,7 +43,7 @@ from presieve.ir.fold import Assumption, Mode
 from presieve.ir.terms import Term, Var
 from presieve.lift.forms import Lifted
 from presieve.plan.algebra import Attribute
-from presieve.semantics.aggregates import AggregateColumn
+from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.sql.values import ValueOf, value
 
 if TYPE_CHECKING:
@@ -224,9 +225,10 @@ class GroupValues:
     of the call's.
     """
 
-    arguments: Mapping[str, ValueOf] = field(default_factory=dict)
-    types: Mapping[str, str] = field(default_factory=dict)
-    outputs: Mapping[str, ValueOf] = field(default_factory=dict)
+    arguments: Mapping[str, ValueOf]
+    types: Mapping[str, str]
+    lists: Mapping[str, ListColumn]
+    outputs: Mapping[str, ValueOf]
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +245,7 @@ class ReplacedGroups:
 def with_aggregates(
     groups: Groups,
     texts: Mapping[int, GroupTexts],
-    columns: Mapping[int, Mapping[str, AggregateColumn]],
+    columns: Mapping[int, Mapping[str, AggregateColumn | ListColumn]],
 ) -> ReplacedGroups:
     """The DataFrame with these texts in SQL for the operators of these numbers. ``columns`` are the
     aggregates that they are said to call, by the names that the texts give them.
@@ -287,7 +289,7 @@ def _read_back(
     project: Node,
     types: Mapping[int, str],
     call: GroupCall,
-    columns: Mapping[str, AggregateColumn],
+    columns: Mapping[str, AggregateColumn | ListColumn],
     timezone: str,
 ) -> GroupValues:
     """What Spark makes of the texts that were put there. ``types`` are those of the aggregate's
@@ -299,21 +301,28 @@ def _read_back(
     known: dict[int, Term] = {i: v for i, v in inputs.items() if i in call.boundary.keys}
     arguments: dict[str, ValueOf] = {}
     typed: dict[str, str] = {}
+    lists: dict[str, ListColumn] = {}
+    places: dict[tuple[int, int], Term] = {}
     for tree in project.children[0].fields["aggregateExpressions"]:
         if is_attribute(tree):
             continue
         column, number = columns[str(tree[0]["name"])], expr_id(tree[0])
+        if isinstance(column, ListColumn):
+            lists[column.name] = read_list_column(tree, column, inputs, timezone)
+            places |= {(number, i): v for i, v in enumerate(column.results)}
+            continue
         arguments[column.name] = _argument(tree, column, inputs, timezone)
         typed[column.name] = types[number]
         known[number] = replace(column, type=types[number]).result
     outputs: dict[str, ValueOf] = {}
     for attribute in (a for made in call.outputs for a in made):
         (tree,) = (t for t in project.fields["projectList"] if _makes(t, attribute.id))
-        made = _value(tree[1:], known, timezone)
+        fields, plain = with_fields(tree[1:], places)
+        made = _value(plain, {**known, **fields}, timezone)
         if made.type != attribute.type:
             raise _unlike(f"Spark gives {made.type}, and {attribute.type} is declared")
         outputs[attribute.name] = made
-    return GroupValues(arguments, typed, outputs)
+    return GroupValues(arguments, typed, lists, outputs)
 
 
 def _argument(

@@ -6,7 +6,9 @@ accumulator relates them. For every row r and key that types and assumptions all
 
     Argument  the argument of an aggregate neither raises, wraps around nor rounds on r
     Sums      so many rows as a group has have sums that fit the aggregate's type
-    Order     an aggregate gives the same, to the bit, in whatever order the rows come
+    Order     an aggregate gives the same, to the bit, in whatever order the rows come; of a fold of
+              a list of rows: J(s), or s is init  ->  step(step(s, r), q) = step(step(s, q), r)
+    Step      J(s), or s is init  ->  the step of a fold of a list is safe and does not raise on r
     First     J(step(init, r))
     Next      J(s)  ->  J(step(s, r))
     Final     J(s)  ->  the expressions over the aggregates raise if and only if the user's fold
@@ -30,14 +32,14 @@ from presieve.certificate.certificate import FORMAT
 from presieve.certificate.check import Rejected, SolverName, make_solver
 from presieve.certificate.compiled import Expression
 from presieve.errors import PresieveError
-from presieve.ir.fold import Column, Fold, Mode, Output, Problem
+from presieve.ir.fold import Column, Field, Fold, Mode, Output, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 from presieve.ir.walk import rewrite, variables
 from presieve.ir.wellformed import IllFormed, check_problem
-from presieve.semantics.aggregates import FUNCTIONS, AggregateColumn
+from presieve.semantics.aggregates import FUNCTIONS, AggregateColumn, ListColumn
 from presieve.semantics.assumptions import check_words
 from presieve.semantics.build import and_, get, is_none, or_, some
 from presieve.semantics.types import bounds, sort_of
@@ -82,6 +84,36 @@ class AggregateText:
 
 
 @dataclass(frozen=True, slots=True)
+class ListText:
+    """A ``column`` of a fold of the list of rows, and its ``text`` in SQL."""
+
+    column: ListColumn
+    text: str
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data for ``json``; inverse of :meth:`parse`."""
+        column = self.column
+        fields = [
+            {"name": f.name, "type": t, "init": print_term(f.init), "step": print_term(f.step)}
+            for f, t in zip(column.fields, column.types, strict=True)
+        ]
+        conditions = {"safe": print_term(column.safe), "raises": print_term(column.raises)}
+        return {"name": column.name, "text": self.text, "fields": fields, **conditions}
+
+    @classmethod
+    def parse(cls, data: Mapping[str, Any]) -> ListText:
+        """Read one back. Raises what reading JSON that is none raises."""
+        fields = []
+        for f in data["fields"]:
+            init, step = parse_term(f["init"]), parse_term(f["step"])
+            fields.append(Field(str(f["name"]), step.sort, init, step))
+        types = tuple(str(f["type"]) for f in data["fields"])
+        safe, raises = parse_term(data["safe"]), parse_term(data["raises"])
+        column = ListColumn(str(data["name"]), tuple(fields), types, safe, raises)
+        return cls(column, str(data["text"]))
+
+
+@dataclass(frozen=True, slots=True)
 class AggregatedCertificate:
     """The expressions over the aggregates may replace the outputs of the problem's fold.
 
@@ -95,6 +127,7 @@ class AggregatedCertificate:
     invariant: tuple[Term, ...]
     expressions: tuple[Expression, ...]
     rows: int = MOST_ROWS
+    lists: tuple[ListText, ...] = ()
 
     def to_json(self) -> dict[str, object]:
         """Plain data for ``json``; inverse of :func:`parse`."""
@@ -103,15 +136,22 @@ class AggregatedCertificate:
             "kind": KIND,
             "rows": self.rows,
             "aggregates": [a.to_json() for a in self.aggregates],
+            "lists": [a.to_json() for a in self.lists],
             "invariant": [print_term(t) for t in self.invariant],
             "expressions": [e.to_json() for e in self.expressions],
             "problem": print_problem(self.problem).splitlines(),
         }
 
     @property
-    def columns(self) -> tuple[AggregateColumn, ...]:
+    def columns(self) -> tuple[AggregateColumn | ListColumn, ...]:
         """The columns of the aggregates."""
-        return tuple(a.column for a in self.aggregates)
+        return (*(a.column for a in self.aggregates), *(a.column for a in self.lists))
+
+    @property
+    def results(self) -> dict[Var, Term]:
+        """What expressions over the columns may name, over the fields of the aggregates."""
+        single = {a.column.result: a.column.state for a in self.aggregates}
+        return {**single, **{v: v for a in self.lists for v in a.column.results}}
 
     def text(self) -> str:
         """As JSON, the same for the same certificate."""
@@ -126,6 +166,7 @@ def parse(data: Mapping[str, Any]) -> AggregatedCertificate:
         tuple(map(parse_term, data["invariant"])),
         tuple(map(Expression.parse, data["expressions"])),
         int(data["rows"]),
+        tuple(map(ListText.parse, data["lists"])),
     )
 
 
@@ -189,11 +230,17 @@ def _conditions(
             fits = sums_fit(column.argument, column.type, certificate.rows)
             yield f"sums {column.name}", relation.of_row(fits)
         yield f"order {column.name}", relation.of_two_rows(column)
+    for one in certificate.lists:
+        name = one.column.name
+        for script in relation.of_steps(and_(one.column.safe, negate(one.column.raises))):
+            yield f"step {name}", script
+        for script in relation.commuting(one.column):
+            yield f"order {name}", script
     yield "first", relation.first(certificate.invariant)
     yield "next", relation.next(certificate.invariant)
     fold = relation.problem.fold
     given = {o.name: o.term for o in fold.outputs}
-    columns = {c.result: c.state for c in certificate.columns}
+    columns = certificate.results
     for e in certificate.expressions:
         value, safe, raises = (
             rewrite(t, lambda v: columns.get(v, v)) for t in (e.value, e.safe, e.raises)
@@ -235,6 +282,8 @@ def _check_form(certificate: AggregatedCertificate) -> None:
     keys = {fold.key(c.name) for c in fold.keys}
     for a in certificate.aggregates:
         _check_call(a, rows | keys)
+    for one in certificate.lists:
+        _check_list(one.column, rows | keys, keys)
     names = [c.name for c in certificate.columns]
     both = SideBySide.of(problem, certificate.columns).problem.fold
     states = {Var(Scope.ACC, f.name, f.sort) for f in both.fields}
@@ -243,7 +292,7 @@ def _check_form(certificate: AggregatedCertificate) -> None:
     for term in certificate.invariant:
         if term.sort != BOOL or not (states | keys).issuperset(variables(term)):
             raise IllFormed("the invariant speaks of what is no field")
-    _check_expressions(certificate, keys | {c.result for c in certificate.columns})
+    _check_expressions(certificate, keys | set(certificate.results))
 
 
 def _check_types(fold: Fold) -> None:
@@ -261,6 +310,20 @@ def _check_call(call: AggregateText, columns: set[Var]) -> None:
         raise IllFormed(f"the argument of {call.column.name} is of another sort")
     if not columns.issuperset(variables(argument, call.safe, call.raises)):
         raise IllFormed(f"{call.column.name} reads what is no column")
+
+
+def _check_list(column: ListColumn, columns: set[Var], keys: set[Var]) -> None:
+    own = set(column.results)
+    for f, type_ in zip(column.fields, column.types, strict=True):
+        of_type = Option(sort_of(type_) or BOOL)
+        if sort_of(type_) is None or f.sort != of_type or {f.init.sort, f.step.sort} != {f.sort}:
+            raise IllFormed(f"{f.name} of type {type_} has another sort")
+        if not keys.issuperset(variables(f.init)):
+            raise IllFormed(f"{f.name} begins with what is no key")
+        if not (columns | own).issuperset(variables(f.step, column.safe, column.raises)):
+            raise IllFormed(f"{column.name} reads what is no column")
+    if {column.safe.sort, column.raises.sort} != {BOOL}:
+        raise IllFormed(f"the conditions of {column.name} are none")
 
 
 def _check_expressions(certificate: AggregatedCertificate, known: set[Var]) -> None:

@@ -16,17 +16,14 @@ without a row of a key has no state of it; ``init`` is not merged in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
 
 from presieve.certificate.check import SolverName, make_solver
-from presieve.ir.fold import Field, Problem
-from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, FLOAT, INT, Option, strip
-from presieve.ir.terms import NONEMPTY, Op, Scope, Term, Var
-from presieve.semantics.build import and_, get, is_none, or_
+from presieve.ir.fold import Problem
+from presieve.ir.terms import NONEMPTY, Scope, Term
+from presieve.semantics.states import facts
 from presieve.smt.encodings import same_encoding
 from presieve.smt.runs import Run, Runs
 from presieve.smt.solver import Effort, Solver, Unsat
@@ -58,7 +55,7 @@ class _Merges:
 
     @cached_property
     def _candidates(self) -> list[Term]:
-        return list(_facts(self._problem.fold.fields))
+        return list(facts(self._problem.fold.fields))
 
     def agrees(self) -> bool:
         invariant = self._invariant()
@@ -136,20 +133,3 @@ class _Merges:
         wrong = s_or([raised, s_xor(late, early), s_and([s_not(early), differ])])
         runs.encoder.fact(wrong)
         return self._impossible(runs)
-
-
-def _facts(fields: Sequence[Field]) -> Iterator[Term]:
-    """What may hold of every state: no NaN, an order, and which fields are None together."""
-    states = [Var(Scope.ACC, f.name, f.sort) for f in fields]
-    for s in states:
-        if strip(s.sort) == FLOAT:
-            yield or_(is_none(s), and_(negate(is_none(s)), negate(app(Op.IS_NAN, get(s)))))
-    for a, b in permutations(states, 2):
-        if isinstance(a.sort, Option) and isinstance(b.sort, Option):
-            yield or_(negate(is_none(a)), is_none(b))
-        if strip(a.sort) == strip(b.sort) and strip(a.sort) in (FLOAT, INT):
-            there = and_(negate(is_none(a)), negate(is_none(b)))
-            yield or_(negate(there), and_(there, app(Op.PY_GE, get(a), get(b))))
-        if a.sort == BOOL and isinstance(b.sort, Option):
-            yield or_(a, is_none(b))
-            yield or_(negate(a), negate(is_none(b)))

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from presieve.compiling.expressions import Text, Writer
 from presieve.errors import DeclineSignal
 from presieve.ir.sorts import INT, strip
-from presieve.ir.terms import Var
-from presieve.lift.values.ranges import Interval
-from presieve.semantics.aggregates import AggregateColumn
+from presieve.ir.terms import FALSE, Scope, Term, Var
+from presieve.ir.walk import variables
+from presieve.lift.values.ranges import Interval, field_ranges
+from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.semantics.build import get
 from presieve.semantics.types import MAX_DIGITS
 from presieve.semantics.values import INT_RANGES
-from presieve.sql.names import InexpressibleError
+from presieve.sql.names import InexpressibleError, quote
 
 _ROOM = 10
 """Digits that Spark's sum of decimals has more than they have (``Sum.resultType``)."""
@@ -28,6 +29,7 @@ class AggregateWriter:
 
     rows: Writer
     most: int
+    names: dict[Var, str] = field(default_factory=dict)
     types: dict[Var, str] = field(default_factory=dict)
     intervals: dict[str, Interval] = field(default_factory=dict)
 
@@ -37,13 +39,52 @@ class AggregateWriter:
             argument = self._argument(column)
         except InexpressibleError as error:
             raise DeclineSignal("no-text", str(error)) from None
+        self.names[column.result] = quote(column.name)
         return f"{column.function}({argument})"
 
-    def over(self, columns: Sequence[AggregateColumn]) -> Writer:
+    def fold(self, column: ListColumn) -> str:
+        """A fold of the list of all rows. Raises :class:`DeclineSignal`."""
+        try:
+            return self._fold(column)
+        except InexpressibleError as error:
+            raise DeclineSignal("no-text", str(error)) from None
+
+    def over(self) -> Writer:
         """What writes terms over the aggregates' columns and the grouping columns."""
-        names = {c.result: c.name for c in columns}
         ranges = replace(self.rows.ranges, fields=self.intervals)
-        return Writer({**self.rows.names, **names}, {**self.rows.types, **self.types}, ranges)
+        names = {**self.rows.names, **self.names}
+        return Writer(names, {**self.rows.types, **self.types}, ranges)
+
+    def _fold(self, column: ListColumn) -> str:
+        own = set(column.results)
+        read = [v for v in variables(*(f.step for f in column.fields)) if v not in own]
+        taken = {v: f"c{i}" for i, v in enumerate(read) if v.scope is Scope.ROW}
+        ranges = field_ranges(column.fields, self.rows.ranges)
+        self.intervals |= ranges.fields
+        kept = dict(zip(column.results, _names(column), strict=True))
+        names = {v: f"__row.{name}" for v, name in taken.items()}
+        names |= {v: f"__acc.{name}" for v, name in kept.items()}
+        integers = {v: "bigint" for v in own if strip(v.sort) == INT}
+        self.types |= integers
+        self.names |= {v: f"{quote(column.name)}.{name}" for v, name in kept.items()}
+        step = Writer({**self.rows.names, **names}, {**self.rows.types, **integers}, ranges)
+        rows = [f"{self.rows.names[v]} AS {name}" for v, name in taken.items()] or ["1 AS c0"]
+        zero = self._struct(step, column, [f.init for f in column.fields])
+        merge = self._struct(step, column, [f.step for f in column.fields])
+        listed = f"collect_list(struct({', '.join(rows)}))"
+        return f"aggregate({listed}, {zero}, (__acc, __row) -> {merge})"
+
+    def _struct(self, writer: Writer, column: ListColumn, terms: Sequence[Term]) -> str:
+        """A struct of these terms for its fields."""
+        parts = []
+        for name, type_, term in zip(_names(column), column.types, terms, strict=True):
+            if not type_:
+                raise InexpressibleError("values of its type are not kept in a list's fold")
+            if strip(term.sort) == INT and writer.is_wide(term):
+                raise InexpressibleError("an integer of more than 64 bits in a list's fold")
+            sql = writer.output(term, FALSE, type_, "")
+            parts.append(f"'{name}', CAST({sql} AS {type_.upper()})")
+        return f"named_struct({', '.join(parts)})"
 
     def _argument(self, column: AggregateColumn) -> str:
         if column.function in ("count", "count_if"):
@@ -70,3 +111,8 @@ class AggregateWriter:
             raise InexpressibleError("a sum of more than 38 digits")
         self.types[column.result] = f"DECIMAL({digits},0)"
         return f"CAST({text.sql} AS DECIMAL({digits - _ROOM},0))"
+
+
+def _names(column: ListColumn) -> list[str]:
+    """The names of a struct's fields."""
+    return [f"f{i}" for i in range(len(column.fields))]

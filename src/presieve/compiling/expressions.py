@@ -69,12 +69,18 @@ class Text:
 @dataclass(frozen=True, slots=True)
 class Writer:
     """Writes terms over these columns, which are integers of these ``types`` or others. ``names``
-    are those of the columns in SQL.
+    are what they are called in SQL.
     """
 
     names: Mapping[Var, str]
     types: Mapping[Var, str]
     ranges: Ranges
+
+    @classmethod
+    def of_columns(cls, columns: Mapping[Var, str], ranges: Ranges) -> Writer:
+        """Of columns that are called as their variables are, of these Spark types."""
+        integers = {v: type_ for v, type_ in columns.items() if strip(v.sort) == INT}
+        return cls({v: quote(v.name) for v in columns}, integers, ranges)
 
     def output(self, term: Term, raises: Term, type_: str, message: str) -> str:
         """An output of a declared type; where the function raises it does so, too. Raises
@@ -113,7 +119,7 @@ class Writer:
         """A term. Raises :class:`InexpressibleError`."""
         match term:
             case Var():
-                return Text(quote(self.names[term]), type=self.types.get(term, ""))
+                return Text(self.names[term], type=self.types.get(term, ""))
             case Lit(_, None):
                 return Text("NULL", type=_VOID)
             case Lit(sort, value):

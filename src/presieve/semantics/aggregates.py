@@ -284,3 +284,24 @@ class AggregateColumn:
     def result(self) -> Var:
         """The column, as expressions over it name it."""
         return Var(Scope.ACC, self.name, self.state.sort)
+
+
+@dataclass(frozen=True, slots=True)
+class ListColumn:
+    """A column of an ``Aggregate``, called ``name``: ``aggregate(collect_list(struct(...)), zero,
+    merge)``, a fold of all rows, in the order in which Spark meets them, with a struct for its
+    accumulator. The ``fields`` are those of the struct, all of them options; ``types`` are theirs
+    in Spark. ``safe`` and ``raises``, over ROW, KEY and ACC, say of a step whether it is safe and
+    whether it raises, as :class:`presieve.sql.values.ValueOf` does.
+    """
+
+    name: str
+    fields: tuple[Field, ...]
+    types: tuple[str, ...]
+    safe: Term = TRUE
+    raises: Term = FALSE
+
+    @property
+    def results(self) -> tuple[Var, ...]:
+        """The struct's fields, as expressions over the column name them."""
+        return tuple(_state(f.name, f.sort) for f in self.fields)

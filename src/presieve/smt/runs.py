@@ -121,7 +121,7 @@ class Runs:
 
     def step(self, run: Run, row: EncEnv) -> Run:
         """The run after one more row (meaningful where :meth:`step_raises` is false)."""
-        here = self._here(run, row)
+        here = self.here(run, row)
         env: EncEnv = dict(self.keys)
         for f in self.fold.fields:
             env[Scope.ACC, f.name] = self.encoder.term(f.step, here)
@@ -138,9 +138,9 @@ class Runs:
 
     def step_raises(self, run: Run, row: EncEnv) -> str:
         """Python raises on this row."""
-        return self.encoder.boolean(self.fold.step_raises, self._here(run, row))
+        return self.encoder.boolean(self.fold.step_raises, self.here(run, row))
 
-    def _here(self, run: Run, row: EncEnv) -> EncEnv:
+    def here(self, run: Run, row: EncEnv) -> EncEnv:
         """A run and the row it comes to. One object for both, so that what is said of it twice is
         written once.
         """

@@ -5,14 +5,15 @@ The checker of :mod:`presieve.certificate.aggregated` and the search are built f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from presieve.ir.fold import Field, Fold, Problem
 from presieve.ir.sorts import BOOL
 from presieve.ir.terms import FALSE, Scope, Term, Var
-from presieve.semantics.aggregates import AggregateColumn, same_in_any_order
+from presieve.semantics.aggregates import AggregateColumn, ListColumn, same_in_any_order
 from presieve.semantics.build import or_
+from presieve.smt.encodings import same_encoding
 from presieve.smt.runs import EncEnv, Run, Runs
 from presieve.smt.text import s_and, s_not
 
@@ -30,6 +31,10 @@ def with_raised(fold: Fold) -> Fold:
     return replace(fold, fields=(*fold.fields, own), step_raises=FALSE, finish_raises=ends)
 
 
+def _fields(column: AggregateColumn | ListColumn) -> tuple[Field, ...]:
+    return column.fields if isinstance(column, ListColumn) else column.fold.fields
+
+
 @dataclass(frozen=True, slots=True)
 class SideBySide:
     """What is to be shown of both folds, as scripts that are unsatisfiable where it holds.
@@ -43,11 +48,14 @@ class SideBySide:
 
     @classmethod
     def of(
-        cls, problem: Problem, columns: Sequence[AggregateColumn], invariant: tuple[Term, ...] = ()
+        cls,
+        problem: Problem,
+        columns: Sequence[AggregateColumn | ListColumn],
+        invariant: tuple[Term, ...] = (),
     ) -> SideBySide:
         """The user's problem and these aggregates. Raises :class:`DeclineSignal`."""
         fold = with_raised(problem.fold)
-        fields = (*fold.fields, *(f for c in columns for f in c.fold.fields))
+        fields = (*fold.fields, *(f for c in columns for f in _fields(c)))
         return cls(replace(problem, fold=replace(fold, fields=fields)), invariant)
 
     def first(self, claims: Sequence[Term]) -> str:
@@ -77,6 +85,28 @@ class SideBySide:
         runs.encoder.fact(s_not(runs.encoder.boolean(claim, runs.row("r"))))
         return runs.encoder.take()
 
+    def of_steps(self, claim: Term) -> Iterator[str]:
+        """The claim holds of every state and the row that it comes to."""
+        for first in (True, False):
+            runs, state = self._reached([claim], first=first)
+            env = runs.here(state, runs.row("r"))
+            runs.encoder.fact(s_not(runs.encoder.boolean(claim, env)))
+            yield runs.encoder.take()
+
+    def commuting(self, column: ListColumn) -> Iterator[str]:
+        """Any two rows, one after the other, give the same state in both orders: then so do all
+        rows in any order.
+        """
+        for first in (True, False):
+            runs, state = self._reached([], first=first)
+            a, b = runs.row("a"), runs.row("b")
+            _, here = runs.through(state, [a, b])
+            _, there = runs.through(state, [b, a])
+            names = [(Scope.ACC, f.name) for f in column.fields]
+            same = s_and(same_encoding(here.env[n], there.env[n]) for n in names)
+            runs.encoder.fact(s_not(same))
+            yield runs.encoder.take()
+
     def of_two_rows(self, column: AggregateColumn) -> str:
         """An aggregate does not depend on the order of rows."""
         argument = column.argument
@@ -104,6 +134,13 @@ class SideBySide:
         for term in self.invariant:
             runs.encoder.fact(runs.encoder.boolean(term, state.env))
         return runs, state
+
+    def _reached(self, claims: Sequence[Term], *, first: bool) -> tuple[Runs, Run]:
+        """The state before the first row, or any other."""
+        if not first:
+            return self._state(claims)
+        runs = self._runs(claims)
+        return runs, runs.initial()
 
     def _not(self, runs: Runs, claims: Sequence[Term], run: Run) -> str:
         holds = s_and([runs.encoder.boolean(c, run.env) for c in claims])

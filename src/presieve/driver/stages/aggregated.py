@@ -26,6 +26,7 @@ from presieve.backend.statistics.facts import BY_FOOTERS
 from presieve.certificate.aggregated import (
     AggregatedCertificate,
     AggregateText,
+    ListText,
     VerifiedAggregated,
     check_aggregated,
 )
@@ -44,7 +45,7 @@ from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, Var, int_lit
 from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import column_ranges, field_ranges
 from presieve.plan.algebra import Attribute
-from presieve.semantics.aggregates import AggregateColumn
+from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.semantics.build import and_, get, is_none, or_, simplified, substituted
 from presieve.semantics.types import SchemaColumn, bounds
 from presieve.semantics.values import MOST_ROWS
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from presieve.driver.solve import Policy
-    from presieve.synthesis.aggregates.search import Aggregates
+    from presieve.synthesis.aggregates.invariant import Aggregates
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +126,8 @@ def aggregated(
     return Aggregated(df, tuple(decided.values()))
 
 
-def _columns(decision: GroupDecision) -> Mapping[str, AggregateColumn]:
-    return {c.name: c for r in decision.reduced for c in r.found.calls}
+def _columns(decision: GroupDecision) -> Mapping[str, AggregateColumn | ListColumn]:
+    return {c.name: c for r in decision.reduced for c in r.found.columns}
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,12 +241,12 @@ def _written(
     fold, images = found.problem.fold, found.images
     columns = {fold.column(c.name): c for c in fold.columns}
     columns |= {fold.key(c.name): c for c in fold.keys}
-    integers = {v: c.type for v, c in columns.items() if strip(c.sort) == INT}
     schema = tuple(SchemaColumn(c.name, c.type) for c in columns.values())
-    over_rows = Writer({v: v.name for v in columns}, integers, column_ranges(schema))
-    writer = AggregateWriter(over_rows, rows)
+    types = {v: c.type for v, c in columns.items()}
+    writer = AggregateWriter(Writer.of_columns(types, column_ranges(schema)), rows)
     aggregates = {c.name: writer.call(c) for c in found.calls}
-    over = writer.over(found.calls)
+    aggregates |= {c.name: writer.fold(c) for c in found.lists}
+    over = writer.over()
     raises = _over(with_raised(fold).finish_raises, images)
     made = {o.name: (_over(o.term, images), o.type) for o in fold.outputs}
     message = f"{function} raises for this group"
@@ -278,6 +279,9 @@ def _checked(decision: GroupDecision, made: GroupValues | Declined) -> GroupDeci
             )
             for c in one.found.calls
         )
+        lists = tuple(
+            ListText(made.lists[c.name], texts.aggregates[c.name]) for c in one.found.lists
+        )
         by_name = {
             a.name: Expression(a.name, texts.outputs[a.id], m.term, m.safe, m.raises)
             for a in attributes
@@ -286,7 +290,7 @@ def _checked(decision: GroupDecision, made: GroupValues | Declined) -> GroupDeci
         problem = one.found.problem
         expressions = tuple(by_name[o.name] for o in problem.fold.outputs)
         claim = AggregatedCertificate(
-            problem, aggregates, one.found.invariant, expressions, one.rows
+            problem, aggregates, one.found.invariant, expressions, one.rows, lists
         )
         result = check_aggregated(claim)
         if isinstance(result, Rejected):

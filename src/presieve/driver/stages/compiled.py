@@ -25,7 +25,6 @@ from presieve.compiling.expressions import Writer
 from presieve.driver.solve import ERASED_TEXT, ERASES, OPTIONAL
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Mode, Problem
-from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import FALSE, SQL_TRUE
 from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import column_ranges
@@ -126,9 +125,9 @@ def _texts(call: RowCall, lifted: Lifted) -> RowTexts:
     if lifted.calls or fold.columns:
         raise DeclineSignal("pure-call", "a function that is not read is called")
     columns = {fold.key(c.name): c for c in fold.keys}
-    integers = {v: c.type for v, c in columns.items() if strip(c.sort) == INT}
     schema = tuple(SchemaColumn(c.name, c.type) for c in fold.keys)
-    writer = Writer({v: v.name for v in columns}, integers, column_ranges(schema))
+    types = {v: c.type for v, c in columns.items()}
+    writer = Writer.of_columns(types, column_ranges(schema))
     message = f"{call.function} raises for these values"
     made = {
         o.name: writer.output(o.term, fold.finish_raises, o.type, message)

@@ -1,0 +1,86 @@
+"""Untrusted. What a search for aggregates finds, and the greatest invariant among candidates.
+
+Of all candidates those are kept that hold after the first row and that all together are kept by
+every other row (Houdini): the greatest set of them that is an invariant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from presieve.errors import Declined
+from presieve.ir.fold import Assumption, Problem
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import FLOAT, strip
+from presieve.ir.terms import Op, Term, Var, float_lit
+from presieve.semantics.aggregates import AggregateColumn, ListColumn
+from presieve.semantics.assumptions import assumed
+from presieve.semantics.build import get, is_none, or_
+from presieve.smt.side_by_side import SideBySide
+from presieve.smt.solver import Answer, Effort, Unsat
+from presieve.smt.z3_solver import Z3Solver
+
+EFFORT = Effort(seconds=1.0)
+"""For each question of the search."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregates:
+    """Aggregates, the invariant that relates the fold to them, and what each field of the fold that
+    its outputs read is over their columns. ``problem`` has the assumptions that it rests on.
+    """
+
+    problem: Problem
+    invariant: tuple[Term, ...]
+    images: Mapping[Var, Term]
+    calls: tuple[AggregateColumn, ...] = ()
+    lists: tuple[ListColumn, ...] = ()
+
+    @property
+    def columns(self) -> tuple[AggregateColumn | ListColumn, ...]:
+        """All columns."""
+        return (*self.calls, *self.lists)
+
+
+def declined(why: str) -> Declined:
+    """No aggregates are found."""
+    return Declined("no-aggregate", why)
+
+
+def ask(script: str) -> Answer:
+    """The answer to a script of its own."""
+    solver = Z3Solver()
+    solver.add(script)
+    return solver.check([], EFFORT)
+
+
+def holds(script: str) -> bool:
+    """Whether a script is refuted."""
+    return isinstance(ask(script), Unsat)
+
+
+def invariant(
+    problem: Problem, columns: Sequence[AggregateColumn | ListColumn], claims: Iterable[Term]
+) -> list[Term]:
+    """Those of the claims that hold after the first row and that all together are kept."""
+    both = SideBySide.of(problem, columns)
+    found = [c for c in dict.fromkeys(claims) if holds(both.first([c]))]
+    while True:
+        here = replace(both, invariant=tuple(found))
+        kept = [c for c in found if holds(here.next([c]))]
+        if len(kept) == len(found):
+            return kept
+        found = kept
+
+
+def without_negative_zero(problem: Problem, columns: Iterable[Var]) -> Problem:
+    """The problem, assuming that doubles of these columns are no negative zeros."""
+    doubles = [v for v in columns if strip(v.sort) == FLOAT]
+    more = [a for a in map(_no_negative_zero, doubles) if a not in problem.assumptions]
+    return replace(problem, assumptions=(*problem.assumptions, *dict.fromkeys(more)))
+
+
+def _no_negative_zero(column: Var) -> Assumption:
+    differs = negate(app(Op.SAME, get(column), float_lit(-0.0)))
+    return assumed("zero-sign", or_(is_none(column), differs))
