@@ -18,7 +18,7 @@ SLOWER = 0.03
 ABOVE_HAND = 0.05
 """The share by which a pipeline, with ``optimize``, may be above the one with filters by hand."""
 
-_TIMES = ("written", "optimized", "by_hand", "transpiled")
+_TIMES = ("written", "optimized", "by_hand", "transpiled", "compiled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,9 @@ class Row:
     of rows that the pre-filter keeps, ``groups`` the number of rows of the result. ``optimize`` is
     in seconds, once, with nothing remembered; ``written``, ``optimized`` and ``by_hand`` are those
     of each turn, ``by_hand`` empty where nothing is changed, and ``transpiled``, by Spark's own
-    transpiler, where it cannot do anything. ``equal``: all runs gave the same.
+    transpiler, where it cannot do anything. ``compiled`` are those
+    with functions compiled, too (``compiling`` the seconds that this takes), ``native`` where no
+    Python is left then. ``equal``: all runs gave the same.
     """
 
     name: str
@@ -50,6 +52,9 @@ class Row:
     by_hand: tuple[float, ...]
     gated: bool = False
     transpiled: tuple[float, ...] = ()
+    compiled: tuple[float, ...] = ()
+    compiling: float = 0.0
+    native: bool = False
 
     @property
     def pushed(self) -> bool:
@@ -62,6 +67,16 @@ class Row:
     def saved(self) -> float:
         """The share of the run time that is saved: the median over turns."""
         return 1 - self._against(self.written)
+
+    @property
+    def saved_compiled(self) -> float:
+        """The share of the run time that is saved where functions are compiled, too."""
+        return 1 - median(c / w for c, w in zip(self.compiled, self.written, strict=True))
+
+    def slower_compiled(self) -> bool:
+        """As :meth:`slower`, where functions are compiled, too."""
+        fastest = min(self.compiled) / min(self.written)
+        return min(1 - self.saved_compiled, fastest) > 1 + SLOWER
 
     @property
     def saved_in_total(self) -> float:
@@ -102,7 +117,13 @@ class Row:
 def totals(rows: Sequence[Row]) -> dict[str, object]:
     """The figures that the aims are about. Shares are fractions, times are in seconds."""
     pushed = [r for r in rows if r.pushed]
+    compiled = [r for r in rows if r.compiled]
     return {
+        "native": sum(r.native for r in rows),
+        "saved_compiled": _spread(r.saved_compiled for r in compiled),
+        "saved_native": _spread(r.saved_compiled for r in compiled if r.native),
+        "compiling": _spread(r.compiling for r in compiled),
+        "slower_compiled": _names(compiled, Row.slower_compiled),
         "of": len(rows),
         "equal": sum(r.equal for r in rows),
         "pushed": len(pushed),
@@ -184,7 +205,7 @@ def from_line(line: Mapping[str, Any]) -> list[Row]:
 
 
 def _row(entry: Mapping[str, Any]) -> Row:
-    given: dict[str, Any] = {f.name: entry[f.name] for f in fields(Row)}
+    given: dict[str, Any] = {f.name: entry[f.name] for f in fields(Row) if f.name in entry}
     for name in _TIMES:
-        given[name] = tuple(given[name])
+        given[name] = tuple(given.get(name, ()))
     return Row(**given)

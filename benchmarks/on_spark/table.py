@@ -22,6 +22,8 @@ _FIGURES = (
     ("above_hand", "above by hand"),
     ("above_hand_in_total", "the same, optimize counted"),
     ("above_hand_by_fastest", "above by hand, by the fastest runs"),
+    ("saved_compiled", "saved, with functions compiled"),
+    ("saved_native", "the same, where no Python is left"),
     ("unchanged", "saved, where nothing is pushed (noise)"),
 )
 
@@ -37,6 +39,11 @@ def print_tables(rows: Sequence[Row], line: Mapping[str, Any], console: Console)
         f" takes {optimize['median']:.2f} s in the median, {optimize['mean']:.2f} s in the mean,"
         f" {optimize['most']:.2f} s at most; the first of the process {line['first']:.2f} s"
     )
+    if line.get("saved_compiled"):
+        console.print(
+            f"without Python: {line['native']} of {line['of']}; slower than as written, compiled:"
+            f" {', '.join(line['slower_compiled']) or 'none'}"
+        )
     console.print(_together(line["seconds"], any(r.transpiled for r in rows)))
     for name, label in (
         ("slower", f"slower than as written by more than {SLOWER:.0%}"),
@@ -77,14 +84,16 @@ def _table(rows: Sequence[Row]) -> Table:
     table = Table(title="seconds are medians over turns", title_justify="left")
     table.add_column("benchmark", no_wrap=True)
     table.add_column("kind", no_wrap=True)
-    heads = ("rows", "kept", "groups", "written", "optimized", "by hand", "optimize")
+    heads = ("rows", "kept", "groups", "written", "optimized", "by hand", "compiled", "optimize")
     others = any(r.transpiled for r in rows)
     more = ("transpiled",) if others else ()
     for head in (*heads, *more, "saved", "in total", "above hand", "in total"):
         table.add_column(head, justify="right", no_wrap=True)
     for r in rows:
         cells = [f"{r.rows:,}", f"{r.kept:.1%}", f"{r.groups:,}"]
-        cells += [f"{median(s):.2f}" if s else "" for s in (r.written, r.optimized, r.by_hand)]
+        cells += [
+            f"{median(s):.2f}" if s else "" for s in (r.written, r.optimized, r.by_hand, r.compiled)
+        ]
         cells += [f"{r.optimize:.2f}"]
         cells += [f"{median(r.transpiled):.2f}" if r.transpiled else ""] if others else []
         cells += [_share(r.saved), _share(r.saved_in_total)]
@@ -100,7 +109,7 @@ def _totals(line: Mapping[str, Any]) -> Table:
     for head in ("mean", "median", "least", "most"):
         table.add_column(head, justify="right", no_wrap=True)
     for name, label in _FIGURES:
-        spread = line[name]
+        spread = line.get(name)
         if spread is not None:
             table.add_row(label, *(_share(spread[k]) for k in ("mean", "median", "least", "most")))
     return table

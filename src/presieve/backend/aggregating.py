@@ -22,9 +22,14 @@ from presieve.backend.catalyst.boundary import (
     is_boundary,
     simple_kind,
 )
-from presieve.backend.catalyst.list_columns import read_list_column, with_fields
+from presieve.backend.catalyst.list_columns import (
+    is_always,
+    read_list_column,
+    struct_values,
+    with_fields,
+)
 from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns
-from presieve.backend.catalyst.native_aggregates import native_call
+from presieve.backend.catalyst.native_aggregates import children, native_call
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, walk
 from presieve.backend.compiling import check_place, with_calls_apart
@@ -37,12 +42,15 @@ from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.problems.setting import Setting
 from presieve.backend.rewrite import GroupTexts, replace_groups
 from presieve.backend.statistics.data_check import Check, check_of
-from presieve.backend.statistics.facts import Fact, known_facts, with_extent
+from presieve.backend.statistics.facts import BY_FOOTERS, Fact, known_facts, with_extent, within
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.fold import Assumption, Mode
-from presieve.ir.terms import Term, Var
+from presieve.ir.fold import Assumption, Fold, Mode
+from presieve.ir.ops import app, negate
+from presieve.ir.sorts import Option
+from presieve.ir.terms import Op, Scope, Term, Var
+from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
-from presieve.plan.algebra import Attribute
+from presieve.plan.algebra import Attribute, field_place, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.sql.values import ValueOf, value
 
@@ -182,8 +190,6 @@ def _check_groups(boundary: Boundary) -> None:
     if not boundary.keys or not plain or boundary.mode is not Mode.GROUPED:
         reason = "its groups are not those of plain columns of which equal values are one"
         raise DeclineSignal("grouping-expression", reason)
-    if any(call.fields for call in boundary.calls):
-        raise DeclineSignal("return-type", "a struct is returned")
 
 
 def _check_read(found: LiftedBoundary) -> None:
@@ -194,15 +200,25 @@ def _check_read(found: LiftedBoundary) -> None:
         raise DeclineSignal("pure-call", "a function that is not read is called")
 
 
-def facts_of(
-    groups: Groups, call: GroupCall, assumptions: Sequence[Assumption]
-) -> tuple[Fact, ...]:
-    """What is known of the columns that assumptions are about. May open files' footers."""
+def facts_of(groups: Groups, call: GroupCall) -> tuple[Fact, ...]:
+    """What is known of the columns that functions read. May open files' footers."""
+    assert call.input is not None
+    read = {v for x in call.folds for v in variables(x.fold.step_raises, *_terms(x.fold))}
+    options = [v for v in read if v.scope is not Scope.ACC and isinstance(v.sort, Option)]
+    asked = [Assumption("no-null", "", negate(app(Op.IS_NONE, v))) for v in options]
     try:
-        assert call.input is not None
-        return known_facts(groups.opened.gateway, groups.plan, call.input, assumptions)
+        found = known_facts(groups.opened.gateway, groups.plan, call.input, asked)
     except GatewayError:
         return ()
+    columns = input_vars(call.input.names)
+    extents = {} if call.setting is None else call.setting.values
+    between = (Fact(within(columns[i], *ends), BY_FOOTERS) for i, ends in extents.items())
+    return tuple(dict.fromkeys([*found, *between]))
+
+
+def _terms(fold: Fold) -> Iterator[Term]:
+    yield from (f.step for f in fold.fields)
+    yield from (o.term for o in fold.outputs)
 
 
 def check_of_groups(groups: Groups, call: GroupCall, condition: Term) -> Check | None:
@@ -274,7 +290,7 @@ def with_aggregates(
 def _holding(projections: Sequence[Node], call: GroupCall) -> Node | Declined:
     """The projection that was put there, over its aggregate."""
     assert call.boundary is not None
-    first = call.outputs[0][0].id
+    first = struct_id(call.outputs[0][0].id)
     holding = [n for n in projections if any(_makes(t, first) for t in n.fields["projectList"])]
     if len(holding) != 1 or holding[0].children[0].kind != AGGREGATE:
         return Declined("read-back", "the columns stand in several places of the plan")
@@ -315,14 +331,28 @@ def _read_back(
         typed[column.name] = types[number]
         known[number] = replace(column, type=types[number]).result
     outputs: dict[str, ValueOf] = {}
+    made_of = {expr_id(t[0]): t for t in project.fields["projectList"] if t[0]["class"] == ALIAS}
     for attribute in (a for made in call.outputs for a in made):
-        (tree,) = (t for t in project.fields["projectList"] if _makes(t, attribute.id))
-        fields, plain = with_fields(tree[1:], places)
+        fields, plain = with_fields(_expression(made_of, attribute.id), places)
         made = _value(plain, {**known, **fields}, timezone)
         if made.type != attribute.type:
             raise _unlike(f"Spark gives {made.type}, and {attribute.type} is declared")
         outputs[attribute.name] = made
     return GroupValues(arguments, typed, lists, outputs)
+
+
+def _expression(made_of: Mapping[int, Tree], attribute: int) -> Tree:
+    """The expression for an attribute, which may be a field of a struct."""
+    tree = made_of[struct_id(attribute)][1:]
+    if attribute >= 0:
+        return tree
+    # A struct that is made is never NULL; a column that may be is made so by CASE.
+    if tree[0]["class"].endswith(".CaseWhen"):
+        condition, *rest = children(tree, 0)
+        if len(rest) != 1 or not is_always(condition):
+            raise _unlike("a struct is made under a condition")
+        (tree,) = rest
+    return struct_values(tree)[field_place(attribute)]
 
 
 def _argument(

@@ -46,6 +46,11 @@ def struct_id(number: int) -> int:
     return number if number >= 0 else (-number - 1) // MOST_FIELDS
 
 
+def field_place(number: int) -> int:
+    """The place of a field in its struct."""
+    return (-number - 1) % MOST_FIELDS
+
+
 class Expr:
     """An expression: its meaning over attribute variables, or why it has none here.
 

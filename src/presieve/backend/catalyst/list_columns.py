@@ -1,9 +1,9 @@
 """Trusted. Folds of the list of all rows of a group, with a struct for the accumulator:
 ``aggregate(collect_list(struct(...)), named_struct(...), (acc, row) -> named_struct(...))``.
 
-Sources: Spark 4.3, ``ArrayAggregate``, ``CollectList``, ``CreateNamedStruct``. A struct that is made
-is never NULL, so that the list has every row, in the order in which Spark meets them. Fields of
-structs are known by their places; here each is a column of its own.
+Sources: Spark 4.3, ``ArrayAggregate``, ``CollectList``, ``CreateNamedStruct``. A struct that is
+made is never NULL, so that the list has every row, in the order in which Spark meets them. Fields
+of structs are known by their places; here each is a column of its own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read_list_column(
     if call is None or call.function != FOLD_OF_A_LIST or call.condition:
         raise _unlike("the fold of a list")
     rows, zero, merge, finish = call.arguments
-    taken = [columns.get(_number(t)) for t in _parts(rows)]
+    taken = [columns.get(_number(t)) for t in struct_values(rows)]
     body, (state, row) = _lambda(merge, 2)
     result, (last,) = _lambda(finish, 1)
     if len(result) != 1 or result[0]["class"] != _VARIABLE or expr_id(result[0]) != last:
@@ -47,8 +47,8 @@ def read_list_column(
     states = {(state, i): v for i, v in enumerate(column.results)}
     places = {**states, **{(row, i): v for i, v in enumerate(taken) if v is not None}}
     keys = {i: v for i, v in columns.items() if v.scope is Scope.KEY}
-    starts = [_read(t, keys, {}, timezone) for t in _parts(zero)]
-    steps = [_read(t, keys, places, timezone) for t in _parts(body)]
+    starts = [_read(t, keys, {}, timezone) for t in struct_values(zero)]
+    steps = [_read(t, keys, places, timezone) for t in struct_values(body)]
     if not len(starts) == len(steps) == len(column.fields):
         raise _unlike("another number of fields")
     fields = tuple(_field(f, a, b) for f, a, b in zip(column.fields, starts, steps, strict=True))
@@ -67,7 +67,7 @@ def _unlike(what: str) -> DeclineSignal:
     return DeclineSignal("read-back", f"Spark reads {what} differently")
 
 
-def _parts(tree: Tree) -> list[Tree]:
+def struct_values(tree: Tree) -> list[Tree]:
     """The values of a struct that is made. Their names are literals."""
     if tree[0]["class"] != _STRUCT:
         raise _unlike("a struct")
@@ -75,6 +75,15 @@ def _parts(tree: Tree) -> list[Tree]:
     if any(len(t) != 1 or not t[0]["class"].endswith(".Literal") for t in found[::2]):
         raise _unlike("the names of a struct")
     return list(found[1::2])
+
+
+def is_always(condition: Tree) -> bool:
+    """Whether a condition is that of two literals which are the same."""
+    if not condition[0]["class"].endswith(".EqualTo"):
+        return False
+    left, right = children(condition, 0)
+    literal = len(left) == len(right) == 1 and left[0]["class"].endswith(".Literal")
+    return literal and left == right and left[0].get("value") is not None
 
 
 def _number(tree: Tree) -> int:

@@ -76,7 +76,7 @@ def known_facts(
     found += [Fact(app(Op.SQL_IS_TRUE, term), BY_FILTER) for term in conditions]
     found += [Fact(_not_none(asked[i]), BY_FOOTERS) for i in sorted(counted)]
     found += [Fact(_no_nan(asked[i]), BY_CAST) for i in sorted(_cast(node, asked))]
-    return (*found, *(Fact(_within(asked[i], *ends), BY_FOOTERS) for i, ends in between.items()))
+    return (*found, *(Fact(within(asked[i], *ends), BY_FOOTERS) for i, ends in between.items()))
 
 
 def with_extent(
@@ -102,7 +102,8 @@ def _no_nan(var: Var) -> Term:
     return _where_there(var, lambda x: negate(app(Op.IS_NAN, x)))
 
 
-def _within(var: Var, low: int, high: int) -> Term:
+def within(var: Var, low: int, high: int) -> Term:
+    """That an integer, where there is one, is between these."""
     return _where_there(
         var,
         lambda x: conjunction([app(Op.PY_GE, x, int_lit(low)), app(Op.PY_LE, x, int_lit(high))]),

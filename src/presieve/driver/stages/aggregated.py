@@ -20,9 +20,10 @@ from presieve.backend.aggregating import (
     open_groups,
     with_aggregates,
 )
+from presieve.backend.catalyst.boundary import Call
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import GroupTexts
-from presieve.backend.statistics.facts import BY_FOOTERS
+from presieve.backend.statistics.facts import BY_FOOTERS, Fact
 from presieve.certificate.aggregated import (
     AggregatedCertificate,
     AggregateText,
@@ -34,6 +35,7 @@ from presieve.certificate.check import Rejected
 from presieve.certificate.compiled import Expression
 from presieve.compiling.aggregates import AggregateWriter
 from presieve.compiling.expressions import Writer
+from presieve.driver.declare import BY_CALLER, read_declared
 from presieve.driver.solve import ERASED_TEXT, ERASES, strictly
 from presieve.driver.stages.datachecks import counted
 from presieve.driver.stages.ladder import ABOUT_CODE, breaks, discharged, refused
@@ -41,20 +43,23 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import INT, strip
-from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, Var, int_lit
+from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, Var, int_lit, string_lit
+from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
-from presieve.lift.values.ranges import column_ranges, field_ranges
-from presieve.plan.algebra import Attribute
+from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field_ranges
+from presieve.plan.algebra import Attribute, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
+from presieve.semantics.assumptions import assumed
 from presieve.semantics.build import and_, get, is_none, or_, simplified, substituted
 from presieve.semantics.types import SchemaColumn, bounds
 from presieve.semantics.values import MOST_ROWS
 from presieve.smt.side_by_side import with_raised
+from presieve.sql.emit import literal
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from presieve.driver.solve import Policy
+    from presieve.driver.options import Options
     from presieve.synthesis.aggregates.invariant import Aggregates
 
 
@@ -90,7 +95,7 @@ class GroupDecision:
         if self.texts is None:
             return ""
         named = {a.id: a.name for made in self.call.outputs for a in made}
-        found = [f"{sql} AS {named[i]}" for i, sql in self.texts.outputs.items()]
+        found = [f"{sql} AS {named[i]}" for one in self.reduced for i, sql in one.outputs.items()]
         columns = [f"{sql} AS {name}" for name, sql in self.texts.aggregates.items()]
         return f"{', '.join(found)} FROM (SELECT {', '.join(columns)})"
 
@@ -103,16 +108,14 @@ class Aggregated:
     decisions: tuple[GroupDecision, ...] = ()
 
 
-def aggregated(
-    opened: Opened, df: DataFrame, policy: Policy, *, look: bool, changed: bool
-) -> Aggregated:
-    """The DataFrame with Spark's own aggregates in place of functions of groups. ``look`` says
-    whether data may be looked at; ``changed``: the plan of ``df`` is another one than was opened.
+def aggregated(opened: Opened, df: DataFrame, options: Options, *, changed: bool) -> Aggregated:
+    """The DataFrame with Spark's own aggregates in place of functions of groups. ``changed``: the
+    plan of ``df`` is another one than was opened.
     """
     groups = open_groups(opened, df, changed=changed)
     if isinstance(groups, Declined):
         return Aggregated(df)
-    stage = _Stage(groups, policy, look)
+    stage = _Stage(groups, options)
     decided = {i: stage.decide(call) for i, call in enumerate(groups.found)}
     while texts := {i: d.texts for i, d in decided.items() if d.declined is None and d.texts}:
         made = with_aggregates(groups, texts, {i: _columns(decided[i]) for i in texts})
@@ -133,14 +136,13 @@ def _columns(decision: GroupDecision) -> Mapping[str, AggregateColumn | ListColu
 @dataclass(frozen=True, slots=True)
 class _Stage:
     groups: Groups
-    policy: Policy
-    look: bool
+    options: Options
 
     def decide(self, call: GroupCall) -> GroupDecision:
         """The aggregates in place of an operator's functions, not proved yet."""
         if call.why is not None:
             return GroupDecision(call, declined=call.why)
-        if self.policy == "strict" and call.erases:
+        if self.options.policy == "strict" and call.erases:
             return GroupDecision(call, declined=Declined(ERASES, ERASED_TEXT))
         try:
             pairs = zip(call.folds, call.bounded, call.outputs, strict=True)
@@ -149,7 +151,9 @@ class _Stage:
             return GroupDecision(call, declined=signal.declined)
         assert call.boundary is not None
         aggregates = {name: sql for one in reduced for name, sql in one.aggregates.items()}
-        outputs = {number: sql for one in reduced for number, sql in one.outputs.items()}
+        outputs: dict[int, str] = {}
+        for one, of, attributes in zip(reduced, call.boundary.calls, call.outputs, strict=True):
+            outputs |= _struct(of, attributes, one.outputs) if of.fields else one.outputs
         return GroupDecision(call, reduced, GroupTexts(call.boundary.keys, aggregates, outputs))
 
     def _reduced(
@@ -164,19 +168,32 @@ class _Stage:
         them. Raises :class:`DeclineSignal`.
         """
         sums = [a for a in lifted.assumptions if a.code == "int-range" and a.term == TRUE]
-        known = {a: BY_FOOTERS for a in sums if a not in bounded.assumptions}
-        fold = that_fits(lifted.fold)
-        bare = Problem(fold, SQL_TRUE, Mode.GROUPED, lifted.assumptions)
-        known |= discharged(bare, facts_of(self.groups, call, lifted.assumptions))
-        tried = dict.fromkeys([strictly(bare, known), bare])
+        fits = {a: BY_FOOTERS for a in sums if a not in bounded.assumptions}
         why: DeclineSignal | None = None
-        for problem in tried:
-            try:
-                return self._attempt(call, number, problem, known, outputs)
-            except DeclineSignal as signal:
-                why = why or signal
+        for one, extent in ((bounded, _extent(call)), (lifted, EVERYTHING)):
+            if why is not None and one.fold == bounded.fold:
+                break
+            fold = that_fits(one.fold, extent)
+            facts = self._facts(call, fold)
+            bare = Problem(fold, SQL_TRUE, Mode.GROUPED, (*facts, *lifted.assumptions))
+            known = fits | facts | discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
+            for problem in dict.fromkeys([strictly(bare, known), bare]):
+                try:
+                    return self._attempt(call, number, problem, known, outputs)
+                except DeclineSignal as signal:
+                    why = why or signal
         assert why is not None
         raise why
+
+    def _facts(self, call: GroupCall, fold: Fold) -> dict[Assumption, str]:
+        """What is known of the columns of a fold, as assumptions, and by what it is known."""
+        columns = {fold.column(c.name) for c in fold.columns}
+        names = {v.name: v for v in (*columns, *(fold.key(c.name) for c in fold.keys))}
+        zone = self.groups.opened.timezone
+        declared = read_declared(self.options.declare, names, zone, partly=True)
+        facts = [*(Fact(t, BY_CALLER) for _, t in declared), *facts_of(self.groups, call)]
+        about = [f for f in facts if set(variables(f.term)) <= set(names.values())]
+        return {assumed("declared", f.term): f.by for f in about}
 
     def _attempt(
         self,
@@ -191,8 +208,7 @@ class _Stage:
         found = aggregates_of(problem, f"__presieve_{number}_")
         if isinstance(found, Declined):
             raise DeclineSignal.of(replace(found, span=problem.fold.span))
-        rows = MOST_ROWS if call.setting is None else min(call.setting.rows, MOST_ROWS)
-        reduced = _written(found, rows, call.function, outputs)
+        reduced = _written(found, _extent(call), call.function, outputs)
         return replace(reduced, known=self._checked_data(call, found.problem, known))
 
     def _checked_data(
@@ -200,12 +216,13 @@ class _Stage:
     ) -> dict[Assumption, str]:
         """How that is known which is not known otherwise. Raises :class:`DeclineSignal`."""
         open_ = [a for a in problem.assumptions if a not in known and a.code not in ABOUT_CODE]
-        known = {**known, **discharged(problem, facts_of(self.groups, call, open_))}
+        facts = [Fact(a.term, by) for a, by in known.items() if a.term != TRUE]
+        known = {**known, **discharged(replace(problem, assumptions=tuple(open_)), facts)}
         open_ = [a for a in open_ if a not in known]
-        if self.policy == "assume" or not open_:
+        if self.options.policy == "assume" or not open_:
             return dict(known)
         breaking = breaks(problem, open_)
-        if isinstance(breaking, Declined) or not self.look or self.policy == "strict":
+        if isinstance(breaking, Declined) or self.options.policy == "strict":
             raise DeclineSignal.of(refused(open_))
         check = check_of_groups(self.groups, call, breaking)
         answer = None if check is None else counted(check)
@@ -214,10 +231,16 @@ class _Stage:
         return {**known, **dict.fromkeys(open_, answer.by)}
 
 
-def that_fits(fold: Fold) -> Fold:
+def _extent(call: GroupCall) -> Extent:
+    """How many rows there are, and the extremes of integers."""
+    assert call.boundary is not None
+    return EVERYTHING if call.setting is None else call.setting.extent(call.boundary.inputs)
+
+
+def that_fits(fold: Fold, extent: Extent = EVERYTHING) -> Fold:
     """The fold, which raises where a result does not fit its type: it is assumed that all do."""
     schema = tuple(SchemaColumn(c.name, c.type) for c in (*fold.columns, *fold.keys))
-    ranges = field_ranges(fold.fields, column_ranges(schema))
+    ranges = field_ranges(fold.fields, column_ranges(schema, extent))
     beyond = (_beyond(o) for o in fold.outputs if not ranges.fits(o.term, o.type))
     return replace(fold, finish_raises=or_(fold.finish_raises, *beyond))
 
@@ -235,15 +258,16 @@ def _beyond(output: Output) -> Term:
 
 
 def _written(
-    found: Aggregates, rows: int, function: str, attributes: Sequence[Attribute]
+    found: Aggregates, extent: Extent, function: str, attributes: Sequence[Attribute]
 ) -> Reduced:
     """The texts for one function. Raises :class:`DeclineSignal`."""
     fold, images = found.problem.fold, found.images
     columns = {fold.column(c.name): c for c in fold.columns}
     columns |= {fold.key(c.name): c for c in fold.keys}
     schema = tuple(SchemaColumn(c.name, c.type) for c in columns.values())
+    rows = min(extent.rows, MOST_ROWS)
     types = {v: c.type for v, c in columns.items()}
-    writer = AggregateWriter(Writer.of_columns(types, column_ranges(schema)), rows)
+    writer = AggregateWriter(Writer.of_columns(types, column_ranges(schema, extent)), rows)
     aggregates = {c.name: writer.call(c) for c in found.calls}
     aggregates |= {c.name: writer.fold(c) for c in found.lists}
     over = writer.over()
@@ -255,6 +279,17 @@ def _written(
         term, type_ = made[a.name]
         outputs[a.id] = over.output(term, raises, type_, message)
     return Reduced(found, {}, rows, aggregates, outputs)
+
+
+def _struct(
+    call: Call, attributes: Sequence[Attribute], texts: Mapping[int, str]
+) -> dict[int, str]:
+    """The struct that a function returns, each of its fields NULL for all that Spark knows."""
+    fields = (
+        f"{literal(string_lit(name))}, CASE WHEN 1 = 1 THEN {texts[a.id]} END"
+        for name, a in zip(call.fields, attributes, strict=True)
+    )
+    return {struct_id(attributes[0].id): f"named_struct({', '.join(fields)})"}
 
 
 def _over(term: Term, images: Mapping[Var, Term]) -> Term:
@@ -283,7 +318,7 @@ def _checked(decision: GroupDecision, made: GroupValues | Declined) -> GroupDeci
             ListText(made.lists[c.name], texts.aggregates[c.name]) for c in one.found.lists
         )
         by_name = {
-            a.name: Expression(a.name, texts.outputs[a.id], m.term, m.safe, m.raises)
+            a.name: Expression(a.name, one.outputs[a.id], m.term, m.safe, m.raises)
             for a in attributes
             for m in [made.outputs[a.name]]
         }

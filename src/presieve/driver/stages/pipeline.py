@@ -141,7 +141,7 @@ class Pipeline:
         if self.options.compile != "never" and self.options.cost != "never":
             made = compiled(opened, df, self.options.policy, changed=df is not self.df)
             changed = made.df is not self.df
-            groups = aggregated(opened, made.df, self.options.policy, look=True, changed=changed)
+            groups = aggregated(opened, made.df, self.options, changed=changed)
             df = groups.df
         last = pruned(opened, df, self.options.policy, changed=df is not self.df)
         asked = self.reading.for_report and last.df is not self.df

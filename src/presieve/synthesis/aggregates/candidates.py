@@ -40,7 +40,8 @@ class Candidate:
             image = substituted(image, {column: state})
             if not isinstance(self.field.sort, Option):
                 there = negate(is_none(state))
-        return unless_raised(fold, and_(there, app(Op.SAME, self.field, image)))
+        claim = and_(there, app(Op.SAME, self.field, image))
+        return claim if self.field.name == RAISED else unless_raised(fold, claim)
 
 
 def unless_raised(fold: Fold, term: Term) -> Term:

@@ -14,7 +14,7 @@ from presieve.ir.walk import variables
 from presieve.semantics.aggregates import ListColumn
 from presieve.semantics.build import and_, get, is_none, some, substituted
 from presieve.semantics.states import facts
-from presieve.smt.side_by_side import SideBySide, with_raised
+from presieve.smt.side_by_side import RAISED, SideBySide, with_raised
 from presieve.sql.operands import TYPE_NAMES
 from presieve.synthesis.aggregates.candidates import unless_raised, values
 from presieve.synthesis.aggregates.invariant import (
@@ -35,7 +35,10 @@ def as_list(problem: Problem, prefix: str) -> Aggregates | None:
     states = [Var(Scope.ACC, f.name, f.sort) for f in fold.fields]
     column = _column(fold, states, f"{prefix}list")
     images = {v: _image(v, b) for v, b in zip(states, column.results, strict=True)}
-    claims = [unless_raised(fold, _equal(v, image)) for v, image in images.items()]
+    claims = [
+        _equal(v, image) if v.name == RAISED else unless_raised(fold, _equal(v, image))
+        for v, image in images.items()
+    ]
     read = variables(*(f.step for f in fold.fields))
     rows = [v for v in read if v.scope is Scope.ROW]
     for tried in dict.fromkeys((problem, without_negative_zero(problem, rows))):
