@@ -16,7 +16,8 @@ accumulator relates them. For every row r and key that types and assumptions all
                         told apart
 
 A group has a row, so that nothing is said of none. Since the aggregates do not depend on order, the
-user's fold does not, either, where these hold. Where the fold raises on a row, the group raises: a
+user's fold does not, either, where these hold. *Order* need not hold where the caller says that it
+makes no difference. Where the fold raises on a row, the group raises: a
 field says whether it has.
 """
 
@@ -34,13 +35,13 @@ from presieve.certificate.compiled import Expression
 from presieve.errors import PresieveError
 from presieve.ir.fold import Column, Field, Fold, Mode, Output, Problem
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import BOOL, Option, strip
+from presieve.ir.sorts import BOOL, INT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit
 from presieve.ir.text import parse_problem, parse_term, print_problem, print_term
 from presieve.ir.walk import rewrite, variables
 from presieve.ir.wellformed import IllFormed, check_problem
 from presieve.semantics.aggregates import FUNCTIONS, AggregateColumn, ListColumn
-from presieve.semantics.assumptions import check_words
+from presieve.semantics.assumptions import REORDERED, check_words
 from presieve.semantics.build import and_, get, is_none, or_, some
 from presieve.semantics.types import bounds, sort_of
 from presieve.semantics.values import MOST_ROWS
@@ -223,18 +224,20 @@ def _conditions(
     certificate: AggregatedCertificate, relation: SideBySide
 ) -> Iterator[tuple[str, str]]:
     """The scripts, by name."""
+    reordered = any(REORDERED.says(a) for a in certificate.problem.assumptions)
     for a in certificate.aggregates:
         column = a.column
         yield f"argument {column.name}", relation.of_row(and_(a.safe, negate(a.raises)))
-        if column.function == "sum":
+        if column.function == "sum" and strip(column.argument.sort) == INT:
             fits = sums_fit(column.argument, column.type, certificate.rows)
             yield f"sums {column.name}", relation.of_row(fits)
-        yield f"order {column.name}", relation.of_two_rows(column)
+        if not reordered:
+            yield f"order {column.name}", relation.of_two_rows(column)
     for one in certificate.lists:
         name = one.column.name
         for script in relation.of_steps(and_(one.column.safe, negate(one.column.raises))):
             yield f"step {name}", script
-        for script in relation.commuting(one.column):
+        for script in () if reordered else relation.commuting(one.column):
             yield f"order {name}", script
     yield "first", relation.first(certificate.invariant)
     yield "next", relation.next(certificate.invariant)

@@ -56,6 +56,7 @@ def command(
     budget: opt.Budget = None,
     cost: opt.Cost = None,
     compile: opt.Compile = None,
+    reorder: opt.Reorder = None,
     declare: opt.Declare = None,
     pure: opt.Pure = None,
     trace: Annotated[bool, typer.Option("--trace", help="Show the steps of each search.")] = False,
@@ -67,7 +68,7 @@ def command(
     options may not. Arguments after -- belong to the job.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
-    given = opt.given(**written, declare=declare, pure=pure)
+    given = opt.given(**written, reorder=reorder, declare=declare, pure=pure)
     late = _split(args or ())
     json, html, plan_only = json or late.json, html or late.html, plan_only or late.plan_only
     output.check_writable(html)

@@ -56,6 +56,7 @@ def _option(name: str) -> Any:
 Policy: TypeAlias = Annotated[str | None, _option("policy")]
 Cost: TypeAlias = Annotated[str | None, _option("cost")]
 Compile: TypeAlias = Annotated[str | None, _option("compile")]
+Reorder: TypeAlias = Annotated[str | None, _option("reorder")]
 Budget: TypeAlias = Annotated[str | None, _option("budget")]
 Declare: TypeAlias = Annotated[list[str] | None, _option("declare")]
 Pure: TypeAlias = Annotated[list[str] | None, _option("pure")]

@@ -31,6 +31,7 @@ def command(
     budget: opt.Budget = None,
     cost: opt.Cost = None,
     compile: opt.Compile = None,
+    reorder: opt.Reorder = None,
     declare: opt.Declare = None,
     pure: opt.Pure = None,
 ) -> None:
@@ -40,7 +41,7 @@ def command(
     boundary goes to standard error. Options for presieve come before JOB.py.
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
-    given = opt.given(**written, declare=declare, pure=pure)
+    given = opt.given(**written, reorder=reorder, declare=declare, pure=pure)
     found = jobs.read(job)
     collector = ReportCollector(in_folder(found.path.resolve().parent))
     enable_everywhere(Setting(given, collector.collect, otherwise=project.options(found.path)))

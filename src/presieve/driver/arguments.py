@@ -18,6 +18,12 @@ def check_budget(value: object) -> None:
         raise UsageError(f"budget is a positive number of seconds, not {value!r}")
 
 
+def check_truth(value: object) -> None:
+    """Raises :class:`UsageError` unless it is true or false."""
+    if not isinstance(value, bool):
+        raise UsageError(f"must be true or false, not {value!r}")
+
+
 def check_choice(name: str, value: object, known: Sequence[str]) -> None:
     """One of a few words."""
     if not isinstance(value, str) or value not in known:

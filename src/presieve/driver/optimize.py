@@ -43,6 +43,7 @@ def optimize(
     policy: Policy = UNSET,
     cost: Cost = UNSET,
     compile: Compile = UNSET,
+    reorder: bool = UNSET,
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> DataFrame:
@@ -61,6 +62,8 @@ def optimize(
         compile: Run functions that are read as a whole as expressions of Spark, without Python:
             where it pays (``"auto"``), wherever it is proven (``"always"``) or nowhere
             (``"never"``).
+        reorder: Functions may be given the rows of a group in another order, and sums of doubles
+            be rounded otherwise. Spark promises neither, but a job may rely on what it sees.
         declare: Conditions in Spark SQL on one column, true for every row that a function reads.
         pure: Functions that are not read: no side effects, no errors, equal results for equal
             arguments. A list of annotated functions, or ``{function: type}``.
@@ -74,7 +77,13 @@ def optimize(
     """
     check_dataframe(df, "optimize")
     mine = given(
-        budget=budget, policy=policy, cost=cost, compile=compile, declare=declare, pure=pure
+        budget=budget,
+        policy=policy,
+        cost=cost,
+        compile=compile,
+        reorder=reorder,
+        declare=declare,
+        pure=pure,
     )
     options = Options.of(mine, of_session(df.sparkSession))
     silent = not logger.isEnabledFor(logging.INFO)
@@ -90,6 +99,7 @@ def explain(
     policy: Policy = UNSET,
     cost: Cost = UNSET,
     compile: Compile = UNSET,
+    reorder: bool = UNSET,
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> Report:
@@ -101,6 +111,7 @@ def explain(
         policy: As in :func:`optimize`.
         cost: As in :func:`optimize`.
         compile: As in :func:`optimize`.
+        reorder: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -117,7 +128,13 @@ def explain(
 
     check_dataframe(df, "explain")
     mine = given(
-        budget=budget, policy=policy, cost=cost, compile=compile, declare=declare, pure=pure
+        budget=budget,
+        policy=policy,
+        cost=cost,
+        compile=compile,
+        reorder=reorder,
+        declare=declare,
+        pure=pure,
     )
     options = Options.of(mine, of_session(df.sparkSession))
     better, data = optimized(df, options, for_report=True, about="declare" in mine)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
-from presieve.driver.arguments import check_budget, check_choice, check_texts
+from presieve.driver.arguments import check_budget, check_choice, check_texts, check_truth
 from presieve.driver.declare import EXAMPLE, Declared
 from presieve.driver.pure import PureFunctions, check_pure
 from presieve.driver.solve import POLICIES, Policy
@@ -73,6 +73,11 @@ def _names(text: str) -> object:
     return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
+def _truth(text: str) -> Any:
+    """True or false, or the text where it is neither."""
+    return {"true": True, "false": False}.get(text.strip().lower(), text)
+
+
 OPTIONS: Mapping[str, Option] = {
     "budget": Option(10.0, _number, check_budget, "SECONDS", "Time limit of the search."),
     "policy": Option(
@@ -96,6 +101,14 @@ OPTIONS: Mapping[str, Option] = {
         "|".join(COMPILES),
         "Run functions that are read as a whole as expressions of Spark: where it pays, wherever "
         "it is proven, or nowhere.",
+    ),
+    "reorder": Option(
+        False,
+        _truth,
+        check_truth,
+        "true|false",
+        "Functions may be given the rows of a group in another order, and sums of doubles be "
+        "rounded otherwise.",
     ),
     "declare": Option(
         (),
@@ -123,6 +136,7 @@ class Options:
     policy: Policy = OPTIONS["policy"].default
     cost: Cost = OPTIONS["cost"].default
     compile: Compile = OPTIONS["compile"].default
+    reorder: bool = OPTIONS["reorder"].default
     declare: Declared = OPTIONS["declare"].default
     pure: PureFunctions = OPTIONS["pure"].default
 

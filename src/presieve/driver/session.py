@@ -51,6 +51,7 @@ def enable(
     policy: Policy = UNSET,
     cost: Cost = UNSET,
     compile: Compile = UNSET,
+    reorder: bool = UNSET,
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> None:
@@ -66,6 +67,7 @@ def enable(
         policy: As in :func:`optimize`.
         cost: As in :func:`optimize`.
         compile: As in :func:`optimize`.
+        reorder: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -76,7 +78,13 @@ def enable(
         >>> presieve.enable(spark, policy="strict")
     """
     mine = given(
-        budget=budget, policy=policy, cost=cost, compile=compile, declare=declare, pure=pure
+        budget=budget,
+        policy=policy,
+        cost=cost,
+        compile=compile,
+        reorder=reorder,
+        declare=declare,
+        pure=pure,
     )
     _set(spark, _fit(spark, Setting(mine)))
 
@@ -105,6 +113,7 @@ def enabled(
     policy: Policy = UNSET,
     cost: Cost = UNSET,
     compile: Compile = UNSET,
+    reorder: bool = UNSET,
     declare: Declared = UNSET,
     pure: PureFunctions = UNSET,
 ) -> Iterator[None]:
@@ -118,6 +127,7 @@ def enabled(
         policy: As in :func:`optimize`.
         cost: As in :func:`optimize`.
         compile: As in :func:`optimize`.
+        reorder: As in :func:`optimize`.
         declare: As in :func:`optimize`.
         pure: As in :func:`optimize`.
 
@@ -129,7 +139,13 @@ def enabled(
         ...     best.filter("best > 90").show()
     """
     mine = given(
-        budget=budget, policy=policy, cost=cost, compile=compile, declare=declare, pure=pure
+        budget=budget,
+        policy=policy,
+        cost=cost,
+        compile=compile,
+        reorder=reorder,
+        declare=declare,
+        pure=pure,
     )
     with enabled_as(spark, Setting(mine)):
         yield

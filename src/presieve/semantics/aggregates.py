@@ -18,7 +18,7 @@ from presieve.errors import DeclineSignal
 from presieve.ir.fold import Column, Field, Fold, Output
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Option, Sort, is_ordered, strip
-from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit, none_lit
+from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, float_lit, int_lit, none_lit
 from presieve.ir.walk import substitute
 from presieve.semantics.build import and_, get, is_none, ite, or_, some
 from presieve.semantics.types import SchemaColumn, display_type, sort_of
@@ -176,6 +176,8 @@ def _sum(arguments: tuple[Term, ...], overflow: Overflow) -> _Made:
     doubles are not of that kind (adding 1.0 to 2.0**53 changes nothing, adding 2.0 does).
     """
     (value,) = arguments
+    if strip(value.sort) == FLOAT and overflow is Overflow.NEVER:
+        return _sum_of_doubles(value)
     if strip(value.sort) != INT:
         raise DeclineSignal(
             "native-aggregate", "only sums of integers are supported, not of doubles or decimals"
@@ -187,6 +189,14 @@ def _sum(arguments: tuple[Term, ...], overflow: Overflow) -> _Made:
     step = ite(is_none(value), total, some(fits))
     raises = and_(negate(is_none(value)), outside)
     return _Made((Field("sum", total.sort, none_lit(INT), step),), total, raises)
+
+
+def _sum_of_doubles(value: Term) -> _Made:
+    """From zero on, one after the other. Spark adds sums of parts, which rounds otherwise."""
+    total = _state("sum", Option(FLOAT))
+    before = ite(is_none(total), float_lit(0.0), get(total))
+    step = ite(is_none(value), total, some(app(Op.FLOAT_ADD, before, get(value))))
+    return _Made((Field("sum", total.sort, none_lit(FLOAT), step),), total)
 
 
 def _limited(exact: Term, overflow: Overflow) -> tuple[Term, Term]:
@@ -218,8 +228,10 @@ def _boolean(name: str, better: _Order) -> _Maker:
 def same_in_any_order(function: str, arguments: Sequence[Term], others: Sequence[Term]) -> Term:
     """What must hold of the arguments of any two rows, so that the function gives the same, to the
     bit, in whatever order and in whatever parts Spark takes the rows: two values of which none is
-    better are one. Counts and sums that fit are always the same.
+    better are one. Counts and sums that fit are always the same, and sums of doubles never.
     """
+    if function == "sum" and strip(arguments[0].sort) == FLOAT:
+        return FALSE
     order = {"max": greater, "max_by": greater, "min": _less, "min_by": _less}.get(function)
     if order is None:
         return TRUE

@@ -65,7 +65,13 @@ IS_PURE = AssumptionTemplate(
     "{name} changes nothing, never raises, and gives the same {returns} whenever its arguments are"
     " the same",
 )
+REORDERED = AssumptionTemplate(
+    "row-order",
+    "functions may be given the rows of a group in another order, and sums of doubles be rounded "
+    "otherwise",
+)
 SENTENCES = (
+    REORDERED,
     *(SUM_IN_RANGE, SUM_EXACT, RESULT_FITS, ZERO_IN_HEAPS),
     *(KEY_FORM, SAME_FUNCTION, SAME_VALUE, IS_PURE),
 )

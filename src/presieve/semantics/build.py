@@ -232,20 +232,23 @@ _SIMPLER: dict[Op, Callable[..., Term]] = {
     **_OF_OPTIONS,
     Op.INT_ADD: _added,
     Op.OPEN_ZERO: _open_zero,
-    **{
-        op: partial(applied, op)
-        for op in (Op.IS_NAN, Op.PY_EQ, Op.PY_LT, Op.PY_LE, Op.PY_GT, Op.PY_GE)
-    },
+}
+
+_THROUGH: dict[Op, Callable[..., Term]] = {
+    op: partial(applied, op) for op in (Op.IS_NAN, Op.PY_EQ, Op.PY_LT, Op.PY_LE, Op.PY_GT, Op.PY_GE)
 }
 
 
-def simplified(term: Term) -> Term:
-    """The same, where operations on constants are constants and choices by them are made."""
+def simplified(term: Term, *, through: bool = True) -> Term:
+    """The same, where operations on constants are constants and choices by them are made.
+    ``through``: of a choice between a constant and something else, what is asked is a choice, too.
+    """
+    rules = {**_SIMPLER, **_THROUGH} if through else _SIMPLER
     done: dict[int, Term] = {}
     for node in subterms(term):
         if isinstance(node, App):
             given = tuple(done[id(a)] for a in node.args)
-            made = _SIMPLER.get(node.op, partial(app, node.op))(*given)
+            made = rules.get(node.op, partial(app, node.op))(*given)
             done[id(node)] = made if isinstance(made.sort, Option) else folded(made)
         else:
             done[id(node)] = node

@@ -202,8 +202,8 @@ def test_folds_by_key(spark: SparkSession, caplog: pytest.LogCaptureFixture) -> 
 
 def test_every_option_is_read(spark: SparkSession) -> None:
     written = {"budget": "3", "policy": "strict", "cost": "never", "compile": "always"}
-    written |= {"declare": "a > 1", "pure": "f"}
+    written |= {"reorder": "true", "declare": "a > 1", "pure": "f"}
     assert written.keys() == OPTIONS.keys()
     with conf(spark, **written):
         found = driver.Setting({}).options(spark)
-    assert found == Options(3.0, "strict", "never", "always", ("a > 1",), ("f",))
+    assert found == Options(3.0, "strict", "never", "always", True, ("a > 1",), ("f",))

@@ -49,8 +49,9 @@ from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field_ranges
 from presieve.plan.algebra import Attribute, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
-from presieve.semantics.assumptions import assumed
+from presieve.semantics.assumptions import REORDERED, assumed
 from presieve.semantics.build import and_, get, is_none, or_, simplified, substituted
+from presieve.semantics.reordered import with_sums
 from presieve.semantics.types import SchemaColumn, bounds
 from presieve.semantics.values import MOST_ROWS
 from presieve.smt.side_by_side import with_raised
@@ -169,14 +170,21 @@ class _Stage:
         """
         sums = [a for a in lifted.assumptions if a.code == "int-range" and a.term == TRUE]
         fits = {a: BY_FOOTERS for a in sums if a not in bounded.assumptions}
+        said = {REORDERED.of(): BY_CALLER} if self.options.reorder else {}
         why: DeclineSignal | None = None
         for one, extent in ((bounded, _extent(call)), (lifted, EVERYTHING)):
             if why is not None and one.fold == bounded.fold:
                 break
-            fold = that_fits(one.fold, extent)
+            fold = that_fits(with_sums(one.fold) if said else one.fold, extent)
             facts = self._facts(call, fold)
-            bare = Problem(fold, SQL_TRUE, Mode.GROUPED, (*facts, *lifted.assumptions))
-            known = fits | facts | discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
+            assumed_ = (*facts, *said, *lifted.assumptions)
+            bare = Problem(fold, SQL_TRUE, Mode.GROUPED, assumed_)
+            known = (
+                fits
+                | facts
+                | said
+                | discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
+            )
             for problem in dict.fromkeys([strictly(bare, known), bare]):
                 try:
                     return self._attempt(call, number, problem, known, outputs)
@@ -294,7 +302,7 @@ def _struct(
 
 def _over(term: Term, images: Mapping[Var, Term]) -> Term:
     """A term over the fields of a fold, over the columns of aggregates."""
-    return simplified(substituted(term, images))
+    return simplified(substituted(term, images), through=False)
 
 
 def _checked(decision: GroupDecision, made: GroupValues | Declined) -> GroupDecision:

@@ -15,7 +15,19 @@ from itertools import permutations
 from presieve.ir.fold import Field, Fold
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, FLOAT, INT, Decimal, Option, Sort, is_ordered, strip
-from presieve.ir.terms import FALSE, TRUE, App, Lit, Op, Scope, Term, Var, int_lit, literal_value
+from presieve.ir.terms import (
+    FALSE,
+    TRUE,
+    App,
+    Lit,
+    Op,
+    Scope,
+    Term,
+    Var,
+    int_lit,
+    literal_value,
+    none_lit,
+)
 from presieve.ir.walk import variables
 from presieve.semantics.aggregates import AggregateColumn
 from presieve.semantics.build import and_, get, is_none, ite, or_, simplified, some, substituted
@@ -38,7 +50,8 @@ class Candidate:
         if self.call is not None:
             column, state = self.call.result, self.call.state
             image = substituted(image, {column: state})
-            if not isinstance(self.field.sort, Option):
+            optional = isinstance(self.field.sort, Option)
+            if not optional and not _is_rounded(self.call.function, self.call.argument):
                 there = negate(is_none(state))
         claim = and_(there, app(Op.SAME, self.field, image))
         return claim if self.field.name == RAISED else unless_raised(fold, claim)
@@ -51,9 +64,9 @@ def unless_raised(fold: Fold, term: Term) -> Term:
     return or_(Var(Scope.ACC, RAISED, BOOL), term)
 
 
-def candidates(fold: Fold, prefix: str) -> Iterator[Candidate]:
+def candidates(fold: Fold, prefix: str, *, reordered: bool) -> Iterator[Candidate]:
     """For each field, what it may be; better ones first. Aggregates of one argument are one. Their
-    columns' names begin with ``prefix``.
+    columns' names begin with ``prefix``. ``reordered``: sums of doubles may be rounded otherwise.
     """
     starts: dict[Var, Term] = {Var(Scope.ACC, f.name, f.sort): f.init for f in fold.fields}
     calls: dict[tuple[str, Term], AggregateColumn] = {}
@@ -64,7 +77,8 @@ def candidates(fold: Fold, prefix: str) -> Iterator[Candidate]:
             yield Candidate(field, alone)
         elif f.sort == BOOL:
             yield Candidate(field, f.init)
-        for function, argument in _aggregates(f, alone):
+        tried = _aggregates(f, alone, field)
+        for function, argument in (t for t in tried if reordered or not _is_rounded(*t)):
             call = calls.get((function, argument))
             if call is None:
                 name = f"{prefix}{len(calls)}"
@@ -73,8 +87,14 @@ def candidates(fold: Fold, prefix: str) -> Iterator[Candidate]:
             yield Candidate(field, _image(f, call), call)
 
 
-def _aggregates(f: Field, alone: Term) -> Iterator[tuple[str, Term]]:
+def _is_rounded(function: str, argument: Term) -> bool:
+    return function == "sum" and strip(argument.sort) == FLOAT
+
+
+def _aggregates(f: Field, alone: Term, field: Var) -> Iterator[tuple[str, Term]]:
     sort = strip(f.sort)
+    if sort == FLOAT:
+        yield "sum", _added(f.step, field)
     if f.sort == BOOL:
         yield "bool_or", some(alone)
         yield "bool_and", some(alone)
@@ -94,11 +114,26 @@ def _aggregates(f: Field, alone: Term) -> Iterator[tuple[str, Term]]:
         yield "min", some(alone)
 
 
+def _added(step: Term, field: Var) -> Term:
+    """What a step adds to a field of doubles; an option, none where it adds nothing."""
+    match step:
+        case App(Op.ITE, (condition, then, other)):
+            return ite(condition, _added(then, field), _added(other, field))
+        case App(Op.SOME, (inner,)):
+            return _added(inner, field)
+        case App(Op.FLOAT_ADD, (a, b)):
+            own = (field, get(field))
+            return some(b if a in own else a if b in own else step)
+    return none_lit(FLOAT) if step == field else some(step)
+
+
 def _image(f: Field, call: AggregateColumn) -> Term:
     column = call.result
     if isinstance(f.sort, Option):
         return column
     value = get(column)
+    if _is_rounded(call.function, call.argument):
+        return ite(is_none(column), f.init, value)
     if call.function not in ("sum", "count", "count_if") or f.init == int_lit(0):
         return value
     return app(Op.INT_ADD, f.init, value)
@@ -175,9 +210,12 @@ def _constants(step: Term, field: Var) -> list[Lit] | None:
     return [] if step == field else None
 
 
-def links(calls: Sequence[AggregateColumn]) -> Iterator[Term]:
-    """What may relate two aggregates: that one is there where the other is, or counts rows."""
-    met = [(call, _is_met(call)) for call in calls]
+def links(calls: Sequence[AggregateColumn], states: Sequence[Var] = ()) -> Iterator[Term]:
+    """What may relate two aggregates, or states of other folds: that one is there where the other
+    is, or counts rows.
+    """
+    options = [(v.name, negate(is_none(v))) for v in states]
+    met = [*((call.name, _is_met(call)) for call in calls), *options]
     for (_, here), (_, there) in permutations(met, 2):
         if here is not None and there is not None:
             yield or_(negate(here), there)

@@ -15,7 +15,7 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import Op, Term, Var, float_lit
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
-from presieve.semantics.assumptions import assumed
+from presieve.semantics.assumptions import REORDERED, assumed
 from presieve.semantics.build import get, is_none, or_
 from presieve.smt.side_by_side import SideBySide
 from presieve.smt.solver import Answer, Effort, Unsat
@@ -72,6 +72,11 @@ def invariant(
         if len(kept) == len(found):
             return kept
         found = kept
+
+
+def is_reordered(problem: Problem) -> bool:
+    """Whether the order of rows is assumed to make no difference."""
+    return any(REORDERED.says(a) for a in problem.assumptions)
 
 
 def without_negative_zero(problem: Problem, columns: Iterable[Var]) -> Problem:

@@ -6,6 +6,9 @@ no difference is what is asked of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from presieve.ir.fold import Field, Fold, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import Decimal, Option, Sort, strip
@@ -16,46 +19,86 @@ from presieve.semantics.build import and_, get, is_none, some, substituted
 from presieve.semantics.states import facts
 from presieve.smt.side_by_side import RAISED, SideBySide, with_raised
 from presieve.sql.operands import TYPE_NAMES
-from presieve.synthesis.aggregates.candidates import unless_raised, values
+from presieve.synthesis.aggregates.candidates import Candidate, links, unless_raised, values
+from presieve.synthesis.aggregates.candidates import facts as of_calls
 from presieve.synthesis.aggregates.invariant import (
     Aggregates,
     holds,
     invariant,
+    is_reordered,
     without_negative_zero,
 )
 from presieve.synthesis.order.commute import only_live
 
 
-def as_list(problem: Problem, prefix: str) -> Aggregates | None:
-    """The fold as a fold of a list, if the order of rows makes no difference. None where it does,
-    or where that is not proved.
+def as_list(problem: Problem, prefix: str, tried: Sequence[Candidate]) -> Aggregates | None:
+    """The fold as a fold of a list, if the order of rows makes no difference, beside aggregates of
+    Spark's for those fields that may be some (``tried``). None where it does, or where that is not
+    proved.
     """
-    live = only_live(problem)
-    fold = with_raised(live.fold)
-    states = [Var(Scope.ACC, f.name, f.sort) for f in fold.fields]
-    column = _column(fold, states, f"{prefix}list")
-    images = {v: _image(v, b) for v, b in zip(states, column.results, strict=True)}
-    claims = [
-        _equal(v, image) if v.name == RAISED else unless_raised(fold, _equal(v, image))
-        for v, image in images.items()
-    ]
-    read = variables(*(f.step for f in fold.fields))
-    rows = [v for v in read if v.scope is Scope.ROW]
-    for tried in dict.fromkeys((problem, without_negative_zero(problem, rows))):
-        if not holds(next(iter(SideBySide.of(tried, (column,)).commuting(column)))):
-            continue  # the first two rows may not change places
-        about = [*values(fold), *facts(column.fields)]
-        kept = invariant(tried, (column,), (*about, *claims))
-        if not set(claims) <= set(kept):
-            return None
-        both = SideBySide.of(tried, (column,), tuple(kept))
-        if all(map(holds, both.commuting(column))):
-            return Aggregates(tried, tuple(kept), images, lists=(column,))
+    live = with_raised(only_live(problem).fold)
+    every = frozenset(f.name for f in live.fields)
+    for rest in dict.fromkeys((_rest(live, {c.field for c in tried}) or every, every)):
+        fold = replace(live, fields=tuple(f for f in live.fields if f.name in rest))
+        column = _column(fold, f"{prefix}list")
+        rows = [v for v in variables(*(f.step for f in fold.fields)) if v.scope is Scope.ROW]
+        others = [c for c in tried if c.field.name not in rest]
+        for assumed in dict.fromkeys((problem, without_negative_zero(problem, rows))):
+            found = _with_list(assumed, live, column, others)
+            if found is not None:
+                return found
     return None
 
 
-def _column(fold: Fold, states: list[Var], name: str) -> ListColumn:
+def _rest(fold: Fold, tried: set[Var]) -> frozenset[str]:
+    """The fields that are no aggregates, and those that they depend on."""
+    steps = {f.name: f.step for f in fold.fields}
+    waiting = [f.name for f in fold.fields if Var(Scope.ACC, f.name, f.sort) not in tried]
+    rest: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in rest:
+            rest.add(name)
+            waiting += [v.name for v in variables(steps[name]) if v.scope is Scope.ACC]
+    return frozenset(rest)
+
+
+def _with_list(
+    problem: Problem, fold: Fold, column: ListColumn, others: Sequence[Candidate]
+) -> Aggregates | None:
+    commutes = is_reordered(problem)
+    if not commutes and not holds(next(SideBySide.of(problem, (column,)).commuting(column))):
+        return None  # the first two rows may not change places
+    own = {v: v.name.removeprefix(f"{column.name}.") for v in column.results}
+    sorts = {f.name: Var(Scope.ACC, f.name, f.sort) for f in fold.fields}
+    images = {sorts[name]: _image(sorts[name], b) for b, name in own.items()}
+    claims = {v: _claim(fold, v, image) for v, image in images.items()}
+    more = {c: c.claim(fold) for c in others}
+    calls = tuple(dict.fromkeys(c.call for c in others if c.call is not None))
+    about = [*values(fold), *facts(column.fields), *of_calls(calls), *links(calls, column.results)]
+    kept = invariant(problem, (*calls, column), (*about, *claims.values(), *more.values()))
+    for c, claim in more.items():
+        if claim in kept:
+            images.setdefault(c.field, c.image)
+    if not set(claims.values()) <= set(kept) or len(images) < len(fold.fields):
+        return None
+    used = [c for c in others if images[c.field] == c.image]
+    if len(used) < len(others):
+        return _with_list(problem, fold, column, used)
+    both = SideBySide.of(problem, (*calls, column), tuple(kept))
+    if not commutes and not all(map(holds, both.commuting(column))):
+        return None
+    return Aggregates(problem, tuple(kept), images, calls, (column,))
+
+
+def _claim(fold: Fold, state: Var, image: Term) -> Term:
+    equal = _equal(state, image)
+    return equal if state.name == RAISED else unless_raised(fold, equal)
+
+
+def _column(fold: Fold, name: str) -> ListColumn:
     """The fold over fields of a struct, which may be NULL."""
+    states = [Var(Scope.ACC, f.name, f.sort) for f in fold.fields]
     own = {v: Var(Scope.ACC, f"{name}.{v.name}", Option(strip(v.sort))) for v in states}
     images = {v: _image(v, b) for v, b in own.items()}
     fields = tuple(

@@ -19,6 +19,7 @@ from presieve.synthesis.aggregates.invariant import (
     declined,
     holds,
     invariant,
+    is_reordered,
     without_negative_zero,
 )
 from presieve.synthesis.aggregates.lists import as_list
@@ -32,7 +33,7 @@ def aggregates_of(problem: Problem, prefix: str = "a") -> Aggregates | Declined:
     Spark's where there are some, else a fold of the list of all rows. The names of their columns
     begin with ``prefix``.
     """
-    every = candidates(with_raised(problem.fold), prefix)
+    every = candidates(with_raised(problem.fold), prefix, reordered=is_reordered(problem))
     tried = tuple(c for c in every if _may_hold(problem, c))
     if len(tried) > MAX_CANDIDATES:
         return declined(f"it has more than {MAX_CANDIDATES} candidates for aggregates")
@@ -40,7 +41,7 @@ def aggregates_of(problem: Problem, prefix: str = "a") -> Aggregates | Declined:
         found = _Search(problem, tried).run(linked=linked)
         if isinstance(found, Aggregates):
             return _in_any_order(found)
-    return as_list(problem, prefix) or found
+    return as_list(problem, prefix, tried) or found
 
 
 def _may_hold(problem: Problem, candidate: Candidate) -> bool:
@@ -125,6 +126,8 @@ def _in_any_order(found: Aggregates) -> Aggregates | Declined:
     comes first.
     """
     problem = found.problem
+    if is_reordered(problem):
+        return found
     for call in found.calls:
         if not holds(SideBySide(problem).of_two_rows(call)):
             problem = without_negative_zero(problem, variables(call.argument))
