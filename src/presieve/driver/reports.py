@@ -93,6 +93,7 @@ def function_report(decision: ColumnDecision) -> FunctionReport:
 def _of_rows(applied: Applied) -> Iterator[FunctionReport]:
     """The functions that are not handed tables."""
     decided = {d.call.function for d in applied.compiled if d.call.positions}
+    decided |= {d.call.function for d in applied.aggregated}
     yield from (compiled_report(d) for d in applied.compiled if d.call.positions or d.verified)
     yield from map(group_report, applied.aggregated)
     yield from (_other(f) for f in applied.others if f.function not in decided)

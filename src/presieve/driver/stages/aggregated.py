@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from presieve.backend.aggregating import (
@@ -189,7 +190,7 @@ class _Stage:
                 try:
                     return self._attempt(call, number, problem, known, outputs)
                 except DeclineSignal as signal:
-                    why = why or signal
+                    why = signal
         assert why is not None
         raise why
 
@@ -305,6 +306,12 @@ def _over(term: Term, images: Mapping[Var, Term]) -> Term:
     return simplified(substituted(term, images), through=False)
 
 
+@lru_cache(maxsize=256)
+def _accepted(claim: AggregatedCertificate) -> VerifiedAggregated | Rejected:
+    """What the checker says; the same DataFrame is often optimized again."""
+    return check_aggregated(claim)
+
+
 def _checked(decision: GroupDecision, made: GroupValues | Declined) -> GroupDecision:
     """With the proofs, or why there is none."""
     if isinstance(made, Declined):
@@ -335,7 +342,7 @@ def _checked(decision: GroupDecision, made: GroupValues | Declined) -> GroupDeci
         claim = AggregatedCertificate(
             problem, aggregates, one.found.invariant, expressions, one.rows, lists
         )
-        result = check_aggregated(claim)
+        result = _accepted(claim)
         if isinstance(result, Rejected):
             reason = f"the aggregates are not proved: {result.condition}, {result.reason}"
             return replace(decision, declined=Declined("no-proof", reason))

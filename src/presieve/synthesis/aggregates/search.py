@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from presieve.errors import Declined
 from presieve.ir.fold import Fold, Problem
@@ -28,6 +29,7 @@ MAX_CANDIDATES = 60
 """More than this many are not tried: folds of so many fields are rare."""
 
 
+@lru_cache(maxsize=256)
 def aggregates_of(problem: Problem, prefix: str = "a") -> Aggregates | Declined:
     """Aggregates that give what the problem's fold gives, in whatever order rows come: functions of
     Spark's where there are some, else a fold of the list of all rows. The names of their columns
