@@ -36,6 +36,7 @@ GROUPS: dict[str, set[str]] = {
         "keys-only",
         "merge",
         "native-aggregate",
+        "no-aggregate",
         "no-function",
         "no-path",
         "nondeterministic",
