@@ -217,6 +217,10 @@ class _Stage:
         found = aggregates_of(problem, f"__presieve_{number}_")
         if isinstance(found, Declined):
             raise DeclineSignal.of(replace(found, span=problem.fold.span))
+        assert call.boundary is not None
+        if found.lists and self.options.compile == "auto" and call.boundary.calls[number].streamed:
+            reason = "a list of a group's rows would be held in memory, and the function holds none"
+            raise DeclineSignal("cost", reason)
         reduced = _written(found, _extent(call), call.function, outputs)
         return replace(reduced, known=self._checked_data(call, found.problem, known))
 
