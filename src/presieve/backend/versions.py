@@ -48,7 +48,7 @@ VERSIONS: Mapping[str, Version] = {
     v.name: v
     for v in (
         Version("3.5", unread=_BY_PANDAS, by_column=True, two_texts=True, connect=False),
-        Version("4.0", unread=_BY_PANDAS, by_column=True, connect=False),
+        Version("4.0", unread=_BY_PANDAS, by_column=True, two_texts=True, connect=False),
         Version("4.1", by_column=True, connect=False),
         Version("4.2", connect=False),
         Version("4.3"),
