@@ -60,10 +60,8 @@ def optimize(
         cost: Push where it pays (``"auto"``), wherever it is proven (``"always"``) or nowhere
             (``"never"``).
         compile: Run functions that are read as a whole as expressions of Spark, without Python:
-            where it pays (``"auto"``), wherever it is proven (``"always"``) or nowhere
-            (``"never"``).
-        reorder: Functions may be given the rows of a group in another order, and sums of doubles
-            be rounded otherwise. Spark promises neither, but a job may rely on what it sees.
+            ``"auto"``, ``"always"`` or ``"never"``, as for ``cost``.
+        reorder: Neither the order of a group's rows nor how sums of doubles are rounded matters.
         declare: Conditions in Spark SQL on one column, true for every row that a function reads.
         pure: Functions that are not read: no side effects, no errors, equal results for equal
             arguments. A list of annotated functions, or ``{function: type}``.

@@ -46,7 +46,6 @@ from presieve.ir.ops import app, negate
 from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, Var, int_lit, string_lit
 from presieve.ir.walk import variables
-from presieve.lift.forms import Lifted
 from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field_ranges
 from presieve.plan.algebra import Attribute, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
@@ -147,8 +146,7 @@ class _Stage:
         if self.options.policy == "strict" and call.erases:
             return GroupDecision(call, declined=Declined(ERASES, ERASED_TEXT))
         try:
-            pairs = zip(call.folds, call.bounded, call.outputs, strict=True)
-            reduced = tuple(self._reduced(call, i, *each) for i, each in enumerate(pairs))
+            reduced = tuple(self._reduced(call, i) for i in range(len(call.folds)))
         except DeclineSignal as signal:
             return GroupDecision(call, declined=signal.declined)
         assert call.boundary is not None
@@ -158,37 +156,27 @@ class _Stage:
             outputs |= _struct(of, attributes, one.outputs) if of.fields else one.outputs
         return GroupDecision(call, reduced, GroupTexts(call.boundary.keys, aggregates, outputs))
 
-    def _reduced(
-        self,
-        call: GroupCall,
-        number: int,
-        lifted: Lifted,
-        bounded: Lifted,
-        outputs: Sequence[Attribute],
-    ) -> Reduced:
+    def _reduced(self, call: GroupCall, number: int) -> Reduced:
         """One function as aggregates: without the assumptions that a proof may do without, or with
         them. Raises :class:`DeclineSignal`.
         """
+        lifted, bounded = call.folds[number], call.bounded[number]
         sums = [a for a in lifted.assumptions if a.code == "int-range" and a.term == TRUE]
         fits = {a: BY_FOOTERS for a in sums if a not in bounded.assumptions}
         said = {REORDERED.of(): BY_CALLER} if self.options.reorder else {}
+        tried = {bounded.fold: _extent(call)}
+        tried.setdefault(lifted.fold, EVERYTHING)
         why: DeclineSignal | None = None
-        for one, extent in ((bounded, _extent(call)), (lifted, EVERYTHING)):
-            if why is not None and one.fold == bounded.fold:
-                break
-            fold = that_fits(with_sums(one.fold) if said else one.fold, extent)
+        for read, extent in tried.items():
+            fold = that_fits(with_sums(read) if said else read, extent)
             facts = self._facts(call, fold)
-            assumed_ = (*facts, *said, *lifted.assumptions)
-            bare = Problem(fold, SQL_TRUE, Mode.GROUPED, assumed_)
-            known = (
-                fits
-                | facts
-                | said
-                | discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
-            )
+            bare = Problem(fold, SQL_TRUE, Mode.GROUPED, (*facts, *said, *lifted.assumptions))
+            shown = discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
+            known = fits | facts | said | shown
             for problem in dict.fromkeys([strictly(bare, known), bare]):
                 try:
-                    return self._attempt(call, number, problem, known, outputs)
+                    reduced = self._attempt(call, number, problem)
+                    return replace(reduced, known=self._known(call, reduced.found.problem, known))
                 except DeclineSignal as signal:
                     why = signal
         assert why is not None
@@ -204,14 +192,8 @@ class _Stage:
         about = [f for f in facts if set(variables(f.term)) <= set(names.values())]
         return {assumed("declared", f.term): f.by for f in about}
 
-    def _attempt(
-        self,
-        call: GroupCall,
-        number: int,
-        problem: Problem,
-        known: Mapping[Assumption, str],
-        outputs: Sequence[Attribute],
-    ) -> Reduced:
+    def _attempt(self, call: GroupCall, number: int, problem: Problem) -> Reduced:
+        """Aggregates and their texts. Raises :class:`DeclineSignal`."""
         from presieve.synthesis.aggregates.search import aggregates_of
 
         found = aggregates_of(problem, f"__presieve_{number}_")
@@ -221,21 +203,24 @@ class _Stage:
         if found.lists and self.options.compile == "auto" and call.boundary.calls[number].streamed:
             reason = "a list of a group's rows would be held in memory, and the function holds none"
             raise DeclineSignal("cost", reason)
-        reduced = _written(found, _extent(call), call.function, outputs)
-        return replace(reduced, known=self._checked_data(call, found.problem, known))
+        return _written(found, _extent(call), call.function, call.outputs[number])
 
-    def _checked_data(
+    def _known(
         self, call: GroupCall, problem: Problem, known: Mapping[Assumption, str]
     ) -> dict[Assumption, str]:
-        """How that is known which is not known otherwise. Raises :class:`DeclineSignal`."""
-        open_ = [a for a in problem.assumptions if a not in known and a.code not in ABOUT_CODE]
+        """What is known, and what a check of the data shows, so that a proof rests on nothing else.
+        Raises :class:`DeclineSignal`.
+        """
+        policy = self.options.policy
         facts = [Fact(a.term, by) for a, by in known.items() if a.term != TRUE]
-        known = {**known, **discharged(replace(problem, assumptions=tuple(open_)), facts)}
-        open_ = [a for a in open_ if a not in known]
-        if self.options.policy == "assume" or not open_:
+        known = {**known, **discharged(problem, facts)}
+        open_ = [a for a in problem.assumptions if a not in known]
+        if policy != "strict":
+            open_ = [a for a in open_ if a.code not in ABOUT_CODE]
+        if policy == "assume" or not open_:
             return dict(known)
         breaking = breaks(problem, open_)
-        if isinstance(breaking, Declined) or self.options.policy == "strict":
+        if isinstance(breaking, Declined) or policy == "strict":
             raise DeclineSignal.of(refused(open_))
         check = check_of_groups(self.groups, call, breaking)
         answer = None if check is None else counted(check)
