@@ -1,4 +1,4 @@
-"""Some random folds as aggregates, by the interpreter; ``python -m tests.fuzz --aggregated N`` runs more."""
+"""Some random folds as aggregates; ``python -m tests.fuzz --aggregated N`` runs more."""
 
 from __future__ import annotations
 
