@@ -1,0 +1,69 @@
+"""Folds of groups as aggregates, as the search finds them, and both by the interpreter."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from presieve.certificate.aggregated import AggregatedCertificate, AggregateText
+from presieve.certificate.compiled import Expression
+from presieve.driver.inputs import Inputs, read_inputs
+from presieve.errors import Declined
+from presieve.ir.fold import Mode, Problem
+from presieve.ir.terms import SQL_TRUE, TRUE, Scope
+from presieve.semantics.build import some, substituted
+from presieve.semantics.interpret import Raised, evaluate, run_fold
+from presieve.semantics.values import MOST_ROWS, Value
+from presieve.smt.side_by_side import with_raised
+from presieve.synthesis.aggregates.search import Aggregates, aggregates_of
+
+Rows = Sequence[dict[str, Value]]
+
+
+def problem_of(fold: object, schema: str, returns: str, keys: str = "") -> Problem:
+    """The problem that a class is read as, with what it assumes."""
+    inputs = read_inputs(fold, schema, returns, keys, "grouped")
+    assert isinstance(inputs, Inputs), inputs
+    return Problem(inputs.fold, SQL_TRUE, Mode.GROUPED, tuple(inputs.lifted.assumptions))
+
+
+def searched(
+    fold: object, schema: str, returns: str, keys: str = "", codes: str | None = None
+) -> Aggregates | Declined:
+    """What the search finds; of the assumptions, those of these ``codes`` (None: all) are made."""
+    problem = problem_of(fold, schema, returns, keys)
+    kept = tuple(a for a in problem.assumptions if codes is None or a.code in codes.split())
+    return aggregates_of(replace(problem, assumptions=kept))
+
+
+def claim(found: Aggregates | Declined) -> AggregatedCertificate:
+    """The claim, with terms of its own in place of what Spark would make of texts."""
+    assert isinstance(found, Aggregates), found
+    raises = substituted(with_raised(found.problem.fold).finish_raises, found.images)
+    expressions = tuple(
+        Expression(o.name, "", some(substituted(o.term, found.images)), TRUE, raises)
+        for o in found.problem.fold.outputs
+    )
+    texts = tuple(
+        AggregateText(replace(c, type="decimal(38,0)") if c.function == "sum" else c, "")
+        for c in found.calls
+    )
+    return AggregatedCertificate(found.problem, texts, found.invariant, expressions, MOST_ROWS)
+
+
+def by_fold(problem: Problem, rows: Rows) -> tuple[Value, ...] | Raised:
+    """What the fold gives of a group."""
+    names = {c.name for c in problem.fold.columns}
+    return run_fold(problem.fold, [{n: r[n] for n in names} for r in rows], {})
+
+
+def by_aggregates(certificate: AggregatedCertificate, rows: Rows) -> tuple[Value, ...] | Raised:
+    """What the expressions over the aggregates give of it."""
+    env: dict[tuple[Scope, str], Value] = {}
+    for c in certificate.columns:
+        made = run_fold(c.fold, rows, {})
+        assert isinstance(made, tuple)
+        (env[Scope.ACC, c.name],) = made
+    if any(evaluate(e.raises, env) for e in certificate.expressions):
+        return Raised()
+    return tuple(evaluate(e.value, env) for e in certificate.expressions)
