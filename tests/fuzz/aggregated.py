@@ -8,33 +8,27 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
 from tests.fuzz import tables
-from tests.fuzz.execute import Row, Runner
+from tests.fuzz.execute import Runner
 from tests.fuzz.loading import Loaded
 from tests.fuzz.pairs import Fuzzer
 from tests.fuzz.settings import PLAIN
+from tests.support.aggregates import by_aggregates, claim
 
 from presieve.certificate.aggregated import (
     AggregatedCertificate,
-    AggregateText,
-    ListText,
     check_aggregated,
 )
 from presieve.certificate.check import Rejected
-from presieve.certificate.compiled import Expression
 from presieve.driver.inputs import Inputs
 from presieve.driver.solve import strictly
 from presieve.driver.stages.aggregated import that_fits
-from presieve.ir.fold import Fold, Output
-from presieve.ir.terms import SQL_TRUE, TRUE, Scope
-from presieve.semantics.build import some, substituted
-from presieve.semantics.interpret import Raised, evaluate, run_fold
-from presieve.semantics.values import INT_RANGES, MOST_ROWS, Value, same
-from presieve.smt.side_by_side import with_raised
+from presieve.ir.terms import SQL_TRUE
+from presieve.semantics.interpret import Raised
+from presieve.semantics.values import INT_RANGES, Value, same
 from presieve.synthesis.aggregates.invariant import Aggregates
 from presieve.synthesis.aggregates.search import aggregates_of
 
@@ -110,28 +104,12 @@ def _certificate(inputs: Inputs, tally: Tally) -> AggregatedCertificate | None:
     for tried in dict.fromkeys([strictly(problem, known), problem]):
         found = aggregates_of(tried, "column ")
         if isinstance(found, Aggregates):
-            certificate = _claim(found)
+            certificate = claim(found)
             result = check_aggregated(certificate)
             if not isinstance(result, Rejected):
                 return certificate
             tally.unproved[f"{result.condition.split()[0]}: {result.reason}"] += 1
     return None
-
-
-def _claim(found: Aggregates) -> AggregatedCertificate:
-    """What is found, with its own terms in place of what Spark would make of their texts."""
-    problem = found.problem
-    raises = substituted(with_raised(problem.fold).finish_raises, found.images)
-    expressions = tuple(
-        Expression(o.name, "", some(substituted(o.term, found.images)), TRUE, raises)
-        for o in problem.fold.outputs
-    )
-    texts = tuple(
-        AggregateText(replace(c, type="decimal(38,0)") if c.function == "sum" else c, "")
-        for c in found.calls
-    )
-    lists = tuple(ListText(c, "") for c in found.lists)
-    return AggregatedCertificate(problem, texts, found.invariant, expressions, MOST_ROWS, lists)
 
 
 def _different(
@@ -151,37 +129,11 @@ def _different(
         tally.groups += 1
         given = runner.run(rows)
         shuffled = random.sample(rows, len(rows))
-        made = _aggregated(certificate, shuffled, key)
+        made = by_aggregates(certificate, shuffled, key)
         tally.raising += isinstance(given, Raised)
         if not _agree(runner, fits, given, made):
             return f"{given} became {made} on {rows} as {shuffled}"
     return None
-
-
-def _aggregated(
-    certificate: AggregatedCertificate, rows: Sequence[Row], key: Mapping[str, Value]
-) -> tuple[Value, ...] | Raised:
-    """What the aggregates give, and the expressions over them."""
-    env: dict[tuple[Scope, str], Value] = {(Scope.KEY, n): v for n, v in key.items()}
-    for a in certificate.aggregates:
-        (env[Scope.ACC, a.column.name],) = _fold(a.column.fold, rows, key)
-    for one in certificate.lists:
-        outputs = tuple(Output(v.name, v.sort, "", v) for v in one.column.results)
-        fold = Fold(one.column.name, (), (), one.column.fields, outputs)
-        for v, value in zip(one.column.results, _fold(fold, rows, key), strict=True):
-            env[Scope.ACC, v.name] = value
-    values = []
-    for e in certificate.expressions:
-        if evaluate(e.raises, env):
-            return Raised()
-        values.append(evaluate(e.value, env))
-    return tuple(values)
-
-
-def _fold(fold: Fold, rows: Sequence[Row], key: Mapping[str, Value]) -> tuple[Value, ...]:
-    made = run_fold(fold, rows, key)
-    assert isinstance(made, tuple)
-    return made
 
 
 def _agree(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from presieve.certificate.aggregated import AggregatedCertificate, AggregateText
+from presieve.certificate.aggregated import AggregatedCertificate, AggregateText, ListText
 from presieve.certificate.compiled import Expression
 from presieve.driver.inputs import Inputs, read_inputs
 from presieve.errors import Declined
-from presieve.ir.fold import Mode, Problem
+from presieve.ir.fold import Fold, Mode, Output, Problem
+from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import SQL_TRUE, TRUE, Scope
+from presieve.semantics.aggregates import AggregateColumn
 from presieve.semantics.build import some, substituted
 from presieve.semantics.interpret import Raised, evaluate, run_fold
 from presieve.semantics.values import MOST_ROWS, Value
 from presieve.smt.side_by_side import with_raised
-from presieve.synthesis.aggregates.search import Aggregates, aggregates_of
+from presieve.synthesis.aggregates.invariant import Aggregates
+from presieve.synthesis.aggregates.search import aggregates_of
 
 Rows = Sequence[dict[str, Value]]
 
@@ -44,11 +47,22 @@ def claim(found: Aggregates | Declined) -> AggregatedCertificate:
         Expression(o.name, "", some(substituted(o.term, found.images)), TRUE, raises)
         for o in found.problem.fold.outputs
     )
-    texts = tuple(
-        AggregateText(replace(c, type="decimal(38,0)") if c.function == "sum" else c, "")
-        for c in found.calls
+    lists = tuple(ListText(c, "") for c in found.lists)
+    return AggregatedCertificate(
+        found.problem,
+        tuple(map(_text, found.calls)),
+        found.invariant,
+        expressions,
+        MOST_ROWS,
+        lists,
     )
-    return AggregatedCertificate(found.problem, texts, found.invariant, expressions, MOST_ROWS)
+
+
+def _text(column: AggregateColumn) -> AggregateText:
+    """Sums are of decimals, so that none overflows."""
+    if column.function != "sum" or strip(column.argument.sort) != INT:
+        return AggregateText(column, "")
+    return AggregateText(replace(column, type="decimal(38,0)"), "", most=10**20)
 
 
 def by_fold(problem: Problem, rows: Rows) -> tuple[Value, ...] | Raised:
@@ -57,13 +71,25 @@ def by_fold(problem: Problem, rows: Rows) -> tuple[Value, ...] | Raised:
     return run_fold(problem.fold, [{n: r[n] for n in names} for r in rows], {})
 
 
-def by_aggregates(certificate: AggregatedCertificate, rows: Rows) -> tuple[Value, ...] | Raised:
+def by_aggregates(
+    certificate: AggregatedCertificate, rows: Rows, key: Mapping[str, Value] | None = None
+) -> tuple[Value, ...] | Raised:
     """What the expressions over the aggregates give of it."""
-    env: dict[tuple[Scope, str], Value] = {}
-    for c in certificate.columns:
-        made = run_fold(c.fold, rows, {})
-        assert isinstance(made, tuple)
-        (env[Scope.ACC, c.name],) = made
+    key = key or {}
+    env: dict[tuple[Scope, str], Value] = {(Scope.KEY, n): v for n, v in key.items()}
+    for a in certificate.aggregates:
+        (env[Scope.ACC, a.column.name],) = _run(a.column.fold, rows, key)
+    for one in certificate.lists:
+        outputs = tuple(Output(v.name, v.sort, "", v) for v in one.column.results)
+        fold = Fold(one.column.name, (), (), one.column.fields, outputs)
+        for v, value in zip(one.column.results, _run(fold, rows, key), strict=True):
+            env[Scope.ACC, v.name] = value
     if any(evaluate(e.raises, env) for e in certificate.expressions):
         return Raised()
     return tuple(evaluate(e.value, env) for e in certificate.expressions)
+
+
+def _run(fold: Fold, rows: Rows, key: Mapping[str, Value]) -> tuple[Value, ...]:
+    made = run_fold(fold, rows, key)
+    assert isinstance(made, tuple)
+    return made

@@ -47,11 +47,12 @@ from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Mode
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import Option
-from presieve.ir.terms import Op, Scope, Term, Var
+from presieve.ir.terms import FALSE, Op, Scope, Term, Var
 from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
 from presieve.plan.algebra import Attribute, field_place, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
+from presieve.smt.side_by_side import with_raised
 from presieve.sql.values import ValueOf, value
 
 if TYPE_CHECKING:
@@ -78,6 +79,13 @@ class GroupCall:
     setting: Setting | None = None
     outputs: tuple[tuple[Attribute, ...], ...] = ()
     erases: bool = False
+
+    @property
+    def loses_errors(self) -> bool:
+        """Whether an error may be gone: Spark need not compute what nobody reads, and may leave out
+        groups that nobody asks for.
+        """
+        return self.erases or any(with_raised(x.fold).finish_raises != FALSE for x in self.folds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ same rows, side by side: one fold whose accumulator holds the fields of both. An
 accumulator relates them. For every row r and key that types and assumptions allow:
 
     Argument  the argument of an aggregate neither raises, wraps around nor rounds on r
-    Sums      so many rows as a group has have sums that fit the aggregate's type
+    Sums      no integer that is summed is so large that sums of so many rows as a group has may
+              not fit the aggregate's type; so sums and counts are bounded where it ends
     Order     an aggregate gives the same, to the bit, in whatever order the rows come; of a fold of
               a list of rows: J(s), or s is init  ->  step(step(s, r), q) = step(step(s, q), r)
     Step      J(s), or s is init  ->  the step of a fold of a list is safe and does not raise on r
@@ -55,15 +56,17 @@ _SEAL = object()
 @dataclass(frozen=True, slots=True)
 class AggregateText:
     """A ``column`` of an aggregate: its ``text`` in SQL, and the conditions of sort Bool, over ROW
-    and KEY, under which what Spark makes of its argument is ``safe`` and ``raises``.
+    and KEY, under which what Spark makes of its argument is ``safe`` and ``raises``. ``most``: no
+    integer that is summed has a greater magnitude.
     """
 
     column: AggregateColumn
     text: str
     safe: Term = TRUE
     raises: Term = FALSE
+    most: int = 0
 
-    def to_json(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, object]:
         """Plain data for ``json``; inverse of :meth:`parse`."""
         column = self.column
         terms = {"argument": column.argument, "safe": self.safe, "raises": self.raises}
@@ -72,6 +75,7 @@ class AggregateText:
             "function": column.function,
             "text": self.text,
             "type": column.type,
+            "most": self.most,
             **{name: print_term(term) for name, term in terms.items()},
         }
 
@@ -81,7 +85,7 @@ class AggregateText:
         name, function, type_ = (str(data[key]) for key in ("name", "function", "type"))
         argument, safe, raises = (parse_term(data[key]) for key in ("argument", "safe", "raises"))
         column = AggregateColumn(name, function, type_, argument)
-        return cls(column, str(data["text"]), safe, raises)
+        return cls(column, str(data["text"]), safe, raises, int(data["most"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,9 +232,8 @@ def _conditions(
     for a in certificate.aggregates:
         column = a.column
         yield f"argument {column.name}", relation.of_row(and_(a.safe, negate(a.raises)))
-        if column.function == "sum" and strip(column.argument.sort) == INT:
-            fits = sums_fit(column.argument, column.type, certificate.rows)
-            yield f"sums {column.name}", relation.of_row(fits)
+        if _is_whole(column):
+            yield f"sums {column.name}", relation.of_row(_at_most(column.argument, a.most))
         if not reordered:
             yield f"order {column.name}", relation.of_two_rows(column)
     for one in certificate.lists:
@@ -254,19 +257,27 @@ def _conditions(
             app(Op.SAME, raises, fold.finish_raises),
             or_(fold.finish_raises, same),
         ]
-        yield f"final {e.output}", relation.final(claims)
+        yield f"final {e.output}", relation.final(claims, tuple(_totals(certificate)))
 
 
-def sums_fit(argument: Term, type_: str, rows: int) -> Term:
-    """That sums of so many of these integers fit the type of the sum, in whatever order."""
-    low, high = bounds(type_) or (0, 0)
-    most = min(-low, high) // rows
-    value = get(argument)
-    within = and_(
-        app(Op.PY_LE, int_lit(-most), value),
-        app(Op.PY_LE, value, int_lit(most)),
-    )
-    return or_(is_none(argument), within)
+def _is_whole(column: AggregateColumn) -> bool:
+    return column.function == "sum" and strip(column.argument.sort) == INT
+
+
+def _at_most(number: Term, most: int) -> Term:
+    """That an integer, if there is one, has no greater magnitude."""
+    value = get(number)
+    low, high = app(Op.PY_LE, int_lit(-most), value), app(Op.PY_LE, value, int_lit(most))
+    return or_(is_none(number), and_(low, high))
+
+
+def _totals(certificate: AggregatedCertificate) -> Iterator[Term]:
+    """What counts and sums of so many rows come to, at most."""
+    for a in certificate.aggregates:
+        if _is_whole(a.column):
+            yield _at_most(a.column.state, a.most * certificate.rows)
+        elif a.column.function in ("count", "count_if"):
+            yield _at_most(a.column.state, certificate.rows)
 
 
 def _check_form(certificate: AggregatedCertificate) -> None:
@@ -284,7 +295,7 @@ def _check_form(certificate: AggregatedCertificate) -> None:
     rows = {Var(Scope.ROW, c.name, c.sort) for c in fold.columns}
     keys = {fold.key(c.name) for c in fold.keys}
     for a in certificate.aggregates:
-        _check_call(a, rows | keys)
+        _check_call(a, rows | keys, certificate.rows)
     for one in certificate.lists:
         _check_list(one.column, rows | keys, keys)
     names = [c.name for c in certificate.columns]
@@ -305,7 +316,7 @@ def _check_types(fold: Fold) -> None:
             raise IllFormed(f"{c.name} of type {c.type} has another sort")
 
 
-def _check_call(call: AggregateText, columns: set[Var]) -> None:
+def _check_call(call: AggregateText, columns: set[Var], rows: int) -> None:
     function, argument = call.column.function, call.column.argument
     if function not in FUNCTIONS or FUNCTIONS[function][0] == 2:
         raise IllFormed(f"{function} is no aggregate of one argument")
@@ -313,6 +324,9 @@ def _check_call(call: AggregateText, columns: set[Var]) -> None:
         raise IllFormed(f"the argument of {call.column.name} is of another sort")
     if not columns.issuperset(variables(argument, call.safe, call.raises)):
         raise IllFormed(f"{call.column.name} reads what is no column")
+    low, high = bounds(call.column.type) or (0, 0)
+    if _is_whole(call.column) and call.most * rows > min(-low, high):
+        raise IllFormed(f"sums of {call.column.name} may leave the type {call.column.type}")
 
 
 def _check_list(column: ListColumn, columns: set[Var], keys: set[Var]) -> None:

@@ -24,7 +24,8 @@ _ROOM = 10
 @dataclass(slots=True)
 class AggregateWriter:
     """Writes aggregates over ``rows``, of groups of which none has more rows than ``most``, and
-    terms over their columns. What is written says which types the columns have.
+    terms over their columns. What is written says which types the columns have, and how large what
+    is ``summed`` gets.
     """
 
     rows: Writer
@@ -32,6 +33,7 @@ class AggregateWriter:
     names: dict[Var, str] = field(default_factory=dict)
     types: dict[Var, str] = field(default_factory=dict)
     intervals: dict[str, Interval] = field(default_factory=dict)
+    summed: dict[str, int] = field(default_factory=dict)
 
     def call(self, column: AggregateColumn) -> str:
         """The call of an aggregate function. Raises :class:`DeclineSignal`."""
@@ -102,6 +104,7 @@ class AggregateWriter:
 
     def _summed(self, column: AggregateColumn, text: Text, low: int, high: int) -> str:
         """What is summed, as a type of which no sum overflows."""
+        self.summed[column.name] = max(-low, high)
         most = max(-low, high) * self.most
         self.intervals[column.name] = (min(low, 0) * self.most, max(high, 0) * self.most)
         if text.type == "bigint" and most <= INT_RANGES["bigint"][1]:

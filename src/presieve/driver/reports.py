@@ -122,7 +122,7 @@ def group_report(decision: GroupDecision) -> FunctionReport:
         for a in one.found.problem.assumptions
         if a not in one.known
     ]
-    assumptions = (*open_, *_erased(erases=call.erases))
+    assumptions = (*open_, *_erased(erases=call.loses_errors))
     return replace(report, expression=decision.text, assumptions=assumptions)
 
 

@@ -74,9 +74,11 @@ class SideBySide:
         runs, state = self._state(claims)
         return self._not(runs, claims, runs.step(state, runs.row("r")))
 
-    def final(self, claims: Sequence[Term]) -> str:
-        """The claims hold where the invariant does."""
-        runs, state = self._state(claims)
+    def final(self, claims: Sequence[Term], premises: Sequence[Term] = ()) -> str:
+        """The claims hold where the invariant and the premises do."""
+        runs, state = self._state([*claims, *premises])
+        for premise in premises:
+            runs.encoder.fact(runs.encoder.boolean(premise, state.env))
         return self._not(runs, claims, state)
 
     def of_row(self, claim: Term) -> str:

@@ -334,8 +334,9 @@ class ClassicGateway:
             number, nullable = int(attribute.exprId().id()), bool(attribute.nullable())
             if number not in outputs:
                 return own[number]
-            made_of = self._resolved(outputs[number], made, nullable=nullable)
-            return parts.alias(made_of, str(attribute.name()), attribute.exprId())
+            return parts.instead(
+                attribute, self._resolved(outputs[number], made, nullable=nullable)
+            )
 
         return self._project(self.seq([output(a) for a in parts.output(groups)]), made)
 

@@ -18,7 +18,16 @@ _PLANS = "org.apache.spark.sql.catalyst.plans.logical"
 class Parts:
     """Expressions as columns. ``gateway`` is that of the session."""
 
-    __slots__ = ("_alias", "_filter", "_named", "_none", "_project", "_python", "gateway")
+    __slots__ = (
+        "_alias",
+        "_filter",
+        "_named",
+        "_none",
+        "_option",
+        "_project",
+        "_python",
+        "gateway",
+    )
 
     @guarded
     def __init__(self, gateway: ClassicGateway) -> None:
@@ -30,7 +39,8 @@ class Parts:
         self._filter = java_class(jvm, f"{_PLANS}.Filter")
         self._project = java_class(jvm, f"{_PLANS}.Project")
         self._python = java_class(jvm, "org.apache.spark.api.python.PythonUtils")
-        self._none = java_class(jvm, "scala.Option").empty()
+        self._option = java_class(jvm, "scala.Option")
+        self._none = self._option.empty()
 
     @guarded
     def output(self, plan: Handle) -> list[Handle]:
@@ -68,6 +78,13 @@ class Parts:
         """A column for an expression, a new one unless it has a ``number`` (an exprId)."""
         none, number = self._python.toSeq([]), number or self._named.newExprId()
         return self._alias(expression, name, number, none, self._none, none)
+
+    @guarded
+    def instead(self, attribute: Handle, expression: Handle) -> Handle:
+        """A column for an expression with the name, number and metadata of an attribute."""
+        none, metadata = self._python.toSeq([]), self._option.apply(attribute.metadata())
+        name, number = str(attribute.name()), attribute.exprId()
+        return self._alias(expression, name, number, none, metadata, none)
 
     @guarded
     def attribute(self, alias: Handle) -> Handle:

@@ -36,16 +36,17 @@ from presieve.certificate.check import Rejected
 from presieve.certificate.compiled import Expression
 from presieve.compiling.aggregates import AggregateWriter
 from presieve.compiling.expressions import Writer
-from presieve.driver.declare import BY_CALLER, read_declared
+from presieve.driver.declare import BY_CALLER, follows_from, read_declared
 from presieve.driver.solve import ERASED_TEXT, ERASES, strictly
 from presieve.driver.stages.datachecks import counted
 from presieve.driver.stages.ladder import ABOUT_CODE, breaks, discharged, refused
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import INT, strip
+from presieve.ir.sorts import INT, Option, strip
 from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, Var, int_lit, string_lit
 from presieve.ir.walk import variables
+from presieve.lift.execution.tested import EXACT
 from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field_ranges
 from presieve.plan.algebra import Attribute, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
@@ -68,7 +69,7 @@ if TYPE_CHECKING:
 class Reduced:
     """One function as aggregates. ``known`` are the assumptions that hold, and how they are known;
     no group has more than ``rows`` rows. The texts are those of the columns of ``aggregates`` and
-    of the ``outputs`` over them, by attribute.
+    of the ``outputs`` over them, by attribute; ``summed`` says how large what is summed gets.
     """
 
     found: Aggregates
@@ -76,6 +77,7 @@ class Reduced:
     rows: int
     aggregates: Mapping[str, str]
     outputs: Mapping[int, str]
+    summed: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +145,7 @@ class _Stage:
         """The aggregates in place of an operator's functions, not proved yet."""
         if call.why is not None:
             return GroupDecision(call, declined=call.why)
-        if self.options.policy == "strict" and call.erases:
+        if self.options.policy == "strict" and call.loses_errors:
             return GroupDecision(call, declined=Declined(ERASES, ERASED_TEXT))
         try:
             reduced = tuple(self._reduced(call, i) for i in range(len(call.folds)))
@@ -170,7 +172,9 @@ class _Stage:
         for read, extent in tried.items():
             fold = that_fits(with_sums(read) if said else read, extent)
             facts = self._facts(call, fold)
-            bare = Problem(fold, SQL_TRUE, Mode.GROUPED, (*facts, *said, *lifted.assumptions))
+            bare = Problem(fold, SQL_TRUE, Mode.GROUPED, tuple(facts))
+            needed = (a for a in lifted.assumptions if not _without_null(bare, a))
+            bare = replace(bare, assumptions=(*facts, *said, *needed))
             shown = discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
             known = fits | facts | said | shown
             for problem in dict.fromkeys([strictly(bare, known), bare]):
@@ -229,6 +233,17 @@ class _Stage:
         return {**known, **dict.fromkeys(open_, answer.by)}
 
 
+def _without_null(known: Problem, assumption: Assumption) -> bool:
+    """Whether an assumption is not needed: pandas rounds integers where a NULL is beside them, and
+    it is known that there is none.
+    """
+    if assumption.code != EXACT:
+        return False
+    options = [v for v in variables(assumption.term) if isinstance(v.sort, Option)]
+    there = (negate(is_none(v)) for v in options)
+    return bool(options) and follows_from(known, Assumption("known", "", and_(*there)))
+
+
 def _extent(call: GroupCall) -> Extent:
     """How many rows there are, and the extremes of integers."""
     assert call.boundary is not None
@@ -276,7 +291,7 @@ def _written(
     for a in attributes:
         term, type_ = made[a.name]
         outputs[a.id] = over.output(term, raises, type_, message)
-    return Reduced(found, {}, rows, aggregates, outputs)
+    return Reduced(found, {}, rows, aggregates, outputs, writer.summed)
 
 
 def _struct(
@@ -315,6 +330,7 @@ def _checked(decision: GroupDecision, made: GroupValues | Declined) -> GroupDeci
                 texts.aggregates[c.name],
                 made.arguments[c.name].safe,
                 made.arguments[c.name].raises,
+                one.summed.get(c.name, 0),
             )
             for c in one.found.calls
         )

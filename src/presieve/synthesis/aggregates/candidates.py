@@ -29,8 +29,10 @@ from presieve.ir.terms import (
     none_lit,
 )
 from presieve.ir.walk import variables
+from presieve.lift.values.ranges import column_ranges
 from presieve.semantics.aggregates import AggregateColumn
 from presieve.semantics.build import and_, get, is_none, ite, or_, simplified, some, substituted
+from presieve.semantics.types import SchemaColumn
 from presieve.smt.side_by_side import RAISED
 from presieve.sql.operands import TYPE_NAMES
 
@@ -197,6 +199,28 @@ def values(fold: Fold) -> Iterator[Term]:
         if constants and f.sort != BOOL:
             choices = dict.fromkeys([f.init, *constants])
             yield unless_raised(fold, or_(*(app(Op.SAME, field, c) for c in choices)))
+
+
+def starts(fold: Fold) -> Iterator[Term]:
+    """That a field is never below, or never above, the constant that it begins with."""
+    for f in fold.fields:
+        field = Var(Scope.ACC, f.name, f.sort)
+        if isinstance(f.init, Lit) and not isinstance(f.sort, Option) and is_ordered(f.sort):
+            for op in (Op.PY_GE, Op.PY_LE):
+                yield unless_raised(fold, app(op, field, f.init))
+
+
+def between(fold: Fold, calls: Sequence[AggregateColumn]) -> Iterator[Term]:
+    """That a maximum is one of the values that columns of these types can have."""
+    columns = (*fold.columns, *fold.keys)
+    ranges = column_ranges([SchemaColumn(c.name, c.type) for c in columns])
+    for call in calls:
+        found = ranges.interval(call.argument) if call.function in ("max", "min") else None
+        if found is not None and strip(call.argument.sort) == INT:
+            ends = zip((Op.PY_GE, Op.PY_LE), found, strict=True)
+            value = get(call.state)
+            within = and_(*(app(op, value, int_lit(end)) for op, end in ends))
+            yield or_(is_none(call.state), within)
 
 
 def _constants(step: Term, field: Var) -> list[Lit] | None:

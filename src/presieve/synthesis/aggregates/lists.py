@@ -19,7 +19,14 @@ from presieve.semantics.build import and_, get, is_none, some, substituted
 from presieve.semantics.states import facts
 from presieve.smt.side_by_side import RAISED, SideBySide, with_raised
 from presieve.sql.operands import TYPE_NAMES
-from presieve.synthesis.aggregates.candidates import Candidate, links, unless_raised, values
+from presieve.synthesis.aggregates.candidates import (
+    Candidate,
+    between,
+    links,
+    starts,
+    unless_raised,
+    values,
+)
 from presieve.synthesis.aggregates.candidates import facts as of_calls
 from presieve.synthesis.aggregates.invariant import (
     Aggregates,
@@ -75,7 +82,14 @@ def _with_list(
     claims = {v: _claim(fold, v, image) for v, image in images.items()}
     more = {c: c.claim(fold) for c in others}
     calls = tuple(dict.fromkeys(c.call for c in others if c.call is not None))
-    about = [*values(fold), *facts(column.fields), *of_calls(calls), *links(calls, column.results)]
+    about = [
+        *values(fold),
+        *starts(fold),
+        *between(fold, calls),
+        *facts(column.fields),
+        *of_calls(calls),
+        *links(calls, column.results),
+    ]
     kept = invariant(problem, (*calls, column), (*about, *claims.values(), *more.values()))
     for c, claim in more.items():
         if claim in kept:

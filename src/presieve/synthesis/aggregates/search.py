@@ -13,7 +13,15 @@ from presieve.ir.walk import variables
 from presieve.semantics.aggregates import AggregateColumn
 from presieve.smt.side_by_side import SideBySide, with_raised
 from presieve.smt.solver import Sat
-from presieve.synthesis.aggregates.candidates import Candidate, candidates, facts, links, values
+from presieve.synthesis.aggregates.candidates import (
+    Candidate,
+    between,
+    candidates,
+    facts,
+    links,
+    starts,
+    values,
+)
 from presieve.synthesis.aggregates.invariant import (
     Aggregates,
     ask,
@@ -67,7 +75,8 @@ class _Search:
         if isinstance(missing, Declined):
             return missing
         calls = _calls(self.tried)
-        about = [*values(self.fold), *facts(calls), *(links(calls) if linked else ())]
+        about = [*values(self.fold), *starts(self.fold), *facts(calls), *between(self.fold, calls)]
+        about += links(calls) if linked else ()
         claims = {c: c.claim(self.fold) for c in self.tried}
         kept = set(invariant(self.problem, calls, (*about, *claims.values())))
         holding: dict[Var, Candidate] = {}
