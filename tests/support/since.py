@@ -17,9 +17,11 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/session/test_session.py::test_classes_derived_from_pysparks_are_passed_through",
     ),
     ("4.2", "integers beside NULL are doubles in every batch"): (
+        "backend/effects/test_sources.py::test_rows_of_tables",
         "backend/catalyst/test_functions_of_tables.py::test_integers_beside_null_are_assumed_to_be_exact",
         "backend/catalyst/test_functions_of_tables.py::test_map_in_pandas",
         "backend/problems/test_columns.py::test_a_text_decides_how_integers_come",
+        "backend/problems/test_missing.py::test_rows_of_batches",
         "backend/problems/test_passed.py::test_integers_beside_null",
     ),
     ("4.2", "a function may not write to its Series"): (
@@ -107,7 +109,6 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/problems/test_guards.py::test_what_is_decided_first_goes_below[tried-c = 'broken'-arrow]",
         "backend/problems/test_inside.py::test_a_condition[arrow]",
         "backend/problems/test_inside.py::test_part_of_a_condition[arrow]",
-        "backend/problems/test_missing.py::test_rows_of_batches",
         "backend/problems/test_rowwise.py::test_dates_times_and_decimals[in_the_morning-boolean-t-NOT c--arrow]",
         "backend/problems/test_rowwise.py::test_dates_times_and_decimals[in_the_morning-boolean-t-c-LessThan(t,2024-01-01T12:00)-arrow]",
         "backend/problems/test_rowwise.py::test_dates_times_and_decimals[is_large-boolean-m-c--arrow]",
@@ -151,7 +152,6 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/effects/test_sources.py::test_filters_of_the_user_still_reach_it",
         "backend/effects/test_sources.py::test_filters_that_a_source_claims_show_nothing",
         "backend/effects/test_sources.py::test_it_lies",
-        "backend/effects/test_sources.py::test_rows_of_tables",
         "backend/effects/test_sources.py::test_tables_of_groups",
     ),
     ("4.1", "PySpark has no arrow_udf"): (
