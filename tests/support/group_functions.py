@@ -322,3 +322,66 @@ class LastBestRow(BestRow):
 class Last(Greatest):
     def reduce(self, acc, row):  # type: ignore[no-untyped-def]
         return row.v
+
+
+# --- folds that are no aggregates of Spark's ------------------------------------------------------
+
+
+def second(x):  # type: ignore[no-untyped-def]
+    best = None
+    other = None
+    for v in x:
+        if best is None:
+            best = v
+        elif v > best:
+            best, other = v, best
+        elif other is None or v > other:
+            other = v
+    return other
+
+
+def second_text(c):  # type: ignore[no-untyped-def]
+    best = ""
+    other = ""
+    for s in c:
+        if s > best:
+            best, other = s, best
+        elif s > other:
+            other = s
+    return other
+
+
+def second_number(v):  # type: ignore[no-untyped-def]
+    best = -1
+    other = -1
+    for n in v:
+        if n > best:
+            best, other = n, best
+        elif n > other:
+            other = n
+    return int(other)
+
+
+def second_wrong(v):  # type: ignore[no-untyped-def]
+    """As above, but a new best one forgets the one before."""
+    best = -1
+    other = -1
+    for n in v:
+        if n > best:
+            best = n
+        elif n > other:
+            other = n
+    return int(other)
+
+
+def average(x):  # type: ignore[no-untyped-def]
+    total = 0.0
+    count = 0
+    for v in x:
+        total += v
+        count += 1
+    return total / count
+
+
+def pandas_mean(x):  # type: ignore[no-untyped-def]
+    return x.mean()

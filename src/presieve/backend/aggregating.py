@@ -142,6 +142,10 @@ class _Reader:
         if unread is not None:
             raise DeclineSignal.of(unread)
         _check_groups(boundary)
+        for conf in _FROM_FOOTERS:
+            if gateway.conf(conf, "false").lower() != "false":
+                reason = f"{conf} is true: extremes would be those that files tell"
+                raise DeclineSignal("conf", reason)
         found = read_lifted(gateway, handle, boundary, self.opened.setting)
         _check_read(found)
         columns = input_vars(found.names)
@@ -178,6 +182,9 @@ class _Reader:
         for number in path:
             node = node.children[number]
         return node
+
+
+_FROM_FOOTERS = tuple(f"spark.sql.{form}.aggregatePushdown.enabled" for form in ("parquet", "orc"))
 
 
 def _is_flat_map(node: Node) -> bool:

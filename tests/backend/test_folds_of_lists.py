@@ -1,0 +1,137 @@
+"""Functions of groups that run over the list of a group's rows, and what ``reorder`` permits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.support import group_functions as g
+from tests.support.aggregating import Saved, better, check, grouped, python_left, rows
+from tests.support.pickling import pickled_by_value
+
+import presieve
+from presieve.spark import group_fold
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.classic("what a server makes of an expression cannot be read back"),
+]
+functions_by_value = pickled_by_value(g, scope="module")
+
+WHERE = "v IS NOT NULL AND x <> 0 AND NOT isnan(x) AND s IS NOT NULL"
+
+
+@pytest.fixture(scope="module")
+def df(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    return Saved(spark, tmp_path_factory)(g.ROWS, g.SCHEMA)
+
+
+def plan(df: DataFrame) -> str:
+    return str(df._jdf.queryExecution().optimizedPlan())
+
+
+@pytest.mark.parametrize(
+    ("of", "type_", "column"),
+    [(g.second, "double", "x"), (g.second_text, "string", "s"), (g.second_number, "bigint", "v")],
+)
+def test_the_second_best(df: DataFrame, of: object, type_: str, column: str) -> None:
+    out = grouped(df.filter(WHERE), of, type_, column)  # type: ignore[arg-type]
+    assert "collect_list(struct(" in plan(check(out))
+    above = out.filter("m IS NOT NULL").groupBy("m").count()
+    assert rows(better(above)) == rows(above)
+
+
+class Ranked:
+    """Two fields of a struct, of which one is an aggregate, and errors of rows."""
+
+    def zero(self):  # type: ignore[no-untyped-def]
+        return (0, None, None)
+
+    def reduce(self, acc, row):  # type: ignore[no-untyped-def]
+        number, best, other = acc
+        if row.v is None:
+            return acc
+        if row.v == 13:
+            raise ValueError("unlucky")
+        if best is None or row.v > best:
+            return (number + 1, row.v, best)
+        if other is None or row.v > other:
+            return (number + 1, best, row.v)
+        return (number + 1, best, other)
+
+    def finish(self, acc):  # type: ignore[no-untyped-def]
+        return acc[0], acc[2]
+
+
+@pytest.mark.parametrize("unlucky", [False, True])
+def test_a_struct_and_errors(spark: SparkSession, unlucky: bool) -> None:
+    given = [("a", 3), ("a", 3), ("a", -1), ("b", None), ("b", 5), (None, 7), (None, 9)]
+    given += [("b", 13)] if unlucky else []
+    table = spark.createDataFrame(given, "k string, v bigint")
+    ranked = group_fold(Ranked, "struct<n: bigint, second: bigint>")
+    out = table.groupBy("k").agg(ranked("v").alias("r")).select("k", "r.*")
+    made = better(out)
+    assert not python_left(made)
+    assert rows(made) == rows(out)
+    assert (rows(out) == "raises") is unlucky
+    assert rows(better(out, policy="strict")) == rows(out)
+
+
+def test_what_depends_on_the_order_stays(df: DataFrame) -> None:
+    for of, type_, column in (
+        (g.second_wrong, "bigint", "v"),
+        (g.last, "double", "x"),
+        (g.average, "double", "x"),
+        (g.pandas_mean, "double", "x"),
+    ):
+        out = grouped(df.filter(WHERE), of, type_, column)
+        made = better(out)
+        assert python_left(made), of
+        assert rows(made) == rows(out)
+        notes = [str(n) for f in presieve.explain(out, compile="always").functions for n in f.notes]
+        assert any("no-aggregate" in note for note in notes), notes
+
+
+# --- reorder --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("of", [g.average, g.pandas_mean, g.pandas_sum, g.total_double])
+def test_sums_of_doubles(spark: SparkSession, of: object) -> None:
+    """Of these, no order makes a difference: all sums are exact."""
+    given = [("a", 0.5), ("a", 2.25), ("a", -8.0), ("b", 1e9), (None, 4.0), (None, -4.0)]
+    table = spark.createDataFrame([*given, ("c", 0.0)], "k string, x double")
+    out = grouped(table.filter("x IS NOT NULL AND NOT isnan(x)"), of, "double", "x")  # type: ignore[arg-type]
+    made = check(out, reorder=True)
+    assert "sum(" in plan(made)
+    assert python_left(better(out))
+
+
+def test_what_is_said_of_the_order_is_listed(df: DataFrame) -> None:
+    out = grouped(df.filter(WHERE), g.last, "double", "x")
+    made = better(out, reorder=True)
+    assert not python_left(made)
+    last = {(r.k, r.m) for r in made.collect()}
+    assert last <= {(r.k, r.x) for r in df.filter(WHERE).collect()}
+    (function,) = presieve.explain(out, compile="always", reorder=True).functions
+    assert "collect_list" in function.expression
+
+
+def test_wrong_values_of_the_option(df: DataFrame, spark: SparkSession) -> None:
+    with pytest.raises(presieve.PresieveError, match="true or false"):
+        presieve.optimize(df, reorder="yes")  # type: ignore[arg-type]
+    spark.conf.set("spark.presieve.reorder", "true")
+    out = grouped(df.filter(WHERE), g.last, "double", "x")
+    assert not python_left(presieve.optimize(out, compile="always", cost="always"))
+    spark.conf.unset("spark.presieve.reorder")
+
+
+def test_where_files_tell_extremes(df: DataFrame, spark: SparkSession) -> None:
+    conf = "spark.sql.parquet.aggregatePushdown.enabled"
+    out = grouped(df, g.size, "bigint", "x")
+    assert not python_left(better(out))
+    spark.conf.set(conf, "true")
+    assert python_left(better(out))
+    spark.conf.unset(conf)
