@@ -3,7 +3,7 @@
 
 From Presieve Require Import
   Folds Problems Certificates Checker Grouping Orders Decoupling Skipping Congruence Strengthening
-  Witnesses Guarded Examples.
+  Witnesses Guarded TwoFolds Examples.
 
 Print Assumptions soundness.
 Print Assumptions soundness_grouped.
@@ -61,3 +61,7 @@ Print Assumptions no_plain_certificate.
 Print Assumptions maximum_is_exact.
 Print Assumptions leaving_out_raises.
 Print Assumptions seen_may_be_dropped.
+Print Assumptions same_result.
+Print Assumptions in_its_place.
+Print Assumptions no_order_matters.
+Print Assumptions flag_tells.
