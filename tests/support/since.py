@@ -29,6 +29,12 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/problems/test_identity.py::test_two_functions_of_one_column",
     ),
     ("4.2", "PySpark has no functions of a group's batches"): (
+        "backend/test_aggregating.py::test_classes[True-greatest]",
+        "backend/test_aggregating.py::test_classes[True-marked]",
+        "backend/test_aggregating.py::test_classes[True-pairs]",
+        "backend/test_aggregating.py::test_classes[True-best row]",
+        "backend/test_aggregating.py::test_classes[True-best row, last]",
+        "backend/test_aggregating.py::test_classes[True-last]",
         "backend/catalyst/test_functions_of_tables.py::test_rows_of_groups_in_batches",
         "backend/problems/test_arrow.py::test_batches",
         "backend/problems/test_arrow.py::test_declined[batches_of-254-]",
@@ -155,6 +161,8 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/effects/test_sources.py::test_tables_of_groups",
     ),
     ("4.1", "PySpark has no arrow_udf"): (
+        "backend/test_aggregating.py::test_classes",
+        "backend/test_folds_of_lists.py::test_a_struct_and_errors",
         "backend/classic/test_guarded.py::test_as_written[bad json-aggregator]",
         "backend/classic/test_guarded.py::test_as_written[bad json-arrow_udaf]",
         "backend/classic/test_guarded.py::test_as_written[bad parquet-aggregator]",
@@ -285,6 +293,7 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/effects/test_transport.py::test_texts_that_are_known_to_be",
     ),
     ("4.0", "Spark has no collations"): (
+        "backend/test_aggregating_plans.py::test_what_is_left_alone_or_right[collated key]",
         "backend/catalyst/test_types.py::test_a_key_that_is_read",
         "backend/catalyst/test_types.py::test_columns_that_are_read",
         "backend/catalyst/test_types.py::test_columns_that_nobody_reads",
@@ -313,6 +322,7 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "traps/test_spark_python_pandas.py::test_t12_a_table_function_that_stops_early",
     ),
     ("4.0", "PySpark has no applyInArrow and no toArrow"): (
+        "backend/test_aggregating.py::test_tables_by_arrow",
         "backend/catalyst/test_functions_of_tables.py::test_apply_in_arrow",
         "backend/catalyst/test_functions_of_tables.py::test_declined[two_rows-arrow-row-count]",
         "backend/catalyst/test_functions_of_tables.py::test_rows_of_arrow_groups",
@@ -327,6 +337,10 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/effects/test_transport.py::test_texts_by_arrow_raise_and_that_is_told[m > 'p'-by_arrow]",
         "backend/problems/test_cogroup.py::test_functions_of_arrow_tables_are_declined",
         "backend/session/test_session.py::test_what_runs_a_dataframe_runs_the_other_one[toArrow]",
+    ),
+    ("4.0", "a result beyond 64 bits wraps around"): ("backend/test_aggregating.py::test_sums",),
+    ("4.0", "one plan twice has calls of one number, and is left alone"): (
+        "backend/test_aggregating_plans.py::test_operators[one plan twice]",
     ),
     ("4.0", "ANSI mode is off, and no SQL is read for fold_by_key"): (
         "backend/problems/test_fold_by_key.py::test_what_goes_below_is_logged",
