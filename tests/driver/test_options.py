@@ -86,6 +86,7 @@ def test_each_option_is_read_from_a_text() -> None:
         "policy": " strict ",
         "cost": "always",
         "compile": " auto ",
+        "reorder": " True ",
         "declare": "a > 1; b > 2",
         "pure": "f, module:g",
     }
@@ -94,6 +95,7 @@ def test_each_option_is_read_from_a_text() -> None:
         "policy": "strict",
         "cost": "always",
         "compile": "auto",
+        "reorder": True,
         "declare": ("a > 1", "b > 2"),
         "pure": ("f", "module:g"),
     }

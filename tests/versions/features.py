@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -181,7 +182,9 @@ def answer(table: DataFrame, name: str, build: Build) -> Answer:
     report = explain(df, cost="always", policy="assume", compile=compile)
     found = [d for b in report.boundaries for d in b.declined]
     found += [f.declined[0] for f in report.functions if f.declined]
-    return f"`{found[0].code}`" if found else "no boundary"
+    kept = [n.text for f in report.functions for n in f.notes if n.subject == "compiling"]
+    codes = [d.code for d in found] + re.findall(r"\[([a-z-]+)\]", "".join(kept))
+    return f"`{codes[0]}`" if codes else "no boundary"
 
 
 def answers(spark: SparkSession, folder: Path) -> dict[str, Answer]:

@@ -50,8 +50,7 @@ def optimize(
     """Return an equivalent DataFrame with proven pre-filters below its UDFs and aggregates.
 
     A DataFrame that cannot be improved is returned as it is, the very same object, and the reasons
-    go to the logger ``presieve``. Options that are not given come from the session's configuration
-    (``spark.presieve.policy`` and so on).
+    go to the logger ``presieve``. Other options come from the session's configuration.
 
     Args:
         df: A DataFrame of a classic session or of Spark Connect.

@@ -1,1 +1,1 @@
-"""Aggregate functions of Spark's that give what a fold gives."""
+"""Untrusted. Aggregate functions of Spark's that give what a fold gives."""
