@@ -164,7 +164,14 @@ FEATURES: Mapping[str, Build] = {
     f"scalar UDF{COMPILED}": lambda df: df.withColumn(
         "g", _functions().udf(udfs.grade, "string", useArrow=False)("score")
     ),
-    f"`mapInPandas`{COMPILED}": lambda df: df.mapInPandas(udfs.of_batches, SCHEMA),
+    f"`mapInPandas`{COMPILED}": lambda df: df.select("score").mapInPandas(
+        udfs.of_batches, "score double"
+    ),
+    f"grouped-aggregate `pandas_udf`{COMPILED}": lambda df: df.groupBy("team").agg(
+        _functions()
+        .pandas_udf(udfs.sized, "bigint", _functions().PandasUDFType.GROUPED_AGG)("score")
+        .alias("m")
+    ),
 }
 
 

@@ -119,3 +119,7 @@ def cleaned(level: Any) -> Any:
 
 def median(pdf: Any) -> Any:
     return pd.DataFrame({"team": [pdf["team"].iloc[0]], "m": [pdf["score"].median()]})
+
+
+def sized(score: Any) -> Any:
+    return len(score)
