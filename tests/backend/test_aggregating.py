@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support import group_functions as g
 from tests.support.aggregating import RAISES, Saved, better, check, grouped, python_left, rows
+from tests.support.amount import some
 from tests.support.pickling import pickled_by_value
 
 from presieve.spark import group_fold
@@ -64,14 +65,14 @@ CLEAN: dict[str, Udf] = {
 }
 
 
-@pytest.mark.parametrize("name", ALWAYS)
+@some("name", ALWAYS, of=3)
 def test_on_any_table(df: DataFrame, clean: DataFrame, name: str) -> None:
     of, type_, column = ALWAYS[name]
     check(grouped(df, of, type_, column))
     check(grouped(clean, of, type_, column))
 
 
-@pytest.mark.parametrize("name", CLEAN)
+@some("name", CLEAN, of=3)
 def test_where_filters_say_enough(df: DataFrame, clean: DataFrame, name: str) -> None:
     of, type_, column = CLEAN[name]
     check(grouped(clean, of, type_, column))
@@ -106,7 +107,7 @@ SAME: dict[str, Udf] = {
 }
 
 
-@pytest.mark.parametrize("name", SAME)
+@some("name", SAME, of=4)
 @pytest.mark.parametrize("policy", ["default", "strict"])
 def test_declined_or_right(df: DataFrame, name: str, policy: str) -> None:
     of, type_, column = SAME[name]
@@ -178,7 +179,7 @@ def test_tables_by_arrow(df: DataFrame) -> None:
 
 
 @pytest.mark.parametrize("of", [g.arrow_max, g.arrow_count, g.arrow_size])
-@pytest.mark.parametrize("column", ["v", "s"])
+@some("column", ["v", "s"], of=2)
 def test_arrow_udfs(df: DataFrame, of: Callable[..., Any], column: str) -> None:
     udfs = pytest.importorskip("pyspark.sql.functions")
     if not hasattr(udfs, "arrow_udf"):
@@ -198,7 +199,7 @@ CLASSES: dict[str, tuple[type, str, tuple[str, ...], bool]] = {
 }
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@some("name", CLASSES, of=2)
 @pytest.mark.parametrize("streamed", [False, True])
 def test_classes(df: DataFrame, name: str, streamed: bool) -> None:
     fold, type_, columns, compiled = CLASSES[name]
