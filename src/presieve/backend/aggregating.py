@@ -25,8 +25,8 @@ from presieve.backend.catalyst.boundary import (
 from presieve.backend.catalyst.list_columns import (
     is_always,
     read_list_column,
+    read_value,
     struct_values,
-    with_fields,
 )
 from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns
 from presieve.backend.catalyst.native_aggregates import children, native_call
@@ -53,7 +53,7 @@ from presieve.lift.forms import Lifted
 from presieve.plan.algebra import Attribute, field_place, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
 from presieve.smt.side_by_side import with_raised
-from presieve.sql.values import ValueOf, value
+from presieve.sql.values import ValueOf
 
 if TYPE_CHECKING:
     from pyspark.sql.dataframe import DataFrame
@@ -348,8 +348,7 @@ def _read_back(
     outputs: dict[str, ValueOf] = {}
     made_of = {expr_id(t[0]): t for t in project.fields["projectList"] if t[0]["class"] == ALIAS}
     for attribute in (a for made in call.outputs for a in made):
-        fields, plain = with_fields(_expression(made_of, attribute.id), places)
-        made = _value(plain, {**known, **fields}, timezone)
+        made = read_value(_expression(made_of, attribute.id), known, places, timezone)
         if made.type != attribute.type:
             raise _unlike(f"Spark gives {made.type}, and {attribute.type} is declared")
         outputs[attribute.name] = made
@@ -377,14 +376,7 @@ def _argument(
     native = native_call(tree)
     if native.function != column.function or native.condition or len(native.arguments) != 1:
         raise _unlike(f"Spark has {native.name} in place of {column.function}")
-    return _value(native.arguments[0], inputs, timezone)
-
-
-def _value(tree: Tree, columns: Mapping[int, Term], timezone: str) -> ValueOf:
-    found = value(tree, columns, timezone)
-    if isinstance(found, Declined):
-        raise DeclineSignal.of(found)
-    return found
+    return read_value(native.arguments[0], inputs, {}, timezone)
 
 
 def _unlike(why: str) -> DeclineSignal:

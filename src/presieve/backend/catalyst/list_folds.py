@@ -130,16 +130,28 @@ def _known(term: Term | Declined) -> Term:
     return term
 
 
+def lambda_parts(tree: Tree, count: int) -> tuple[Tree, tuple[int, ...]]:
+    """The body of a ``LambdaFunction`` and the numbers of its variables. Raises
+    :class:`DeclineSignal`.
+    """
+    if tree[0]["class"] != _LAMBDA:
+        raise _unread("a fold of a list without a lambda")
+    body, *names = children(tree, 0)
+    if len(names) != count or not all(n[0]["class"] == _VARIABLE for n in names):
+        raise _unread("a fold of a list by a lambda of another number of arguments")
+    return body, tuple(expr_id(n[0]) for n in names)
+
+
+def as_columns(tree: Tree) -> Tree:
+    """An expression with columns in place of the variables of lambdas."""
+    return [{**n, "class": ATTRIBUTE} if n["class"] == _VARIABLE else n for n in tree]
+
+
 class _Lambda:
     """A ``LambdaFunction``: its body, then its variables. It reads nothing but these."""
 
     def __init__(self, tree: Tree, modes: Modes, timezone: str, count: int) -> None:
-        if tree[0]["class"] != _LAMBDA:
-            raise _unread("a fold of a list without a lambda")
-        self.body, *names = children(tree, 0)
-        if len(names) != count or not all(n[0]["class"] == _VARIABLE for n in names):
-            raise _unread("a fold of a list by a lambda of another number of arguments")
-        self.names = tuple(expr_id(n[0]) for n in names)
+        self.body, self.names = lambda_parts(tree, count)
         self.modes = modes
         self.timezone = timezone
 
@@ -166,7 +178,7 @@ class _Lambda:
 
     def _plain(self, tree: Tree, known: Mapping[int, Term]) -> _Value:
         """What conditions consist of; it never raises."""
-        named = [{**n, "class": ATTRIBUTE} if n["class"] == _VARIABLE else n for n in tree]
+        named = as_columns(tree)
         term = _known(expression(named, known, self.timezone))
         read = [known[expr_id(n)] for n in named if n["class"] == ATTRIBUTE]
         strict = all(_short([n]) in _STRICT for n in named)
