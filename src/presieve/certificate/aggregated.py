@@ -18,23 +18,21 @@ accumulator relates them. For every row r and key that types and assumptions all
 
 A group has a row, so that nothing is said of none. Since the aggregates do not depend on order, the
 user's fold does not, either, where these hold. *Order* need not hold where the caller says that it
-makes no difference. Where the fold raises on a row, the group raises: a
-field says whether it has.
+makes no difference. Where the fold raises on a row, the group raises: a field says whether it has.
 """
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from presieve.certificate.certificate import FORMAT
-from presieve.certificate.check import Rejected, SolverName, make_solver
+from presieve.certificate.check import Rejected, SolverName, check_types, decided, make_solver
 from presieve.certificate.compiled import Expression
 from presieve.errors import PresieveError
-from presieve.ir.fold import Column, Field, Fold, Mode, Output, Problem
+from presieve.ir.fold import Field, Mode, Output, Problem
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import BOOL, INT, Option, strip
 from presieve.ir.terms import FALSE, TRUE, Op, Scope, Term, Var, int_lit
@@ -47,7 +45,7 @@ from presieve.semantics.build import and_, get, is_none, or_, some
 from presieve.semantics.types import bounds, sort_of
 from presieve.semantics.values import MOST_ROWS
 from presieve.smt.side_by_side import SideBySide
-from presieve.smt.solver import Answer, Effort, Sat, Solver, Unsat
+from presieve.smt.solver import Effort
 
 KIND = "aggregated"
 _SEAL = object()
@@ -205,23 +203,10 @@ def check_aggregated(
         return Rejected("form", str(problem))
     like = make_solver(solver)
     relation = SideBySide.of(certificate.problem, certificate.columns, certificate.invariant)
-    if not isinstance(_ask(relation.premises(), like, effort), Sat):
-        return Rejected("premises", "no row satisfies the assumptions, so the proof is vacuous")
-    seconds: dict[str, float] = {}
-    for name, script in _conditions(certificate, relation):
-        started = time.perf_counter()
-        answer = _ask(script, like, effort)
-        seconds[name] = time.perf_counter() - started
-        if not isinstance(answer, Unsat):
-            why = "it does not hold" if isinstance(answer, Sat) else answer.why
-            return Rejected(name, why)
+    seconds = decided(relation.premises(), _conditions(certificate, relation), like, effort)
+    if isinstance(seconds, Rejected):
+        return seconds
     return VerifiedAggregated(certificate, solver, seconds, _SEAL)
-
-
-def _ask(script: str, like: Solver, effort: Effort) -> Answer:
-    solver = like.fresh()
-    solver.add(script)
-    return solver.check([], effort)
 
 
 def _conditions(
@@ -291,7 +276,7 @@ def _check_form(certificate: AggregatedCertificate) -> None:
         raise IllFormed("only functions of groups, which are read as a whole, are replaced")
     if certificate.rows < 1:
         raise IllFormed("a group has rows")
-    _check_types(fold)
+    check_types(fold)
     rows = {Var(Scope.ROW, c.name, c.sort) for c in fold.columns}
     keys = {fold.key(c.name) for c in fold.keys}
     for a in certificate.aggregates:
@@ -307,13 +292,6 @@ def _check_form(certificate: AggregatedCertificate) -> None:
         if term.sort != BOOL or not (states | keys).issuperset(variables(term)):
             raise IllFormed("the invariant speaks of what is no field")
     _check_expressions(certificate, keys | set(certificate.results))
-
-
-def _check_types(fold: Fold) -> None:
-    typed: tuple[Column | Output, ...] = (*fold.columns, *fold.keys, *fold.outputs)
-    for c in typed:
-        if sort_of(c.type) != strip(c.sort):
-            raise IllFormed(f"{c.name} of type {c.type} has another sort")
 
 
 def _check_call(call: AggregateText, columns: set[Var], rows: int) -> None:

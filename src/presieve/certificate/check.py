@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,7 +12,7 @@ from presieve.certificate.certificate import Certificate
 from presieve.certificate.obligations import Claim
 from presieve.certificate.witness import check_residual_witnesses, check_witnesses
 from presieve.errors import PresieveError
-from presieve.ir.fold import PURE, Column, Output, Problem
+from presieve.ir.fold import PURE, Column, Fold, Output
 from presieve.ir.ops import sql_conjuncts
 from presieve.ir.sorts import strip
 from presieve.ir.terms import SQL_FALSE, SQL_TRUE
@@ -74,6 +75,28 @@ def _ask(script: str, like: Solver, effort: Effort) -> Answer:
     return solver.check([], effort)
 
 
+def decided(
+    premises: str, conditions: Iterable[tuple[str, str]], like: Solver, effort: Effort
+) -> dict[str, float] | Rejected:
+    """The seconds that each condition took, of scripts by name that are unsatisfiable where it
+    holds; or the first that does not hold, or of which that is unknown. ``premises`` must be
+    satisfiable.
+    """
+    if not isinstance(_ask(premises, like, effort), Sat):
+        return Rejected("premises", "no row satisfies the assumptions, so the proof is vacuous")
+    seconds: dict[str, float] = {}
+    started = time.perf_counter()
+    for name, script in conditions:
+        answer = _ask(script, like, effort)
+        if not isinstance(answer, Unsat):
+            why = "it does not hold" if isinstance(answer, Sat) else answer.why
+            return Rejected(name, why)
+        now = time.perf_counter()
+        seconds[name] = seconds.get(name, 0.0) + now - started
+        started = now
+    return seconds
+
+
 def check(
     certificate: Certificate, solver: SolverName = "z3", effort: Effort | None = None
 ) -> Verified | Rejected:
@@ -88,16 +111,10 @@ def check(
         certificate.problem, certificate.prefilter, certificate.residual, certificate.invariant
     )
     like = make_solver(solver)
-    if not isinstance(_ask(obligations.premises(claim), like, effort), Sat):
-        return Rejected("premises", "no row satisfies the assumptions, so the proof is vacuous")
-    seconds: dict[str, float] = {}
-    for name, build in obligations.OBLIGATIONS.items():
-        started = time.perf_counter()
-        answer = _ask(build(claim), like, effort)
-        seconds[name] = time.perf_counter() - started
-        if not isinstance(answer, Unsat):
-            why = "it does not hold" if isinstance(answer, Sat) else answer.why
-            return Rejected(name, why)
+    conditions = ((name, build(claim)) for name, build in obligations.OBLIGATIONS.items())
+    seconds = decided(obligations.premises(claim), conditions, like, effort)
+    if isinstance(seconds, Rejected):
+        return seconds
     if not certificate.calls_stay:
         started = time.perf_counter()
         answer = _ask(obligations.kept_raises(claim), like, effort)
@@ -130,7 +147,7 @@ def _check_form(certificate: Certificate) -> None:
     problem = certificate.problem
     check_problem(problem)
     check_words(problem)
-    _check_types(problem)
+    check_types(problem.fold)
     check_prefilter(problem, certificate.prefilter)
     check_post(problem, certificate.residual)
     check_invariant(problem, certificate.invariant)
@@ -160,9 +177,10 @@ def _check_hidden(certificate: Certificate) -> None:
         raise IllFormed(f"a function is called that no assumption {PURE} speaks of")
 
 
-def _check_types(problem: Problem) -> None:
-    """Spark's types bound the values of columns, so they must be those of the sorts."""
-    fold = problem.fold
+def check_types(fold: Fold) -> None:
+    """Spark's types bound the values of columns, so they must be those of the sorts. Raises
+    :class:`IllFormed`.
+    """
     typed: tuple[Column | Output, ...] = (*fold.columns, *fold.keys, *fold.outputs)
     for c in typed:
         if sort_of(c.type) != strip(c.sort):
