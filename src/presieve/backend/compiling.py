@@ -27,7 +27,7 @@ from presieve.backend.catalyst.boundary import (
 from presieve.backend.catalyst.names import distinct, input_vars, read_names
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.table_operators import read_boundary
-from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, walk
+from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, walk
 from presieve.backend.effects.errors import may_not_arrive
 from presieve.backend.effects.raising import computed_of, guards, made_by_python, trees
 from presieve.backend.effects.sources import check_replaceable
@@ -174,7 +174,7 @@ class _Reader:
         inputs = [a for a in boundary.inputs if a.id in call.arguments]
         by_arrow = call.arguments if call.arrow or node.kind != PROJECT else ()
         check_replaceable(gateway, self.plan, self.root, boundary, columns)
-        below = self.root, self._input(node, boundary)
+        below = self.root, node_at(self.root, boundary.input_path)
         other, texts = may_not_arrive(gateway, self.plan, below, inputs, by_arrow)
         if node.kind == PROJECT:
             lifted = self._of_bytes(lifted, columns, call, node)
@@ -200,12 +200,6 @@ class _Reader:
         names = {a.name.upper().lower() for a in boundary.inputs if a.id in columns}
         distinct((a for a in boundary.inputs if a.name.upper().lower() in names), "of the input")
         return columns
-
-    def _input(self, node: Node, boundary: Boundary) -> Node:
-        """The operator that gives the function's columns."""
-        for number in boundary.input_path[len(node.path) :]:
-            node = node.children[number]
-        return node
 
     def _check_later(self, call: Call, lifted: Lifted) -> None:
         """Raise :class:`DeclineSignal` where it hangs on what somebody makes of the DataFrame

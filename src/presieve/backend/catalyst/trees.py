@@ -7,7 +7,7 @@ its children; a field that holds expressions holds such lists again.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeAlias, TypeVar
 
@@ -89,6 +89,13 @@ def walk(root: P) -> Iterator[P]:
         node = stack.pop()
         yield node
         stack.extend(reversed(node.children))
+
+
+def node_at(node: P, path: Iterable[int]) -> P:
+    """The node to which a path of numbers of children leads."""
+    for number in path:
+        node = node.children[number]
+    return node
 
 
 _LEAVES = frozenset(("exprId", "dataType", "metadata", "schema"))

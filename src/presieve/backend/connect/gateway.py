@@ -9,7 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.operators import FILTER, UNION
-from presieve.backend.catalyst.trees import Node, Tree, walk
+from presieve.backend.catalyst.trees import Node, Tree, node_at, walk
 from presieve.backend.connect import operators, texts
 from presieve.backend.connect.client import Client, loaded, message, same
 from presieve.backend.connect.expressions import (
@@ -117,9 +117,7 @@ class ConnectGateway:
         return list(fields(plan.message)) == list(fields(other.message))
 
     def node(self, root: Operator, path: Sequence[int]) -> Operator:
-        for number in path:
-            root = root.children[number]
-        return root
+        return node_at(root, path)
 
     def attributes(self, plan: Operator) -> tuple[Attribute, ...]:
         return tuple(f.attribute for f in plan.output)

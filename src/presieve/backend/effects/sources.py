@@ -25,7 +25,7 @@ from presieve.backend.catalyst.operators import (
     UNION,
     WINDOW,
 )
-from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, references, walk
+from presieve.backend.catalyst.trees import ALIAS, Node, expr_id, node_at, references, walk
 from presieve.backend.effects.raising import trees
 from presieve.backend.gateway import Gateway, Handle, Source
 from presieve.errors import Declined, DeclineSignal
@@ -140,7 +140,7 @@ def scanned(
     gateway: Gateway, plan: Handle, root: Node, paths: Iterable[tuple[int, ...]], *, native: bool
 ) -> Sources:
     """The same of the operators at some paths, above which Spark itself aggregates (``native``)."""
-    found = [_read(gateway, plan, root, _at(root, path), native) for path in paths]
+    found = [_read(gateway, plan, root, node_at(root, path), native) for path in paths]
     narrow = frozenset(i for one in found for i in one.narrow or ())
     known = all(one.narrow is not None for one in found)
     return Sources(all(one.faithful for one in found), narrow if known else None)
@@ -154,7 +154,7 @@ def check_replaceable(
     not move past a function, reads its columns alone, and has some sources aggregate.
     """
     against = ignores_corrupt_files(gateway) or dropped_by_columns(
-        gateway, plan, root, _at(root, boundary.path)
+        gateway, plan, root, node_at(root, boundary.path)
     )
     if against is not None:
         raise DeclineSignal.of(against)
@@ -182,12 +182,6 @@ def ignores_corrupt_files(gateway: Gateway) -> Declined | None:
     if gateway.conf(_IGNORE_CORRUPT, "false").lower() == "false":
         return None
     return Declined("conf", f"{_IGNORE_CORRUPT} is true: rows depend on which columns are read")
-
-
-def _at(node: Node, path: tuple[int, ...]) -> Node:
-    for number in path:
-        node = node.children[number]
-    return node
 
 
 def _read(gateway: Gateway, plan: Handle, root: Node, input_: Node, native: bool) -> Sources:
