@@ -31,7 +31,7 @@ from presieve.backend.catalyst.list_columns import (
 from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns
 from presieve.backend.catalyst.native_aggregates import children, native_call
 from presieve.backend.catalyst.table_operators import read_boundary
-from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, walk
+from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, walk
 from presieve.backend.compiling import check_place, with_calls_apart
 from presieve.backend.effects.errors import may_not_arrive
 from presieve.backend.effects.sources import check_replaceable, read_sources
@@ -52,6 +52,7 @@ from presieve.ir.walk import variables
 from presieve.lift.forms import Lifted
 from presieve.plan.algebra import Attribute, field_place, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
+from presieve.semantics.assumptions import is_of_size
 from presieve.smt.side_by_side import with_raised
 from presieve.sql.values import ValueOf
 
@@ -150,11 +151,14 @@ class _Reader:
         _check_read(found)
         columns = input_vars(found.names)
         check_replaceable(gateway, self.plan, self.root, boundary, columns)
-        below = self._at(boundary.input_path)
+        below = node_at(self.root, boundary.input_path)
         sources = cache(partial(read_sources, gateway, self.plan, self.root, boundary))
         input_ = BoundaryInput(below, found.names, sources)
         setting = self._extent(input_)
-        bounded = read_lifted(gateway, handle, boundary, setting) if setting else found
+        bounded = found
+        assumed = (a for x in found.folds for a in x.assumptions)
+        if setting is not None and any(map(is_of_size, assumed)):
+            bounded = read_lifted(gateway, handle, boundary, setting)
         taken = {i for call in boundary.calls for i in call.arguments}
         inputs = [a for a in boundary.inputs if a.id in taken]
         other, texts = may_not_arrive(gateway, self.plan, (self.root, below), inputs, taken)
@@ -176,12 +180,6 @@ class _Reader:
             return with_extent(opened.gateway, self.plan, input_, opened.setting)
         except GatewayError:
             return None
-
-    def _at(self, path: tuple[int, ...]) -> Node:
-        node = self.root
-        for number in path:
-            node = node.children[number]
-        return node
 
 
 _FROM_FOOTERS = tuple(f"spark.sql.{form}.aggregatePushdown.enabled" for form in ("parquet", "orc"))

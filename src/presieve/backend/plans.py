@@ -27,8 +27,9 @@ from presieve.backend.statistics.scan_filters import Scans, scans_below
 from presieve.backend.statistics.sizes import Size, sizes
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
-from presieve.ir.terms import TRUE, Term, Var
+from presieve.ir.terms import Term, Var
 from presieve.lift.forms import Pure
+from presieve.semantics.assumptions import is_of_size
 
 _CONFS = {
     "spark.sql.legacy.execution.pandas.groupedMap.assignColumnsByName": "true",
@@ -299,7 +300,7 @@ def bounded(opened: Opened, site: SiteProblem) -> tuple[SiteProblem, dict[Assump
     """The site with its functions lifted once more, knowing how many rows the files have and which
     values, and the results and sums that fit their types because of that.
     """
-    asked = [a for a in site.problem.assumptions if a.code == "int-range" and a.term == TRUE]
+    asked = [a for a in site.problem.assumptions if is_of_size(a)]
     if not asked:
         return site, {}
     try:

@@ -77,6 +77,14 @@ SENTENCES = (
 )
 """All that is assumed without a condition on rows."""
 
+
+def is_of_size(assumption: Assumption) -> bool:
+    """Whether it is that a sum or a result is not too large, which how many rows there are, and of
+    which values, may show.
+    """
+    return assumption.code == SUM_IN_RANGE.code and assumption.term == TRUE
+
+
 CONDITIONS: Mapping[str, str] = {
     "no-nan": "",
     "no-null": "",

@@ -33,13 +33,14 @@ from presieve.certificate.aggregated import (
     check_aggregated,
 )
 from presieve.certificate.check import Rejected
-from presieve.certificate.compiled import Expression
 from presieve.compiling.aggregates import AggregateWriter
 from presieve.compiling.expressions import Writer
 from presieve.driver.declare import BY_CALLER, follows_from, read_declared
 from presieve.driver.solve import ERASED_TEXT, ERASES, strictly
+from presieve.driver.stages.compiled import expression_of
 from presieve.driver.stages.datachecks import counted
 from presieve.driver.stages.ladder import ABOUT_CODE, breaks, discharged, refused
+from presieve.driver.stages.settling import settled
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption, Fold, Mode, Output, Problem
 from presieve.ir.ops import app, negate
@@ -50,7 +51,7 @@ from presieve.lift.execution.tested import EXACT
 from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field_ranges
 from presieve.plan.algebra import Attribute, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
-from presieve.semantics.assumptions import REORDERED, assumed
+from presieve.semantics.assumptions import REORDERED, assumed, is_of_size
 from presieve.semantics.build import and_, get, is_none, or_, simplified, substituted
 from presieve.semantics.reordered import with_sums
 from presieve.semantics.types import SchemaColumn, bounds
@@ -120,16 +121,17 @@ def aggregated(opened: Opened, df: DataFrame, options: Options, *, changed: bool
         return Aggregated(df)
     stage = _Stage(groups, options)
     decided = {i: stage.decide(call) for i, call in enumerate(groups.found)}
-    while texts := {i: d.texts for i, d in decided.items() if d.declined is None and d.texts}:
-        made = with_aggregates(groups, texts, {i: _columns(decided[i]) for i in texts})
-        if isinstance(made, Declined):
-            last = max(texts)
-            decided[last] = replace(decided[last], declined=made)
-            continue
-        decided |= {i: _checked(decided[i], made.values[i]) for i in texts}
-        if all(decided[i].verified for i in texts):
-            return Aggregated(made.df, tuple(decided.values()))
-    return Aggregated(df, tuple(decided.values()))
+    made = settled(
+        decided,
+        lambda here: with_aggregates(
+            groups,
+            {i: d.texts for i, d in here.items() if d.texts},
+            {i: _columns(d) for i, d in here.items()},
+        ),
+        lambda d, i, built: _checked(d, built.values[i]),
+        lambda d, why: replace(d, declined=why),
+    )
+    return Aggregated(df if made is None else made.df, tuple(decided.values()))
 
 
 def _columns(decision: GroupDecision) -> Mapping[str, AggregateColumn | ListColumn]:
@@ -148,7 +150,8 @@ class _Stage:
         if self.options.policy == "strict" and call.loses_errors:
             return GroupDecision(call, declined=Declined(ERASES, ERASED_TEXT))
         try:
-            reduced = tuple(self._reduced(call, i) for i in range(len(call.folds)))
+            facts = facts_of(self.groups, call)
+            reduced = tuple(self._reduced(call, i, facts) for i in range(len(call.folds)))
         except DeclineSignal as signal:
             return GroupDecision(call, declined=signal.declined)
         assert call.boundary is not None
@@ -158,12 +161,12 @@ class _Stage:
             outputs |= _struct(of, attributes, one.outputs) if of.fields else one.outputs
         return GroupDecision(call, reduced, GroupTexts(call.boundary.keys, aggregates, outputs))
 
-    def _reduced(self, call: GroupCall, number: int) -> Reduced:
+    def _reduced(self, call: GroupCall, number: int, shown: Sequence[Fact]) -> Reduced:
         """One function as aggregates: without the assumptions that a proof may do without, or with
-        them. Raises :class:`DeclineSignal`.
+        them. ``shown`` is what is known of the columns. Raises :class:`DeclineSignal`.
         """
         lifted, bounded = call.folds[number], call.bounded[number]
-        sums = [a for a in lifted.assumptions if a.code == "int-range" and a.term == TRUE]
+        sums = filter(is_of_size, lifted.assumptions)
         fits = {a: BY_FOOTERS for a in sums if a not in bounded.assumptions}
         said = {REORDERED.of(): BY_CALLER} if self.options.reorder else {}
         tried = {bounded.fold: _extent(call)}
@@ -171,12 +174,12 @@ class _Stage:
         why: DeclineSignal | None = None
         for read, extent in tried.items():
             fold = that_fits(with_sums(read) if said else read, extent)
-            facts = self._facts(call, fold)
+            facts = self._facts(fold, shown)
             bare = Problem(fold, SQL_TRUE, Mode.GROUPED, tuple(facts))
             needed = (a for a in lifted.assumptions if not _without_null(bare, a))
             bare = replace(bare, assumptions=(*facts, *said, *needed))
-            shown = discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
-            known = fits | facts | said | shown
+            known = fits | facts | said
+            known |= discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
             for problem in dict.fromkeys([strictly(bare, known), bare]):
                 try:
                     reduced = self._attempt(call, number, problem)
@@ -186,13 +189,13 @@ class _Stage:
         assert why is not None
         raise why
 
-    def _facts(self, call: GroupCall, fold: Fold) -> dict[Assumption, str]:
+    def _facts(self, fold: Fold, shown: Sequence[Fact]) -> dict[Assumption, str]:
         """What is known of the columns of a fold, as assumptions, and by what it is known."""
         columns = {fold.column(c.name) for c in fold.columns}
         names = {v.name: v for v in (*columns, *(fold.key(c.name) for c in fold.keys))}
         zone = self.groups.opened.timezone
         declared = read_declared(self.options.declare, names, zone, partly=True)
-        facts = [*(Fact(t, BY_CALLER) for _, t in declared), *facts_of(self.groups, call)]
+        facts = [*(Fact(t, BY_CALLER) for _, t in declared), *shown]
         about = [f for f in facts if set(variables(f.term)) <= set(names.values())]
         return {assumed("declared", f.term): f.by for f in about}
 
@@ -338,9 +341,8 @@ def _checked(decision: GroupDecision, made: GroupValues | Declined) -> GroupDeci
             ListText(made.lists[c.name], texts.aggregates[c.name]) for c in one.found.lists
         )
         by_name = {
-            a.name: Expression(a.name, one.outputs[a.id], m.term, m.safe, m.raises)
+            a.name: expression_of(a.name, one.outputs[a.id], made.outputs[a.name])
             for a in attributes
-            for m in [made.outputs[a.name]]
         }
         problem = one.found.problem
         expressions = tuple(by_name[o.name] for o in problem.fold.outputs)

@@ -7,11 +7,10 @@ the function. What is not proved stays in Python.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from presieve.backend.compiling import Calls, RowCall, Values, open_calls, with_expressions
+from presieve.backend.compiling import RowCall, Values, open_calls, with_expressions
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import RowTexts
 from presieve.certificate.check import Rejected
@@ -23,6 +22,7 @@ from presieve.certificate.compiled import (
 )
 from presieve.compiling.expressions import Writer
 from presieve.driver.solve import ERASED_TEXT, ERASES, OPTIONAL
+from presieve.driver.stages.settling import settled
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Mode, Problem
 from presieve.ir.terms import FALSE, SQL_TRUE
@@ -78,30 +78,13 @@ def compiled(opened: Opened, df: DataFrame, policy: Policy, *, changed: bool) ->
     if isinstance(calls, Declined):
         return Compiled(df)
     decided = {i: _written(c, policy) for i, c in enumerate(calls.found)}
-    while texts := {i: d.texts for i, d in decided.items() if d.declined is None and d.texts}:
-        made = with_expressions(calls, texts)
-        if isinstance(made, Declined):
-            decided |= _refused(calls, {i: decided[i] for i in texts}, made)
-            continue
-        decided |= {i: _checked(decided[i], made.values[i]) for i in texts}
-        if all(decided[i].verified is not None for i in texts):
-            return Compiled(made.df, tuple(decided.values()))
-    return Compiled(df, tuple(decided.values()))
-
-
-def _refused(
-    calls: Calls, decided: Mapping[int, CompileDecision], why: Declined
-) -> dict[int, CompileDecision]:
-    """Of expressions that Spark does not take together, those that it does not take alone are
-    declined, or all.
-    """
-    alone = {i: with_expressions(calls, {i: d.texts}) for i, d in decided.items() if d.texts}
-    found = {
-        i: replace(decided[i], declined=made)
-        for i, made in alone.items()
-        if isinstance(made, Declined)
-    }
-    return found or {i: replace(d, declined=why) for i, d in decided.items()}
+    made = settled(
+        decided,
+        lambda here: with_expressions(calls, {i: d.texts for i, d in here.items() if d.texts}),
+        lambda d, i, built: _checked(d, built.values[i]),
+        lambda d, why: replace(d, declined=why),
+    )
+    return Compiled(df if made is None else made.df, tuple(decided.values()))
 
 
 def _written(call: RowCall, policy: Policy) -> CompileDecision:
@@ -149,9 +132,9 @@ def _checked(decision: CompileDecision, made: Values | Declined) -> CompileDecis
     assert isinstance(call.lifted, Lifted)
     assert texts is not None
     pairs = zip(call.outputs, texts.outputs, made.outputs, strict=True)
-    found = [_expression(a.name, text, m) for a, text, m in pairs]
+    found = [expression_of(a.name, text, m) for a, text, m in pairs]
     if made.row is not None and texts.row is not None:
-        found.append(_expression(call.row, texts.row, made.row))
+        found.append(expression_of(call.row, texts.row, made.row))
     fold, by_name = call.lifted.fold, {e.output: e for e in found}
     expressions = tuple(by_name[o.name] for o in fold.outputs)
     problem = Problem(fold, SQL_TRUE, Mode.GROUPED)
@@ -162,5 +145,6 @@ def _checked(decision: CompileDecision, made: Values | Declined) -> CompileDecis
     return replace(decision, verified=result)
 
 
-def _expression(output: str, text: str, made: ValueOf) -> Expression:
+def expression_of(output: str, text: str, made: ValueOf) -> Expression:
+    """What the checker is told of a text and of what Spark makes of it."""
     return Expression(output, text, made.term, made.safe, made.raises)
