@@ -13,6 +13,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 from pyspark.sql.functions import udf
+from pyspark.sql.types import DoubleType, StructField, StructType
 from tests.support.spark_version import is_before
 
 import presieve
@@ -467,3 +468,15 @@ def test_rows_that_depend_on_which_columns_are_read(
     read = spark.read.schema("a double, b bigint").option("mode", mode)
     out = read.csv(str(tmp_path)).mapInPandas(_first, "a double")
     assert rows(better(out)) == rows(out)
+
+
+def test_metadata_of_a_tables_columns(spark: SparkSession, df: DataFrame) -> None:
+    given = StructType([StructField("y", DoubleType(), True, {"of": "y"})])
+    out = df.select("y").mapInPandas(_as_they_are, given)
+    made = better(out)
+    assert "MapInPandas" not in made._jdf.queryExecution().analyzed().toString()
+    assert [f.metadata for f in made.schema] == [f.metadata for f in out.schema] == [{"of": "y"}]
+
+
+def _as_they_are(batches):  # type: ignore[no-untyped-def]
+    yield from batches
