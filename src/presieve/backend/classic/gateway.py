@@ -295,9 +295,7 @@ class ClassicGateway:
         rows = below if kept is None else self.filter_sql(kept, below)
         parts = Parts(self)
         columns = [
-            parts.alias(
-                self._resolved(sql, rows, nullable=bool(a.nullable())), str(a.name()), a.exprId()
-            )
+            parts.instead(a, self._resolved(sql, rows, nullable=bool(a.nullable())))
             for a, sql in zip(parts.output(flat_map), expressions, strict=True)
         ]
         return self._project(self.seq(columns), rows)
