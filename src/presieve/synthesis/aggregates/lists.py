@@ -35,7 +35,7 @@ from presieve.synthesis.aggregates.invariant import (
     is_reordered,
     without_negative_zero,
 )
-from presieve.synthesis.order.commute import only_live
+from presieve.synthesis.order.commute import only_live, with_dependencies
 
 
 def as_list(problem: Problem, prefix: str, tried: Sequence[Candidate]) -> Aggregates | None:
@@ -45,29 +45,17 @@ def as_list(problem: Problem, prefix: str, tried: Sequence[Candidate]) -> Aggreg
     """
     live = with_raised(only_live(problem).fold)
     every = frozenset(f.name for f in live.fields)
-    for rest in dict.fromkeys((_rest(live, {c.field for c in tried}) or every, every)):
+    others = every - {c.field.name for c in tried}
+    for rest in dict.fromkeys((with_dependencies(live, others) or every, every)):
         fold = replace(live, fields=tuple(f for f in live.fields if f.name in rest))
         column = _column(fold, f"{prefix}list")
         rows = [v for v in variables(*(f.step for f in fold.fields)) if v.scope is Scope.ROW]
-        others = [c for c in tried if c.field.name not in rest]
+        beside = [c for c in tried if c.field.name not in rest]
         for assumed in dict.fromkeys((problem, without_negative_zero(problem, rows))):
-            found = _with_list(assumed, live, column, others)
+            found = _with_list(assumed, live, column, beside)
             if found is not None:
                 return found
     return None
-
-
-def _rest(fold: Fold, tried: set[Var]) -> frozenset[str]:
-    """The fields that are no aggregates, and those that they depend on."""
-    steps = {f.name: f.step for f in fold.fields}
-    waiting = [f.name for f in fold.fields if Var(Scope.ACC, f.name, f.sort) not in tried]
-    rest: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name not in rest:
-            rest.add(name)
-            waiting += [v.name for v in variables(steps[name]) if v.scope is Scope.ACC]
-    return frozenset(rest)
 
 
 def _with_list(

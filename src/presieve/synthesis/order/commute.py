@@ -42,17 +42,23 @@ MAX_CLAUSES = 2500
 def only_live(problem: Problem) -> Problem:
     """The problem without the fields that neither an output nor an error depends on."""
     fold = problem.fold
-    steps = {f.name: f for f in fold.fields}
     roots: list[Term] = [o.term for o in fold.outputs]
-    waiting = [*_fields([*roots, fold.step_raises, fold.finish_raises])]
-    live: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name not in live:
-            live.add(name)
-            waiting += _fields([steps[name].step])
+    live = with_dependencies(fold, _fields([*roots, fold.step_raises, fold.finish_raises]))
     smaller: Fold = replace(fold, fields=tuple(f for f in fold.fields if f.name in live))
     return replace(problem, fold=smaller)
+
+
+def with_dependencies(fold: Fold, names: Iterable[str]) -> frozenset[str]:
+    """These fields, and those that their steps depend on."""
+    steps = {f.name: f.step for f in fold.fields}
+    waiting = list(names)
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += _fields([steps[name]])
+    return frozenset(found)
 
 
 def _fields(terms: Iterable[Term]) -> Iterator[str]:
