@@ -47,7 +47,8 @@ def built(version: str) -> Path:
 def run(python: Path, *args: str) -> int:
     """A module in an environment; what it gives back."""
     path = os.pathsep.join([str(python.parent), os.environ.get("PATH", "")])
-    env = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT), "PRESIEVE_CACHE": "off"}
+    code = os.pathsep.join(map(str, (ROOT / "src", ROOT)))
+    env = {**os.environ, "PATH": path, "PYTHONPATH": code, "PRESIEVE_CACHE": "off"}
     return subprocess.run([str(python), "-m", *args], cwd=ROOT, env=env).returncode
 
 
