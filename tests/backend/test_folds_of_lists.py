@@ -95,6 +95,58 @@ def test_what_depends_on_the_order_stays(df: DataFrame) -> None:
         assert any("no-aggregate" in note for note in notes), notes
 
 
+# --- how large groups are ---
+
+
+class Second:
+    """The second greatest value; it holds one batch of rows at a time."""
+
+    def zero(self):  # type: ignore[no-untyped-def]
+        return (None, None)
+
+    def reduce(self, acc, row):  # type: ignore[no-untyped-def]
+        best, other = acc
+        if row.v is None:
+            return acc
+        if best is None or row.v > best:
+            return (row.v, best)
+        if other is None or row.v > other:
+            return (best, row.v)
+        return acc
+
+    def finish(self, acc):  # type: ignore[no-untyped-def]
+        return acc[1]
+
+
+def of_auto(df: DataFrame) -> tuple[bool, str]:
+    """Whether Python is left by default, and why."""
+    made = presieve.optimize(df, compile="auto")
+    assert rows(made) == rows(df)
+    functions = presieve.explain(df, compile="auto").functions
+    return python_left(made), " ".join(str(n) for f in functions for n in f.notes)
+
+
+def test_large_groups_are_not_held_in_memory(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("presieve.cost.decision", "presieve.backend.statistics.group_sizes"):
+        monkeypatch.setattr(f"{module}.LISTED", 100)
+    saved = Saved(spark, tmp_path_factory)
+    even = saved([(f"k{i % 50}", i) for i in range(1000)], "k string, v bigint")
+    skewed = saved([(f"k{i % 50 if i % 2 else 0}", i) for i in range(1000)], "k string, v bigint")
+    second = group_fold(Second, "bigint")
+
+    def of(table: DataFrame) -> DataFrame:
+        return table.groupBy("k").agg(second("v").alias("m"))
+
+    assert of_auto(of(even)) == (False, "")
+    left, why = of_auto(of(skewed))
+    assert left
+    assert "cost" in why
+    assert "held in memory" in why
+    assert not python_left(better(of(skewed)))
+
+
 # --- reorder --------------------------------------------------------------------------------------
 
 
@@ -116,7 +168,9 @@ def test_what_is_said_of_the_order_is_listed(df: DataFrame) -> None:
     last = {(r.k, r.m) for r in made.collect()}
     assert last <= {(r.k, r.x) for r in df.filter(WHERE).collect()}
     (function,) = presieve.explain(out, compile="always", reorder=True).functions
-    assert "collect_list" in function.expression
+    assert function.compiled is not None
+    assert function.compiled.form == "list"
+    assert "collect_list" in function.compiled.expression
 
 
 def test_wrong_values_of_the_option(df: DataFrame, spark: SparkSession) -> None:

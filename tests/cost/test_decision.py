@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from presieve.cost.decision import Candidate, decide, keeps
+from presieve.cost.decision import LISTED, Candidate, decide, keeps, list_pays
 from presieve.cost.model import Work, check, grouped, native, rowwise
 from presieve.cost.scan import Estimate
 from presieve.ir.ops import app
@@ -130,3 +130,16 @@ def test_every_operator_costs(sort: Sort, value: int | float | str) -> None:
 
 def test_texts_are_dearer_than_numbers() -> None:
     assert check(texts(2)) > 3 * check(app(Op.SQL_OR, above(1), above(2)))
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_list_of_a_large_group_stays_out_of_memory(streamed: bool) -> None:
+    assert list_pays(LISTED, streamed=streamed).pays
+    large = list_pays(2e9, streamed=streamed)
+    assert not large.pays
+    assert "2,000,000,000 rows" in large.reason
+
+
+def test_where_no_size_is_known_a_list_takes_the_place_of_a_table() -> None:
+    assert list_pays(None, streamed=False).pays
+    assert not list_pays(None, streamed=True).pays

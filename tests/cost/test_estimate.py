@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from presieve.cost import estimate as module
 from presieve.cost import parquet
-from presieve.cost.estimate import estimate, spread
+from presieve.cost.estimate import estimate, largest_share, spread
 from presieve.cost.parquet import Range, row_groups
 from presieve.cost.scan import Estimate, Scan
 from presieve.cost.skipping import truths
@@ -257,3 +257,31 @@ def test_no_value_that_a_condition_has_is_missed(condition: Term, values: list[V
     )
     real = {evaluate(condition, {(Scope.ROW, "n"): v}) for v in values}
     assert real <= truths(condition, {var("n"): known})
+
+
+def share(path: Path, *keys: Term) -> float | None:
+    return largest_share(Scan((str(path),), {var(n): n for n in COLUMNS}, SQL_TRUE, keys=keys))
+
+
+def test_the_largest_group(tmp_path: Path, table: Path) -> None:
+    skewed = [0 if i % 4 else i for i in range(ROWS)]
+    path = tmp_path / "skewed.parquet"
+    pq.write_table(pa.table({"n": skewed, "s": ["a"] * ROWS}), path, row_group_size=1000)
+    one = share(path, var("n"))
+    assert one is not None
+    assert 0.75 < one < 0.8
+    both = share(path, var("n"), var("s"))
+    assert both == one
+    assert share(path, var("s")) == 1.0
+    few = share(table, var("s"))
+    assert few is not None
+    assert 0.001 < few < 0.02
+
+
+def test_of_no_keys_there_is_one_group(table: Path) -> None:
+    assert share(table) == 1.0
+
+
+def test_keys_that_are_no_columns_or_not_there(table: Path, tmp_path: Path) -> None:
+    assert share(table, above("n", 3)) is None
+    assert share(tmp_path / "none.parquet", var("n")) is None

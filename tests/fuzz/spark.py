@@ -405,6 +405,6 @@ def _count(tally: Tally, made: Program, changed: bool, report: Report) -> None:
         tally.reasons.update(d.code for d in boundary.declined)
         tally.assumed.update(a["code"] for a in boundary.assumptions if changed)
         tally.scans += bool(boundary.pushed_to_scan)
-    tally.compiled += any(f.expression for f in report.functions)
+    tally.compiled += any(f.compiled for f in report.functions)
     if not report.boundaries:
         tally.kinds["no boundary"] += 1

@@ -248,7 +248,7 @@ def _print(collected: Placed, collector: ReportCollector, *, whole: bool) -> Non
 
 
 def _has_news(what: BoundaryReport | FunctionReport) -> bool:
-    return isinstance(what, BoundaryReport) or what.pruned or bool(what.declined or what.expression)
+    return isinstance(what, BoundaryReport) or what.pruned or bool(what.declined or what.compiled)
 
 
 def _told(one: Found, whole: bool) -> str:

@@ -97,6 +97,21 @@ def _before(candidate: Candidate) -> float:
     return read * (work.scan + check(candidate.prefilter, share)) + least * work.shared
 
 
+LISTED = 1_000_000
+"""Rows of a group that Spark is to hold in memory at most, with some hundred bytes each."""
+
+
+def list_pays(largest: float | None, *, streamed: bool) -> Decision:
+    """About a fold over the list of a group's rows in place of a function. ``largest`` is how many
+    rows a group has at most; a function that is ``streamed`` does not hold them in memory itself.
+    """
+    if largest is None:
+        reason = "nothing is known of the groups' sizes, and lists of their rows would be in memory"
+        return Decision(not streamed, reason)
+    reason = f"a group may have {largest:,.0f} rows, and a list of them would be held in memory"
+    return Decision(largest <= LISTED, reason)
+
+
 def keeps(candidate: Candidate) -> str:
     """What is known of the rows that a pre-filter keeps, in words."""
     if candidate.prefilter == SQL_FALSE:

@@ -8,6 +8,7 @@ some milliseconds, and when :data:`SECONDS` are over nothing more is opened.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -22,6 +23,7 @@ from presieve.ir.terms import Op, Term, Var
 from presieve.ir.walk import variables
 from presieve.semantics.compile import predicates
 from presieve.semantics.operators import Undefined
+from presieve.semantics.values import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,29 @@ def _sample(
         if until.over:
             break
     return passed, kept
+
+
+def largest_share(scan: Scan) -> float | None:
+    """The share of the rows that the largest group is unlikely to exceed, as a sample tells; None
+    where nothing is known. Never raises on files.
+    """
+    if not scan.keys:
+        return 1.0
+    read = [k for k in dict.fromkeys(scan.keys) if isinstance(k, Var)]
+    if len(read) < len(scan.keys) or not set(read) <= scan.columns.keys() or not available():
+        return None
+    until = SECONDS.starts()
+    groups = _groups(scan, read, until)
+    if not groups:
+        return None
+    seen: Counter[tuple[Value, ...]] = Counter()
+    columns, sorts = [scan.columns[v] for v in read], [strip(v.sort) for v in read]
+    for group in spread(groups, GROUPS):
+        seen.update(some_rows(group, columns, sorts, ROWS))
+        if until.over:
+            break
+    rows = seen.total()
+    return 1 - _lowest(rows - max(seen.values()), rows) if rows else None
 
 
 def spread(items: Sequence[T], most: int) -> list[T]:

@@ -14,14 +14,15 @@ from presieve.ir.terms import SQL_TRUE, Term, Var
 @dataclass(frozen=True, slots=True)
 class Scan:
     """``files`` are paths of this machine. ``columns`` are the names in the files of the variables
-    of which ``prefilter`` speaks, and of ``given``: what the filters say, as far as it is
-    understood, that stand between the scan and the boundary.
+    of which ``prefilter`` and ``keys`` speak, the grouping columns of the boundary, and ``given``:
+    what the filters say, as far as it is understood, that stand between the scan and the boundary.
     """
 
     files: tuple[str, ...]
     columns: Mapping[Var, str]
     prefilter: Term
     given: Term = SQL_TRUE
+    keys: tuple[Term, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ OPTIONS: Mapping[str, Option] = {
         "Push where it pays, wherever it is proven, or nowhere.",
     ),
     "compile": Option(
-        "never",
+        "auto",
         str.strip,
         partial(check_choice, "compile", known=COMPILES),
         "|".join(COMPILES),

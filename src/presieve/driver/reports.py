@@ -27,7 +27,7 @@ from presieve.errors import Declined, PresieveError
 from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
 from presieve.report.model import BoundaryReport, FunctionReport, ReportData
-from presieve.report.parts import Remark
+from presieve.report.parts import Compiled, Remark
 from presieve.semantics.infix import invariant_words
 from presieve.sql.emit import emit
 
@@ -46,10 +46,11 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
     sized = pipeline.reading.for_report and bool(applied.decisions)
     tables = any(d.verified and not d.call.positions for d in applied.compiled)
     uses = {} if tables else {d.use.number: d for d in applied.columns}
+    functions = tuple(_of_rows(applied))
     boundaries = (_boundary(pipeline, d, applied.scans) for d in applied.decisions)
     return ReportData(
         boundaries=tuple(
-            _with_columns(report, uses.get(d.site.number))
+            _with_compiled(_with_columns(report, uses.get(d.site.number)), functions)
             for report, d in zip(boundaries, applied.decisions, strict=True)
         ),
         searches=tuple(
@@ -61,7 +62,7 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         plan_before=before,
         plan_after=after,
         sizes=scan_sizes(applied.opened) if sized else (),
-        functions=(*map(function_report, applied.columns), *_of_rows(applied)),
+        functions=(*map(function_report, applied.columns), *functions),
     )
 
 
@@ -105,8 +106,9 @@ def compiled_report(decision: CompileDecision) -> FunctionReport:
     form = Role.ROW if call.positions else Role.MAP if call.operator in MAPS else Role.GROUP_MAP
     report = FunctionReport(call.operator, call.function, form=form.value)
     if why is not None:
-        return replace(report, notes=(Remark("compiling", str(why), why.span),))
-    return replace(report, expression=decision.text, assumptions=_erased(erases=call.erases))
+        return replace(report, notes=(Remark(COMPILING, str(why), why.span),))
+    made = Compiled("expression", decision.text)
+    return replace(report, compiled=made, assumptions=_erased(erases=call.erases))
 
 
 def group_report(decision: GroupDecision) -> FunctionReport:
@@ -115,7 +117,7 @@ def group_report(decision: GroupDecision) -> FunctionReport:
     role = Role.GROUP_MAP if call.operator in FLAT_MAPS else Role.AGGREGATE
     report = FunctionReport(call.operator, call.function, form=role.value)
     if why is not None:
-        return replace(report, notes=(Remark("compiling", str(why), why.span),))
+        return replace(report, notes=(Remark(COMPILING, str(why), why.span),))
     open_ = [
         {"code": a.code, "text": a.text}
         for one in decision.reduced
@@ -123,7 +125,9 @@ def group_report(decision: GroupDecision) -> FunctionReport:
         if a not in one.known
     ]
     assumptions = (*open_, *_erased(erases=call.loses_errors))
-    return replace(report, expression=decision.text, assumptions=assumptions)
+    lists = any(one.found.lists for one in decision.reduced)
+    made = Compiled("list" if lists else "aggregates", decision.text)
+    return replace(report, compiled=made, assumptions=assumptions)
 
 
 def _erased(*, erases: bool) -> tuple[dict[str, str], ...]:
@@ -154,6 +158,19 @@ def _with_columns(report: BoundaryReport, decision: ColumnDecision | None) -> Bo
     keys = () if answer is None else tuple(answer.keys)
     return replace(report, columns=_counted(decision.use), keys=keys)
 
+
+def _with_compiled(report: BoundaryReport, functions: Sequence[FunctionReport]) -> BoundaryReport:
+    """With what runs in place of the function, or why it runs."""
+    about = [f for f in functions if f.function == report.function]
+    made = [f.compiled for f in about if f.compiled]
+    why = [str(n) for f in about for n in f.notes if n.subject == COMPILING]
+    if made:
+        return replace(report, compiled=made[0])
+    return replace(report, not_compiled=why[0] if why else "")
+
+
+COMPILING = "compiling"
+"""The question that a remark on why a function runs in Python answers."""
 
 ERASED_COLUMN = "an error that computing or sending an unread column raises today may disappear"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from presieve.errors import Declined, Span
 from presieve.ir.pushdown import ResidualStrength, Strength
 from presieve.report.order import Order
-from presieve.report.parts import ConjunctFate, Reach, Remark, Remedy
+from presieve.report.parts import Compiled, ConjunctFate, Reach, Remark, Remedy
 from presieve.report.source.listing import Listing
 
 if TYPE_CHECKING:
@@ -52,6 +52,8 @@ class BoundaryReport:
         trace: The steps of the search, if ``report.trace`` was called.
         columns: How many columns a function of tables reads, and of how many; None if unknown.
         keys: The result columns of a function of tables that hold a grouping column.
+        compiled: What runs in place of the function; None if the function runs.
+        not_compiled: Why the function runs in Python; empty if it does not.
     """
 
     operator: str
@@ -82,6 +84,8 @@ class BoundaryReport:
     trace: Trace | None = None
     columns: tuple[int, int] | None = None
     keys: tuple[str, ...] = ()
+    compiled: Compiled | None = None
+    not_compiled: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +107,7 @@ class FunctionReport:
         notes: What limits these answers, and where.
         declined: Why no column is left out, with code, reason and place.
         assumptions: What leaving out columns, or running an expression, may change besides.
-        expression: What runs in its place, in Spark SQL; empty if the function runs.
+        compiled: What runs in its place; None if the function runs.
     """
 
     operator: str
@@ -119,7 +123,7 @@ class FunctionReport:
     notes: tuple[Remark, ...] = ()
     declined: tuple[Declined, ...] = ()
     assumptions: tuple[dict[str, str], ...] = ()
-    expression: str = ""
+    compiled: Compiled | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,23 @@ class Reach:
         return asdict(self)
 
 
+CompiledForm: TypeAlias = Literal["expression", "aggregates", "list"]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What Spark runs in place of a function, with a proof.
+
+    Attributes:
+        form: ``"expression"`` of a row, Spark's own ``"aggregates"``, or a fold over the ``"list"``
+            of a group's rows, perhaps beside aggregates.
+        expression: Its text, in Spark SQL.
+    """
+
+    form: CompiledForm
+    expression: str
+
+
 @dataclass(frozen=True, slots=True)
 class Remedy:
     """What to do about an assumption.

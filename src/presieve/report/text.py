@@ -160,8 +160,9 @@ def _rows(data: ReportData) -> Iterator[tuple[tuple[str, str, str], float | None
         yield words.row(b, data.changed and b.kind != "none"), b.seconds
     for function in data.functions:
         name = f"{function.operator} {function.function}"
-        if function.expression:
-            yield (cut(name), "the function", cut(f"runs as {function.expression}")), None
+        if function.compiled:
+            text = f"runs as {function.compiled.expression}"
+            yield (cut(name), "the function", cut(text)), None
         if function.pruned:
             read = words.columns(function).partition(". ")[0]
             yield (cut(name), "columns", cut(read)), None

@@ -55,7 +55,7 @@ def summary(data: ReportData) -> str:
         filters = "No filter stands above a Python UDF in this plan."
     pruned = sum(f.pruned for f in data.functions)
     columns = f"{_count(pruned, 'function')} of tables with fewer columns." if pruned else ""
-    compiled = sum(bool(f.expression) for f in data.functions)
+    compiled = sum(bool(f.compiled) for f in data.functions)
     native = f"{_count(compiled, 'function')} as an expression of Spark." if compiled else ""
     state = "The plan is rewritten." if data.changed else "The plan is unchanged."
     return " ".join(filter(None, (filters, columns, native, state)))
@@ -77,8 +77,8 @@ def columns(function: FunctionReport) -> str:
 
 def function_line(function: FunctionReport) -> str:
     """One line about a Python function."""
-    if function.expression:
-        return f"{function.operator} {function.function}: runs as {function.expression}"
+    if function.compiled:
+        return f"{function.operator} {function.function}: runs as {function.compiled.expression}"
     said = columns(function) if function.columns or function.declined else function.form
     return f"{function.operator} {function.function}: {said}"
 
@@ -87,8 +87,8 @@ def function_facts(function: FunctionReport) -> Iterator[tuple[str, str]]:
     """What there is to say about a Python function, as names and texts in reading order."""
     if function.form:
         yield "form", function.form
-    if function.expression:
-        yield "runs as", function.expression
+    if function.compiled:
+        yield "runs as", function.compiled.expression
     if function.columns or function.declined:
         yield "columns", columns(function)
     if function.keys:

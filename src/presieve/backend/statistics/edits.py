@@ -8,7 +8,7 @@ from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, TABLE_FUNCTI
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import SiteEdit
-from presieve.backend.statistics.estimates import scan_below
+from presieve.backend.statistics.estimates import Below, scan_below
 from presieve.cost.decision import Candidate
 from presieve.cost.estimate import estimate
 from presieve.cost.model import Work, grouped, native, rowwise
@@ -31,7 +31,9 @@ def candidate(opened: Opened, edit: SiteEdit) -> Candidate:
 def _estimate(opened: Opened, edit: SiteEdit, term: Term) -> Estimate | None:
     """None where nothing is known, whatever there is in the files."""
     try:
-        scan = scan_below(opened.gateway, opened.plan, edit.site, term, opened.timezone)
+        site = edit.site
+        below = Below(opened.plan, site.site.input, site.names, opened.timezone)
+        scan = scan_below(opened.gateway, below, term)
         return None if scan is None else estimate(scan)
     except Exception as error:  # somebody else's files must not stop somebody's job
         logger.warning("no estimate of rows could be made, please report it", exc_info=error)

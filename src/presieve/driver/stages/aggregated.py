@@ -25,6 +25,7 @@ from presieve.backend.catalyst.boundary import Call
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import GroupTexts
 from presieve.backend.statistics.facts import BY_FOOTERS, Fact
+from presieve.backend.statistics.group_sizes import largest_group
 from presieve.certificate.aggregated import (
     AggregatedCertificate,
     AggregateText,
@@ -35,10 +36,12 @@ from presieve.certificate.aggregated import (
 from presieve.certificate.check import Rejected
 from presieve.compiling.aggregates import AggregateWriter
 from presieve.compiling.expressions import Writer
+from presieve.cost.decision import list_pays
 from presieve.driver.declare import BY_CALLER, follows_from, read_declared
 from presieve.driver.solve import ERASED_TEXT, ERASES, strictly
 from presieve.driver.stages.compiled import expression_of
 from presieve.driver.stages.datachecks import counted
+from presieve.driver.stages.gate import COST
 from presieve.driver.stages.ladder import ABOUT_CODE, breaks, discharged, refused
 from presieve.driver.stages.settling import settled
 from presieve.errors import Declined, DeclineSignal
@@ -207,9 +210,13 @@ class _Stage:
         if isinstance(found, Declined):
             raise DeclineSignal.of(replace(found, span=problem.fold.span))
         assert call.boundary is not None
-        if found.lists and self.options.compile == "auto" and call.boundary.calls[number].streamed:
-            reason = "a list of a group's rows would be held in memory, and the function holds none"
-            raise DeclineSignal("cost", reason)
+        if found.lists and self.options.compile == "auto":
+            assert call.input is not None
+            opened, plan, rows = self.groups.opened, self.groups.plan, _extent(call).rows
+            largest = largest_group(opened, plan, call.input, rows)
+            decision = list_pays(largest, streamed=call.boundary.calls[number].streamed)
+            if not decision.pays:
+                raise DeclineSignal(COST, decision.reason)
         return _written(found, _extent(call), call.function, call.outputs[number])
 
     def _known(
