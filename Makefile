@@ -35,6 +35,7 @@ test: .venv/spark.jsa ## the test suite, in two processes, and a part of it on S
 
 slow: .venv/spark.jsa ## what `make test` leaves out, and all of `make connect`
 	@$(java) $(VENV)/python -m pytest --thorough -m "slow or random" $(ARGS)
+	@$(if $(ARGS),,$(java) $(VENV)/python -m pytest --compiled -m "spark and not slow" tests/backend)
 	@$(if $(ARGS),,$(MAKE) --no-print-directory connect)
 
 connect: .venv/spark.jsa ## the tests of pipelines once more, on Spark Connect (one server, one process)

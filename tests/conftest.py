@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.support.amount import be_thorough
+from tests.support.running import compare_compiled
 from tests.support.since import left_out
 from tests.support.spark_version import is_before
 
@@ -43,12 +44,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--thorough", action="store_true", help="draw four times as much in tests that draw"
     )
+    parser.addoption(
+        "--compiled", action="store_true", help="compare all rows with those of compiled functions"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """``classic`` marks what there is in classic sessions only; it gives the reason."""
     config.addinivalue_line("markers", "classic(reason): not on Spark Connect")
     be_thorough(config.getoption("--thorough"))
+    compare_compiled(config.getoption("--compiled"))
 
 
 @pytest.fixture
@@ -77,7 +82,11 @@ def connect(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(scope="session")
 def spark(connect: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """The one session of a test run. A test that changes a conf puts it back."""
+    """The one session of a test run. A test that changes a conf puts it back.
+
+    Functions stay in Python, so that tests see what filters become; those about compiling ask for
+    it, and with ``--compiled`` the rows of every pipeline are compared with it, too.
+    """
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
@@ -96,6 +105,7 @@ def spark(connect: bool, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
             .config("spark.sql.codegen.cache.maxEntries", "2000")
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.sql.session.timeZone", "UTC")
+            .config("spark.presieve.compile", "never")
             .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
             .getOrCreate()
         )

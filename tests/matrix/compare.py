@@ -38,14 +38,20 @@ class Pair:
 
 
 def pairs(found: Sequence[Named], policy: Policy = "default") -> list[Pair]:
-    """Those of the pipelines that become others, whether that pays or not."""
+    """Those of the pipelines that become others, whether that pays or not: with the functions left
+    in Python, and with those compiled that can be.
+    """
     made = []
     for one in found:
-        better = optimize(one.df, policy=policy, cost="always")
-        if better is not one.df:
-            boundaries = explain(one.df, policy=policy, cost="always").boundaries
-            codes = frozenset(a["code"] for b in boundaries for a in b.assumptions)
-            made.append(Pair(one.name, one.df, better, codes))
+        moved = optimize(one.df, policy=policy, cost="always", compile="never")
+        whole = optimize(one.df, policy=policy, cost="always", compile="always")
+        report = explain(one.df, policy=policy, cost="always", compile="always")
+        said = [a for b in (*report.boundaries, *report.functions) for a in b.assumptions]
+        codes = frozenset(a["code"] for a in said)
+        if moved is not one.df:
+            made.append(Pair(one.name, one.df, moved, codes))
+        if whole is not one.df and any(f.compiled for f in report.functions):
+            made.append(Pair(f"{one.name}, compiled", one.df, whole, codes))
     return made
 
 
