@@ -46,12 +46,12 @@ def pairs(found: Sequence[Named], policy: Policy = "default") -> list[Pair]:
         moved = optimize(one.df, policy=policy, cost="always", compile="never")
         whole = optimize(one.df, policy=policy, cost="always", compile="always")
         report = explain(one.df, policy=policy, cost="always", compile="always")
-        said = [a for b in (*report.boundaries, *report.functions) for a in b.assumptions]
-        codes = frozenset(a["code"] for a in said)
+        filters = frozenset(a["code"] for b in report.boundaries for a in b.assumptions)
+        functions = frozenset(a["code"] for f in report.functions for a in f.assumptions)
         if moved is not one.df:
-            made.append(Pair(one.name, one.df, moved, codes))
+            made.append(Pair(one.name, one.df, moved, filters))
         if whole is not one.df and any(f.compiled for f in report.functions):
-            made.append(Pair(f"{one.name}, compiled", one.df, whole, codes))
+            made.append(Pair(f"{one.name}, compiled", one.df, whole, filters | functions))
     return made
 
 
