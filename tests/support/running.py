@@ -39,9 +39,10 @@ def untouched(df: DataFrame, *, policy: Policy = "default") -> BoundaryReport:
     """
     better = optimize(df, cost="always", policy=policy)
     report = explain(df, cost="always", policy=policy)
-    if _compiled or any(f.pruned for f in report.functions):
+    if any(f.pruned for f in report.functions):
         same_rows(df, better)
-    if not any(f.pruned for f in report.functions):
+    else:
+        _compare_compiled(df)
         assert better is df
     (boundary,) = report.boundaries
     assert boundary.kind == "none"
@@ -111,8 +112,10 @@ def _optimized(df: DataFrame) -> str:
 def safe(df: DataFrame, *, policy: Policy = "default") -> DataFrame:
     """Rewritten or not, the rows are the same."""
     better = optimize(df, cost="always", policy=policy)
-    if better is not df or _compiled:
+    if better is not df:
         same_rows(df, better)
+    else:
+        _compare_compiled(df)
     return better
 
 
@@ -133,6 +136,19 @@ def compare_compiled(asked: bool) -> None:
     """
     global _compiled
     _compiled = asked
+
+
+def _compare_compiled(df: DataFrame) -> None:
+    """Nothing else changes it, and it may raise as it is."""
+    if not _compiled:
+        return
+    from pyspark.errors import PySparkException
+
+    try:
+        df.collect()
+    except PySparkException:
+        return
+    same_rows(df)
 
 
 def compiled(df: DataFrame) -> DataFrame:
