@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, TABLE_FUNCTION
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.plans import Opened
 from presieve.backend.rewrite import SiteEdit
-from presieve.backend.statistics.estimates import Below, scan_below
+from presieve.backend.statistics.estimates import Below, estimated
 from presieve.cost.decision import Candidate
 from presieve.cost.estimate import estimate
 from presieve.cost.model import Work, grouped, native, rowwise
@@ -17,8 +15,6 @@ from presieve.ir.sorts import TEXTS
 from presieve.ir.terms import Term
 from presieve.plan.liveness import live, visible
 from presieve.semantics.types import sort_of
-
-logger = logging.getLogger("presieve")
 
 
 def candidate(opened: Opened, edit: SiteEdit) -> Candidate:
@@ -29,15 +25,9 @@ def candidate(opened: Opened, edit: SiteEdit) -> Candidate:
 
 
 def _estimate(opened: Opened, edit: SiteEdit, term: Term) -> Estimate | None:
-    """None where nothing is known, whatever there is in the files."""
-    try:
-        site = edit.site
-        below = Below(opened.plan, site.site.input, site.names, opened.timezone)
-        scan = scan_below(opened.gateway, below, term)
-        return None if scan is None else estimate(scan)
-    except Exception as error:  # somebody else's files must not stop somebody's job
-        logger.warning("no estimate of rows could be made, please report it", exc_info=error)
-        return None
+    site = edit.site
+    below = Below(opened.plan, site.site.input, site.names, opened.timezone)
+    return estimated(opened.gateway, below, estimate, term)
 
 
 def paths_of_equal(opened: Opened, edit: SiteEdit) -> frozenset[tuple[int, ...]]:

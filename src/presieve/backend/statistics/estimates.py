@@ -7,8 +7,10 @@ filters say is taken along as far as it is understood.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import unquote, urlparse
 
 from presieve.backend.catalyst.boundary import PROJECT
@@ -33,6 +35,8 @@ from presieve.ir.walk import rewrite
 from presieve.plan.algebra import Attribute, variable_of
 from presieve.sql.catalyst import expression
 
+logger = logging.getLogger("presieve")
+
 
 @dataclass(frozen=True, slots=True)
 class Below:
@@ -44,6 +48,21 @@ class Below:
     node: Node
     names: Names
     timezone: str
+
+
+T = TypeVar("T")
+
+
+def estimated(
+    gateway: Gateway, below: Below, ask: Callable[[Scan], T | None], prefilter: Term = SQL_TRUE
+) -> T | None:
+    """What there is to know of the scan; None where nothing is, whatever there is in its files."""
+    try:
+        scan = scan_below(gateway, below, prefilter)
+        return None if scan is None else ask(scan)
+    except Exception as error:  # somebody else's files must not stop somebody's job
+        logger.warning("no estimate of rows could be made, please report it", exc_info=error)
+        return None
 
 
 def scan_below(gateway: Gateway, below: Below, prefilter: Term = SQL_TRUE) -> Scan | None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-
 from presieve.backend.gateway import Handle
 from presieve.backend.plans import Opened
 from presieve.backend.problems.problem import BoundaryInput
-from presieve.backend.statistics.estimates import Below, scan_below
+from presieve.backend.statistics.estimates import Below, estimated
 from presieve.cost.decision import LISTED
 from presieve.cost.estimate import largest_share
 from presieve.semantics.values import MOST_ROWS
-
-logger = logging.getLogger("presieve")
 
 
 def largest_group(opened: Opened, plan: Handle, input_: BoundaryInput, rows: int) -> float | None:
@@ -23,11 +19,6 @@ def largest_group(opened: Opened, plan: Handle, input_: BoundaryInput, rows: int
         return rows
     if rows >= MOST_ROWS:
         return None
-    try:
-        below = Below(plan, input_.node, input_.names, opened.timezone)
-        scan = scan_below(opened.gateway, below)
-        share = None if scan is None else largest_share(scan)
-    except Exception as error:  # somebody else's files must not stop somebody's job
-        logger.warning("no estimate of groups could be made, please report it", exc_info=error)
-        return None
+    below = Below(plan, input_.node, input_.names, opened.timezone)
+    share = estimated(opened.gateway, below, largest_share)
     return None if share is None else rows * share
