@@ -18,6 +18,7 @@ from presieve.backend.catalyst.boundary import (
     MAPS,
     PROJECT,
     PYTHON_UDF,
+    TABLE_FUNCTION,
     Boundary,
     Call,
     is_attribute,
@@ -146,6 +147,8 @@ class _Reader:
         try:
             boundary = read_boundary(gateway, node, handle)
         except DeclineSignal:
+            return
+        if boundary.kind == TABLE_FUNCTION:
             return
         outputs = {a.id: a for a in boundary.outputs}
         for call in boundary.calls:

@@ -62,6 +62,13 @@ def test_a_best_score(tables: Tables) -> None:
         assert [a["code"] for a in one.assumptions] == ["may-erase-error"]
 
 
+def test_one_stays_where_functions_are_compiled(tables: Tables) -> None:
+    df = best(whole(tables), "team").filter("best > 92")
+    better = optimize(df, compile="always", cost="always")
+    assert better is not df
+    same_rows(df, better)
+
+
 def test_in_sql_with_an_order_and_a_filter_on_the_key(tables: Tables) -> None:
     spark = tables.plain.sparkSession
     spark.udtf.register("best", function(state_classes.Best, BEST))
