@@ -173,6 +173,18 @@ def test_what_is_said_of_the_order_is_listed(df: DataFrame) -> None:
     assert "collect_list" in function.compiled.expression
 
 
+def test_a_boundary_tells_what_runs(df: DataFrame) -> None:
+    kept = grouped(df.filter(WHERE), g.second, "double", "x").filter("m > 1")
+    (boundary,) = presieve.explain(kept, compile="auto").boundaries
+    assert boundary.compiled is not None
+    assert (boundary.compiled.form, boundary.not_compiled) == ("list", "")
+    last = grouped(df.filter(WHERE), g.last, "double", "x").filter("m > 1")
+    (boundary,) = presieve.explain(last, compile="auto").boundaries
+    assert boundary.compiled is None
+    assert "no-aggregate" in boundary.not_compiled
+    assert presieve.explain(last, compile="auto").to_json()["boundaries"][0]["compiled"] is None
+
+
 def test_wrong_values_of_the_option(df: DataFrame, spark: SparkSession) -> None:
     with pytest.raises(presieve.PresieveError, match="true or false"):
         presieve.optimize(df, reorder="yes")  # type: ignore[arg-type]

@@ -3,29 +3,71 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from presieve.errors import UsageError
+from presieve.lift.evaluation_types import Role, evaluation_type
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+VALUE = "value"
+"""The name of the column that a function computes."""
 
 
-def one_call(spark: SparkSession, function: Any, schema: str, returns: str | None) -> DataFrame:
-    """The function of its columns, as the only column. One that is no UDF becomes one of Arrow's;
-    ``returns`` is its type then. Raises :class:`UsageError`.
+@dataclass(frozen=True, slots=True)
+class OneCall:
+    """A function and its input. ``function`` is a UDF, a plain function, or the ``aggregate`` that
+    :func:`presieve.spark.group_fold` makes of a class. ``returns`` is the type of a plain function,
+    or the columns of one that is given the table of a group. There are groups where there are
+    ``keys``.
     """
+
+    function: Any
+    schema: str
+    returns: str | None = None
+    keys: tuple[str, ...] = ()
+    aggregate: Callable[..., Column] | None = None
+
+
+def one_call(spark: SparkSession, call: OneCall) -> DataFrame:
+    """The DataFrame. Raises :class:`UsageError`."""
+    df = spark.createDataFrame([], call.schema)
+    if missing := [k for k in call.keys if k not in df.columns]:
+        raise UsageError(f"{', '.join(missing)}: no columns of the schema")
+    type_ = evaluation_type(getattr(call.function, "evalType", None))
+    aggregates = call.aggregate is not None or (type_ is not None and type_.role is Role.AGGREGATE)
+    if not aggregates:
+        return _of_tables(df, call) if call.keys else _of_rows(df, call)
+    if not call.keys:
+        raise UsageError("an aggregate has groups: pass --keys with the grouping columns")
+    inputs = [c for c in df.columns if c not in call.keys]
+    names = inputs if call.aggregate else _arguments(call.function.func, inputs)
+    function = call.aggregate or call.function
+    return df.groupBy(*call.keys).agg(function(*names).alias(VALUE))
+
+
+def _of_rows(df: DataFrame, call: OneCall) -> DataFrame:
+    """The function of its columns, as the only column. A plain one becomes a UDF of Arrow's."""
     from pyspark.sql.functions import udf
 
-    df = spark.createDataFrame([], schema)
+    function = call.function
     plain = getattr(function, "func", function)
     if plain is function:
-        if returns is None:
+        if call.returns is None:
             raise UsageError("what the function returns is unknown: pass --returns with its type")
-        function = udf(function, returns, useArrow=True)
+        function = udf(function, call.returns, useArrow=True)
     names = _arguments(plain, df.columns)
-    return df.select(function(*(df[f"`{n.replace('`', '``')}`"] for n in names)).alias("value"))
+    return df.select(function(*(df[f"`{n.replace('`', '``')}`"] for n in names)).alias(VALUE))
+
+
+def _of_tables(df: DataFrame, call: OneCall) -> DataFrame:
+    """The function of the table of each group."""
+    if call.returns is None:
+        raise UsageError("what the function returns is unknown: pass --returns with its columns")
+    return df.groupBy(*call.keys).applyInPandas(call.function, call.returns)
 
 
 def _arguments(function: Any, columns: Sequence[str]) -> list[str]:

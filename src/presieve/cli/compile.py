@@ -1,20 +1,24 @@
-"""Untrusted. ``presieve compile``: the expression of Spark that a function of single rows is."""
+"""Untrusted. ``presieve compile``: what a function of rows or of groups is in Spark's own words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from presieve.cli import options as opt
 from presieve.cli import output
 from presieve.cli.load import load_fold
+from presieve.driver.options import Options
 from presieve.errors import Declined
 from presieve.report.words import why as more
+from presieve.sql.names import quote
 
 if TYPE_CHECKING:
+    from presieve.backend.one_call import OneCall
+    from presieve.driver.stages.aggregated import GroupDecision
     from presieve.driver.stages.compiled import CompileDecision
 
 
@@ -23,54 +27,123 @@ def command(
     schema: opt.Schema,
     returns: Annotated[
         str | None,
-        typer.Option(metavar="TYPE", help="What it returns, if the function is no UDF."),
+        typer.Option(
+            metavar="DDL",
+            help="The type of what it returns, or the columns, if it does not declare them.",
+        ),
     ] = None,
+    keys: opt.Keys = "",
+    reorder: opt.Reorder = None,
+    declare: opt.Declare = None,
     json: opt.Json = False,
     save: opt.Save = None,
 ) -> None:
-    """Write a scalar UDF as an expression of Spark that is proved to give the same.
+    """Write a function as an expression of Spark that is proved to give the same.
 
-    It starts a local session, whose analyzer resolves the expression. Exits with 0 if there is one
-    and with 1 if there is none.
+    It is a scalar UDF, an aggregate UDF or class, or a function of the table of a group: then pass
+    the grouping columns. What the proof rests on is listed. A local session is started, whose
+    analyzer resolves the expression. Exits with 0 if there is one and with 1 if there is none.
     """
     from presieve.demo.session import session
     from presieve.driver.one_function import compile_function
-    from presieve.sql.ddl import parse_returns, parse_schema
+    from presieve.sql.ddl import parse_schema
 
     output.check_writable(save)
     parse_schema(schema)
-    if returns is not None:
-        parse_returns(f"value {returns}", target)
+    options = Options.of(opt.given(reorder=reorder, declare=declare))
     with output.quiet():
-        function = load_fold(target)
+        call = _call(load_fold(target), target, (schema, returns), opt.names(keys))
         with session() as spark:
-            found = compile_function(spark, function, schema, returns)
-    verified = None if isinstance(found, Declined) else found.verified
-    if save is not None and verified is not None:
-        output.write(save, verified.certificate.text())
-    answer = _answer(found)
+            found = compile_function(spark, call, options)
+    verified = () if isinstance(found, Declined) else _verified(found)
+    if save is not None and verified:
+        output.write(save, verified[0].certificate.text())
+    answer = _answer(found, call.keys)
     if json:
         output.as_json(answer)
     else:
         output.fields(_fields(answer, save))
-    if verified is None:
+    if not verified:
         raise typer.Exit(1)
 
 
-def _answer(found: CompileDecision | Declined) -> dict[str, object]:
-    if isinstance(found, Declined) or found.verified is None:
+def _call(
+    function: Any, target: str, declared: tuple[str, str | None], keys: tuple[str, ...]
+) -> OneCall:
+    from presieve.backend.one_call import VALUE, OneCall
+    from presieve.lift.entry.row_class import is_row_class
+    from presieve.spark import group_fold
+    from presieve.sql.ddl import parse_returns
+
+    schema, returns = declared
+    if is_row_class(function):
+        aggregate = group_fold(function, returns)
+        return OneCall(function, schema, returns, keys, aggregate)
+    if returns is not None:
+        parse_returns(returns if keys else f"{VALUE} {returns}", target)
+    return OneCall(function, schema, returns, keys)
+
+
+def _verified(found: CompileDecision | GroupDecision) -> Sequence[Any]:
+    """The accepted certificate, or none."""
+    if isinstance(found.verified, tuple):
+        return found.verified
+    return () if found.verified is None else (found.verified,)
+
+
+def _answer(
+    found: CompileDecision | GroupDecision | Declined, keys: Sequence[str]
+) -> dict[str, object]:
+    verified = () if isinstance(found, Declined) else _verified(found)
+    if isinstance(found, Declined) or not verified:
         why = found if isinstance(found, Declined) else found.declined
         assert why is not None
         return {"compiled": False, "code": why.code, "declined": str(why)}
     return {
         "compiled": True,
         "function": found.call.function,
-        "type": found.call.outputs[0].type,
-        "sql": found.text,
-        "dataframe": f"F.expr({found.text!r})",
-        "solver": found.verified.solver,
-        "conditions": found.verified.seconds,
+        **_texts(found, keys),
+        "solver": verified[0].solver,
+        "conditions": verified[0].seconds,
     }
+
+
+def _texts(found: CompileDecision | GroupDecision, keys: Sequence[str]) -> dict[str, object]:
+    """The expression in SQL and in the API of DataFrames, and what its proof rests on."""
+    from presieve.driver.stages.compiled import CompileDecision
+
+    if isinstance(found, CompileDecision):
+        text = found.text
+        type_ = found.call.outputs[0].type
+        return {"type": type_, "sql": text, "dataframe": f"F.expr({text!r})", "assumptions": []}
+    assert found.texts is not None
+    below, above = found.texts.aggregates, found.columns
+    passed = [k for k in keys if k not in above]
+    grouping, aggregates = ", ".join(map(repr, keys)), ", ".join(_in_python(below))
+    columns = ", ".join((*map(repr, passed), *_in_python(above)))
+    return {
+        "type": ", ".join(f"{a.name} {a.type}" for made in found.call.outputs for a in made),
+        "sql": _in_sql((keys, below), (passed, above)),
+        "dataframe": f"df.groupBy({grouping}).agg({aggregates}).select({columns})",
+        "assumptions": [{"code": a.code, "text": a.text} for a in found.assumed],
+    }
+
+
+_Columns: TypeAlias = "tuple[Sequence[str], Mapping[str, str]]"
+"""Names of columns that are passed, and texts of those that are computed."""
+
+
+def _in_python(columns: Mapping[str, str]) -> Iterator[str]:
+    return (f"F.expr({sql!r}).alias({name!r})" for name, sql in columns.items())
+
+
+def _in_sql(below: _Columns, above: _Columns) -> str:
+    inner, outer = (
+        ", ".join((*map(quote, passed), *(f"{sql} AS {quote(n)}" for n, sql in made.items())))
+        for passed, made in (below, above)
+    )
+    keys = ", ".join(map(quote, below[0]))
+    return f"SELECT {outer} FROM (SELECT {inner} FROM rows GROUP BY {keys})"
 
 
 def _fields(answer: dict[str, object], save: Path | None) -> Iterator[tuple[str, str]]:
@@ -80,8 +153,11 @@ def _fields(answer: dict[str, object], save: Path | None) -> Iterator[tuple[str,
         return
     for name in ("function", "type", "sql", "dataframe"):
         yield name, str(answer[name])
-    seconds = answer["conditions"]
+    seconds, assumptions = answer["conditions"], answer["assumptions"]
     assert isinstance(seconds, dict)
+    assert isinstance(assumptions, list)
+    for assumption in assumptions:
+        yield "assuming", f"{assumption['text']} [{assumption['code']}]"
     proved = ", ".join(f"{name} {taken:.3f} s" for name, taken in seconds.items())
     yield "proved", f"{proved} ({answer['solver']})"
     if save is not None:

@@ -1,13 +1,15 @@
-"""Trusted. What takes the place of one function of single rows, with its proof."""
+"""Trusted. What takes the place of one function of rows or of groups, with its proof."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from presieve.backend.one_call import one_call
+from presieve.backend.one_call import OneCall, one_call
 from presieve.backend.plans import Reading
 from presieve.driver.options import Options
+from presieve.driver.stages.aggregated import GroupDecision
 from presieve.driver.stages.compiled import CompileDecision
 from presieve.driver.stages.pipeline import Pipeline
 from presieve.errors import Declined
@@ -17,16 +19,19 @@ if TYPE_CHECKING:
 
 
 def compile_function(
-    spark: SparkSession, function: Any, schema: str, returns: str | None
-) -> CompileDecision | Declined:
-    """What is decided about a scalar UDF, or a function with its type, of columns of a schema.
-    Spark's analyzer resolves the expression, which is read back and proved as in a plan.
+    spark: SparkSession, call: OneCall, options: Options
+) -> CompileDecision | GroupDecision | Declined:
+    """What is decided about a function of columns of a schema. Spark's analyzer resolves the
+    expression, which is read back and proved as in a plan.
+
+    What the proof rests on is listed and not checked: there is no data.
     """
-    df = one_call(spark, function, schema, returns)
-    pipeline = Pipeline(df, Options(compile="always"), Reading(at_once=True), time.perf_counter())
-    applied = pipeline.run()
+    df = one_call(spark, call)
+    chosen = replace(options, compile="always", policy="assume")
+    applied = Pipeline(df, chosen, Reading(at_once=True), time.perf_counter()).run()
     if isinstance(applied, Declined):
         return applied
-    if not applied.compiled:
-        return Declined("unsupported-form", "only scalar UDFs of columns are compiled")
-    return applied.compiled[0]
+    found: list[CompileDecision | GroupDecision] = [*applied.aggregated, *applied.compiled]
+    if not found:
+        return Declined("unsupported-form", "it is called in a way in which nothing is compiled")
+    return next((d for d in found if d.verified), found[0])

@@ -118,12 +118,7 @@ def group_report(decision: GroupDecision) -> FunctionReport:
     report = FunctionReport(call.operator, call.function, form=role.value)
     if why is not None:
         return replace(report, notes=(Remark(COMPILING, str(why), why.span),))
-    open_ = [
-        {"code": a.code, "text": a.text}
-        for one in decision.reduced
-        for a in one.found.problem.assumptions
-        if a not in one.known
-    ]
+    open_ = ({"code": a.code, "text": a.text} for a in decision.assumed)
     assumptions = (*open_, *_erased(erases=call.loses_errors))
     lists = any(one.found.lists for one in decision.reduced)
     made = Compiled("list" if lists else "aggregates", decision.text)

@@ -101,10 +101,21 @@ class GroupDecision:
         """The expressions, for a person."""
         if self.texts is None:
             return ""
-        named = {a.id: a.name for made in self.call.outputs for a in made}
-        found = [f"{sql} AS {named[i]}" for one in self.reduced for i, sql in one.outputs.items()]
+        found = [f"{sql} AS {name}" for name, sql in self.columns.items()]
         columns = [f"{sql} AS {name}" for name, sql in self.texts.aggregates.items()]
         return f"{', '.join(found)} FROM (SELECT {', '.join(columns)})"
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """What takes the place of each of the functions' outputs, by its name."""
+        named = {a.id: a.name for made in self.call.outputs for a in made}
+        return {named[i]: sql for one in self.reduced for i, sql in one.outputs.items()}
+
+    @property
+    def assumed(self) -> tuple[Assumption, ...]:
+        """What the proofs rest on without evidence."""
+        every = (a for r in self.reduced for a in r.found.problem.assumptions if a not in r.known)
+        return tuple(dict.fromkeys(every))
 
 
 @dataclass(frozen=True, slots=True)
