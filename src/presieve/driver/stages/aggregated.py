@@ -51,6 +51,7 @@ from presieve.ir.sorts import INT, Option, strip
 from presieve.ir.terms import FALSE, SQL_TRUE, TRUE, Op, Term, Var, int_lit, string_lit
 from presieve.ir.walk import variables
 from presieve.lift.execution.tested import EXACT
+from presieve.lift.models.pandas.zeros import OPTIONAL as OPEN_ZERO
 from presieve.lift.values.ranges import EVERYTHING, Extent, column_ranges, field_ranges
 from presieve.plan.algebra import Attribute, struct_id
 from presieve.semantics.aggregates import AggregateColumn, ListColumn
@@ -194,7 +195,8 @@ class _Stage:
             bare = replace(bare, assumptions=(*facts, *said, *needed))
             known = fits | facts | said
             known |= discharged(bare, [Fact(a.term, by) for a, by in facts.items()])
-            for problem in dict.fromkeys([strictly(bare, known), bare]):
+            closed = {*known, *(a for a in bare.assumptions if a.code == OPEN_ZERO)}
+            for problem in dict.fromkeys([strictly(bare, known), strictly(bare, closed), bare]):
                 try:
                     reduced = self._attempt(call, number, problem)
                     return replace(reduced, known=self._known(call, reduced.found.problem, known))
