@@ -102,15 +102,18 @@ BY_HAND: Mapping[str, Mapping[str, str]] = {
 }
 """Each output of each family as an aggregate in Spark SQL."""
 
-_UNIQUE = Uniform(1, 10**12)
+UNIQUE = Uniform(1, 10**12)
+"""Numbers that do not repeat, by which one row of a group is taken."""
 
-UNIQUE: Mapping[str, Mapping[str, Values]] = {
-    "DurationMin": {"days": _UNIQUE},
-    "KeepRowWithMaxAge": {"age": _UNIQUE},
-    "KeepRowWithMaxQuality": {"quality": _UNIQUE},
-    "ReturnPriceAggregator": {"minute": _UNIQUE},
-    "SnapshotAggregator": {"version": _UNIQUE},
+ORDERLESS: Mapping[str, Mapping[str, Values]] = {
+    "AggregationQuerySuite": {"value1": Uniform(40, 40), "value2": Uniform(50, 50)},
+    "DurationMin": {"days": UNIQUE},
+    "HighLowAggregator": {"tick_at": Uniform(50, 50), "price": Uniform(60, 60)},
+    "KeepRowWithMaxAge": {"age": UNIQUE},
+    "KeepRowWithMaxQuality": {"quality": UNIQUE},
+    "ReturnPriceAggregator": {"minute": UNIQUE},
+    "SnapshotAggregator": {"version": UNIQUE},
 }
-"""Columns by which one row of a group is taken, and what they hold here: numbers that do not
-repeat. Of several such rows the families take the first, and ``max_by`` any.
+"""What columns hold here so that the order of rows makes no difference: of several rows with the
+greatest value families take the first, and ``max_by`` any; what is last is last in some order.
 """

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from benchmarks.compiled.by_hand import BY_HAND, UNIQUE
+from benchmarks.compiled.by_hand import BY_HAND, ORDERLESS
 from benchmarks.on_spark.parquet import KEY
 from benchmarks.on_spark.pipelines import Pipeline
 from benchmarks.row_functions.catalogue import MODULES, ROW_FUNCTIONS, RowFunction
@@ -54,7 +54,7 @@ def by_value() -> Iterator[None]:
 
 def _of_groups(family: Family) -> Case:
     benchmark = Benchmark(family, 1)
-    data = {**family.data, **UNIQUE.get(family.name, {})}
+    data = {**family.data, **ORDERLESS.get(family.name, {})}
 
     def written(table: DataFrame) -> DataFrame:
         return Pipeline(benchmark, table).folded(table)

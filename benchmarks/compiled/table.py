@@ -12,7 +12,7 @@ from rich.text import Text
 
 from benchmarks.compiled.rows import Row
 
-_WIDTH = 130
+_WIDTH = 160
 """Columns that the table takes."""
 
 
