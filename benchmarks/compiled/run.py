@@ -23,6 +23,14 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+WAYS = (
+    ("", Options(compile="always"), False),
+    ("reorder", Options(compile="always", reorder=True), False),
+    ("enabled", Options(compile="always"), True),
+)
+"""What a function may need so that no Python is left: leave to reorder, or an enabled session."""
+
+
 def tables(
     spark: SparkSession, cases: Iterable[Case], rows: int, directory: Path
 ) -> Iterator[tuple[Case, DataFrame]]:
@@ -90,14 +98,6 @@ def _compiled(written: DataFrame) -> _Made:
         if found[-1].native:
             return found[-1]
     return found[0]
-
-
-WAYS = (
-    ("", Options(compile="always"), False),
-    ("reorder", Options(compile="always", reorder=True), False),
-    ("enabled", Options(compile="always"), True),
-)
-"""What a function may need so that no Python is left: leave to reorder, or an enabled session."""
 
 
 def _declined(written: DataFrame) -> str:
