@@ -13,7 +13,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Literal
 
-from benchmarks.values import Values
+from benchmarks.values import Contents, Values
 from presieve.errors import UsageError
 from presieve.ir.pushdown import Kind
 
@@ -94,6 +94,11 @@ class Benchmark:
     def data(self) -> Mapping[str, Values]:
         """What the columns of generated tables hold."""
         return self.filter.data or self.family.data
+
+    @property
+    def contents(self) -> Contents:
+        """Its table. Benchmarks of one family share it, but for those with other types."""
+        return Contents(self.family.name, self.schema, self.data)
 
     def right(self, mode: Mode) -> Kind:
         """The weakest kind that is right: what was published, but for the known mistakes."""

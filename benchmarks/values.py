@@ -69,7 +69,7 @@ class Normal:
 class Choice:
     """One of a few values, as often as their weights say."""
 
-    weights: Mapping[str | bool, float]
+    weights: Mapping[str, float] | Mapping[bool, float]
     null: float = 0.0
 
     def draw(self, rng: np.random.Generator, rows: int) -> npt.NDArray[np.generic]:
@@ -81,4 +81,32 @@ class Choice:
         return np.array(list(self.weights))[drawn]
 
 
-Values: TypeAlias = Uniform | Zipf | Normal | Choice
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """Texts of a few forms, as often as their weights say. Where a form has ``{}`` stands a whole
+    number below ``size``, which may be written as ``{:06d}``.
+    """
+
+    weights: Mapping[str, float]
+    size: int
+    null: float = 0.0
+
+    def draw(self, rng: np.random.Generator, rows: int) -> npt.NDArray[np.generic]:
+        """That many values."""
+        import numpy as np
+
+        forms = Choice(self.weights).draw(rng, rows).tolist()
+        numbers = rng.integers(0, self.size, size=rows).tolist()
+        return np.array([f.format(n) for f, n in zip(forms, numbers, strict=True)])
+
+
+Values: TypeAlias = Uniform | Zipf | Normal | Choice | Texts
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a generated table holds: the law of each column of a schema, which is Spark DDL."""
+
+    name: str
+    schema: str
+    data: Mapping[str, Values]

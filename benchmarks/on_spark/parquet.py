@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
-from benchmarks.suite import Benchmark
+from benchmarks.values import Contents
 from presieve.errors import UsageError
 from presieve.sql.ddl import parse_schema
 
@@ -32,16 +32,13 @@ def default_directory() -> Path:
     return Path(cache) / "presieve" / "bench"
 
 
-def stored(benchmark: Benchmark, rows: int, directory: Path) -> Path:
-    """The path of the benchmark's table with ``rows`` rows, which is written where it is missing.
-
-    Benchmarks of one family share a table, but for those with other types.
-    """
-    described = f"{benchmark.schema} {dict(benchmark.data)}"
+def stored(contents: Contents, rows: int, directory: Path) -> Path:
+    """The path of a table with ``rows`` rows, which is written where it is missing."""
+    described = f"{contents.schema} {dict(contents.data)}"
     digest = f"{crc32(described.encode()):08x}"
-    path = directory / f"{benchmark.family.name}-{rows}-{digest}-v{LAYOUT}.parquet"
+    path = directory / f"{contents.name}-{rows}-{digest}-v{LAYOUT}.parquet"
     if not path.exists():
-        write(_table(benchmark, rows), path, max(1, min(100_000, rows // 4)))
+        write(_table(contents, rows), path, max(1, min(100_000, rows // 4)))
     return path
 
 
@@ -55,24 +52,38 @@ def write(table: pa.Table, path: Path, rows_per_group: int) -> None:
     partial.replace(path)
 
 
-def _table(benchmark: Benchmark, rows: int) -> pa.Table:
+def _table(contents: Contents, rows: int) -> pa.Table:
     import numpy as np
     import pyarrow as pa
 
-    rng = np.random.default_rng(crc32(benchmark.family.name.encode()))
+    rng = np.random.default_rng(crc32(contents.name.encode()))
     groups = max(1, rows // ROWS_PER_GROUP)
     weights = 1.0 / np.arange(1, groups + 1)
     drawn = rng.choice(groups, size=rows, p=weights / weights.sum()).astype(np.int32)
     names = pa.array([f"k{i:06d}" for i in range(groups)])
     cells = {KEY: pa.DictionaryArray.from_arrays(pa.array(drawn), names)}
-    for column in parse_schema(benchmark.schema):
-        law = benchmark.data.get(column.name)
+    for column in parse_schema(contents.schema):
+        law = contents.data.get(column.name)
         if law is None:
-            raise UsageError(f"{benchmark.name} does not say what {column.name} holds")
+            raise UsageError(f"{contents.name} does not say what {column.name} holds")
         values = law.draw(rng, rows)
         absent = rng.random(rows) < law.null if law.null else None
-        cells[column.name] = pa.array(values, mask=absent).cast(_ARROW[column.type])
+        cells[column.name] = as_arrow(values, absent, column.type)
     return pa.table(cells)
 
 
-_ARROW = {"bigint": "int64", "double": "float64", "string": "string", "boolean": "bool"}
+def as_arrow(values: Any, absent: Any, type_: str) -> pa.Array:
+    """Drawn values as a column. Dates are drawn as days since 1970."""
+    import pyarrow as pa
+
+    made = pa.array(values, mask=absent)
+    return (made.cast("int32") if type_ == "date" else made).cast(_ARROW[type_])
+
+
+_ARROW = {
+    "bigint": "int64",
+    "double": "float64",
+    "string": "string",
+    "boolean": "bool",
+    "date": "date32",
+}

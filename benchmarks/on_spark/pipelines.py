@@ -29,15 +29,16 @@ class Pipeline:
 
     def written(self) -> DataFrame:
         """As a user writes it: group, fold, filter."""
-        return self._folded(self.table).filter(self.benchmark.filter.where)
+        return self.folded(self.table).filter(self.benchmark.filter.where)
 
     def by_hand(self, prefilter: str, residual: str) -> DataFrame:
         """With the filters typed below and above the same function, and nothing of ours."""
         below = self.table if prefilter == "true" else self.table.filter(prefilter)
-        folded = self._folded(below)
+        folded = self.folded(below)
         return folded if residual == "true" else folded.filter(residual)
 
-    def _folded(self, table: DataFrame) -> DataFrame:
+    def folded(self, table: DataFrame) -> DataFrame:
+        """Without the filter."""
         outputs = parse_schema(self.benchmark.returns)
         named = ", ".join(f"`{o.name}`: {o.type}" for o in outputs)
         single = len(outputs) == 1

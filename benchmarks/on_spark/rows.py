@@ -7,18 +7,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from statistics import fmean, median
-from typing import Any
+from typing import Any, TypeVar
 
 from presieve.errors import UsageError
 from presieve.ir.pushdown import Kind
+
+R = TypeVar("R")
 
 SLOWER = 0.03
 """The share by which a pipeline may be slower than as written before it counts as slower."""
 
 ABOVE_HAND = 0.05
 """The share by which a pipeline, with ``optimize``, may be above the one with filters by hand."""
-
-_TIMES = ("written", "optimized", "by_hand", "transpiled", "compiled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,27 +120,27 @@ def totals(rows: Sequence[Row]) -> dict[str, object]:
     compiled = [r for r in rows if r.compiled]
     return {
         "native": sum(r.native for r in rows),
-        "saved_compiled": _spread(r.saved_compiled for r in compiled),
-        "saved_native": _spread(r.saved_compiled for r in compiled if r.native),
-        "compiling": _spread(r.compiling for r in compiled),
+        "saved_compiled": spread(r.saved_compiled for r in compiled),
+        "saved_native": spread(r.saved_compiled for r in compiled if r.native),
+        "compiling": spread(r.compiling for r in compiled),
         "slower_compiled": _names(compiled, Row.slower_compiled),
         "of": len(rows),
         "equal": sum(r.equal for r in rows),
         "pushed": len(pushed),
         "seconds": _seconds(pushed),
-        "saved": _spread(r.saved for r in pushed),
-        "saved_in_total": _spread(r.saved_in_total for r in pushed),
-        "saved_by_fastest": _spread(r.saved_by_fastest for r in pushed),
-        "above_hand": _spread(r.above_hand for r in pushed),
-        "above_hand_in_total": _spread(r.above_hand_in_total for r in pushed),
-        "above_hand_by_fastest": _spread(r.above_hand_by_fastest for r in pushed),
+        "saved": spread(r.saved for r in pushed),
+        "saved_in_total": spread(r.saved_in_total for r in pushed),
+        "saved_by_fastest": spread(r.saved_by_fastest for r in pushed),
+        "above_hand": spread(r.above_hand for r in pushed),
+        "above_hand_in_total": spread(r.above_hand_in_total for r in pushed),
+        "above_hand_by_fastest": spread(r.above_hand_by_fastest for r in pushed),
         "slower": _names(rows, Row.slower),
         "slower_in_total": _names(rows, lambda r: r.slower(r.optimize)),
         "far_above_hand": _names(
             pushed, lambda r: min(r.above_hand, r.above_hand_by_fastest) > ABOVE_HAND
         ),
-        "optimize": _spread(r.optimize for r in rows),
-        "unchanged": _spread(r.saved for r in rows if not r.pushed),
+        "optimize": spread(r.optimize for r in rows),
+        "unchanged": spread(r.saved for r in rows if not r.pushed),
     }
 
 
@@ -155,7 +155,7 @@ def _seconds(rows: Sequence[Row]) -> dict[str, float]:
     return {name: round(value, 2) for name, value in sums.items()}
 
 
-def _spread(values: Iterable[float]) -> dict[str, float] | None:
+def spread(values: Iterable[float]) -> dict[str, float] | None:
     """Mean, median and ends, or None of nothing."""
     ordered = sorted(values)
     if not ordered:
@@ -185,27 +185,35 @@ def to_line(rows: Sequence[Row], first: float, size: int | None = None) -> dict[
         "turns": len(rows[0].written),
         "first": round(first, 3),
         **totals([r for r in rows if size in (None, r.rows)]),
-        "benchmarks": [_entry(r) for r in rows],
+        "benchmarks": [{**entry(r), "kept": round(r.kept, 5)} for r in rows],
     }
 
 
-def _entry(row: Row) -> dict[str, object]:
-    entry = asdict(row)
-    for name in _TIMES:
-        entry[name] = [round(s, 4) for s in entry[name]]
-    return {**entry, "optimize": round(row.optimize, 4), "kept": round(row.kept, 5)}
+def entry(row: Any) -> dict[str, Any]:
+    """The fields of a row, seconds rounded."""
+    return {name: _rounded(value) for name, value in asdict(row).items()}
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_rounded(v) for v in value]
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def from_line(line: Mapping[str, Any]) -> list[Row]:
     """The rows that :func:`to_line` wrote; :class:`UsageError` for a line of another kind."""
+    return read(line, Row)
+
+
+def read(line: Mapping[str, Any], kind: Callable[..., R]) -> list[R]:
+    """The rows of a line, of which :func:`entry` wrote each."""
     try:
-        return [_row(entry) for entry in line["benchmarks"]]
+        return [kind(**_given(kind, e)) for e in line["benchmarks"]]
     except (KeyError, TypeError) as problem:
         raise UsageError(f"the ledger's line is not one of this benchmark: {problem}") from None
 
 
-def _row(entry: Mapping[str, Any]) -> Row:
-    given: dict[str, Any] = {f.name: entry[f.name] for f in fields(Row) if f.name in entry}
-    for name in _TIMES:
-        given[name] = tuple(given.get(name, ()))
-    return Row(**given)
+def _given(kind: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What fields hold. JSON has lists for tuples."""
+    found = {f.name: entry[f.name] for f in fields(kind) if f.name in entry}
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in found.items()}

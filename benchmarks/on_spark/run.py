@@ -67,7 +67,7 @@ def suite_jobs(
 ) -> Iterator[Job]:
     """Each benchmark of the suite on a table of that many rows."""
     for benchmark, rows in benchmarks:
-        path = stored(benchmark, rows, directory)
+        path = stored(benchmark.contents, rows, directory)
         pipeline = Pipeline(benchmark, spark.read.parquet(str(path)))
         yield Job(benchmark.name, rows, pipeline.written(), partial(_suite_by_hand, pipeline))
 
@@ -126,11 +126,11 @@ def _row(job: Job, turns: int) -> Row:
         transpiled=taken.get("transpiled", ()),
         compiled=taken["compiled"],
         compiling=compiling,
-        native=not _calls_python(compiled),
+        native=not calls_python(compiled),
     )
 
 
-def _calls_python(df: DataFrame) -> bool:
+def calls_python(df: DataFrame) -> bool:
     """Whether workers of Python take part in the physical plan."""
     plan = str(df._jdf.queryExecution().executedPlan().toString())
     return any(word in plan for word in ("Python", "Pandas", "InArrow"))
@@ -155,13 +155,16 @@ def answered(benchmark: Benchmark) -> Synthesis:
 
 
 def in_turns(
-    forms: Sequence[DataFrame], turns: int
+    forms: Sequence[DataFrame],
+    turns: int,
+    measured: Callable[[DataFrame], tuple[float, list[str] | None]] | None = None,
 ) -> tuple[tuple[tuple[float, ...], ...], int, bool]:
     """Seconds of each form in each turn, the number of rows of the result, and whether all of them
     gave the same rows.
 
     A first turn is not measured: it compiles code and reads the file into memory. The order
-    changes from turn to turn, so that no form always runs after the same one.
+    changes from turn to turn, so that no form always runs after the same one. ``measured`` runs a
+    form; without it that is :func:`run`.
     """
     _, expected = run(forms[0])
     equal = all(run(form)[1] == expected for form in forms[1:])
@@ -169,9 +172,9 @@ def in_turns(
     for turn in range(turns):
         for place in range(len(forms)):
             at = (turn + place) % len(forms)
-            taken, rows = run(forms[at])
+            taken, rows = (measured or run)(forms[at])
             seconds[at].append(taken)
-            equal = equal and rows == expected
+            equal = equal and rows in (expected, None)
     return tuple(tuple(s) for s in seconds), len(expected), equal
 
 
@@ -182,3 +185,10 @@ def run(df: DataFrame) -> tuple[float, list[str]]:
     start = time.perf_counter()
     rows = fresh.collect()
     return time.perf_counter() - start, sorted(map(repr, rows))
+
+
+def written_nowhere(df: DataFrame) -> tuple[float, None]:
+    """Seconds, where all rows are made and none is sent to the driver."""
+    start = time.perf_counter()
+    df.write.format("noop").mode("overwrite").save()
+    return time.perf_counter() - start, None

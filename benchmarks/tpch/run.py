@@ -6,14 +6,13 @@ import os
 import shutil
 import subprocess
 import sys
-import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.on_spark.run import ByHand, Job
+from benchmarks.on_spark.transpiled import transpiler
 from benchmarks.tpch.queries import Query
 from presieve.errors import UsageError
 from presieve.ir.pushdown import Kind
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
 
 TABLES = ("lineitem", "orders", "partsupp")
 PROGRAM = "tpchgen-cli"
-TRANSPILER = "spark.sql.experimental.optimizer.transpilePyUDFs"
-"""Spark's own transpiler, which makes expressions of scalar UDFs of one statement where they are
-called. It is off by default.
-"""
 
 
 def generated(scale: float, directory: Path) -> Path:
@@ -66,18 +61,6 @@ def transpiled(query: Query, tables: Mapping[str, DataFrame]) -> DataFrame:
     """
     with transpiler(_session(tables), on=True):
         return written(query, tables)
-
-
-@contextmanager
-def transpiler(spark: SparkSession, *, on: bool) -> Iterator[None]:
-    """The setting. What is built without it runs without it."""
-    before = spark.conf.get(TRANSPILER)
-    spark.conf.set(TRANSPILER, str(on).lower())
-    try:
-        with warnings.catch_warnings(action="ignore"):  # where it can do nothing
-            yield
-    finally:
-        spark.conf.set(TRANSPILER, str(before))
 
 
 def _session(tables: Mapping[str, DataFrame]) -> SparkSession:

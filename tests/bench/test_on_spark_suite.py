@@ -51,7 +51,7 @@ def test_laws() -> None:
 
 @pytest.mark.parametrize("benchmark", BENCHMARKS.values(), ids=lambda b: b.name)
 def test_a_table_of_every_benchmark(benchmark: Benchmark, tmp_path: Path) -> None:
-    path = stored(benchmark, 1000, tmp_path)
+    path = stored(benchmark.contents, 1000, tmp_path)
     table = pq.read_table(path)
     declared = parse_schema(benchmark.schema)
     assert table.column_names == [KEY, *(c.name for c in declared)]
@@ -59,16 +59,16 @@ def test_a_table_of_every_benchmark(benchmark: Benchmark, tmp_path: Path) -> Non
         some_null = table.column(column.name).null_count > 0
         assert some_null == column.nullable
     before = path.stat().st_mtime_ns
-    assert stored(benchmark, 1000, tmp_path) == path
+    assert stored(benchmark.contents, 1000, tmp_path) == path
     assert path.stat().st_mtime_ns == before
-    assert stored(benchmark, 2000, tmp_path) != path
+    assert stored(benchmark.contents, 2000, tmp_path) != path
 
 
 def test_other_values_are_another_table(tmp_path: Path) -> None:
     one = BENCHMARKS["Top2_1"]
     family = replace(one.family, data={"score": Uniform(0, 10)})
-    other = stored(replace(one, family=family), 1000, tmp_path)
-    assert other != stored(one, 1000, tmp_path)
+    other = stored(replace(one, family=family).contents, 1000, tmp_path)
+    assert other != stored(one.contents, 1000, tmp_path)
     assert max(pq.read_table(other).column("score").to_pylist()) == 10
 
 
@@ -108,7 +108,8 @@ def test_results_are_compared(spark: SparkSession) -> None:
 
 def test_a_wrong_filter_by_hand_is_seen(spark: SparkSession, tmp_path: Path) -> None:
     benchmark = BENCHMARKS["Top2_1"]
-    pipeline = Pipeline(benchmark, spark.read.parquet(str(stored(benchmark, 1000, tmp_path))))
+    table = spark.read.parquet(str(stored(benchmark.contents, 1000, tmp_path)))
+    pipeline = Pipeline(benchmark, table)
     written = pipeline.written()
     where = benchmark.filter.where
     assert in_turns([written, optimize(written), pipeline.by_hand("score >= 90", where)], 1)[2]

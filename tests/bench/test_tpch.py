@@ -18,6 +18,7 @@ import pytest
 from benchmarks import ledger
 from benchmarks.on_spark.rows import from_line, to_line
 from benchmarks.on_spark.run import in_turns
+from benchmarks.on_spark.transpiled import transpiler
 from benchmarks.tpch import run
 from benchmarks.tpch.queries import QUERIES, Query
 from tests.bench.row import ROW
@@ -127,7 +128,7 @@ def test_what_spark_transpiles(name: str, left: int, tables: dict[str, DataFrame
         plan = df.select("*")._jdf.queryExecution().optimizedPlan().toString()
         return "EvalPython" in plan
 
-    with run.transpiler(job.written.sparkSession, on=True):
+    with transpiler(job.written.sparkSession, on=True):
         assert functions(job.transpiled) == bool(left)
         assert functions(job.written)
         assert functions(job.by_hand().pipeline)

@@ -1,0 +1,1 @@
+"""Untrusted. Functions in pipelines without a filter: in Python, compiled, and typed by hand."""
