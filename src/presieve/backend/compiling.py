@@ -28,7 +28,7 @@ from presieve.backend.catalyst.boundary import (
 from presieve.backend.catalyst.names import distinct, input_vars, read_names
 from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.table_operators import read_boundary
-from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, walk
+from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, nodes_inside, walk
 from presieve.backend.effects.errors import may_not_arrive
 from presieve.backend.effects.raising import computed_of, guards, made_by_python, trees
 from presieve.backend.effects.sources import check_replaceable
@@ -112,10 +112,24 @@ def with_calls_apart(opened: Opened, df: DataFrame, *, changed: bool) -> tuple[H
     apart = gateway.separated(plan, root, everywhere=True)
     if apart is not plan and gateway.cache_is_empty():
         plan, root = apart, gateway.tree(apart)
-    against = session_declines(gateway, plan)
+    against = session_declines(gateway, plan) or _too_large(root)
     if against is not None:
         raise DeclineSignal.of(against)
     return plan, root
+
+
+MAX_CONDITION = 2_000
+"""Operators, columns and constants of a filter. Spark writes an expression below it into each of
+its conjuncts, generates no code of so many, and evaluates them as deep as they are nested.
+"""
+
+
+def _too_large(root: Node) -> Declined | None:
+    filters = (n.fields["condition"] for n in walk(root) if n.kind == FILTER)
+    if any(sum(1 for _ in nodes_inside(f)) > MAX_CONDITION for f in filters):
+        reason = f"a filter has more than {MAX_CONDITION} operators, columns and constants"
+        return Declined("filter-size", reason)
+    return None
 
 
 def check_place(gateway: Gateway, plan: Handle, node: Node) -> None:

@@ -30,13 +30,17 @@ if TYPE_CHECKING:
 @contextmanager
 def conf(spark: SparkSession, **options: str) -> Iterator[None]:
     """With these options in the session's configuration."""
+    before = {f"spark.presieve.{n}": spark.conf.get(f"spark.presieve.{n}", None) for n in options}
     for name, value in options.items():
         spark.conf.set(f"spark.presieve.{name}", value)
     try:
         yield
     finally:
-        for name in options:
-            spark.conf.unset(f"spark.presieve.{name}")
+        for key, held in before.items():
+            if held is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, held)
 
 
 @pytest.fixture
@@ -180,9 +184,9 @@ def test_enabled_sessions_follow_their_configuration(
 
 def test_settings_of_a_project_stand_behind_a_session(spark: SparkSession) -> None:
     setting = driver.Setting({"cost": "never"}, otherwise={"policy": "strict", "cost": "always"})
-    assert setting.options(spark) == Options(policy="strict", cost="never")
+    assert setting.options(spark) == Options(policy="strict", cost="never", compile="never")
     with conf(spark, policy="assume"):
-        assert setting.options(spark) == Options(policy="assume", cost="never")
+        assert setting.options(spark) == Options(policy="assume", cost="never", compile="never")
 
 
 @pytest.mark.classic("there are no RDDs")

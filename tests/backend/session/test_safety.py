@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support.games.pipelines import SCORE, agg
 from tests.support.games.tables import Tables
-from tests.support.running import rewritten, untouched
+from tests.support.running import rewritten, same_rows, untouched
 
 from presieve.backend import rewrite
 from presieve.backend.catalyst.trees import MAX_DEPTH
@@ -152,3 +152,4 @@ def test_a_conjunction_deeper_than_the_stack(tables: Tables) -> None:
     where = " AND ".join(f"m <> {i}" for i in range(1000))
     df = agg(tables.plain, "top", "double", "score").filter(f"({where}) AND m >= 90")
     assert untouched(df).declined[0].code == "filter-size"
+    same_rows(df, optimize(df, compile="always", cost="always"))
