@@ -168,6 +168,15 @@ def test_extremes_of_pandas_pass_over_null_and_nan(saved: Saved, of: Callable[..
     check(grouped(saved(given, "k string, x double"), of, "double", "x"))
 
 
+@pytest.mark.parametrize("of", [g.greatest, g.least, g.pandas_max, g.pandas_min])
+def test_one_zero_is_no_obstacle(saved: Saved, of: Callable[..., Any]) -> None:
+    """That there is no -0.0 is what the data show."""
+    given = [("a", 0.0), ("a", -1.0), ("b", 0.0), ("b", 1.0), ("c", 0.0), ("c", 0.0)]
+    table = saved(given, "k string, x double").filter("x IS NOT NULL AND NOT isnan(x)")
+    check(grouped(table, of, "double", "x"))
+    assert python_left(better(grouped(table, of, "double", "x"), policy="strict"))
+
+
 # --- other forms ----------------------------------------------------------------------------------
 
 

@@ -113,7 +113,7 @@ def _sql_choices(draw: st.DrawFn) -> list[Choice]:
         ((Op.SQL_NOT,), (_nullable(draw, BOOL),)),
         (SQL_COMPARISONS, (_nullable(draw, compared), _nullable(draw, compared))),
         ((Op.SQL_IS_NULL,), (draw(st.sampled_from(SCALARS)),)),
-        ((Op.SQL_IS_NAN,), (_nullable(draw, FLOAT),)),
+        ((Op.SQL_IS_NAN, Op.SQL_IS_NEGATIVE_ZERO), (_nullable(draw, FLOAT),)),
     ]
 
 

@@ -119,6 +119,7 @@ WRONG: list[tuple[Op, tuple[Term, ...]]] = [
     (Op.INSTANT, (lit(TIMESTAMP_NTZ, 0),)),
     (Op.SQL_LT, (N,)),
     (Op.SQL_IS_NAN, (N,)),
+    (Op.SQL_IS_NEGATIVE_ZERO, (N,)),
     (Op.SQL_FLOAT_ADD, (X, N)),
     (Op.SQL_FLOAT_DIV, (X, N)),
     (Op.SQL_FLOAT_DIV, (X, X)),

@@ -137,6 +137,14 @@ def test_kleene(a: Value, b: Value, conjunction: Value, disjunction: Value) -> N
         assert apply(Op.SQL_OR, Option(BOOL), x, y) is disjunction
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(-0.0, True), (0.0, False), (-1.0, False), (math.nan, False), (-5e-324, False), (None, None)],
+)
+def test_negative_zero(value: float | None, expected: bool | None) -> None:
+    assert apply(Op.SQL_IS_NEGATIVE_ZERO, Option(FLOAT), value) is expected
+
+
 def test_sql_tests_for_null_are_never_null() -> None:
     for value, null in ((None, True), (5, False)):
         assert apply(Op.SQL_IS_NULL, Option(INT), value) is null

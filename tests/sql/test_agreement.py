@@ -242,6 +242,7 @@ x NOT BETWEEN 1 AND 90.0 | l BETWEEN 1 AND 5.0D | NOT l BETWEEN NULL AND 5 | x B
 b IS TRUE | b IS NOT FALSE | b IS UNKNOWN | (x > 1) IS NOT TRUE | b < true | NOT b = (x > y)
 x = y = b | x < y = b | x + 1 > 2 = b | !b = b | NOT x > 1 AND b | b OR b AND NOT b
 x IS DISTINCT FROM y | l IS NOT DISTINCT FROM NULL | isnan(x) | isnull(x) | isnotnull(x * y)
+CAST(x AS STRING) = '-0.0' | CAST(x * y AS STRING) <> '-0.0' | NOT CAST(x AS STRING) = '-0.0' OR b
 x - 5 - 5 > y | x - (5 - y) < 0 | x * 2 + y * -3.5 > 1e3 | x + NULL > 1 | x * y = x * 0
 d > '2020-01-01' | d >= DATE '1900-02-28' | d IN (DATE '2020-02-29', NULL)
 d BETWEEN '1969-12-31' AND '2020-02-29'

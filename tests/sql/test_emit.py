@@ -22,6 +22,8 @@ from presieve.sql.parse import parse_predicate
         ("NOT x = 90", "x <> 90.0D"),
         ("NOT (x IS NULL)", "x IS NOT NULL"),
         ("NOT isnan(x)", "NOT isnan(x)"),
+        ("CAST(x AS STRING) = '-0.0' AND b", "CAST(x AS STRING) = '-0.0' AND b"),
+        ("NOT CAST(x AS STRING) = '-0.0'", "NOT (CAST(x AS STRING) = '-0.0')"),
         ("l = 1 OR l = 2 OR b", "l IN (1, 2) OR b"),
         ("NOT (l = 1 OR l = 2)", "l NOT IN (1, 2)"),
         ("l = 1 OR b OR l = 2", "l = 1 OR b OR l = 2"),

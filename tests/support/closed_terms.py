@@ -112,6 +112,7 @@ _FIXED: dict[Op, tuple[Sort, ...]] = {
 _BOOLS: st.SearchStrategy[Sort] = st.sampled_from([BOOL, Option(BOOL)])
 _FLOATS: st.SearchStrategy[Sort] = st.sampled_from([FLOAT, Option(FLOAT)])
 _INTS: st.SearchStrategy[Sort] = st.sampled_from([INT, Option(INT)])
+_SQL_DOUBLE = (Op.SQL_IS_NAN, Op.SQL_IS_NEGATIVE_ZERO)
 _SQL_LOGIC = (Op.SQL_AND, Op.SQL_OR)
 _SQL_COMPARE = (
     Op.SQL_EQ,
@@ -163,7 +164,7 @@ def argument_sorts(draw: st.DrawFn, op: Op) -> tuple[Sort, ...]:
             return (draw(_BOOLS),)
         case Op.SQL_IS_NULL:
             return (draw(FLAT),)
-        case Op.SQL_IS_NAN:
+        case Op.SQL_IS_NAN | Op.SQL_IS_NEGATIVE_ZERO:
             return (draw(_FLOATS),)
     raise AssertionError(f"{op} is not drawn")
 
@@ -217,7 +218,7 @@ _PRODUCERS: dict[Sort, list[Op]] = {
         *(Op.SEQ_SUM, Op.SEQ_VAR, Op.SEQ_STD, Op.SEQ_MEDIAN),
     ],
     Option(BOOL): [
-        *(*_SQL_LOGIC, *_SQL_COMPARE, Op.SQL_NOT, Op.SQL_IS_NULL, Op.SQL_IS_NAN),
+        *(*_SQL_LOGIC, *_SQL_COMPARE, Op.SQL_NOT, Op.SQL_IS_NULL, *_SQL_DOUBLE),
     ],
     Option(FLOAT): [*_SQL_FLOAT, Op.SQL_FLOAT_DIV, Op.SQL_INT_TO_FLOAT],
     Option(INT): list(_SQL_INT),

@@ -174,6 +174,7 @@ RULES: dict[Op, Rule] = {
     Op.SQL_GE: _sql_compare,
     Op.SQL_IS_NULL: _sql_is_null,
     Op.SQL_IS_NAN: _sql_is_nan,
+    Op.SQL_IS_NEGATIVE_ZERO: _sql_is_nan,
     Op.SQL_FLOAT_ADD: _sql_float,
     Op.SQL_FLOAT_SUB: _sql_float,
     Op.SQL_FLOAT_MUL: _sql_float,

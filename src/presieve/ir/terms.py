@@ -166,6 +166,7 @@ class Op(Enum):
     SQL_GE = "sql>="
     SQL_IS_NULL = "sql-null?"
     SQL_IS_NAN = "sql-nan?"
+    SQL_IS_NEGATIVE_ZERO = "sql-negative-zero?"  # in Spark, a double that is shown as '-0.0'
     SQL_FLOAT_ADD = "sql-float+"
     SQL_FLOAT_SUB = "sql-float-"
     SQL_FLOAT_MUL = "sql-float*"

@@ -142,6 +142,8 @@ def _application(op: Op, args: tuple[Term, ...]) -> str:
             return f"{_inner(inner)} is none"
         case ((Op.IS_NAN | Op.SQL_IS_NAN), (inner,)):
             return f"{_inner(inner)} is NaN"
+        case Op.SQL_IS_NEGATIVE_ZERO, (inner,):
+            return f"{_inner(inner)} is -0.0"
         case Op.ITE, (condition, then, other):
             return f"{_inner(then)} if {_inner(condition)} else {_inner(other)}"
         case _, (inner, Lit(_, value)) if op in _STRIPS and value == WHITESPACE:

@@ -127,6 +127,7 @@ MEANINGS: dict[Op, Meaning] = {
     Op.SQL_GE: _strict(lambda a, b: sql_order(a, b) >= 0),
     Op.SQL_IS_NULL: lambda x: x is None,
     Op.SQL_IS_NAN: lambda x: x is not None and math.isnan(x),
+    Op.SQL_IS_NEGATIVE_ZERO: _strict(lambda x: x == 0 and math.copysign(1.0, x) < 0),
     Op.SQL_FLOAT_ADD: _strict(lambda a, b: a + b),
     Op.SQL_FLOAT_SUB: _strict(lambda a, b: a - b),
     Op.SQL_FLOAT_MUL: _strict(lambda a, b: a * b),

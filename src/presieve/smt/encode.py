@@ -346,6 +346,11 @@ class Encoder:
                 number = values[0]
                 assert isinstance(number, FloatEnc)
                 return OptionEnc(TRUE, s_and([there, number.nan]))
+            case Op.SQL_IS_NEGATIVE_ZERO:
+                number = values[0]
+                assert isinstance(number, FloatEnc)
+                zero = [s_not(number.nan), f"(= {number.value} 0.0)", number.negzero]
+                return OptionEnc(there, s_and(zero))
             case Op.SQL_IS_TRUE:
                 return s_and([there, texts[0]])
         raise AssertionError(f"no encoding of {op} of {[a.sort for a in args]}")

@@ -35,7 +35,7 @@ from presieve.sql.choice import CaseValue
 from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, cast, decimal
-from presieve.sql.operands import NULL, AsDecimal, AsInstant, Constant, Operand
+from presieve.sql.operands import NULL, AsDecimal, AsInstant, AsText, Constant, Operand
 from presieve.sql.temporal import parse_date, parse_timestamp
 
 NAMES = {BOOL: "boolean", INT: "int", STRING: "string", DATE: "date"}
@@ -250,7 +250,7 @@ def cast_of(node: ExprNode, inner: Typed, context: Context) -> Typed:
     if isinstance(operand, Constant):
         zone = node.fields.get("timeZoneId")
         return Typed(cast(operand, target, zone if isinstance(zone, str) else ""), target)
-    if isinstance(operand, AsInstant):
+    if isinstance(operand, AsInstant | AsText):
         raise DeclineSignal("sql-unsupported", f"a cast to {target} of a cast to {inner.type}")
     if isinstance(operand, AsDecimal):
         return Typed(exact.widened(operand, target), target)
@@ -264,9 +264,9 @@ def cast_of(node: ExprNode, inner: Typed, context: Context) -> Typed:
         return Typed(operand, target)
     if (inner.type, target) == ("timestamp_ntz", "date"):
         return Typed(functions.day_of(operand), target)
+    if target == "string" and inner.type in (*WIDTHS, "float", "double"):
+        return Typed(functions.shown(operand), target)
     if inner.type in WIDTHS:
-        if target == "string":
-            return Typed(functions.shown(operand), target)
         if target in WIDTHS and WIDTHS.index(inner.type) < WIDTHS.index(target):
             return Typed(operand, target)
         if target == "double" and not isinstance(operand, CaseValue):

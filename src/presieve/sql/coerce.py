@@ -32,8 +32,10 @@ from presieve.sql import exact
 from presieve.sql.choice import CaseValue, each
 from presieve.sql.operands import (
     KIND_SORTS,
+    NEGATIVE_ZERO,
     AsDecimal,
     AsInstant,
+    AsText,
     Constant,
     Operand,
     describe,
@@ -166,6 +168,8 @@ def pair(a: Operand, b: Operand, timezone: str) -> tuple[Term, Term]:
             a = as_double(a)  # as Spark does
     if _is_cast(a) or _is_cast(b):
         return _rounded(a, b)
+    if isinstance(a, AsText) or isinstance(b, AsText):
+        raise DeclineSignal("sql-unsupported", "what Spark shows doubles as is not known")
     if isinstance(a, AsDecimal) or isinstance(b, AsDecimal):
         return exact.whole(a), exact.whole(b)
     if isinstance(a, AsInstant) and isinstance(b, Constant):
@@ -222,6 +226,8 @@ def compare(op: Op, a: Operand, b: Operand, timezone: str) -> Term:
         return each(a, lambda v: compare(op, v, b, timezone))
     if isinstance(b, CaseValue):
         return each(b, lambda v: compare(op, a, v, timezone))
+    if isinstance(a, AsText) and b == Constant("string", NEGATIVE_ZERO) and op is Op.SQL_EQ:
+        return app(Op.SQL_IS_NEGATIVE_ZERO, a.term)
     return app(op, *pair(a, b, timezone))
 
 
@@ -250,7 +256,7 @@ def membership(value: Operand, options: Sequence[Operand], timezone: str) -> Ter
     return flat(Op.SQL_OR, equalities)
 
 
-_NOT_YET = (Constant, AsDecimal, AsInstant)
+_NOT_YET = (Constant, AsDecimal, AsInstant, AsText)
 _BESIDE_BIGINT = MAX_DIGITS - exact.BIGINT_DIGITS
 """Digits after the point beside those before it of a bigint, which Spark takes to be 20."""
 
@@ -295,7 +301,7 @@ def _doubles(a: Operand, b: Operand) -> tuple[Term, Term] | None:
 
 def _quotient(a: Operand, b: Operand) -> App:
     """``a / b`` of a double or an integer and a constant, which Spark casts to doubles."""
-    if not isinstance(b, Constant) or isinstance(a, Constant | CaseValue | AsDecimal | AsInstant):
+    if not isinstance(b, Constant) or not isinstance(a, Var | App | Lit):
         raise DeclineSignal("sql-unsupported", "only doubles and integers divided by numbers")
     if strip(a.sort) == INT and b.kind in ("int", "double"):
         a = as_double(a)
@@ -330,7 +336,7 @@ def truth(operand: Operand) -> Term:
             return lit(BOOL, value)
         case Constant("void", _):
             return none_lit(BOOL)
-        case Constant() | AsDecimal() | AsInstant():
+        case Constant() | AsDecimal() | AsInstant() | AsText():
             raise DeclineSignal("sql-types", "a condition is expected where a value is written")
         case CaseValue():
             raise DeclineSignal("sql-types", f"{sort_name(operand.sort)} is used as a condition")
@@ -346,6 +352,8 @@ def expression(operand: Operand, what: str) -> Term:
             raise DeclineSignal("sql-types", f"{what} of an integer cast to a decimal")
         case AsInstant():
             raise DeclineSignal("sql-types", f"{what} of a timestamp_ntz cast to timestamp")
+        case AsText():
+            raise DeclineSignal("sql-unsupported", f"{what} of a double cast to a string")
         case CaseValue():
             raise DeclineSignal("sql-unsupported", f"{what} of CASE is not supported")
         case Constant():

@@ -15,14 +15,7 @@ from presieve.ir.sorts import FLOAT, Sort, strip
 from presieve.ir.terms import Op, Term, none_lit
 from presieve.sql.choice import CaseValue, Value, branches, decide, each, extent, is_present
 from presieve.sql.coerce import compare, expression, fit, settle, truth
-from presieve.sql.operands import (
-    KIND_SORTS,
-    NULL,
-    AsDecimal,
-    AsInstant,
-    Constant,
-    Operand,
-)
+from presieve.sql.operands import KIND_SORTS, NULL, AsDecimal, AsInstant, AsText, Constant, Operand
 
 MAX_BRANCHES = 16
 MAX_EXTENT = 1000
@@ -103,7 +96,7 @@ def _value(operand: Operand) -> Value:
 
 def _common(operands: Sequence[Operand], timezone: str) -> list[Value]:
     """The operands in one sort, up to NULL, where Spark's common type changes none of them."""
-    if any(isinstance(o, AsDecimal | AsInstant) for o in operands):
+    if any(isinstance(o, AsDecimal | AsInstant | AsText) for o in operands):
         raise DeclineSignal("sql-types", "the branches of a CASE are cast to one type")
     sorts = {strip(_value(o).sort) for o in operands if not isinstance(o, Constant)}
     constants = [o for o in operands if isinstance(o, Constant) and o.kind != "void"]

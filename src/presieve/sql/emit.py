@@ -33,7 +33,7 @@ from presieve.sql import functions
 from presieve.sql.coerce import flat
 from presieve.sql.exact import BIGINT_DIGITS
 from presieve.sql.names import InexpressibleError, quote
-from presieve.sql.operands import TYPE_NAMES
+from presieve.sql.operands import NEGATIVE_ZERO, TYPE_NAMES
 from presieve.sql.parse import parse_predicate
 from presieve.sql.temporal import print_date, print_timestamp, print_timestamp_ntz
 
@@ -137,6 +137,8 @@ def _text(term: Term) -> tuple[str, Level]:
             return f"{_inside(_text(value), Level.SUM)} IS NULL", Level.COMPARISON
         case App(Op.SQL_IS_NAN, (value,)):
             return f"isnan({_text(value)[0]})", Level.PRIMARY
+        case App(Op.SQL_IS_NEGATIVE_ZERO, (value,)):
+            return f"CAST({_text(value)[0]} AS STRING) = {NEGATIVE_ZERO!r}", Level.COMPARISON
         case App(Op.SQL_INT_TO_FLOAT, (value,)) if isinstance(value, Var):
             return f"CAST({quote(value.name)} AS DOUBLE)", Level.PRIMARY
         case App(op, _) if op in _INTEGERS:

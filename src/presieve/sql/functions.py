@@ -13,11 +13,12 @@ from collections.abc import Callable, Sequence
 from presieve.errors import DeclineSignal, SortError
 from presieve.ir.functions import SIGNATURES
 from presieve.ir.ops import app
+from presieve.ir.sorts import FLOAT, strip
 from presieve.ir.terms import App, Lit, Op, Term, Var, int_lit
 from presieve.semantics.preimages import starts_with
 from presieve.semantics.values import INT_RANGES
 from presieve.sql.coerce import settle
-from presieve.sql.operands import Constant, Operand
+from presieve.sql.operands import AsText, Constant, Operand
 
 Reader = Callable[[Sequence[Term]], Term | None]
 """From the arguments to what a call means; None where it is not known."""
@@ -207,11 +208,13 @@ def trimmed(word: str, characters: Operand, text: Operand) -> Term:
     return _checked(lambda: app(TRIMS[word], text, settle(characters)), unknown)
 
 
-def shown(number: Operand) -> Term:
-    """``CAST(number AS STRING)`` of an integer. Raises :class:`DeclineSignal`."""
-    unknown = DeclineSignal("sql-unsupported", "only integers are cast to strings")
+def shown(number: Operand) -> Operand:
+    """``CAST(number AS STRING)`` of an integer or a double. Raises :class:`DeclineSignal`."""
+    unknown = DeclineSignal("sql-unsupported", "only integers and doubles are cast to strings")
     if not isinstance(number, Var | App):
         raise unknown
+    if strip(number.sort) == FLOAT:
+        return AsText(number)
     return _checked(lambda: app(Op.TEXT_OF_INT, number), unknown)
 
 

@@ -60,7 +60,17 @@ class AsDecimal:
     digits: int
 
 
-Operand: TypeAlias = Term | CaseValue | Constant | AsDecimal | AsInstant
+@dataclass(frozen=True, slots=True)
+class AsText:
+    """A double that Spark casts to a string, of which it is only known when that is '-0.0'."""
+
+    term: Term
+
+
+NEGATIVE_ZERO = "-0.0"
+"""What Spark shows one double as."""
+
+Operand: TypeAlias = Term | CaseValue | Constant | AsDecimal | AsInstant | AsText
 
 NULL = Constant("void", None)
 KIND_SORTS: dict[str, Sort] = {

@@ -36,7 +36,7 @@ from presieve.sql.catalyst_tree import (
 )
 from presieve.sql.choice import CaseValue
 from presieve.sql.coerce import fit, truth
-from presieve.sql.operands import NULL, AsDecimal, AsInstant, Constant
+from presieve.sql.operands import NULL, AsDecimal, AsInstant, AsText, Constant
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def _term(typed: Typed, context: Context) -> Term:
     match operand:
         case AsDecimal(whole, _):
             return _option(whole)
-        case AsInstant():
+        case AsInstant() | AsText():
             raise DeclineSignal("sql-types", "a cast that nothing follows")
         case Constant():
             return _option(fit(operand, sort, context.timezone))

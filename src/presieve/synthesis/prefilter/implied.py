@@ -90,7 +90,11 @@ def implied(condition: Term, wanted: bool = True) -> Term:
         case App(Op.SAME, (number, Lit() as zero)) if wanted and literal_value(zero) == 0:
             # Spark has one zero, and a scan has two, of which neither of these loses any.
             ends = ((Op.PY_GE, -0.0), (Op.PY_LE, 0.0))
-            return _all([implied(app(o, number, float_lit(x))) for o, x in ends])
+            parts = [implied(app(o, number, float_lit(x))) for o, x in ends]
+            operand = _operand(number)
+            if zero == float_lit(-0.0) and operand is not None:
+                parts.append(app(Op.SQL_IS_NEGATIVE_ZERO, operand))
+            return _all(parts)
     return SQL_TRUE
 
 
