@@ -150,7 +150,9 @@ def test_large_groups_are_not_held_in_memory(
 # --- reorder --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("of", [g.average, g.pandas_mean, g.pandas_sum, g.total_double])
+@pytest.mark.parametrize(
+    "of", [g.average, g.pandas_mean, g.pandas_sum, g.total_double, g.total_from_first]
+)
 def test_sums_of_doubles(spark: SparkSession, of: object) -> None:
     """Of these, no order makes a difference: all sums are exact."""
     given = [("a", 0.5), ("a", 2.25), ("a", -8.0), ("b", 1e9), (None, 4.0), (None, -4.0)]

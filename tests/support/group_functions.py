@@ -383,5 +383,12 @@ def average(x):  # type: ignore[no-untyped-def]
     return total / count
 
 
+def total_from_first(x):  # type: ignore[no-untyped-def]
+    total = None
+    for v in x:
+        total = v if total is None else v + total
+    return total
+
+
 def pandas_mean(x):  # type: ignore[no-untyped-def]
     return x.mean()

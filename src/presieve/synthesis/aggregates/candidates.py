@@ -24,6 +24,7 @@ from presieve.ir.terms import (
     Scope,
     Term,
     Var,
+    float_lit,
     int_lit,
     literal_value,
     none_lit,
@@ -124,7 +125,7 @@ def _added(step: Term, field: Var) -> Term:
         case App(Op.SOME, (inner,)):
             return _added(inner, field)
         case App(Op.FLOAT_ADD, (a, b)):
-            own = (field, get(field))
+            own = (field, get(field), float_lit(0.0))
             return some(b if a in own else a if b in own else step)
     return none_lit(FLOAT) if step == field else some(step)
 
