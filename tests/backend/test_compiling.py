@@ -480,3 +480,16 @@ def test_metadata_of_a_tables_columns(spark: SparkSession, df: DataFrame) -> Non
 
 def _as_they_are(batches):  # type: ignore[no-untyped-def]
     yield from batches
+
+
+def _drawn(batches):  # type: ignore[no-untyped-def]
+    for pdf in batches:
+        pdf["y"] = pdf["y"].rank()
+        yield pdf
+
+
+def test_a_function_of_tables_that_stays_has_a_reason(df: DataFrame) -> None:
+    out = df.select("y").mapInPandas(_drawn, "y double")
+    (function,) = presieve.explain(out, compile="auto").functions
+    assert function.compiled is None
+    assert [n.subject for n in function.notes if n.subject == "compiling"] == ["compiling"]

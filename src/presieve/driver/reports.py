@@ -46,7 +46,7 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
     sized = pipeline.reading.for_report and bool(applied.decisions)
     tables = any(d.verified and not d.call.positions for d in applied.compiled)
     uses = {} if tables else {d.use.number: d for d in applied.columns}
-    functions = tuple(_of_rows(applied))
+    functions = (*_of_tables(applied), *_of_rows(applied))
     boundaries = (_boundary(pipeline, d, applied.scans) for d in applied.decisions)
     return ReportData(
         boundaries=tuple(
@@ -62,7 +62,7 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         plan_before=before,
         plan_after=after,
         sizes=scan_sizes(applied.opened) if sized else (),
-        functions=(*map(function_report, applied.columns), *functions),
+        functions=functions,
     )
 
 
@@ -89,6 +89,16 @@ def function_report(decision: ColumnDecision) -> FunctionReport:
         effects=tuple(Remark(e.kind, e.reason, e.span) for e in answer.effects),
         notes=tuple(Remark(n.question, n.reason, n.span) for n in answer.notes),
     )
+
+
+def _of_tables(applied: Applied) -> Iterator[FunctionReport]:
+    """The functions of tables that run, with the reason for it."""
+    alone = (d for d in applied.compiled if d.declined and d.call.operator in MAPS)
+    why = {d.call.function: d.declined for d in alone}
+    for report in map(function_report, applied.columns):
+        reason = why.get(report.function)
+        note = () if reason is None else (Remark(COMPILING, str(reason), reason.span),)
+        yield replace(report, notes=(*report.notes, *note))
 
 
 def _of_rows(applied: Applied) -> Iterator[FunctionReport]:
