@@ -95,7 +95,7 @@ def test_texts() -> None:
 
 @pytest.mark.classic("one kind of session is measured")
 def test_what_is_left_of_python(spark: SparkSession, tmp_path: Path) -> None:
-    names = ("Basket", "Top2", "margin", "clean_name", "shipping_class")
+    names = ("Basket", "MyAvg", "margin", "clean_name", "shipping_class")
     told: list[str] = []
     pairs = tables(spark, [CASES[n] for n in names], 1000, tmp_path)
     rows = {r.name: r for r in measure(pairs, 1, told.append)}
