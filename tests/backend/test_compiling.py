@@ -493,3 +493,24 @@ def test_a_function_of_tables_that_stays_has_a_reason(df: DataFrame) -> None:
     (function,) = presieve.explain(out, compile="auto").functions
     assert function.compiled is None
     assert [n.subject for n in function.notes if n.subject == "compiling"] == ["compiling"]
+
+
+def _halved(x):  # type: ignore[no-untyped-def]
+    return None if x is None else x / 2
+
+
+def test_what_reaches_scans_is_told_of_the_right_boundary(df: DataFrame) -> None:
+    """The operator of a function that is compiled is no longer in the plan."""
+    half = udf(_halved, "double")
+    one = df.select(half("y").alias("z")).filter("z < 1")
+    best = df.groupBy("s").max("y").toDF("s", "m").filter("m > 2")
+    for out in (one, one.join(best, one.z == best.m), best.join(one, one.z == best.m)):
+        told = [
+            [
+                (b.prefilter, b.pushed_to_scan)
+                for b in presieve.explain(out, compile=compile_, cost="always").boundaries
+            ]
+            for compile_ in ("never", "auto")
+        ]
+        assert told[0] == told[1]
+        assert any(pushed for _, pushed in told[1]), told
