@@ -137,15 +137,17 @@ class Pipeline:
             df = self.df
         if df is self.df:
             opened, decisions = first, tuple(replace(d, edit=None) for d in decisions)
-        made, groups = Compiled(df), Aggregated(df)
+        made, groups, filtered = Compiled(df), Aggregated(df), df
         if self.options.compile != "never" and self.options.cost != "never":
             made = compiled(opened, df, self.options.policy, changed=df is not self.df)
             changed = made.df is not self.df
             groups = aggregated(opened, made.df, self.options, changed=changed)
             df = groups.df
         last = pruned(opened, df, self.options.policy, changed=df is not self.df)
-        asked = self.reading.for_report and last.df is not self.df
-        scans = scan_filters(first, last.df) if asked else ()
+        # The operators of functions that are compiled are not in the plan any more.
+        shown = last.df if df is filtered else filtered
+        asked = self.reading.for_report and shown is not self.df
+        scans = scan_filters(first, shown) if asked else ()
         return Applied(
             last.df,
             first,
