@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pandas as pd
 import pytest
 from tests.backend.classic.odd_groups import BAD, GOOD, SCHEMA, applied, report
 from tests.support import aggregators, arrow_udfs
@@ -211,3 +212,31 @@ def test_rows_that_come_later(spark: SparkSession, by_value: None) -> None:
         same_rows(df.select("*"), fast.select("*"))
     finally:
         spark.sql(f"DROP TABLE {name}")
+
+
+def _as_it_is(v: pd.Series) -> pd.Series:
+    return v
+
+
+@pytest.mark.parametrize("big", [2**53 + 1, 2**63 - 2])
+def test_rows_beside_others_in_a_batch(spark: SparkSession, tmp_path: Path, big: int) -> None:
+    """A NULL that is dropped would have rounded the integers beside it."""
+    rows = [("a", None), ("a", big), ("b", 10)]
+    path = str(tmp_path / "t")
+    spark.createDataFrame(rows, "k string, v bigint").coalesce(1).write.parquet(path)
+    from pyspark.sql import functions
+
+    as_it_is = functions.pandas_udf(_as_it_is, "bigint")  # type: ignore[call-overload]
+    df = spark.read.parquet(path).select("k", as_it_is("v").alias("c"))
+    for where in ("c > 9007199254740992", "c > 5"):
+        out = df.filter(where)
+        assert outcome(optimize(out, cost="always")) == outcome(out)
+
+
+def outcome(df: DataFrame) -> list[str] | str:
+    from pyspark.errors import PySparkException
+
+    try:
+        return sorted(map(repr, df.collect()))
+    except PySparkException:
+        return "raises"
