@@ -224,9 +224,10 @@ def test_rows_beside_others_in_a_batch(spark: SparkSession, tmp_path: Path, big:
     rows = [("a", None), ("a", big), ("b", 10)]
     path = str(tmp_path / "t")
     spark.createDataFrame(rows, "k string, v bigint").coalesce(1).write.parquet(path)
-    from pyspark.sql import functions
+    from pyspark.sql.pandas import functions
 
-    as_it_is = functions.pandas_udf(_as_it_is, "bigint")  # type: ignore[call-overload]
+    of_series: Any = functions.pandas_udf
+    as_it_is = of_series(_as_it_is, "bigint")
     df = spark.read.parquet(path).select("k", as_it_is("v").alias("c"))
     for where in ("c > 9007199254740992", "c > 5"):
         out = df.filter(where)
