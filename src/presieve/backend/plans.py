@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
 from pyspark.sql.dataframe import DataFrame
 
-from presieve.backend.catalyst.boundary import LOGICAL, TABLE_FUNCTION, table_function
+from presieve.backend.catalyst.boundary import LOGICAL, MAPS, TABLE_FUNCTION, table_function
 from presieve.backend.catalyst.list_folds import list_fold
 from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, native_call
 from presieve.backend.catalyst.sites import Site, boundaries, candidates, find_sites
@@ -27,6 +27,7 @@ from presieve.backend.statistics.scan_filters import Scans, scans_below
 from presieve.backend.statistics.sizes import Size, sizes
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
+from presieve.ir.sorts import BOOL, INT, strip
 from presieve.ir.terms import Term, Var
 from presieve.lift.forms import Pure
 from presieve.semantics.assumptions import is_of_size
@@ -332,14 +333,28 @@ def data_check(opened: Opened, site: SiteProblem, condition: Term) -> Check | No
 
 
 @or_declined
-def plan_guarded(opened: Opened, site: SiteProblem, prefilter: Term, breaking: Term) -> SiteEdit:
-    """What a pushdown changes that is proved where no row is ``breaking`` an assumption. Where the
-    function is not read, a row that breaks it matters to what is made of the others of its batch.
+def plan_guarded(
+    opened: Opened, site: SiteProblem, prefilter: Term, breaking: Term, about: Iterable[Var]
+) -> SiteEdit:
+    """What a pushdown changes that is proved where no row is ``breaking`` an assumption, which is
+    ``about`` these columns.
     """
-    if site.opaque and site.boundary.single and site.boundary.kind != "Project":
+    if _is_of_batches(site, about):
         raise DeclineSignal("assumption", "rows that break it are in one batch with others")
     by = classes(opened.gateway, site.boundary, site.site.input, opened.plan)
     return guarded_edit(site, prefilter, breaking, by, opened.timezone)
+
+
+def _is_of_batches(site: SiteProblem, about: Iterable[Var]) -> bool:
+    """Whether a row that breaks an assumption may matter to what is made of others of its batch,
+    and a guard by rows changes the batches: where the function is not read, and where pandas
+    chooses the type of a column by whether there is a NULL in the batch.
+    """
+    boundary = site.boundary
+    if site.opaque and boundary.single and boundary.kind != "Project":
+        return True
+    batches = boundary.kind in MAPS or any(call.whole for call in boundary.calls)
+    return batches and any(strip(v.sort) in (INT, BOOL) for v in about)
 
 
 @or_declined

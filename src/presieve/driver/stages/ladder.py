@@ -20,7 +20,6 @@ from presieve.driver.stages.datachecks import counted
 from presieve.errors import Declined
 from presieve.ir.fold import CONSTANT, PURE, Assumption, Problem
 from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
-from presieve.ir.sorts import BOOL, INT, strip
 from presieve.ir.terms import SQL_TRUE, TRUE, Op, Scope, Term
 from presieve.ir.walk import variables
 from presieve.semantics.scan import may_lose
@@ -151,29 +150,13 @@ def _guarded(
     """The guarded plan of a solution, or why there is none."""
     from presieve.backend.plans import plan_guarded
 
-    if _is_of_batches(place.site, open_):
-        reason = f"{refused(open_).reason}; the rows beside it in a batch make a difference"
-        return Declined("assumption", reason)
-    edit = plan_guarded(place.opened, place.site, solution.prefilter, breaking)
+    about = variables(*(a.term for a in open_))
+    edit = plan_guarded(place.opened, place.site, solution.prefilter, breaking, about)
     if isinstance(edit, Declined):
         reason = f"{refused(open_).reason}; no plan can guard that: {edit.reason}"
         return Declined("assumption", reason, edit.span)
     known = {**solution.known, **dict.fromkeys(open_, BY_GUARD)}
     return Grounded(replace(solution, kind="partial", known=known), edit)
-
-
-def _is_of_batches(site: SiteProblem, open_: Iterable[Assumption]) -> bool:
-    """Whether a row that breaks a condition, or one beside it, may change what a function is handed
-    of others: pandas chooses the type of a batch's column by all of its values, of integers and
-    booleans by whether there is a NULL. A guard by rows changes the batches.
-    """
-    boundary = site.boundary
-    batches = any(c.whole for c in boundary.calls) or boundary.kind.endswith(MAPPED)
-    read = (v for a in open_ for v in variables(a.term))
-    return batches and any(strip(v.sort) in (INT, BOOL) for v in read)
-
-
-MAPPED = ("MapInPandas", "MapInArrow")
 
 
 def refused(open_: Iterable[Assumption]) -> Declined:
