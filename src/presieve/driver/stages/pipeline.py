@@ -137,17 +137,16 @@ class Pipeline:
             df = self.df
         if df is self.df:
             opened, decisions = first, tuple(replace(d, edit=None) for d in decisions)
-        made, groups, filtered = Compiled(df), Aggregated(df), df
+        # Functions that are compiled are not in the plan any more.
+        asked = self.reading.for_report and df is not self.df
+        scans = scan_filters(first, df) if asked else ()
+        made, groups = Compiled(df), Aggregated(df)
         if self.options.compile != "never" and self.options.cost != "never":
             made = compiled(opened, df, self.options.policy, changed=df is not self.df)
             changed = made.df is not self.df
             groups = aggregated(opened, made.df, self.options, changed=changed)
             df = groups.df
         last = pruned(opened, df, self.options.policy, changed=df is not self.df)
-        # The operators of functions that are compiled are not in the plan any more.
-        shown = last.df if df is filtered else filtered
-        asked = self.reading.for_report and shown is not self.df
-        scans = scan_filters(first, shown) if asked else ()
         return Applied(
             last.df,
             first,
