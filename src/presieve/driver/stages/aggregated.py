@@ -8,7 +8,7 @@ plan that comes out, and the checker proves that it is the function.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -157,6 +157,7 @@ def _columns(decision: GroupDecision) -> Mapping[str, AggregateColumn | ListColu
 class _Stage:
     groups: Groups
     options: Options
+    sizes: dict[tuple[int, ...], float | None] = field(default_factory=dict)
 
     def decide(self, call: GroupCall) -> GroupDecision:
         """The aggregates in place of an operator's functions, not proved yet."""
@@ -224,13 +225,19 @@ class _Stage:
             raise DeclineSignal.of(replace(found, span=problem.fold.span))
         assert call.boundary is not None
         if found.lists and self.options.compile == "auto":
-            assert call.input is not None
-            opened, plan, rows = self.groups.opened, self.groups.plan, _extent(call).rows
-            largest = largest_group(opened, plan, call.input, rows)
-            decision = list_pays(largest, streamed=call.boundary.calls[number].streamed)
+            streamed = call.boundary.calls[number].streamed
+            decision = list_pays(self._largest(call), streamed=streamed)
             if not decision.pays:
                 raise DeclineSignal(COST, decision.reason)
         return _written(found, _extent(call), call.function, call.outputs[number])
+
+    def _largest(self, call: GroupCall) -> float | None:
+        """How many rows a group of the operator has at most, which is asked once."""
+        if call.path not in self.sizes:
+            assert call.input is not None
+            opened, plan, rows = self.groups.opened, self.groups.plan, _extent(call).rows
+            self.sizes[call.path] = largest_group(opened, plan, call.input, rows)
+        return self.sizes[call.path]
 
     def _known(
         self, call: GroupCall, problem: Problem, known: Mapping[Assumption, str]
