@@ -23,7 +23,7 @@ BROAD = {
     "cli/app.py": 1,
     "cli/job.py": 1,
     "cli/explain.py": 1,
-    "backend/statistics/estimates.py": 1,
+    "backend/statistics/edits.py": 1,
     "driver/session.py": 1,
 }
 """Where anything may be caught: a user's file may raise it, no crash may read as an answer, and no

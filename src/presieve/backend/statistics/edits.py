@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
+from typing import TypeVar
+
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, TABLE_FUNCTION
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
+from presieve.backend.gateway import Handle
 from presieve.backend.plans import Opened
+from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import SiteEdit
-from presieve.backend.statistics.estimates import Below, estimated
+from presieve.backend.statistics.estimates import scan_below
 from presieve.cost.decision import Candidate
 from presieve.cost.estimate import estimate
 from presieve.cost.model import Work, grouped, native, rowwise
-from presieve.cost.scan import Estimate
+from presieve.cost.scan import Estimate, Scan
 from presieve.ir.sorts import TEXTS
-from presieve.ir.terms import Term
+from presieve.ir.terms import SQL_TRUE, Term
 from presieve.plan.liveness import live, visible
 from presieve.semantics.types import sort_of
+
+logger = logging.getLogger("presieve")
 
 
 def candidate(opened: Opened, edit: SiteEdit) -> Candidate:
@@ -25,9 +33,28 @@ def candidate(opened: Opened, edit: SiteEdit) -> Candidate:
 
 
 def _estimate(opened: Opened, edit: SiteEdit, term: Term) -> Estimate | None:
-    site = edit.site
-    below = Below(opened.plan, site.site.input, site.names, opened.timezone)
-    return estimated(opened.gateway, below, estimate, term)
+    return estimated(opened, opened.plan, edit.site.input, estimate, term)
+
+
+T = TypeVar("T")
+
+
+def estimated(
+    opened: Opened,
+    plan: Handle,
+    source: BoundaryInput,
+    ask: Callable[[Scan], T | None],
+    prefilter: Term = SQL_TRUE,
+) -> T | None:
+    """What there is to know of the scan below a boundary of the plan; None where nothing is,
+    whatever there is in its files.
+    """
+    try:
+        scan = scan_below(opened.gateway, plan, source, prefilter, opened.timezone)
+        return None if scan is None else ask(scan)
+    except Exception as error:  # somebody else's files must not stop somebody's job
+        logger.warning("no estimate of rows could be made, please report it", exc_info=error)
+        return None
 
 
 def paths_of_equal(opened: Opened, edit: SiteEdit) -> frozenset[tuple[int, ...]]:

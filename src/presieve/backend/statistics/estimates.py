@@ -7,14 +7,11 @@ filters say is taken along as far as it is understood.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Mapping
 from urllib.parse import unquote, urlparse
 
 from presieve.backend.catalyst.boundary import PROJECT
-from presieve.backend.catalyst.names import Names, input_vars
+from presieve.backend.catalyst.names import input_vars
 from presieve.backend.catalyst.operators import ALWAYS_PASSED, FILTER
 from presieve.backend.catalyst.trees import (
     ALIAS,
@@ -26,51 +23,25 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
 )
 from presieve.backend.gateway import Gateway, GatewayError, Handle
+from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.statistics.footers import RELATION
 from presieve.cost.scan import Scan
 from presieve.errors import Declined, SortError
 from presieve.ir.ops import sql_conjunction
-from presieve.ir.terms import SQL_TRUE, Scope, Term, Var
+from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite
 from presieve.plan.algebra import Attribute, variable_of
 from presieve.sql.catalyst import expression
 
-logger = logging.getLogger("presieve")
 
-
-@dataclass(frozen=True, slots=True)
-class Below:
-    """The operator below a boundary in the plan ``root``, and what the variables of its problem are
-    there.
-    """
-
-    root: Handle
-    node: Node
-    names: Names
-    timezone: str
-
-
-T = TypeVar("T")
-
-
-def estimated(
-    gateway: Gateway, below: Below, ask: Callable[[Scan], T | None], prefilter: Term = SQL_TRUE
-) -> T | None:
-    """What there is to know of the scan; None where nothing is, whatever there is in its files."""
-    try:
-        scan = scan_below(gateway, below, prefilter)
-        return None if scan is None else ask(scan)
-    except Exception as error:  # somebody else's files must not stop somebody's job
-        logger.warning("no estimate of rows could be made, please report it", exc_info=error)
-        return None
-
-
-def scan_below(gateway: Gateway, below: Below, prefilter: Term = SQL_TRUE) -> Scan | None:
+def scan_below(
+    gateway: Gateway, root: Handle, source: BoundaryInput, prefilter: Term, timezone: str
+) -> Scan | None:
     """The scan with the pre-filter and the grouping columns over its columns, or None where there
     is none that is simple enough; nothing is read of files.
     """
     passed: list[Node] = []
-    node = below.node
+    node = source.node
     while node.kind in ALWAYS_PASSED:
         passed.append(node)
         (node,) = node.children
@@ -83,15 +54,15 @@ def scan_below(gateway: Gateway, below: Below, prefilter: Term = SQL_TRUE) -> Sc
     for one in reversed(passed):
         if one.kind == FILTER:
             parts = split_conjuncts(one.fields["condition"])
-            terms = (expression(c.tree, known, below.timezone) for c in parts)
+            terms = (expression(c.tree, known, timezone) for c in parts)
             given += [t for t in terms if not isinstance(t, Declined)]
         elif one.kind == PROJECT:
             known = _above(one.fields["projectList"], known)
-    inputs = {v: known[i] for i, v in input_vars(below.names).items() if i in known}
-    keys = [known[k.id] for k in below.names.keys if k.id in known]
+    inputs = {v: known[i] for i, v in input_vars(source.names).items() if i in known}
+    keys = [known[k.id] for k in source.names.keys if k.id in known]
     try:
         over_scan = rewrite(prefilter, lambda v: inputs.get(v, v))
-        files = gateway.parquet_files(gateway.node(below.root, node.path))
+        files = gateway.parquet_files(gateway.node(root, node.path))
     except (SortError, GatewayError):
         return None
     paths = tuple(local(f) for f in files)
