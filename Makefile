@@ -30,8 +30,8 @@ BOTH := $(addprefix tests/backend/,connect/test_names.py connect/test_text.py te
 	@rm -f $@; $(java) $(VENV)/python scripts/spark_archive.py $@ 2>/dev/null || touch $@
 
 test: .venv/spark.jsa ## the test suite, in two processes, and a part of it on Spark Connect
-	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" $(ARGS)
-	@$(if $(ARGS),,$(MAKE) --no-print-directory connect ARGS="$(BOTH)")
+	@$(java) $(VENV)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not slow" $(or $(ARGS),--part)
+	@$(if $(ARGS),,$(MAKE) --no-print-directory connect ARGS="--part $(BOTH)")
 
 slow: .venv/spark.jsa ## what `make test` leaves out, and all of `make connect`
 	@$(java) $(VENV)/python -m pytest --thorough -m "slow or random" $(ARGS)

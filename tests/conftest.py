@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.support.amount import be_thorough
+from tests.support.amount import be_thorough, left_to_make_slow, of_many_cases
 from tests.support.running import compare_compiled
-from tests.support.since import left_out
+from tests.support.since import why_left_out
 from tests.support.spark_version import is_before
 
 # How long an example takes says more of the machine than of the test.
@@ -43,6 +43,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     parser.addoption(
         "--thorough", action="store_true", help="draw four times as much in tests that draw"
+    )
+    parser.addoption(
+        "--part", action="store_true", help="run a quarter of the cases of tests that take long"
     )
     parser.addoption(
         "--compiled", action="store_true", help="compare all rows with those of compiled functions"
@@ -154,9 +157,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if classic is not None:
                 item.add_marker(pytest.mark.skip(reason=f"classic only: {classic.args[0]}"))
     for item in items:
-        why = left_out(item.nodeid)
+        why = why_left_out(item.nodeid)
         if why is not None:
             item.add_marker(pytest.mark.skip(reason=why))
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+    left_out: list[pytest.Item] = []
+    for cases in of_many_cases(items):
+        for case in cases:
+            case.add_marker(pytest.mark.random)
+        if config.getoption("--part"):
+            left_out += left_to_make_slow(cases)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        gone = set(left_out)
+        items[:] = [item for item in items if item not in gone]
     items.sort(key=lambda item: item.get_closest_marker("spark") is not None)

@@ -26,12 +26,14 @@ def test_refuted_by_a_group_that_vanishes(answer: Answer) -> None:
     assert shown.optimized == []
 
 
+@pytest.mark.costly
 @every
 def test_right_without_group_by(answer: Answer) -> None:
     """The published setting: the fold of no rows is the output of its start."""
     answer.job("global").proved(answer.prefilter, answer.residual)
 
 
+@pytest.mark.costly
 @every
 def test_the_command_line_prints_the_table(
     answer: Answer, capsys: pytest.CaptureFixture[str]

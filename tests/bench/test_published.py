@@ -51,6 +51,7 @@ def solved(name: str, mode: Mode, ablation: Ablation = "none") -> Pushdown | Non
     return found.pushdown
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "mode", "kind", "prefilter", "residual"),
     [
@@ -87,6 +88,7 @@ def test_what_is_right_of_one_group_of_all_rows_loses_groups() -> None:
     assert refuted.reason == "it does not hold"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("ablation", [a for a in get_args(Ablation) if a != "none"])
 @pytest.mark.parametrize("name", ["Jdata_1", "Basket_3"])
 def test_ablations_lose_time_only(name: str, ablation: Ablation) -> None:

@@ -47,6 +47,7 @@ def implies(problem: Problem, stronger: Term, weaker: Term) -> bool:
     return isinstance(solver.check([], Effort()), Unsat)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_no_weaker_than_published(name: str) -> None:
     found = search(BY_NAME[name], "grouped").certificate

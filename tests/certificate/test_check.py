@@ -184,6 +184,7 @@ def assert_harmless(data: object) -> bool:
     return False
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [*FEW, "with a conjunct over the key"])
 def test_tampering_is_refused_or_harmless(name: str) -> None:
     """Whatever is changed: either the checker refuses, or the claim is true all the same.

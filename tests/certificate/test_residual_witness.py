@@ -43,6 +43,7 @@ def refused(certificate: Certificate) -> bool:
     return True
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", CHECKING, ids=str)
 def test_every_conjunct_is_needed(case: Case) -> None:
     certificate = of(case)

@@ -70,6 +70,7 @@ def test_a_witness_holds_values_that_its_columns_can_hold(type_: str, last: int)
         assert (verdict.condition if isinstance(verdict, Rejected) else None) == condition
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 def test_the_strongest_claim_takes_all_its_witnesses(name: str) -> None:
     """Without one of them something that is kept has no reason to be."""

@@ -180,6 +180,7 @@ TERM = "(not (nan? row.score:Float))"
 """What the certificate assumes, in words and as it is."""
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -87,6 +87,7 @@ def start(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_job_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
@@ -106,6 +107,7 @@ def test_a_job_runs_as_python_runs_it(name: str, tmp_path: Path) -> None:
     assert found.stderr == expected.stderr
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "content", "text"),
     [

@@ -20,6 +20,7 @@ from tests.corpus.runner import (
 ENTRIES = [*jvm_counters.ENTRIES, *jvm_states.ENTRIES, *jvm_numbers.ENTRIES]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if not e.declined], ids=str)
 def test_fold_agrees_with_python(entry: Entry) -> None:
     assert_agrees(entry)
@@ -30,6 +31,7 @@ def test_reason_helps(entry: Entry) -> None:
     assert_declined(entry)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("entry", "asked"), filters_of(ENTRIES))
 def test_prefilter_changes_no_result(entry: Entry, asked: Filter) -> None:
     assert_same_results(entry, asked)

@@ -18,6 +18,7 @@ from tests.corpus.runner import (
 ENTRIES = [*pandas_tables.ENTRIES, *pandas_loops.ENTRIES, *engine_folds.ENTRIES]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if not e.declined], ids=str)
 @pytest.mark.filterwarnings("ignore")
 def test_fold_agrees_with_python(entry: Entry) -> None:
@@ -29,6 +30,7 @@ def test_reason_helps(entry: Entry) -> None:
     assert_declined(entry)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("entry", "asked"), filters_of(ENTRIES))
 @pytest.mark.filterwarnings("ignore")
 def test_prefilter_changes_no_result(entry: Entry, asked: Filter) -> None:

@@ -53,6 +53,7 @@ def test_open_and_close(found: dict[str, Synthesis]) -> None:
     assert "NULL" not in trade.residual
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("solver", ["z3", "cvc5"])
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda p: p.name)
 def test_certificates_hold_in_a_fresh_process(

@@ -32,6 +32,7 @@ def run(name: str, mode: Mode = "grouped", **wrong: str) -> Tried:
     return tried(BENCHMARKS[name], mode, replace(answer, **wrong), GROUPS)  # type: ignore[arg-type]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", ["Chicago_1", "Top2_1", "EventAggregationUdf_6", "MyAvg_3"])
 def test_right_answers(name: str, mode: Mode) -> None:
@@ -48,6 +49,7 @@ def test_groups_that_break_an_assumption_are_counted_apart() -> None:
     assert run("PointAttributionScalaUdaf_1").raised > 0  # a sum beyond bigint
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "wrong"),
     [
@@ -68,6 +70,7 @@ def test_wrong_answers_are_found(name: str, wrong: dict[str, str]) -> None:
     assert f"DIFFERS {name} grouped: " in tell.text([Line(found, None)])
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("answer", ANSWERS, ids=str)
 def test_groups_that_vanish_are_found(answer: Answer) -> None:
     """The published answers that are wrong under GROUP BY."""

@@ -37,6 +37,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(defaults, "budget", 120.0)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("found", named(WITHOUT_SPARK))
 def test_page(found: Page, tmp_path: Path) -> None:
     run(found, tmp_path)

@@ -34,6 +34,7 @@ def relation_proves(problem: Problem, longest: int) -> bool:
     return Relation(space, short, Z3Solver, EFFORT).proves()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("job", DEPENDENT, ids=str)
 def test_nothing_is_proved_of_what_depends_on_order(job: Job) -> None:
     """Not even where nothing, or too little, was learnt from tables: the solver decides."""
@@ -43,6 +44,7 @@ def test_nothing_is_proved_of_what_depends_on_order(job: Job) -> None:
         assert not relation_proves(problem, longest), longest
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("job", INDEPENDENT, ids=str)
 def test_a_relation_proves_what_does_not(job: Job) -> None:
     assert relation_proves(problem_of(job), 6)

@@ -97,6 +97,7 @@ def test_a_large_group_is_told_briefly() -> None:
     assert max(map(len, found.lines())) < 300
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", [*CASES, *NOTHING_TO_PUSH], ids=str)
 def test_every_case_is_decided_and_holds(case: Case) -> None:
     """Of the table of cases: a witness that differs, or a result that no order changes."""
@@ -120,6 +121,7 @@ def test_every_case_is_decided_and_holds(case: Case) -> None:
 # --- independent ----------------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("job", INDEPENDENT, ids=str)
 def test_what_is_independent_is_told_so(job: Job) -> None:
     found = synthesized(job).order

@@ -91,6 +91,7 @@ def store(tmp_path: Path) -> Store:
 # --- what comes back ----------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "asked",
     [

@@ -57,6 +57,7 @@ def _rows(dice: Random) -> list[dict[str, Value]]:
     return [dice.choice(few) for _ in range(dice.randint(1, 20))]  # eight and more are paired
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(

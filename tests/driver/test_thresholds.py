@@ -35,6 +35,7 @@ DOUBLES: list[tuple[str, str, float]] = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("where", "op", "bound"), DOUBLES)
 def test_of_doubles(where: str, op: str, bound: float) -> None:
     types: dict[str, Any] = {

@@ -234,17 +234,20 @@ named = pytest.mark.parametrize("case", CASES, ids=str)
 with_twins = pytest.mark.parametrize("case", [c for c in CASES if c.twins], ids=str)
 
 
+@pytest.mark.costly
 @named
 def test_answer(case: Case) -> None:
     assert_answer(case)
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @named
 def test_random_tables(case: Case) -> None:
     assert_same_results(case)
 
 
+@pytest.mark.costly
 @with_twins
 def test_wrong_twins(case: Case) -> None:
     assert_twins_refuted(case)

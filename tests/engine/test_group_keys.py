@@ -213,11 +213,13 @@ CASES: tuple[Case, ...] = (
 named = pytest.mark.parametrize("case", CASES, ids=str)
 
 
+@pytest.mark.costly
 @named
 def test_answer(case: Case) -> None:
     assert_answer(case)
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @named
 def test_random_tables(case: Case) -> None:

@@ -212,6 +212,7 @@ def test_the_answer_is_proved(case: Case) -> None:
     assert len(told) == len(names)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_results_are_the_same(case: Case) -> None:
     assert_same_results(case)
@@ -236,6 +237,7 @@ def any_function(seed: int, like: Callable[..., object]) -> Callable[..., object
     return function
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_results_are_the_same_whatever_the_functions_give(
     case: Case, monkeypatch: pytest.MonkeyPatch

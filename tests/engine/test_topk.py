@@ -377,17 +377,20 @@ CASES: tuple[Case, ...] = (
 named = pytest.mark.parametrize("case", CASES, ids=str)
 
 
+@pytest.mark.costly
 @named
 def test_answer(case: Case) -> None:
     assert_answer(case)
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @named
 def test_random_tables(case: Case) -> None:
     assert_same_results(case)
 
 
+@pytest.mark.costly
 @named
 def test_wrong_twins(case: Case) -> None:
     assert_twins_refuted(case)

@@ -14,6 +14,7 @@ def test_there_are_cases() -> None:
     assert FILES
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_what_once_went_wrong_is_right(path: Path) -> None:
     case = cases.load(path)

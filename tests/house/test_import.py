@@ -33,6 +33,7 @@ def test_importing_presieve_loads_one_module_of_ours_and_the_standard_library() 
     assert "typing" not in new
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "used",
     [

@@ -42,6 +42,7 @@ def test_the_tree_keeps_its_layers(tree: Path) -> None:
     assert " 0 broken" in out
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("module", "line", "contract"),
     [

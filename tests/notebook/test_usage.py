@@ -12,6 +12,7 @@ from tests.notebook.shell import Shell
 import presieve
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("cell", "line"),
     [

@@ -113,6 +113,7 @@ def ran(kind: str, side: str, on: Sequence[Term], mine: list[Row], other: list[R
     return join(kind, on, mine, other) if side == "left" else join(kind, on, other, mine)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("kind", "side", "operator", "_on"), SIDES)
 def test_filters_above_joins(
     kind: str, side: str, operator: Callable[..., Join], _on: bool
@@ -134,6 +135,7 @@ def test_filters_above_joins(
     assert tried or operator is JoinExistence
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("kind", "side", "operator", "on"), SIDES)
 def test_parts_of_conditions(kind: str, side: str, operator: Callable[..., Join], on: bool) -> None:
     random = Random(kind + side)

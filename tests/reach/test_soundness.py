@@ -40,6 +40,7 @@ def _same_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Group, "result", seeded)
 
 
+@pytest.mark.costly
 @GROUPS
 def test_functions_work(entry: Entry) -> None:
     """On a third of the tables at least, with the columns that are declared."""
@@ -57,12 +58,14 @@ def test_keys_are_in_every_row(entry: Entry) -> None:
         assert lost_key(answer(entry), one) is None
 
 
+@pytest.mark.costly
 @GROUPS
 def test_columns_that_are_not_read_do_not_matter(entry: Entry) -> None:
     for one in _groups(entry):
         assert column_that_matters(answer(entry), one, entry.grouping[0]) is None
 
 
+@pytest.mark.costly
 @GROUPS
 def test_expected_keys_and_columns_are_true(entry: Entry) -> None:
     """What a person expects holds, too; else a miss is none."""
@@ -73,6 +76,7 @@ def test_expected_keys_and_columns_are_true(entry: Entry) -> None:
         assert column_that_matters(person, one, entry.grouping[0]) is None
 
 
+@pytest.mark.costly
 @BATCHES
 def test_batches_work(entry: Entry) -> None:
     random = Random(str(entry))
@@ -86,6 +90,7 @@ def test_batches_work(entry: Entry) -> None:
     assert all(set(t.columns) == declared for r in made for t in r)
 
 
+@pytest.mark.costly
 @BATCHES
 def test_rows_that_are_passed_on(entry: Entry) -> None:
     """Both what the analysis says and what a person expects."""
@@ -101,6 +106,7 @@ def test_rows_that_are_passed_on(entry: Entry) -> None:
             assert wrong is None
 
 
+@pytest.mark.costly
 @BATCHES
 def test_columns_of_batches_that_are_not_read_do_not_matter(entry: Entry) -> None:
     random, whole = Random(str(entry)), partial(again, entry.schema)

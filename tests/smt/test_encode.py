@@ -63,6 +63,7 @@ def script(term: Term, value: Value, *, variables: bool, differs: bool) -> str:
     return encoder.take()
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @pytest.mark.parametrize("op", EXACT_OPS, ids=lambda op: op.name)
 @relaxed
@@ -77,6 +78,7 @@ def test_the_value_is_forced(op: Op, data: st.DataObject, variables: bool) -> No
         assert isinstance(ask(right, Z3Solver()), Sat)
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @pytest.mark.parametrize("op", list(Op), ids=lambda op: op.name)
 @relaxed

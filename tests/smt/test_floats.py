@@ -172,6 +172,7 @@ def divisor(function: str) -> str:
     return "(not (fp.isZero b))" if function == "fdiv" else "true"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize("format_", [Format(3, 5), SMALL, DOUBLE], ids=str)
 def test_rule_is_proved(rule: Rule, format_: Format) -> None:
@@ -182,6 +183,7 @@ def test_rule_is_proved(rule: Rule, format_: Format) -> None:
     assert proved(format_, f"(=> {premise} {format_.statement(rule.text)})")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("function", "format_"),
     [*((f, SMALL) for f in BINARY), *((f, DOUBLE) for f in BINARY if f != "fdiv")],

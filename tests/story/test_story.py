@@ -64,6 +64,7 @@ def trace_of(name: str) -> list[Event]:
     return events
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_what_is_told_is_so(case: Case) -> None:
     solution, events = told(case)
@@ -102,6 +103,7 @@ def test_the_tables_shown_give_what_the_user_gets(case: Case) -> None:
             assert list(map(repr, run.outputs.values())) == list(map(repr, outputs))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_told_of_benchmarks_is_so(name: str) -> None:
     check(trace_of(name))
@@ -205,6 +207,7 @@ def test_a_lie_is_noticed(kind: type, lie: Callable[[Any], Any]) -> None:
 # --- the same each time ---------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", NAMES)
 def test_listening_changes_nothing(name: str) -> None:
     heard, unheard = traced(name), traced(name, trace=False)

@@ -1,11 +1,14 @@
-"""How much a test tries of many tables or cases: ``make test`` a part, ``--thorough`` all of them.
+"""How much a test tries of many tables or cases: ``make test`` a part, ``make slow`` all of it.
 
-Such tests carry the marker ``random``, and ``make slow`` runs them with ``--thorough``.
+Tests that draw ask ``amount``, and tests of hundreds of cheap cases use ``some``: both go by
+``--thorough``. Of tests on Spark and tests marked ``costly``, ``--part`` leaves a quarter of the cases.
+All of them carry the marker ``random``, by which ``make slow`` selects them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 import pytest
@@ -13,6 +16,7 @@ import pytest
 Test = TypeVar("Test", bound=Callable[..., None])
 
 _PART = 4
+_FEWEST = 2
 _thorough = False
 
 
@@ -42,3 +46,19 @@ def some(
         return marked
 
     return decorated
+
+
+def of_many_cases(items: Iterable[pytest.Item]) -> Iterator[list[pytest.Item]]:
+    """The cases of each test that takes long and has more than two of them."""
+    by_test = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("spark") or item.get_closest_marker("costly"):
+            by_test[item.nodeid.partition("[")[0]].append(item)
+    return (cases for cases in by_test.values() if len(cases) > _FEWEST)
+
+
+def left_to_make_slow(cases: list[pytest.Item]) -> list[pytest.Item]:
+    """What ``--part`` does not run: it takes the first, the last, and some evenly between them."""
+    steps = max(_FEWEST, len(cases) // _PART) - 1
+    kept = {round(step * (len(cases) - 1) / steps) for step in range(steps + 1)}
+    return [case for place, case in enumerate(cases) if place not in kept]

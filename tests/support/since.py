@@ -369,7 +369,7 @@ or tests with their parameters.
 """
 
 
-def left_out(nodeid: str) -> str | None:
+def why_left_out(nodeid: str) -> str | None:
     """Why a test is left out on the version that runs; None where it is not."""
     name = nodeid.removeprefix("tests/")
     wholes = {name, name.partition("[")[0], name.partition("::")[0]}

@@ -42,6 +42,7 @@ TWINS = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "prefilter"), TWINS)
 def test_a_stronger_comparison_is_refuted(name: str, prefilter: str) -> None:
     assert_refuted(BY_NAME[name], prefilter, solved(BY_NAME[name]).residual)

@@ -182,6 +182,7 @@ def certificate(case: Case) -> Certificate:
     return found
 
 
+@pytest.mark.costly
 @every
 def test_kind_and_predicates(case: Case) -> None:
     found = solved(case)
@@ -208,6 +209,7 @@ def _tables(case: Case, count: int) -> list[list[Row]]:
     return found
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @reached
 def test_random_tables(case: Case) -> None:
@@ -266,6 +268,7 @@ def _pushed(found: Certificate, prefilter: Term) -> Pushdown:
     return Pushdown("partial", "universe", prefilter, where, found.invariant, ())
 
 
+@pytest.mark.costly
 @every
 def test_the_same_answer_again(case: Case) -> None:
     first = solved(case)

@@ -55,6 +55,7 @@ def test_answer(fold: type, where: str, kind: str, prefilter: str) -> None:
         assert isinstance(check(found.certificate, "cvc5"), Verified)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("fold", "where", "kind", "prefilter"), CASES)
 def test_random_groups(fold: type, where: str, kind: str, prefilter: str) -> None:
     found = synthesize(fold, where, schema=SCHEMA, returns="o bigint", keys="g")

@@ -98,6 +98,7 @@ class Compiled:
         return outputs if accepts(tuple(values.values()), key) else None
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @named
 def test_random_tables(case: Case) -> None:

@@ -58,6 +58,7 @@ def _without(prefilter: Term, region: Term) -> str:
     return emit(sql_conjunction([prefilter, outside]), "UTC")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", [c for c in EVERY if c.strength == "optimal"], ids=str)
 def test_every_region_that_is_kept_is_needed(case: Case) -> None:
     found = certificate(case)

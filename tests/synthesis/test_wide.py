@@ -115,6 +115,7 @@ def _fold(columns: int, tmp_path_factory: pytest.TempPathFactory) -> tuple[type,
     return names["Best"], f"{schema}, v bigint NOT NULL", tests
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("columns", [2, 7, 8, 24])
 def test_as_many_columns_as_there_are(
     columns: int, tmp_path_factory: pytest.TempPathFactory

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support import spark_version
-from tests.support.since import SINCE, left_out
+from tests.support.since import SINCE, why_left_out
 
 from presieve.backend.versions import VERSIONS
 
@@ -28,6 +28,6 @@ def test_it_is_left_out_before_and_run_since(monkeypatch: pytest.MonkeyPatch) ->
     for running, is_out in (("4.0", True), ("4.1", False), ("4.3", False)):
         number = tuple(map(int, running.split(".")))
         monkeypatch.setattr(spark_version, "RUNNING", number)
-        assert (left_out(f"tests/{test}") is not None) == is_out
-    assert left_out("tests/backend/test_pipelines.py::test_no_test") is None
+        assert (why_left_out(f"tests/{test}") is not None) == is_out
+    assert why_left_out("tests/backend/test_pipelines.py::test_no_test") is None
     assert version == "4.1"

@@ -119,6 +119,7 @@ def test_strict_keeps_errors(tables: Tables, clubs: DataFrame) -> None:
     assert strict.boundaries[0].kind == "none"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [*KEEPING, *OTHERS])
 def test_lemma_on_random_groups(name: str) -> None:
     """Every row has the key in the columns that are said to hold it, with one side empty, too."""

@@ -197,6 +197,7 @@ def folded(scores: list[float | None]) -> object:
 WHERES = ["best > 90", "best <= 4", "best IS NULL", "best = 91 OR best < 0"]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("where", WHERES)
 def test_lemma_on_random_groups(where: str) -> None:
     """What the worker computes, over 2,500 groups for each filter, as written and as optimized."""

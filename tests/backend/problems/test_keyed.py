@@ -77,6 +77,7 @@ def test_a_key_of_another_type_is_another_value(tables: Tables) -> None:
     assert optimize(df) is df
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [*KEEPING, *OTHERS])
 def test_lemma_on_random_groups(name: str) -> None:
     """Every row has the key in the columns that are said to hold it."""

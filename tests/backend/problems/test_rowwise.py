@@ -237,6 +237,7 @@ def stored(value: Any, type_: str) -> Any:
     return None if value is None else from_python(value, sort)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("name", "schema", "returns", "wheres"), ROWS)
 def test_lemma_on_random_rows(name: str, schema: str, returns: str, wheres: list[str]) -> None:
     """On 10,000 rows and more: what passes the filter passes the pre-filter; exact: and no more."""

@@ -143,6 +143,7 @@ def _shown(cell: object) -> str:
     return repr(cell)
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @pytest.mark.parametrize(("name", "schema", "returns"), CASES)
 def test_rows_of_a_table_are_those_of_its_rows(name: str, schema: str, returns: str) -> None:

@@ -63,6 +63,7 @@ def _frame(rows: list[dict[str, Value]]) -> Any:
 # --- what is lifted is what pandas does -----------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("function", shared_tables.MAPS, ids=_names(shared_tables.MAPS))
 def test_rows(function: Any, copy_on_write: bool) -> None:
     found = lift(function, BATCHES, ROWS)
@@ -102,6 +103,7 @@ ALONE: list[tuple[Any, Any]] = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("function", "form"), ALONE, ids=_names([f for f, _ in ALONE]))
 def test_groups(function: Any, form: Any, copy_on_write: bool) -> None:
     found = lifted(function, GROUP, form)

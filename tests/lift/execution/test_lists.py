@@ -47,6 +47,7 @@ def form_of(case: Case) -> Form:
     return SeriesFunction(tuple(c.name for c in columns(case.schema)))
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_the_fold_gives_what_python_gives(case: Case) -> None:
     asked, form = request(case.schema, case.returns), form_of(case)

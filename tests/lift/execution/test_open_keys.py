@@ -30,6 +30,7 @@ CASES = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_fold_agrees_with_python(case: Case) -> None:

@@ -118,6 +118,7 @@ def test_random_programs_with_lists(
     assert check_sources(made, seed, form, tmp_path, 10) > PROGRAMS // 8
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", [3, 14, 92])
 @pytest.mark.parametrize("form", [RowClass(), FrameFunction()], ids=["class", "function"])
 def test_random_programs_with_try(

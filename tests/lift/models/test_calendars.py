@@ -26,6 +26,7 @@ _SCHEMAS = (
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("schema", _SCHEMAS)
 @pytest.mark.parametrize("op", _OPS)
 def test_years_and_dates_are_what_pandas_gives(op: str, schema: str) -> None:

@@ -201,6 +201,7 @@ def _unsigned(cells: tuple[Value, ...]) -> tuple[Value, ...]:
     return tuple(0.0 if type(c) is float and c == 0.0 else c for c in cells)
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @pytest.mark.parametrize(("function", "schema", "returns"), CASES)
 def test_fold_is_what_pandas_gives(function: Any, schema: str, returns: str) -> None:

@@ -26,6 +26,7 @@ _QUERIES = (
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("schema", _SCHEMAS)
 @pytest.mark.parametrize("query", _QUERIES)
 def test_rows_are_what_pandas_selects(schema: str, query: str) -> None:

@@ -32,6 +32,7 @@ _SELECTED = (
 )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("type_", _TYPES)
 @pytest.mark.parametrize("selected", _SELECTED)
 def test_places_are_what_pandas_gives(type_: str, selected: str) -> None:

@@ -21,6 +21,7 @@ _SCHEMAS = {
 _CONSTANTS = {"v": "1.5", "s": "'a'", "b": "True", "n": "5", "d": "dt.date(1970, 1, 1)"}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("schema", _SCHEMAS)
 @pytest.mark.parametrize("column", _CONSTANTS)
 @pytest.mark.parametrize("table", ["pdf", "pdf[pdf.w > 1]"])

@@ -59,6 +59,7 @@ def of_family(family: Family) -> Aggregates | Declined:
     return searched(family.fold, family.schema, family.returns)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", FOUND)
 def test_published_folds(name: str) -> None:
     started = time.process_time()
