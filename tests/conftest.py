@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
-from tests.support.amount import be_thorough, left_to_make_slow, of_many_cases
+from tests.support.amount import be_thorough, left_to_make_slow, of_several_cases
 from tests.support.running import compare_compiled
 from tests.support.since import why_left_out
 from tests.support.spark_version import is_before
@@ -45,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--thorough", action="store_true", help="draw four times as much in tests that draw"
     )
     parser.addoption(
-        "--part", action="store_true", help="run a quarter of the cases of tests that take long"
+        "--part", action="store_true", help="run one in six cases of tests that take long"
     )
     parser.addoption(
         "--compiled", action="store_true", help="compare all rows with those of compiled functions"
@@ -163,7 +163,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
     left_out: list[pytest.Item] = []
-    for cases in of_many_cases(items):
+    for cases in of_several_cases(items):
         for case in cases:
             case.add_marker(pytest.mark.random)
         if config.getoption("--part"):

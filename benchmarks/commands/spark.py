@@ -31,6 +31,9 @@ def command(
     growing: Annotated[
         str, typer.Option(metavar="NAME,...", help="The benchmarks that are run at all sizes.")
     ] = GROWING,
+    reorder: Annotated[
+        bool, typer.Option("--reorder", help="Compile what depends on order or rounding, too.")
+    ] = False,
     data: opt.Data = None,
     ledger: opt.Ledger = None,
     svg: Annotated[
@@ -39,10 +42,11 @@ def command(
     again: opt.Again = False,
     json: Json = False,
 ) -> None:
-    """Run the 150 published benchmarks as PySpark pipelines: as written, as optimized, by hand.
+    """Run the 150 published benchmarks as PySpark pipelines, in four forms.
 
-    The three forms run in turns, over Parquet that is generated once. By hand are the same filters
-    below and above the same function, typed as SQL. Exits with 1 where a result differs.
+    As written, with filters, with filters and compiled functions, and by hand. They run in turns,
+    over Parquet that is generated once. By hand are the same filters below and above the same
+    function, typed as SQL. Exits with 1 where a result differs.
     """
     from benchmarks.on_spark.plot import draw
     from benchmarks.on_spark.rows import from_line
@@ -56,7 +60,7 @@ def command(
         pairs = [(b, rows) for b in chosen]
         pairs += [(b, n) for b in grown for n in further if n != rows]
         with output.quiet():
-            return _measured(pairs, runs, data)
+            return _measured(pairs, runs, data, reorder)
 
     line = ledgers.line_of("spark", ledger, again, run)
     measured = from_line(line)
@@ -81,7 +85,7 @@ def _numbers(sizes: str) -> tuple[int, ...]:
 
 
 def _measured(
-    pairs: Sequence[tuple[Benchmark, int]], runs: int, data: Path | None
+    pairs: Sequence[tuple[Benchmark, int]], runs: int, data: Path | None, reorder: bool
 ) -> dict[str, object]:
     """The ledger's line of these benchmarks, each with a number of rows; its totals are of the
     first number.
@@ -97,5 +101,5 @@ def _measured(
         progress.console.print(f"tables in {folder}")
         small = next(suite_jobs(spark, [(benchmark, 1000)], folder))
         first = warm(small.written)
-        measured = measure(suite_jobs(spark, pairs, folder), runs, progress)
+        measured = measure(suite_jobs(spark, pairs, folder), runs, progress, reorder=reorder)
     return to_line(measured, first, rows)

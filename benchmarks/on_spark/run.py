@@ -50,12 +50,16 @@ class Job:
 
 
 def measure(
-    jobs: Iterable[Job], turns: int, progress: Callable[[str], None] = lambda _: None
+    jobs: Iterable[Job],
+    turns: int,
+    progress: Callable[[str], None] = lambda _: None,
+    *,
+    reorder: bool = False,
 ) -> list[Row]:
-    """Each job ``turns`` times in each of its forms."""
+    """Each job ``turns`` times in each of its forms. ``reorder`` is that of ``optimize``."""
     rows = []
     for job in jobs:
-        row = _row(job, turns)
+        row = _row(job, turns, reorder)
         rows.append(row)
         saved = f"{row.saved:.1%} saved, compiled {row.saved_compiled:.1%}"
         progress(f"{row.name}, {row.rows:,} rows: {row.kind}, {saved}")
@@ -91,13 +95,13 @@ def _suite_by_hand(pipeline: Pipeline) -> ByHand:
     )
 
 
-def _row(job: Job, turns: int) -> Row:
+def _row(job: Job, turns: int, reorder: bool) -> Row:
     start = time.perf_counter()
     optimized = optimize(job.written, compile="never")
     seconds = time.perf_counter() - start
     changed = optimized is not job.written
     start = time.perf_counter()
-    compiled = optimize(job.written, compile="always")
+    compiled = optimize(job.written, reorder=reorder)
     compiling = time.perf_counter() - start
     typed = job.by_hand()
     forms = {"written": job.written, "optimized": optimized, "compiled": compiled}

@@ -102,6 +102,7 @@ def test_what_is_no_certificate(
     assert err.startswith(f"presieve: {path}: ")
 
 
+@pytest.mark.slow
 @pytest.mark.classic("it starts a local session of its own")
 def test_what_stays_a_function() -> None:
     schema = ("--schema", "x bigint", "--returns", "bigint")

@@ -126,6 +126,7 @@ if "row" in sys.argv:
 """
 
 
+@pytest.mark.slow
 def test_plan_only_gives_the_job_no_rows(tmp_path: Path) -> None:
     done = explain(tmp_path, "row", "--plan-only", text=PLAN_ONLY)
     assert not (tmp_path / "was-read").exists()

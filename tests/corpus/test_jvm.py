@@ -38,6 +38,7 @@ def test_prefilter_changes_no_result(entry: Entry, asked: Filter) -> None:
     assert_explained(entry, asked)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("entry", "asked"), filters_of(ENTRIES))
 def test_table_is_up_to_date(entry: Entry, asked: Filter) -> None:
     old = recorded()[key(entry, asked)]

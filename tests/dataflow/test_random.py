@@ -35,6 +35,7 @@ def _tried(seed: int, groups: int, batches: int, folder: Path) -> Counter[str]:
     return count
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("seed", [1, 2])
 def test_answers_hold(seed: int, tmp_path: Path) -> None:
     count = _tried(seed, 120, 60, tmp_path)

@@ -66,6 +66,7 @@ def is_elsewhere(address: str) -> bool:
     return bool(urlsplit(address).netloc) or urlsplit(address).scheme not in {"", "data"}
 
 
+@pytest.mark.slow
 def test_pages_load_nothing_from_elsewhere(read: dict[Path, Read]) -> None:
     assert len(read) > 40
     assert any(page.loads for page in read.values())
@@ -108,6 +109,7 @@ def test_every_page_is_in_the_contents(site: Path, read: dict[Path, Read]) -> No
     assert not set(read) - reached - made_by_sphinx
 
 
+@pytest.mark.slow
 def test_search_finds_how_to_pages_before_decisions(site: Path) -> None:
     with running_browser() as browser:
         for word in ("cache", "policy"):

@@ -504,6 +504,7 @@ def test_the_second_process_does_not_search(tmp_path: Path) -> None:
     assert finished(job(tmp_path)) == (first, searches)
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(tmp_path: Path) -> None:
     together = [job(tmp_path, seed) for seed in (1, 2)]
     told = [finished(one) for one in together]

@@ -14,10 +14,10 @@ FOLDS = 400
 @pytest.mark.random
 def test_folds_and_their_aggregates_give_the_same() -> None:
     fuzzer, tally = Fuzzer(7), Tally()
-    for number in range(amount(FOLDS)):
+    for number in range(amount(FOLDS, 10)):
         one(fuzzer, number, tally)
     assert not tally.wrong, "\n\n".join(tally.wrong)
-    assert tally.folds == amount(FOLDS)
+    assert tally.folds == amount(FOLDS, 10)
     assert tally.aggregated > 0.05 * tally.folds, tally.text()
     assert tally.groups > 10 * tally.aggregated, tally.text()
     assert len(tally.functions) >= 3, tally.text()

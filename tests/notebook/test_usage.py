@@ -37,6 +37,7 @@ def test_mistakes(shell: Shell, cell: str, line: str) -> None:
     assert len(seen.splitlines()) == 1
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("cell", ["%presieve on", "%presieve off", "%presieve status"])
 def test_without_a_session(shell: Shell, cell: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from presieve.backend.session import active
@@ -55,6 +56,7 @@ def test_without_pyspark(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "pip install 'presieve[spark]'" in shell.fails("%presieve status")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "cell", ["%presieve --help", "%presieve on -h", "%%presieve --help\n1 / 0"]
 )

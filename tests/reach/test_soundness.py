@@ -52,6 +52,7 @@ def test_functions_work(entry: Entry) -> None:
     assert all(set(t.columns) == declared for t in tables if len(t))
 
 
+@pytest.mark.costly
 @GROUPS
 def test_keys_are_in_every_row(entry: Entry) -> None:
     for one in _groups(entry):

@@ -109,6 +109,7 @@ def near(term: Term) -> Iterator[float]:
         yield from (c, math.nextafter(c, math.inf), math.nextafter(c, -math.inf))
 
 
+@pytest.mark.slow
 def test_conditions_on_doubles_are_the_same_where_they_turn() -> None:
     random = Random(1)
     turned = 0

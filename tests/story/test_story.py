@@ -229,6 +229,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 def test_the_hash_seed_does_not_matter() -> None:
     """The same answer, number of solver calls and trace in processes with other hashes."""
     names = ["Ada1_3", "Ada3_3", "MinPooling_1", "SnapshotAggregator_1", "Top2_3", "UDAF2_2"]

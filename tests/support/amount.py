@@ -1,8 +1,8 @@
 """How much a test tries of many tables or cases: ``make test`` a part, ``make slow`` all of it.
 
 Tests that draw ask ``amount``, and tests of hundreds of cheap cases use ``some``: both go by
-``--thorough``. Of tests on Spark and tests marked ``costly``, ``--part`` leaves a quarter of the cases.
-All of them carry the marker ``random``, by which ``make slow`` selects them.
+``--thorough``. ``--part`` leaves one in six cases of tests on Spark and of tests that are
+marked ``costly``. All of these carry the marker ``random``, by which ``make slow`` selects them.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
+from zlib import crc32
 
 import pytest
 
 Test = TypeVar("Test", bound=Callable[..., None])
 
 _PART = 4
-_FEWEST = 2
+_SIXTH = 6
 _thorough = False
 
 
@@ -48,17 +49,20 @@ def some(
     return decorated
 
 
-def of_many_cases(items: Iterable[pytest.Item]) -> Iterator[list[pytest.Item]]:
-    """The cases of each test that takes long and has more than two of them."""
+def of_several_cases(items: Iterable[pytest.Item]) -> Iterator[list[pytest.Item]]:
+    """The cases of each test that takes long, where there are two or more."""
     by_test = defaultdict(list)
     for item in items:
         if item.get_closest_marker("spark") or item.get_closest_marker("costly"):
             by_test[item.nodeid.partition("[")[0]].append(item)
-    return (cases for cases in by_test.values() if len(cases) > _FEWEST)
+    return (cases for cases in by_test.values() if len(cases) > 1)
 
 
 def left_to_make_slow(cases: list[pytest.Item]) -> list[pytest.Item]:
-    """What ``--part`` does not run: it takes the first, the last, and some evenly between them."""
-    steps = max(_FEWEST, len(cases) // _PART) - 1
-    kept = {round(step * (len(cases) - 1) / steps) for step in range(steps + 1)}
-    return [case for place, case in enumerate(cases) if place not in kept]
+    """What ``--part`` does not run: all but one in six, and all but one of fewer than twelve.
+
+    The first that runs depends on the test's name: tests of the same cases begin at different ones.
+    """
+    step = len(cases) // max(1, len(cases) // _SIXTH)
+    first = crc32(cases[0].nodeid.partition("[")[0].encode()) % step
+    return [case for place, case in enumerate(cases) if place % step != first]

@@ -41,6 +41,7 @@ def test_both_solvers_accept_the_certificate(case: Case) -> None:
         assert isinstance(verdict, Verified), (solver, verdict)
 
 
+@pytest.mark.costly
 @named
 def test_verify_proves_what_synthesize_found(case: Case) -> None:
     verdict = judged(case, case.prefilter, case.residual)

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.classic("an RDD is read")
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-GROUPS = amount(10_000, 10)
+GROUPS = amount(10_000, 20)
 VALUES: dict[str, tuple[str, tuple[object, ...]]] = {
     "i": ("int", (None, 0, 1, -1, 3, 2**31 - 1, -(2**31))),
     "w": ("long", (None, 0, 1, -7, 2**63 - 1, -(2**63), 2**62, 2**53 + 1)),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+@pytest.mark.slow
 @pytest.mark.classic("there is no JVM beside Spark Connect's client")
 def test_answers_are_the_same(spark: SparkSession) -> None:
     jvm: Any = spark._jvm

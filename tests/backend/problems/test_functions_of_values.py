@@ -199,6 +199,7 @@ def test_what_has_no_preimage_stays(values: DataFrame) -> None:
     assert boundary.declined
 
 
+@pytest.mark.slow
 def test_a_table_of_invalid_texts(spark: SparkSession, tmp_path: Path) -> None:
     """Bytes that are no UTF-8: without Arrow Python sees other texts than Spark does."""
     from tests.support.running import same_rows

@@ -148,6 +148,7 @@ def test_a_plan_deeper_than_the_stack(tables: Tables) -> None:
     assert optimize(df) is df
 
 
+@pytest.mark.slow
 def test_a_conjunction_deeper_than_the_stack(tables: Tables) -> None:
     where = " AND ".join(f"m <> {i}" for i in range(1000))
     df = agg(tables.plain, "top", "double", "score").filter(f"({where}) AND m >= 90")

@@ -40,6 +40,7 @@ def lifted(cls: type, returns: str) -> Lifted | Declined:
     return lift(cls, StateClass(), request)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("cls", "returns"), state_classes.FOLDS)
 def test_the_fold_gives_what_the_object_yields(cls: Any, returns: str) -> None:
     found = lifted(cls, returns)

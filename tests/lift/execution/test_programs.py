@@ -107,6 +107,7 @@ def test_random_programs_with_containers(
     assert check_sources(made, seed, form, tmp_path, 10) > PROGRAMS // 8
 
 
+@pytest.mark.costly
 @some("seed", [3, 14], of=2, first=1)
 @pytest.mark.parametrize("form", [RowClass(), FrameFunction()], ids=["class", "function"])
 def test_random_programs_with_lists(

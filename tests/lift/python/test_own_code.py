@@ -110,6 +110,7 @@ def form_of(case: Case) -> Form:
     return SeriesFunction(tuple(c.name for c in columns(case.schema)))
 
 
+@pytest.mark.costly
 @pytest.mark.random
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_fold_agrees_with_python(case: Case) -> None:
