@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -44,9 +44,8 @@ def command(
 ) -> None:
     """Run the 150 published benchmarks as PySpark pipelines, in four forms.
 
-    As written, with filters, with filters and compiled functions, and by hand. They run in turns,
-    over Parquet that is generated once. By hand are the same filters below and above the same
-    function, typed as SQL. Exits with 1 where a result differs.
+    As written, with filters, with compiled functions, too, and with the same filters typed by hand.
+    They run in turns, over Parquet that is generated once. Exits with 1 where a result differs.
     """
     from benchmarks.on_spark.plot import draw
     from benchmarks.on_spark.rows import from_line
@@ -56,9 +55,7 @@ def command(
         further = _numbers(sizes)
         opt.require_spark()
         chosen = select(list(benchmarks(load(suite))), names(only), suite)
-        grown = [b for b in chosen if b.name in names(growing)]
-        pairs = [(b, rows) for b in chosen]
-        pairs += [(b, n) for b in grown for n in further if n != rows]
+        pairs = _pairs(chosen, rows, names(growing), further)
         with output.quiet():
             return _measured(pairs, runs, data, reorder)
 
@@ -72,6 +69,15 @@ def command(
         draw(measured, int(str(line["rows"])), svg)
     if not all(r.equal for r in measured):
         raise typer.Exit(1)
+
+
+def _pairs(
+    chosen: Sequence[Benchmark], rows: int, growing: Collection[str], further: Sequence[int]
+) -> list[tuple[Benchmark, int]]:
+    """Each benchmark with a number of rows."""
+    grown = [b for b in chosen if b.name in growing]
+    more = [(b, n) for b in grown for n in further if n != rows]
+    return [*((b, rows) for b in chosen), *more]
 
 
 def _numbers(sizes: str) -> tuple[int, ...]:

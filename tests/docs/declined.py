@@ -55,6 +55,7 @@ GROUPS: dict[str, set[str]] = {
         "text-encoding",
         "unread-raises",
         "view",
+        "window-frame",
     },
     "SQL: the filter": {
         "ambiguous-column",

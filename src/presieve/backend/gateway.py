@@ -80,6 +80,9 @@ class Gateway(Protocol):
     def calls_python(self, plan: Handle) -> bool:
         """Whether there may be a Python function in the plan that no aggregate calls."""
 
+    def has_windows(self, plan: Handle) -> bool:
+        """Whether there may be a filter and a window in the plan, or a limit."""
+
     def refers(self, plan: Handle) -> bool:
         """Whether there may be a reference to a definition (WITH) in the plan."""
 

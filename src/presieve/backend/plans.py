@@ -240,7 +240,7 @@ def _problem(opened: Opened, site: Site) -> SiteProblem | Declined:
     unread = gateway.unread(gateway.node(plan, site.boundary.path))
     if unread is not None:
         return unread
-    if not gateway.cache_is_empty() and _is_cached(gateway, site, plan):
+    if not gateway.cache_is_empty() and is_cached(gateway, site, plan):
         return Declined("cached", CACHED)
     return read_problem(gateway, site, plan, opened.setting)
 
@@ -248,7 +248,7 @@ def _problem(opened: Opened, site: Site) -> SiteProblem | Declined:
 CACHED = "the result is cached, and recomputing it would not pay; filter before it is cached"
 
 
-def _is_cached(gateway: Gateway, site: Site, plan: Handle) -> bool:
+def is_cached(gateway: Gateway, site: Site, plan: Handle) -> bool:
     """Whether the boundary's result comes out of the cache: it, or something that contains it, or
     all that a pre-filter would stand below.
     """

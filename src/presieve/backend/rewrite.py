@@ -331,12 +331,26 @@ def replace_groups(
     return _changed(gateway, root, _Edits(groups=groups), groups)
 
 
+def insert_filters(
+    gateway: Gateway, root: Handle, filters: Mapping[tuple[int, ...], Predicate], timezone: str
+) -> Handle:
+    """The plan with filters on the output of the nodes at these paths. Raises
+    :class:`DeclineSignal`.
+    """
+    edits = _Edits(wrap={path: [one] for path, one in filters.items()})
+    return _changed(gateway, root, edits, filters, timezone)
+
+
 def _changed(
-    gateway: Gateway, root: Handle, edits: _Edits, paths: Iterable[tuple[int, ...]]
+    gateway: Gateway,
+    root: Handle,
+    edits: _Edits,
+    paths: Iterable[tuple[int, ...]],
+    timezone: str = "UTC",
 ) -> Handle:
     for path in paths:
         edits.paths.update(path[:n] for n in range(len(path) + 1))
-    return _Builder(gateway, edits, "UTC", not gateway.cache_is_empty()).build(root, ())
+    return _Builder(gateway, edits, timezone, not gateway.cache_is_empty()).build(root, ())
 
 
 def _collect(edits: tuple[SiteEdit, ...]) -> _Edits:

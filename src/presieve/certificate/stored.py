@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from presieve.certificate import aggregated, certificate, compiled
+from presieve.certificate import aggregated, certificate, compiled, windowed
 from presieve.certificate.aggregated import (
     AggregatedCertificate,
     VerifiedAggregated,
@@ -15,13 +15,15 @@ from presieve.certificate.aggregated import (
 from presieve.certificate.certificate import Certificate
 from presieve.certificate.check import Rejected, SolverName, Verified, check
 from presieve.certificate.compiled import CompiledCertificate, VerifiedCompiled, check_compiled
+from presieve.certificate.windowed import VerifiedWindow, WindowCertificate, check_window
 
-Claim: TypeAlias = Certificate | CompiledCertificate | AggregatedCertificate
-Accepted: TypeAlias = Verified | VerifiedCompiled | VerifiedAggregated
+Claim: TypeAlias = Certificate | CompiledCertificate | AggregatedCertificate | WindowCertificate
+Accepted: TypeAlias = Verified | VerifiedCompiled | VerifiedAggregated | VerifiedWindow
 
 _PARSERS: Mapping[str, Callable[[Mapping[str, Any]], Claim]] = {
     compiled.KIND: compiled.parse,
     aggregated.KIND: aggregated.parse,
+    windowed.KIND: windowed.parse,
 }
 """By kind; those of pushdowns have kinds of their own."""
 
@@ -47,4 +49,6 @@ def check_claim(claim: Claim, solver: SolverName) -> Accepted | Rejected:
             return check_compiled(claim, solver)
         case AggregatedCertificate():
             return check_aggregated(claim, solver)
+        case WindowCertificate():
+            return check_window(claim, solver)
     return check(claim, solver)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from presieve.certificate.aggregated import VerifiedAggregated
     from presieve.certificate.check import Rejected, Verified
     from presieve.certificate.compiled import VerifiedCompiled
+    from presieve.certificate.stored import Accepted
+    from presieve.certificate.windowed import VerifiedWindow
     from presieve.ir.fold import Assumption
 
 
@@ -37,20 +39,46 @@ def command(
     They are rebuilt from the problem. It uses nothing from the search. Exits with 0 if the
     certificate holds, with 1 if not.
     """
-    from presieve.certificate.check import Rejected, Verified
+    from presieve.certificate.check import Rejected
     from presieve.certificate.stored import check_claim, load
 
     result = check_claim(load(certificate), solver.value)
-    if isinstance(result, Rejected):
-        answer = _rejected(result, solver)
-    else:
-        answer = _verified(result) if isinstance(result, Verified) else _replaced(result)
+    answer = _rejected(result, solver) if isinstance(result, Rejected) else _accepted(result)
     if json:
         output.as_json(answer)
     else:
         output.fields(_fields(answer))
-    if isinstance(result, Rejected):
+    if not answer["verified"]:
         raise typer.Exit(1)
+
+
+def _accepted(result: Accepted) -> dict[str, object]:
+    from presieve.certificate.check import Verified as IsVerified
+    from presieve.certificate.windowed import VerifiedWindow as IsMoved
+
+    if isinstance(result, IsVerified):
+        return _verified(result)
+    return _moved(result) if isinstance(result, IsMoved) else _replaced(result)
+
+
+def _moved(result: VerifiedWindow) -> dict[str, object]:
+    """A filter below a window."""
+    from presieve.certificate.windowed import KIND
+    from presieve.ir.terms import Scope
+    from presieve.ir.walk import to_scope
+    from presieve.sql.emit import emit
+
+    claim = result.certificate
+    return {
+        "verified": True,
+        "solver": result.solver,
+        "kind": KIND,
+        "where": emit(to_scope(claim.where, Scope.KEY, Scope.ROW), "UTC"),
+        "prefilter": emit(claim.prefilter, "UTC"),
+        "conditions": result.seconds,
+        "seconds": sum(result.seconds.values()),
+        "not_checked": ["that the frames are those of the plan", *NOT_CHECKED[2:]],
+    }
 
 
 def _verified(result: Verified) -> dict[str, object]:

@@ -185,8 +185,10 @@ def optimized(
     if options.cost == "never":
         applied = replace(applied, df=df)
     report = report_of(pipeline, applied)
-    for boundary, decision in zip(report.boundaries, applied.decisions, strict=True):
-        log.boundary(df, boundary, decision.edit is not None)
+    changed = [d.edit is not None for d in applied.decisions]
+    changed += [d.predicate is not None for d in applied.windows]
+    for boundary, is_changed in zip(report.boundaries, changed, strict=True):
+        log.boundary(df, boundary, is_changed)
     for function in report.functions:
         log.function(df, function)
     for note in applied.opened.notes:

@@ -23,8 +23,10 @@ from presieve.driver.stages.compiled import CompileDecision
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision, Verdict
 from presieve.driver.stages.gate import COST
 from presieve.driver.stages.pipeline import LEAST, Applied, Pipeline
+from presieve.driver.stages.windows import WindowDecision
 from presieve.errors import Declined, PresieveError
-from presieve.ir.terms import Term
+from presieve.ir.terms import Scope, Term
+from presieve.ir.walk import to_scope
 from presieve.lift.evaluation_types import Role
 from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 from presieve.report.parts import Compiled, Remark
@@ -48,15 +50,17 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
     uses = {} if tables else {d.use.number: d for d in applied.columns}
     functions = (*_of_tables(applied), *_of_rows(applied))
     boundaries = (_boundary(pipeline, d, applied.scans) for d in applied.decisions)
+    found = (
+        _with_compiled(_with_columns(report, uses.get(d.site.number)), functions)
+        for report, d in zip(boundaries, applied.decisions, strict=True)
+    )
+    searches = (
+        partial(_traced, d.proof.goal, pipeline.options) if d.proof else None
+        for d in applied.decisions
+    )
     return ReportData(
-        boundaries=tuple(
-            _with_compiled(_with_columns(report, uses.get(d.site.number)), functions)
-            for report, d in zip(boundaries, applied.decisions, strict=True)
-        ),
-        searches=tuple(
-            partial(_traced, d.proof.goal, pipeline.options) if d.proof else None
-            for d in applied.decisions
-        ),
+        boundaries=(*found, *map(window_report, applied.windows)),
+        searches=(*searches, *(None for _ in applied.windows)),
         changed=applied.df is not pipeline.df,
         seconds=time.perf_counter() - pipeline.started,
         plan_before=before,
@@ -64,6 +68,27 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         sizes=scan_sizes(applied.opened) if sized else (),
         functions=functions,
     )
+
+
+def window_report(decision: WindowDecision) -> BoundaryReport:
+    """A window, or ORDER BY ... LIMIT, and the filter that goes below it."""
+    site, made = decision.site, decision.predicate
+    where = _sql(to_scope(site.where, Scope.KEY, Scope.ROW), "")
+    erased = ({"code": ERASES, "text": ERASED_ROW},)
+    return BoundaryReport(
+        operator=site.operator,
+        function=site.functions,
+        kind="none" if made is None else "partial",
+        where=where,
+        prefilter="true" if made is None else made.sql,
+        residual=where,
+        declined=() if decision.declined is None else (decision.declined,),
+        estimated_selectivity=decision.selectivity,
+        assumptions=erased if site.erases and made is not None else (),
+    )
+
+
+ERASED_ROW = "an error that computing a row raises today, which the filter drops, may disappear"
 
 
 def function_report(decision: ColumnDecision) -> FunctionReport:

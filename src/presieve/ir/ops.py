@@ -13,6 +13,7 @@ from presieve.errors import SortError
 from presieve.ir.functions import SIGNATURES
 from presieve.ir.sorts import (
     BOOL,
+    DATE,
     FLOAT,
     INT,
     SEQUENCE,
@@ -118,6 +119,13 @@ def _sql_int(s: Sorts) -> Sort | None:
     return option(INT) if len(s) == 2 and all(strip(x) == INT for x in s) else None
 
 
+def _sql_int_add(s: Sorts) -> Sort | None:
+    """Of integers, or so many days after a date, or microseconds after a moment."""
+    numbers = (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ)
+    fits = len(s) == 2 and strip(s[0]) in numbers and strip(s[1]) == INT
+    return option(strip(s[0])) if fits else None
+
+
 def _sql_int_to_float(s: Sorts) -> Sort | None:
     return option(FLOAT) if len(s) == 1 and strip(s[0]) == INT else None
 
@@ -180,7 +188,7 @@ RULES: dict[Op, Rule] = {
     Op.SQL_FLOAT_MUL: _sql_float,
     Op.SQL_FLOAT_DIV: _sql_float,
     Op.SQL_INT_TO_FLOAT: _sql_int_to_float,
-    Op.SQL_INT_ADD: _sql_int,
+    Op.SQL_INT_ADD: _sql_int_add,
     Op.SQL_INT_SUB: _sql_int,
     Op.SQL_INT_MUL: _sql_int,
     Op.SQL_IS_TRUE: _sql_is_true,

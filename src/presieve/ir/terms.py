@@ -172,7 +172,7 @@ class Op(Enum):
     SQL_FLOAT_MUL = "sql-float*"
     SQL_FLOAT_DIV = "sql-float/"  # the divisor is a literal other than zero: Spark raises there
     SQL_INT_TO_FLOAT = "sql-int->float"
-    SQL_INT_ADD = "sql-int+"  # exact, whatever the size: NULL only where an argument is
+    SQL_INT_ADD = "sql-int+"  # exact, whatever the size; to a date days, to a moment microseconds
     SQL_INT_SUB = "sql-int-"
     SQL_INT_MUL = "sql-int*"
     SQL_IS_TRUE = "sql-true?"  # from three values to two: NULL counts as not true

@@ -32,12 +32,13 @@ def sharing_exchange(
 
 def _exchanged(boundary: Node) -> Node | None:
     """What is equal where an exchange is: of an aggregate itself, since Spark's own functions
-    begin below it; of functions of groups their input. None where there is no exchange.
+    begin below it; of functions of groups and of windows their input. None where there is no
+    exchange.
     """
     kind = simple_kind(boundary)
     if kind in MAPS | COGROUPS or kind == "Project":
         return None
-    return boundary.children[0] if kind in FLAT_MAPS else boundary
+    return boundary.children[0] if kind in FLAT_MAPS | {"Window"} else boundary
 
 
 _NO_ROWS = (SUBQUERY_ALIAS, VIEW)

@@ -131,6 +131,9 @@ class ClassicGateway:
     def calls_python(self, plan: Java) -> bool:
         return self.mentions(plan, "PYTHON_UDF", "GENERATOR")
 
+    def has_windows(self, plan: Java) -> bool:
+        return self.mentions(plan, "FILTER") and self.mentions(plan, "WINDOW", "LIMIT")
+
     def refers(self, plan: Java) -> bool:
         """As in :class:`Gateway`. Catalyst's index holds the plans of subqueries, too."""
         return self.mentions(plan, "CTE")

@@ -103,6 +103,10 @@ class ConnectGateway:
         """There may always be one."""
         return True
 
+    def has_windows(self, plan: Operator) -> bool:
+        """There may always be one: reading costs no call of the server."""
+        return True
+
     def refers(self, plan: Operator) -> bool:
         """There may always be one."""
         return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Set
 from dataclasses import dataclass
 
 from presieve.backend.catalyst.boundary import COGROUPS, FLAT_MAPS, MAPS, TABLE_FUNCTION, Boundary
@@ -47,7 +47,13 @@ def is_guarded(site: Site, moved: tuple[tuple[Moved, Term], ...]) -> bool:
 
     Of these, too, Spark moves what reads no result of the boundary.
     """
-    bound = {(m.operator, m.conjunct) for m, t in moved if _reads_result(t)}
+    return is_guarded_by(site, {(m.operator, m.conjunct) for m, t in moved if _reads_result(t)})
+
+
+def is_guarded_by(site: Site, bound: Set[tuple[int, int]]) -> bool:
+    """Whether Spark may move filters below the boundary, which it does not do with conjuncts that
+    are ``bound``, given by operator and number.
+    """
     filters = {
         node.path: all((level, i) in bound for i in range(len(site.conjuncts[level])))
         for level, node in enumerate(site.nodes)

@@ -4,8 +4,9 @@
 what is to be proved and what is known of its rows, *prove* looks for a solution that rests on
 nothing else, and *rewrite* plans the edit. The *gate* takes back what does not pay, and *apply*
 puts the rest into the plan. A pre-filter of an outer boundary is one more filter for those below
-it, so that these wait for the next round. Each boundary is decided once. In the end, functions of
-tables are handed the columns that they need (:mod:`presieve.driver.stages.columns`).
+it, so that these wait for the next round. Each boundary is decided once. Before and after that,
+filters go below windows (:mod:`presieve.driver.stages.windows`). In the end, functions of tables
+are handed the columns that they need (:mod:`presieve.driver.stages.columns`).
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from presieve.driver.stages.columns import ColumnDecision, pruned
 from presieve.driver.stages.compiled import Compiled, CompileDecision, compiled
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision
 from presieve.driver.stages.gate import gated
+from presieve.driver.stages.windows import BelowWindows, WindowDecision, below_windows
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
@@ -71,7 +73,8 @@ class Applied:
     as it was opened, and what was decided about each boundary. ``scans`` are what reaches the scans
     below all boundaries of the plan, by number; there are none where nothing changes or nobody
     asks. ``columns`` say what was decided about the functions of tables, ``others`` are the others;
-    ``compiled`` and ``aggregated`` say what was decided about functions of rows and of groups.
+    ``compiled`` and ``aggregated`` say what was decided about functions of rows and of groups,
+    ``windows`` about windows.
     """
 
     df: DataFrame
@@ -82,6 +85,7 @@ class Applied:
     others: tuple[OtherFunction, ...] = ()
     compiled: tuple[CompileDecision, ...] = ()
     aggregated: tuple[GroupDecision, ...] = ()
+    windows: tuple[WindowDecision, ...] = ()
 
 
 @dataclass(slots=True)
@@ -110,7 +114,8 @@ class Pipeline:
         first = self._open()
         if isinstance(first, Declined):
             return first
-        opened, df = first, self.df
+        moved = below_windows(first, self.df, self.options)
+        opened, df = self._again(first, moved.df), moved.df
         decided: dict[int, SiteDecision] = {}
         for left in reversed(range(MAX_ROUNDS)):
             here = self._round(opened, decided, wait=left > 0)
@@ -127,12 +132,24 @@ class Pipeline:
             if isinstance(again, Declined):
                 break
             opened = again
-        return self._narrowed(first, opened, df, tuple(decided[n] for n in sorted(decided)))
+        found = below_windows(opened, df, self.options) if df is not moved.df else BelowWindows(df)
+        windows = {d.site.number: d for d in (*moved.decisions, *found.decisions)}
+        decisions = tuple(decided[n] for n in sorted(decided))
+        applied = Applied(found.df, first, decisions, windows=tuple(windows.values()))
+        return self._narrowed(opened, applied)
 
-    def _narrowed(
-        self, first: Opened, opened: Opened, df: DataFrame, decisions: tuple[SiteDecision, ...]
-    ) -> Applied:
-        """What the rounds have come to, with fewer columns for functions of tables."""
+    def _again(self, first: Opened, df: DataFrame) -> Opened:
+        """The plan of ``df``, opened; without sites where it cannot be."""
+        if df is self.df:
+            return first
+        again = reopen(first, df, ())
+        return replace(first, sites=()) if isinstance(again, Declined) else again
+
+    def _narrowed(self, opened: Opened, made: Applied) -> Applied:
+        """What the rounds have come to, with functions compiled, and with fewer columns for those
+        of tables.
+        """
+        first, df, decisions = made.opened, made.df, made.decisions
         if df is not self.df and is_same(first, df):
             df = self.df
         if df is self.df:
@@ -140,22 +157,22 @@ class Pipeline:
         # Functions that are compiled are not in the plan any more.
         asked = self.reading.for_report and df is not self.df
         scans = scan_filters(first, df) if asked else ()
-        made, groups = Compiled(df), Aggregated(df)
+        rows, groups = Compiled(df), Aggregated(df)
         if self.options.compile != "never" and self.options.cost != "never":
-            made = compiled(opened, df, self.options.policy, changed=df is not self.df)
-            changed = made.df is not self.df
-            groups = aggregated(opened, made.df, self.options, changed=changed)
+            rows = compiled(opened, df, self.options.policy, changed=df is not self.df)
+            changed = rows.df is not self.df
+            groups = aggregated(opened, rows.df, self.options, changed=changed)
             df = groups.df
         last = pruned(opened, df, self.options.policy, changed=df is not self.df)
-        return Applied(
-            last.df,
-            first,
-            decisions,
-            scans,
-            last.decisions,
-            last.others,
-            made.decisions,
-            groups.decisions,
+        return replace(
+            made,
+            df=last.df,
+            decisions=decisions,
+            scans=scans,
+            columns=last.decisions,
+            others=last.others,
+            compiled=rows.decisions,
+            aggregated=groups.decisions,
         )
 
     def _open(self) -> Opened | Declined:

@@ -1,0 +1,227 @@
+"""Trusted. Catalyst's windows, and ``ORDER BY ... LIMIT``, as those of our semantics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from presieve.backend.catalyst.boundary import LOGICAL, PYTHON_UDAF, PYTHON_UDF
+from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, children, native_call
+from presieve.backend.catalyst.operators import WINDOW
+from presieve.backend.catalyst.trees import (
+    ALIAS,
+    ATTRIBUTE,
+    CAST,
+    EXPRESSIONS,
+    JsonNode,
+    Node,
+    Tree,
+    expr_id,
+)
+from presieve.backend.effects.raising import can_raise
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.sorts import INT, strip
+from presieve.ir.terms import Term, Var
+from presieve.semantics.values import INT_RANGES
+from presieve.semantics.windows import Frame, SortKey, Window
+from presieve.sql.catalyst import expression
+
+GLOBAL_LIMIT, LOCAL_LIMIT, SORT = (LOGICAL + n for n in ("GlobalLimit", "LocalLimit", "Sort"))
+
+_WINDOW_EXPRESSION = EXPRESSIONS + "WindowExpression"
+_SORT_ORDER = EXPRESSIONS + "SortOrder"
+_LITERAL, _MINUS = EXPRESSIONS + "Literal", EXPRESSIONS + "UnaryMinus"
+_UNBOUNDED = tuple(EXPRESSIONS + f"Unbounded{side}$" for side in ("Preceding", "Following"))
+_CURRENT_ROW = EXPRESSIONS + "CurrentRow$"
+
+_BY_FRAME = tuple(
+    EXPRESSIONS + name for name in ("RowNumber", "Rank", "DenseRank", "Lag", "Lead", "NthValue")
+)
+"""Window functions that read no row but those of their frame and the row's own. Others, such as
+``ntile``, read how many rows there are.
+"""
+
+_DAY = 86_400_000_000
+_FIXED = ("tinyint", "smallint", "int", "bigint")
+_STORED = {
+    "date": INT_RANGES["int"],
+    **dict.fromkeys(("timestamp", "timestamp_ntz"), INT_RANGES["bigint"]),
+}
+
+
+def is_windowed(node: Node) -> bool:
+    """Whether the operator is one of these."""
+    return node.kind == WINDOW or sorted_below(node) is not None
+
+
+def sorted_below(node: Node) -> Node | None:
+    """What is sorted as a whole, right below a limit."""
+    if node.kind != GLOBAL_LIMIT or node.children[0].kind != LOCAL_LIMIT:
+        return None
+    below = node.children[0].children[0]
+    return below if below.kind == SORT and below.fields.get("global") is True else None
+
+
+def input_of(node: Node) -> Node:
+    """On whose output a filter stands."""
+    return (sorted_below(node) or node).children[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """What terms are read with: the input's columns and their types, by attribute."""
+
+    columns: dict[int, Var]
+    types: dict[int, str]
+    timezone: str
+    ansi: bool
+
+    def term(self, tree: Tree) -> Term | Declined:
+        """An expression over the input."""
+        return expression(tree, self.columns, self.timezone)
+
+
+def read_window(node: Node, of: Columns) -> Window:
+    """The operator, as far as it is understood: with more influence where something is not. Raises
+    :class:`DeclineSignal` where functions may read more than their partition.
+    """
+    if node.kind != WINDOW:
+        order = (sorted_below(node) or node).fields["order"]
+        return Window((), _sort_keys(order, of), (Frame(None, 0),))
+    keys = _sort_keys(node.fields["orderSpec"], of)
+    partition = (of.term(t) for t in node.fields["partitionSpec"])
+    type_ = _type(node.fields["orderSpec"], of) if keys else ""
+    functions = [_function(t) for t in node.fields["windowExpressions"]]
+    frames = (_frame(function, spec, type_) for function, spec in functions)
+    return Window(
+        tuple(t for t in partition if not isinstance(t, Declined)),
+        keys,
+        tuple(dict.fromkeys(frames)),
+        raises=functions_raise(node),
+        limits=INT_RANGES.get(type_) or _STORED.get(type_),
+        # Spark adds to a date without looking whether there is such a day.
+        wraps=type_ == "date" or (type_ in _FIXED and not of.ansi),
+    )
+
+
+def _type(order: list[Tree], of: Columns) -> str:
+    """The type of the only sort key, if it is a column, or "bigint" of a number that is computed
+    where bounds beyond its type raise.
+    """
+    if len(order) != 1:
+        return ""
+    value = order[0][1:]
+    if len(value) == 1 and value[0]["class"] == ATTRIBUTE:
+        return of.types.get(expr_id(value[0]), "")
+    term = of.term(value)
+    is_number = not isinstance(term, Declined) and strip(term.sort) == INT
+    return "bigint" if of.ansi and is_number else ""
+
+
+def _sort_keys(order: Iterable[Tree], of: Columns) -> tuple[SortKey, ...]:
+    """The sort keys up to the first that is not understood."""
+    found = []
+    for tree in order:
+        term = of.term(tree[1:]) if tree[0]["class"] == _SORT_ORDER else None
+        if term is None or isinstance(term, Declined):
+            break
+        first = str(tree[0]["nullOrdering"]["object"]).endswith("NullsFirst$")
+        descending = str(tree[0]["direction"]["object"]).endswith("Descending$")
+        found.append(SortKey(term, descending, first))
+    return tuple(found)
+
+
+def _function(tree: Tree) -> tuple[Tree, Tree]:
+    """The function of a window expression, and its specification."""
+    if tree[0]["class"] != ALIAS or tree[1]["class"] != _WINDOW_EXPRESSION:
+        raise DeclineSignal("plan-shape", "a column of this window is no window function")
+    if any(n["class"] in (PYTHON_UDF, PYTHON_UDAF) for n in tree):
+        raise DeclineSignal("eval-type", "a Python function is called over this window")
+    function, spec = children(tree, 1)
+    return function, spec
+
+
+def names_of(node: Node) -> str:
+    """The functions, for a person."""
+    if node.kind != WINDOW:
+        return ""
+    trees = (t[2:] for t in node.fields["windowExpressions"] if len(t) > 2)
+    return ", ".join(dict.fromkeys(map(_name, trees)))
+
+
+def _name(function: Tree) -> str:
+    if function[0]["class"] == AGGREGATE_EXPRESSION:
+        return native_call([_NAMED, *function]).name
+    name = str(function[0]["class"]).rsplit(".", 1)[-1]
+    return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).strip("_")
+
+
+def _frame(function: Tree, spec: Tree, type_: str) -> Frame:
+    """The rows that the function reads. ``type_`` is that of the only sort key, or empty."""
+    kind = function[0]["class"]
+    if kind not in _BY_FRAME and kind != AGGREGATE_EXPRESSION:
+        return Frame()
+    frame = children(spec, 0)[-1]
+    is_range = str(frame[0].get("frameType", {}).get("object", "")).endswith("RangeFrame$")
+    lower, upper = (_bound(b) for b in children(frame, 0))
+    if not is_range:
+        # Where rows are counted, all on that side may be among them.
+        return Frame(_side(lower, -1), _side(upper, 1))
+    return Frame(_reach(lower, type_, -1), _reach(upper, type_, 1))
+
+
+_UNKNOWN = "unknown"
+_NAMED: JsonNode = {"class": ALIAS, "num-children": 1}
+
+
+def _bound(tree: Tree) -> int | str | None:
+    """A bound of a frame as a number of rows, days, microseconds or units; None is no bound."""
+    head = tree[0]
+    if head["class"] in _UNBOUNDED:
+        return None
+    if head["class"] == _CURRENT_ROW:
+        return 0
+    if head["class"] == _MINUS:
+        inner = _bound(tree[1:])
+        return -inner if isinstance(inner, int) else _UNKNOWN
+    if head["class"] == CAST and str(head["dataType"]) in ("integer", "long", "short", "byte"):
+        return _bound(tree[1:])
+    try:
+        return int(head["value"]) if head["class"] == _LITERAL else _UNKNOWN
+    except (TypeError, ValueError):
+        return _UNKNOWN
+
+
+def _side(bound: int | str | None, outwards: int) -> int | None:
+    """No bound, or 0 where the bound is on the other side of the row."""
+    return 0 if isinstance(bound, int) and bound * outwards <= 0 else None
+
+
+def _reach(bound: int | str | None, type_: str, outwards: int) -> int | None:
+    """The bound of a range."""
+    if not isinstance(bound, int):
+        return None
+    if bound == 0:
+        return 0
+    if type_ in ("timestamp", "timestamp_ntz") and abs(bound) >= _DAY:
+        # Days are those of a clock, which may be put forward or back.
+        return bound + outwards * 2 * _DAY or 0
+    if type_ in _FIXED or type_ in _STORED:
+        return bound
+    return _side(bound, outwards)
+
+
+def functions_raise(node: Node) -> bool:
+    """Whether the operator may raise on some sets of rows."""
+    if node.kind != WINDOW:
+        return any(can_raise(t) for t in (sorted_below(node) or node).fields["order"])
+    if any(can_raise(t) for t in (*node.fields["partitionSpec"], *node.fields["orderSpec"])):
+        return True
+    return any(_raises(_function(t)[0]) for t in node.fields["windowExpressions"])
+
+
+def _raises(function: Tree) -> bool:
+    """Whether a function may raise on some sets of rows."""
+    if function[0]["class"] == AGGREGATE_EXPRESSION:
+        return can_raise(function) and not native_call([_NAMED, *function]).total
+    return any(can_raise(t) for t in children(function, 0))

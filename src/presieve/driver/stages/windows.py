@@ -1,0 +1,139 @@
+"""Trusted. Filters go below windows, and below ``ORDER BY ... LIMIT``, with a proof.
+
+The search for what goes below is not trusted (:mod:`presieve.synthesis.windows`): the checker
+proves all of it. The filters above stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from presieve.backend.plans import Opened
+from presieve.backend.rewrite import Predicate
+from presieve.backend.statistics.edits import estimated
+from presieve.backend.windows import Windows, WindowSite, filter_of, open_windows, with_filters
+from presieve.certificate.check import Rejected
+from presieve.certificate.windowed import VerifiedWindow, WindowCertificate, check_window
+from presieve.cost.estimate import estimate
+from presieve.driver.solve import ERASED_TEXT, ERASES
+from presieve.driver.stages.gate import COST
+from presieve.errors import Declined
+from presieve.ir.ops import sql_conjunction
+from presieve.ir.terms import Term
+from presieve.semantics.windows import Frame
+from presieve.sql.emit import normalized
+from presieve.synthesis.windows import asked, clauses
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from presieve.driver.options import Options
+
+MAX_ROUNDS = 8
+"""Windows that stand on one another, of which each may pass a filter on to the next."""
+
+MOST = 0.95
+"""The share of rows beyond which a filter is not worth its evaluation."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowDecision:
+    """What goes below one window, with its proof, or why nothing does. ``selectivity`` is the share
+    of rows that the filter is likely to keep; None where nothing is known.
+    """
+
+    site: WindowSite
+    predicate: Predicate | None = None
+    verified: VerifiedWindow | None = None
+    declined: Declined | None = None
+    selectivity: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BelowWindows:
+    """The DataFrame that comes out, which is the one that went in where nothing changes."""
+
+    df: DataFrame
+    decisions: tuple[WindowDecision, ...] = ()
+
+
+def below_windows(opened: Opened, df: DataFrame, options: Options) -> BelowWindows:
+    """The DataFrame with filters below its windows. What goes below an outer one is above those
+    below it.
+    """
+    if options.cost == "never":
+        return BelowWindows(df)
+    decided: dict[int, WindowDecision] = {}
+    for _ in range(MAX_ROUNDS):
+        windows = open_windows(opened, df)
+        if isinstance(windows, Declined):
+            break
+        here = [_decided(windows, site, options) for site in windows.found]
+        decided |= {d.site.number: d for d in here if d.predicate or d.declined}
+        filters = {d.site.input_path: d.predicate for d in here if d.predicate}
+        made = with_filters(windows, filters) if filters else None
+        if made is None or isinstance(made, Declined):
+            break
+        df = made
+    return BelowWindows(df, tuple(decided[n] for n in sorted(decided)))
+
+
+def _decided(windows: Windows, site: WindowSite, options: Options) -> WindowDecision:
+    """What goes below one window."""
+    decision = WindowDecision(site)
+    if not any(asked(site.window, site.where)):
+        return decision
+    every = _clauses(site)
+    found = [c for c in every if normalized(c) not in site.known]
+    if not every:
+        return replace(decision, declined=_why_not(site))
+    if not found:
+        return decision
+    prefilter = sql_conjunction(found)
+    result = check_window(_certificate(site, prefilter))
+    if isinstance(result, Rejected):
+        reason = f"the filter is not proved: {result.condition}, {result.reason}"
+        return replace(decision, declined=Declined("no-proof", reason))
+    if options.policy == "strict" and site.erases:
+        return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
+    opened = windows.opened
+    known = estimated(opened, windows.plan, site.input, estimate, prefilter)
+    share = None if known is None else known.least
+    decision = replace(decision, selectivity=share)
+    if options.cost != "always" and (site.shared or (share is not None and share > MOST)):
+        return replace(decision, declined=Declined(COST, _SHARED if site.shared else _ALL))
+    timezone = opened.gateway.conf("spark.sql.session.timeZone", "UTC")
+    made = filter_of(site, prefilter, timezone)
+    if isinstance(made, Declined):
+        return replace(decision, declined=made)
+    return replace(decision, predicate=made, verified=result)
+
+
+def _why_not(site: WindowSite) -> Declined:
+    """What the rows that pass have need of."""
+    if Frame() in site.window.frames:
+        reason = f"{site.functions or 'a function'} reads every row of its partition"
+    else:
+        reason = "rows that pass the filter need rows that it drops, by their place in the window"
+    return Declined(WINDOW_FRAME, reason)
+
+
+WINDOW_FRAME = "window-frame"
+"""The code of the reason that no filter can go below a window."""
+
+_SHARED = "another part of the plan reads the same rows, which Spark exchanges once"
+_ALL = "the filter keeps nearly all rows"
+
+
+def _clauses(site: WindowSite) -> tuple[Term, ...]:
+    """The strongest clauses that may stand below."""
+
+    def accepted(clause: Term) -> bool:
+        return isinstance(check_window(_certificate(site, clause)), VerifiedWindow)
+
+    return clauses(site.window, site.where, accepted)
+
+
+def _certificate(site: WindowSite, prefilter: Term) -> WindowCertificate:
+    return WindowCertificate(site.columns, site.window, site.where, prefilter)

@@ -1,0 +1,95 @@
+"""Untrusted. The strongest filter below a window of which the checker can be convinced.
+
+What holds of all rows with influence is closed under conjunction, so that each clause is tried
+alone: the conjuncts of the filter above, and else bounds of the sort key, moved by what frames
+reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from presieve.ir.ops import app, sql_conjuncts, sql_disjunction
+from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, Option, strip
+from presieve.ir.terms import Lit, Op, Scope, Term, literal_value
+from presieve.ir.walk import literals, to_scope, variables
+from presieve.semantics.windows import SortKey, Window
+
+DAYS = (-719_162, 2_932_896)
+"""The first and the last day of the years 1 to 9999, which SQL can write."""
+
+_NUMBERS = (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ)
+
+
+def clauses(window: Window, where: Term, accepted: Callable[[Term], bool]) -> tuple[Term, ...]:
+    """What the filter below consists of. ``where`` is over KEY; ``accepted`` asks the checker
+    whether a clause over ROW may stand below.
+
+    """
+    found: list[Term] = []
+    for conjunct in asked(window, where):
+        whole, *bounds = _alternatives(window, conjunct)
+        strongest = next(filter(accepted, whole), None)
+        if strongest is not None:
+            found.append(strongest)
+            continue
+        found += filter(None, (next(filter(accepted, side), None) for side in bounds))
+    return tuple(dict.fromkeys(found))
+
+
+def asked(window: Window, where: Term) -> Iterator[Term]:
+    """The conjuncts over ROW, but for conditions on columns by which the window is partitioned:
+    Spark moves those itself (``PushPredicateThroughNonJoin``).
+    """
+    for conjunct in sql_conjuncts(to_scope(where, Scope.KEY, Scope.ROW)):
+        if not set(variables(conjunct)) <= set(window.partition):
+            yield conjunct
+
+
+def _alternatives(window: Window, conjunct: Term) -> Iterator[tuple[Term, ...]]:
+    """The conjunct, or what bounds the sort key on either side; from strong to weak."""
+    if not window.order:
+        yield (conjunct,)
+        return
+    key = window.order[0]
+    yield tuple(_widened(window, key, conjunct))
+    reach = {n for f in window.frames for n in (f.lower, f.upper) if n is not None}
+    known = [x for x in literals(conjunct) if x.sort == strip(key.value.sort)]
+    if not known or key.value.sort not in (known[0].sort, Option(known[0].sort)):
+        return
+    for strict, wide, end in ((Op.SQL_LT, Op.SQL_LE, max), (Op.SQL_GT, Op.SQL_GE, min)):
+        bound = end(known, key=_place)
+        ends = (bound, end((_moved(bound, key, by) for by in (0, *sorted(reach))), key=_place))
+        bounds = [app(op, key.value, x) for x in dict.fromkeys(ends) for op in (strict, wide)]
+        yield tuple(c for b in bounds for c in _widened(window, key, b))
+
+
+def _place(literal: Lit) -> Any:
+    """What sorts literals of one sort."""
+    return literal_value(literal)
+
+
+def _moved(bound: Lit, key: SortKey, by: int) -> Lit:
+    if strip(bound.sort) not in _NUMBERS or not isinstance(bound.value, int):
+        return bound
+    return Lit(bound.sort, bound.value + (-by if key.descending else by))
+
+
+def _widened(window: Window, key: SortKey, condition: Term) -> Iterator[Term]:
+    """With rows that have no sort key, and with those near the ends of its type."""
+    null = [app(Op.SQL_IS_NULL, key.value)] if isinstance(key.value.sort, Option) else []
+    ends = list(_near_the_ends(window, key.value))
+    for more in dict.fromkeys(((), tuple(null), tuple(ends), (*null, *ends))):
+        yield sql_disjunction([condition, *more]) if more else condition
+
+
+def _near_the_ends(window: Window, value: Term) -> Iterator[Term]:
+    """Values whose bounds may not fit their type. Dates are compared with those that SQL has."""
+    numbers = [n for f in window.frames for n in (f.lower, f.upper) if n]
+    if not window.wraps or window.limits is None or not numbers:
+        return
+    sort, most = strip(value.sort), max(map(abs, numbers))
+    low, high = DAYS if sort == DATE else (window.limits[0] + most, window.limits[1] - most)
+    yield app(Op.SQL_LT, value, Lit(sort, low))
+    yield app(Op.SQL_GT, value, Lit(sort, high))

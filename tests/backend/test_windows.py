@@ -1,0 +1,238 @@
+"""Filters below windows and ORDER BY ... LIMIT, on Spark."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+import pytest
+from pyspark.sql import functions as F
+from tests.support.running import counted, named, plan_text, same_rows
+
+from presieve.driver.optimize import explain, optimize
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.classic("what functions of windows read is known of plans of a classic session"),
+]
+
+SCHEMA = "k int, o int, d date, v double, s string, t timestamp, n bigint"
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    """NULL, NaN, zeros of both signs, infinities, extremes, empty texts, duplicates."""
+    doubles = [None, math.nan, -0.0, 0.0, 1.0, 2.5, math.inf, -math.inf, 5e-324]
+    texts = [None, "", "a", "ab", "é", "z"]
+    start, noon = dt.date(2024, 1, 1), dt.datetime(2024, 3, 30, 12, tzinfo=dt.UTC)
+    data = [
+        (
+            None if i % 11 == 0 else i % 3,
+            None if i % 13 == 0 else i * 7 % 40,
+            None if i % 7 == 0 else start + dt.timedelta(days=i * 5 % 30),
+            doubles[i % len(doubles)],
+            texts[i % len(texts)],
+            None if i % 17 == 0 else noon + dt.timedelta(hours=i),
+            i * 3 % 50,
+        )
+        for i in range(150)
+    ]
+    ends = [(1, x, None, None, None, None, 7) for x in (-(2**31), 2**31 - 1)]
+    table = spark.createDataFrame([*data, *data[:20], *ends], SCHEMA)
+    path = tmp_path_factory.mktemp("windows") / "rows"
+    table.write.parquet(str(path))
+    return spark.read.parquet(str(path))
+
+
+Build: TypeAlias = Callable[["DataFrame"], "DataFrame"]
+
+
+def over(function: str, order: str, where: str) -> Build:
+    """The table with a function over a window by k, filtered."""
+    return lambda df: windowed(df, function, order).filter(where)
+
+
+def windowed(df: DataFrame, function: str, order: str, partition: str = "k") -> DataFrame:
+    """The table with a function over a window as the column w."""
+    return df.selectExpr("*", f"{function} OVER (PARTITION BY {partition} ORDER BY {order}) AS w")
+
+
+NUMBER, RANK = "row_number()", "rank()"
+LAST = "n NULLS LAST"
+BETWEEN = "n BETWEEN 20 AND 24"
+ROWS, RANGE = "ROWS BETWEEN", "RANGE BETWEEN"
+HERE = "AND CURRENT ROW"
+AND_TWO = "AND 2 FOLLOWING"
+DAY = "d <= DATE'2024-01-09'"
+
+MOVED = {
+    "a row number": (NUMBER, "d", f"{DAY} AND w = 1", "d <= DATE '2024-01-09' OR d IS NULL"),
+    "NULL first": (NUMBER, "n", "n < 20", "n < 20 OR n IS NULL"),
+    "NULL last": (RANK, LAST, "n < 9", "n < 9"),
+    "descending": (RANK, "v DESC", "v > 1 AND w <= 2", "v > 1.0D"),
+    "equal to": (RANK, LAST, "n = 12", "n <= 12"),
+    "one of": (RANK, LAST, "n IN (3, 12)", "n <= 12"),
+    "texts": ("dense_rank()", "s DESC", "s >= 'b'", "s >= 'b'"),
+    "two keys": (RANK, "n, v", "n < 9", "n < 9 OR n IS NULL"),
+    "before": ("lag(v, 2)", LAST, "n < 20", "n < 20"),
+    "after": ("lead(v)", "n", "n >= 20", "n >= 20"),
+    "a running sum": ("sum(v)", LAST, "n < 20", "n < 20"),
+    "a running list": ("collect_list(s)", LAST, "n < 20", "n < 20"),
+    "rows before": ("max(v)", f"{LAST} {ROWS} 3 PRECEDING {HERE}", "n < 20", "n < 20"),
+    "rows after": ("first(v)", f"n {ROWS} CURRENT ROW {AND_TWO}", "n > 20", "n > 20"),
+    "from here": ("count(v)", f"n {RANGE} CURRENT ROW AND UNBOUNDED FOLLOWING", "n > 5", "n > 5"),
+    "a range": ("sum(v)", f"n {RANGE} 5 PRECEDING {HERE}", BETWEEN, "n >= 15 AND n <= 24"),
+    "sides": ("avg(v)", f"n {RANGE} 5 PRECEDING {AND_TWO}", "n = 30", "n <= 32 AND n >= 25"),
+    "back": ("min(v)", f"n DESC {RANGE} 5 PRECEDING {HERE}", BETWEEN, "n >= 20 AND n <= 29"),
+    "a sum that may overflow": ("sum(n)", f"{LAST} {RANGE} 5 PRECEDING {HERE}", BETWEEN, "n <= 24"),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_filters_go_below(rows: DataFrame, name: str) -> None:
+    *built, expected = MOVED[name]
+    _check(over(*built)(rows), expected)
+
+
+def _check(df: DataFrame, expected: str) -> None:
+    better = optimize(df)
+    assert better is not df, explain(df)
+    (found,) = explain(df).boundaries
+    assert (found.prefilter, found.kind) == (expected, "partial")
+    same_rows(df, better)
+    assert optimize(better) is better
+
+
+def test_first_rows(rows: DataFrame) -> None:
+    _check(rows.orderBy(F.desc("v"), "n").limit(40).filter("v > 1"), "v > 1.0D")
+    _check(rows.orderBy("n", "v", "s", "o").limit(40).filter("n < 5"), "n < 5 OR n IS NULL")
+
+
+TWINS = {
+    "the other way": (NUMBER, "d", "d >= DATE'2024-01-09'"),
+    "NULL first": (RANK, "o", "o < 9"),
+    "ascending": (RANK, "v", "v > 1"),
+    "another column": (NUMBER, "n", "v > 1"),
+    "after": ("lead(v)", "n", "n < 20"),
+    "as many": ("ntile(4)", "n", "n < 20"),
+    "a share": ("cume_dist()", "n", "n < 20"),
+    "a percentage": ("percent_rank()", "n", "n < 20"),
+    "all rows": ("sum(n)", f"n {ROWS} UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "n < 20"),
+    "rows after": ("sum(n)", f"n {ROWS} 1 PRECEDING AND 1 FOLLOWING", "n < 20"),
+    "a range": ("sum(n)", f"n {RANGE} 5 PRECEDING {HERE}", "n > 20"),
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_wrong_twins_stay_and_do_differ(rows: DataFrame, name: str) -> None:
+    *_, where = TWINS[name]
+    build = over(*TWINS[name])
+    _check_twin(rows, build, where)
+
+
+def _check_twin(rows: DataFrame, build: Build, where: str) -> None:
+    df = build(rows)
+    same_rows(df, optimize(df, cost="always"))
+    for found in explain(df, cost="always").boundaries:
+        assert found.prefilter.replace(".0D", "").replace("DATE ", "DATE") != where
+    assert counted(build(rows.filter(where))) != counted(df)
+
+
+def test_first_rows_that_are_others(rows: DataFrame) -> None:
+    _check_twin(rows, lambda df: df.orderBy("v", "n").limit(40).filter("v > 1"), "v > 1")
+    _check_twin(rows, lambda df: df.orderBy("o", "n").limit(20).filter("o < 9"), "o < 9")
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_dates_and_moments(spark: SparkSession, rows: DataFrame, ansi: str) -> None:
+    queries = [
+        "SELECT *, sum(v) OVER (PARTITION BY k ORDER BY d RANGE BETWEEN 5 PRECEDING AND CURRENT"
+        " ROW) AS w FROM t",
+        "SELECT *, count(v) OVER (PARTITION BY k ORDER BY t RANGE BETWEEN INTERVAL 3 HOURS"
+        " PRECEDING AND CURRENT ROW) AS w FROM t",
+        "SELECT *, count(v) OVER (PARTITION BY k ORDER BY t RANGE BETWEEN INTERVAL 2 DAYS"
+        " PRECEDING AND INTERVAL 1 DAY FOLLOWING) AS w FROM t",
+        "SELECT *, count(v) OVER (PARTITION BY k ORDER BY o RANGE BETWEEN 5 PRECEDING AND"
+        " CURRENT ROW) AS w FROM t WHERE o > -1000 OR o IS NULL",
+    ]
+    wheres = ["d BETWEEN DATE'2024-01-12' AND DATE'2024-01-14'"]
+    wheres += ["t >= TIMESTAMP'2024-03-31 00:00:00'"] * 2
+    wheres += ["o BETWEEN 10 AND 12"]
+    expected = ["d >= DATE '2024-01-07'", "t >= TIMESTAMP '2024-03-30 21:00:00Z'"]
+    expected += ["t >= TIMESTAMP '2024-03-27 00:00:00Z'", "o >= 5"]
+    spark.conf.set("spark.sql.ansi.enabled", ansi)
+    try:
+        with named(rows, "t"):
+            for query, where, part in zip(queries, wheres, expected, strict=True):
+                df = spark.sql(query).filter(where)
+                (found,) = explain(df).boundaries
+                assert part in found.prefilter
+                assert ("o < -2147483643" in found.prefilter) == (ansi == "false" and "o >" in part)
+                same_rows(df, optimize(df))
+    finally:
+        spark.conf.unset("spark.sql.ansi.enabled")
+
+
+def test_windows_on_windows_and_below_joins(rows: DataFrame) -> None:
+    once = windowed(rows, "lag(v)", "n").withColumnRenamed("w", "before")
+    twice = windowed(once, RANK, "n, v").withColumn("m", F.col("n") * 2)
+    joined = twice.join(rows.select(F.col("n").alias("other")).distinct(), F.expr("n = other"))
+    for df in (twice.filter("n < 9"), joined.filter("n < 9"), twice.filter("n < 9 AND w = 1")):
+        same_rows(df, optimize(df))
+        found = explain(df).boundaries
+        assert [b.prefilter for b in found] == ["n < 9 OR n IS NULL"] * 2
+        assert "LessThan(n,9)" in plan_text(optimize(df)).partition("Physical Plan")[2]
+
+
+def test_below_a_function_of_groups(rows: DataFrame) -> None:
+    groups = rows.groupBy("k").agg(F.max("n").alias("m"), F.max("v").alias("top"))
+    df = windowed(groups, RANK, "m DESC", "top IS NULL").filter("m > 40")
+    better = optimize(df, cost="always")
+    same_rows(df, better)
+    assert {b.operator for b in explain(df, cost="always").boundaries} == {"Window", "Aggregate"}
+
+
+def test_nothing_moves(rows: DataFrame) -> None:
+    df = windowed(rows, NUMBER, "n")
+    assert optimize(df) is df
+    asked = df.filter("n < 20")
+    assert optimize(asked, cost="never") is asked
+    random = windowed(rows.withColumn("x", F.rand(3)), NUMBER, "n").filter("n < 20")
+    assert optimize(random) is random
+    df.cache()
+    try:
+        assert optimize(asked) is asked
+    finally:
+        df.unpersist()
+
+
+def test_a_filter_that_keeps_all_is_not_worth_it(rows: DataFrame) -> None:
+    df = over(NUMBER, "n", "n < 1000")(rows)
+    (found,) = explain(df).boundaries
+    assert optimize(df) is df
+    assert [d.code for d in found.declined] == ["cost"]
+
+
+def test_exchanges_that_are_shared(rows: DataFrame) -> None:
+    ranked = windowed(rows, NUMBER, "n")
+    df = ranked.filter("n < 9").select("n").unionAll(ranked.filter("n < 20").select("n"))
+    assert {d.code for b in explain(df).boundaries for d in b.declined} == {"cost"}
+    same_rows(df, optimize(df, cost="always"))
+
+
+def test_errors_are_not_added(spark: SparkSession, rows: DataFrame) -> None:
+    """A column that may raise is not computed for rows that a join drops."""
+    few = spark.range(3).select(F.col("id").alias("q"))
+    made = rows.join(few, F.expr("n = q")).withColumn("x", F.expr("n div o"))
+    df = windowed(made, NUMBER, "x").filter("x < 60")
+    (found,) = explain(df, cost="always").boundaries
+    assert [d.code for d in found.declined] == ["may-add-error"]
+    raising = over("sum(n div o)", "n", "n < 9")(rows)
+    (found,) = explain(raising).boundaries
+    assert [a["code"] for a in found.assumptions] == ["may-erase-error"]
+    assert optimize(raising, policy="strict") is raising
