@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -171,8 +172,63 @@ def test_what_is_said_of_the_order_is_listed(df: DataFrame) -> None:
     assert last <= {(r.k, r.x) for r in df.filter(WHERE).collect()}
     (function,) = presieve.explain(out, compile="always", reorder=True).functions
     assert function.compiled is not None
-    assert function.compiled.form == "list"
-    assert "collect_list" in function.compiled.expression
+    assert function.compiled.form == "aggregates"
+    assert "last(" in function.compiled.expression
+
+
+class Kept:
+    """The first row with the greatest value."""
+
+    def zero(self):  # type: ignore[no-untyped-def]
+        return (None, None, None, None)
+
+    def reduce(self, acc, row):  # type: ignore[no-untyped-def]
+        if acc[0] is None or row.v > acc[0]:
+            return (row.v, row.n, row.s, row.n)
+        return acc
+
+    def finish(self, acc):  # type: ignore[no-untyped-def]
+        return acc
+
+
+class Ended:
+    """The row that came last of those with a text."""
+
+    def zero(self):  # type: ignore[no-untyped-def]
+        return (None, None)
+
+    def reduce(self, acc, row):  # type: ignore[no-untyped-def]
+        return acc if row.s is None else (row.n, row.v)
+
+    def finish(self, acc):  # type: ignore[no-untyped-def]
+        return acc
+
+
+def test_of_equal_rows_one_is_taken_as_a_whole(spark: SparkSession) -> None:
+    """What comes out are rows that are there, in some order of the group."""
+    seed = random.Random(2)
+    given = [
+        (f"k{seed.randrange(9)}", seed.randrange(3), i, seed.choice([None, "", "a"]))
+        for i in range(400)
+    ]
+    schema = "k string, v bigint NOT NULL, n bigint NOT NULL, s string"
+    table = spark.createDataFrame(given, schema).repartition(5)
+    kept = group_fold(Kept, "struct<v: bigint, n: bigint, s: string, m: bigint>")
+    ended = group_fold(Ended, "struct<n: bigint, v: bigint>")
+    out = table.groupBy("k").agg(kept("v", "n", "s").alias("a"), ended("n", "v", "s").alias("b"))
+    made = better(out, reorder=True)
+    assert not python_left(made)
+    assert "collect_list" not in plan(made)
+    assert made.schema == out.schema
+    there = set(given)
+    most = {k: max(v for key, v, _, _ in given if key == k) for k, _, _, _ in given}
+    found = made.collect()
+    assert {r.k for r in found} == set(most)
+    for r in found:
+        assert (r.k, r.a.v, r.a.n, r.a.s) in there
+        assert (r.a.v, r.a.m) == (most[r.k], r.a.n)
+        assert any((r.k, r.b.v, r.b.n, s) in there for s in ("", "a"))
+    assert python_left(better(out))
 
 
 def test_a_boundary_tells_what_runs(df: DataFrame) -> None:

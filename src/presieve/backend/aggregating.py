@@ -29,7 +29,7 @@ from presieve.backend.catalyst.list_columns import (
     struct_values,
 )
 from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns
-from presieve.backend.catalyst.native_aggregates import children, native_call
+from presieve.backend.catalyst.native_aggregates import children, is_end, native_call
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, walk
 from presieve.backend.compiling import check_place, with_calls_apart
@@ -254,7 +254,7 @@ class GroupValues:
     of the call's.
     """
 
-    arguments: Mapping[str, ValueOf]
+    arguments: Mapping[str, tuple[ValueOf, ...]]
     types: Mapping[str, str]
     lists: Mapping[str, ListColumn]
     outputs: Mapping[str, ValueOf]
@@ -328,7 +328,7 @@ def _read_back(
     assert call.input is not None
     inputs = input_vars(call.input.names)
     known: dict[int, Term] = {i: v for i, v in inputs.items() if i in call.boundary.keys}
-    arguments: dict[str, ValueOf] = {}
+    arguments: dict[str, tuple[ValueOf, ...]] = {}
     typed: dict[str, str] = {}
     lists: dict[str, ListColumn] = {}
     places: dict[tuple[int, int], Term] = {}
@@ -340,7 +340,7 @@ def _read_back(
             lists[column.name] = read_list_column(tree, column, inputs, timezone)
             places |= {(number, i): v for i, v in enumerate(column.results)}
             continue
-        arguments[column.name] = _argument(tree, column, inputs, timezone)
+        arguments[column.name] = _arguments(tree, column, inputs, timezone)
         typed[column.name] = types[number]
         known[number] = replace(column, type=types[number]).result
     outputs: dict[str, ValueOf] = {}
@@ -367,14 +367,17 @@ def _expression(made_of: Mapping[int, Tree], attribute: int) -> Tree:
     return struct_values(tree)[field_place(attribute)]
 
 
-def _argument(
+def _arguments(
     tree: Tree, column: AggregateColumn, inputs: Mapping[int, Var], timezone: str
-) -> ValueOf:
-    """The argument of an aggregate, which must be the function that it is said to be."""
+) -> tuple[ValueOf, ...]:
+    """The arguments of an aggregate, which must be the function that it is said to be."""
     native = native_call(tree)
-    if native.function != column.function or native.condition or len(native.arguments) != 1:
+    function, arguments = native.function, native.arguments
+    if is_end(tree):
+        function, arguments = native.name, children(tree, 2)
+    if function != column.function or native.condition or len(arguments) != len(column.arguments):
         raise _unlike(f"Spark has {native.name} in place of {column.function}")
-    return read_value(native.arguments[0], inputs, {}, timezone)
+    return tuple(read_value(a, inputs, {}, timezone) for a in arguments)
 
 
 def _unlike(why: str) -> DeclineSignal:

@@ -18,7 +18,9 @@ accumulator relates them. For every row r and key that types and assumptions all
 
 A group has a row, so that nothing is said of none. Since the aggregates do not depend on order, the
 user's fold does not, either, where these hold. *Order* need not hold where the caller says that it
-makes no difference. Where the fold raises on a row, the group raises: a field says whether it has.
+makes no difference. Then both folds go over the rows in the order in which Spark puts them
+together, or all of them in the reverse order. Where the fold raises on a row, the group raises: a
+field says whether it has.
 """
 
 from __future__ import annotations
@@ -74,6 +76,8 @@ class AggregateText:
             "text": self.text,
             "type": column.type,
             "most": self.most,
+            "by": None if column.by is None else print_term(column.by),
+            "reverse": column.reverse,
             **{name: print_term(term) for name, term in terms.items()},
         }
 
@@ -82,7 +86,10 @@ class AggregateText:
         """Read one back. Raises what reading JSON that is none raises."""
         name, function, type_ = (str(data[key]) for key in ("name", "function", "type"))
         argument, safe, raises = (parse_term(data[key]) for key in ("argument", "safe", "raises"))
-        column = AggregateColumn(name, function, type_, argument)
+        by = data.get("by")
+        chosen = None if by is None else parse_term(by)
+        reverse = bool(data.get("reverse"))
+        column = AggregateColumn(name, function, type_, argument, chosen, reverse)
         return cls(column, str(data["text"]), safe, raises, int(data["most"]))
 
 
@@ -283,6 +290,9 @@ def _check_form(certificate: AggregatedCertificate) -> None:
         _check_call(a, rows | keys, certificate.rows)
     for one in certificate.lists:
         _check_list(one.column, rows | keys, keys)
+    orders = {a.column.reverse for a in certificate.aggregates}
+    if len(orders) > 1 or (certificate.lists and True in orders):
+        raise IllFormed("aggregates go over the rows in two orders")
     names = [c.name for c in certificate.columns]
     both = SideBySide.of(problem, certificate.columns).problem.fold
     states = {Var(Scope.ACC, f.name, f.sort) for f in both.fields}
@@ -295,12 +305,13 @@ def _check_form(certificate: AggregatedCertificate) -> None:
 
 
 def _check_call(call: AggregateText, columns: set[Var], rows: int) -> None:
-    function, argument = call.column.function, call.column.argument
-    if function not in FUNCTIONS or FUNCTIONS[function][0] == 2:
-        raise IllFormed(f"{function} is no aggregate of one argument")
-    if not isinstance(argument.sort, Option) or {call.safe.sort, call.raises.sort} != {BOOL}:
+    function, arguments = call.column.function, call.column.arguments
+    if function not in FUNCTIONS or FUNCTIONS[function][0] not in (None, len(arguments)):
+        raise IllFormed(f"{function} is no aggregate of {len(arguments)} arguments")
+    options = all(isinstance(a.sort, Option) for a in arguments)
+    if not options or {call.safe.sort, call.raises.sort} != {BOOL}:
         raise IllFormed(f"the argument of {call.column.name} is of another sort")
-    if not columns.issuperset(variables(argument, call.safe, call.raises)):
+    if not columns.issuperset(variables(*arguments, call.safe, call.raises)):
         raise IllFormed(f"{call.column.name} reads what is no column")
     low, high = bounds(call.column.type) or (0, 0)
     if _is_whole(call.column) and call.most * rows > min(-low, high):

@@ -39,6 +39,10 @@ class AggregateWriter:
         """The call of an aggregate function. Raises :class:`DeclineSignal`."""
         try:
             argument = self._argument(column)
+            if column.by is not None:
+                argument = f"{argument}, {self._ordering(column.by)}"
+            elif column.function in ("first", "last"):
+                argument = f"{argument}, true"
         except InexpressibleError as error:
             raise DeclineSignal("no-text", str(error)) from None
         self.names[column.result] = quote(column.name)
@@ -101,6 +105,12 @@ class AggregateWriter:
         self.types[column.result] = text.type
         self.intervals[column.name] = (low, high)
         return text.sql if column.function != "sum" else self._summed(column, text, low, high)
+
+    def _ordering(self, by: Term) -> str:
+        """What a row is chosen by."""
+        if strip(by.sort) != INT:
+            return self.rows.text(by).sql
+        return self.rows.whole(by, self.rows.is_wide(by)).sql
 
     def _summed(self, column: AggregateColumn, text: Text, low: int, high: int) -> str:
         """What is summed, as a type of which no sum overflows."""

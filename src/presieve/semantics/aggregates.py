@@ -1,10 +1,12 @@
 """Trusted. Spark's own aggregate functions as folds.
 
 Sources: Spark 4.3, ``catalyst/expressions/aggregate``: ``Max``, ``Min``, ``Count``, ``CountIf``,
-``BoolOr``/``BoolAnd`` (the maximum and minimum of booleans), ``Sum``, ``MaxBy``/``MinBy``. All of
-them skip rows on which the argument (of ``max_by`` the second one) is NULL, so that ``FILTER (WHERE
-c)`` is the same as an argument that is NULL wherever ``c`` is not true. Merging the states
-that Spark computes of parts of a group gives what the fold gives of all its rows, in some order.
+``BoolOr``/``BoolAnd`` (the maximum and minimum of booleans), ``Sum``, ``MaxBy``/``MinBy``,
+``First``/``Last`` with ``IGNORE NULLS``. All of them skip rows on which the argument (of ``max_by``
+the second one) is NULL, so that ``FILTER (WHERE c)`` is the same as an argument that is NULL
+wherever ``c`` is not true. Merging the states that Spark computes of parts of a group gives what
+the fold gives of all its rows, in some order, which is the same for all aggregates of an operator:
+parts are put one after the other, and of equal values ``max_by`` takes the last.
 """
 
 from __future__ import annotations
@@ -40,13 +42,15 @@ class Aggregate:
     """A call of an aggregate function.
 
     ``function`` is one of :data:`FUNCTIONS`; ``arguments`` are over ROW and KEY, and so is
-    ``condition``, that of ``FILTER (WHERE ...)``.
+    ``condition``, that of ``FILTER (WHERE ...)``. ``reverse``: the fold is that of Spark's rows
+    from the last to the first.
     """
 
     function: str
     arguments: tuple[Term, ...]
     condition: Term = TRUE
     overflow: Overflow = Overflow.RAISES
+    reverse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,8 @@ def aggregate_fold(call: Aggregate, columns: tuple[Column, ...], output: SchemaC
     for, or the result of another type than is expected.
     """
     count, maker = FUNCTIONS[call.function]
+    if call.reverse:
+        maker = _REVERSED.get(call.function, maker)
     if count is not None and len(call.arguments) != count:
         raise DeclineSignal("native-aggregate", f"{call.function} with these arguments")
     counted = is_true(call.condition)
@@ -130,15 +136,19 @@ def _extremum(name: str, better: _Order) -> _Maker:
     return make
 
 
-def _extremum_by(name: str, better: _Order) -> _Maker:
-    """What stands beside the last of the values than which none is better; NULL of none."""
+def _extremum_by(name: str, better: _Order, *, first: bool = False) -> _Maker:
+    """What stands beside the last of the values than which none is better, or beside the ``first``
+    of them; NULL of none.
+    """
 
     def make(arguments: tuple[Term, ...], _: Overflow) -> _Made:
         value, by = arguments
         sort = strip(by.sort)
         _ordered(sort)
         best, beside = _state(name, Option(sort)), _state("beside", value.sort)
-        stays = and_(negate(is_none(best)), better(get(best), get(by)))
+        here, kept = get(by), get(best)
+        loses = negate(better(here, kept)) if first else better(kept, here)
+        stays = and_(negate(is_none(best)), loses)
 
         def step(new: Term, old: Term) -> Term:
             return ite(is_none(by), old, ite(stays, old, new))
@@ -148,6 +158,19 @@ def _extremum_by(name: str, better: _Order) -> _Maker:
             Field("beside", beside.sort, none_lit(strip(value.sort)), step(value, beside)),
         )
         return _Made(fields, beside)
+
+    return make
+
+
+def _end(name: str, *, first: bool) -> _Maker:
+    """The ``first`` value that is not NULL, or the last."""
+
+    def make(arguments: tuple[Term, ...], _: Overflow) -> _Made:
+        (value,) = arguments
+        kept = _state(name, Option(strip(value.sort)))
+        stays = negate(is_none(kept)) if first else is_none(value)
+        step = ite(stays, kept, value)
+        return _Made((Field(name, kept.sort, none_lit(strip(value.sort)), step),), kept)
 
     return make
 
@@ -232,6 +255,9 @@ def same_in_any_order(function: str, arguments: Sequence[Term], others: Sequence
     """
     if function == "sum" and strip(arguments[0].sort) == FLOAT:
         return FALSE
+    if function in ("first", "last"):
+        a, b = arguments[0], others[0]
+        return or_(is_none(a), is_none(b), app(Op.SAME, a, b))
     order = {"max": greater, "max_by": greater, "min": _less, "min_by": _less}.get(function)
     if order is None:
         return TRUE
@@ -251,21 +277,40 @@ FUNCTIONS: dict[str, tuple[int | None, _Maker]] = {
     "sum": (1, _sum),
     "max_by": (2, _extremum_by("max", greater)),
     "min_by": (2, _extremum_by("min", _less)),
+    "first": (1, _end("first", first=True)),
+    "last": (1, _end("last", first=False)),
 }
 """By name: how many arguments a function takes (None is one or more), and its fold."""
+
+
+_REVERSED = {
+    "max_by": _extremum_by("max", greater, first=True),
+    "min_by": _extremum_by("min", _less, first=True),
+    "first": _end("last", first=False),
+    "last": _end("first", first=True),
+}
+"""Functions that give something else if rows come from the last to the first."""
 
 
 @dataclass(frozen=True, slots=True)
 class AggregateColumn:
     """A column of an ``Aggregate``, called ``name``: one of the :data:`FUNCTIONS` of one
-    ``argument``, an option over ROW and KEY. ``type`` is the column's in Spark. Decimals without
-    digits after the point are integers, and that no sum overflows is proved elsewhere.
+    ``argument``, an option over ROW and KEY, or of that and of what it is chosen ``by``. ``type``
+    is the column's in Spark. Decimals without digits after the point are integers, and that no sum
+    overflows is proved elsewhere. ``reverse``: Spark's rows are folded from the last to the first.
     """
 
     name: str
     function: str
     type: str
     argument: Term
+    by: Term | None = None
+    reverse: bool = False
+
+    @property
+    def arguments(self) -> tuple[Term, ...]:
+        """All arguments."""
+        return (self.argument,) if self.by is None else (self.argument, self.by)
 
     @property
     def fold(self) -> Fold:
@@ -273,7 +318,8 @@ class AggregateColumn:
         counts = self.function in ("count", "count_if")
         whole = counts or strip(self.argument.sort) == INT
         output = SchemaColumn(self.name, "bigint" if whole else self.type)
-        call = Aggregate(self.function, (self.argument,), overflow=Overflow.NEVER)
+        never = Overflow.NEVER
+        call = Aggregate(self.function, self.arguments, overflow=never, reverse=self.reverse)
         made = aggregate_fold(call, (), output)
         own = {
             Var(Scope.ACC, f.name, f.sort): Var(Scope.ACC, f"{self.name}.{f.name}", f.sort)

@@ -111,13 +111,17 @@ class SideBySide:
 
     def of_two_rows(self, column: AggregateColumn) -> str:
         """An aggregate does not depend on the order of rows."""
-        argument = column.argument
-        here, there = (Var(Scope.ACC, name, argument.sort) for name in ("here", "there"))
-        claim = same_in_any_order(column.function, [here], [there])
-        runs = self._runs([argument, claim])
+        here, there = (
+            [Var(Scope.ACC, f"{name}.{i}", a.sort) for i, a in enumerate(column.arguments)]
+            for name in ("here", "there")
+        )
+        claim = same_in_any_order(column.function, here, there)
+        runs = self._runs([*column.arguments, claim])
         env: EncEnv = dict(runs.keys)
-        for var in (here, there):
-            env[Scope.ACC, var.name] = runs.encoder.term(argument, runs.row(var.name))
+        for name, found in (("here", here), ("there", there)):
+            row = runs.row(name)
+            for var, argument in zip(found, column.arguments, strict=True):
+                env[Scope.ACC, var.name] = runs.encoder.term(argument, row)
         runs.encoder.fact(s_not(runs.encoder.boolean(claim, env)))
         return runs.encoder.take()
 

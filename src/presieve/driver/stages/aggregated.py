@@ -340,6 +340,16 @@ def _over(term: Term, images: Mapping[Var, Term]) -> Term:
     return simplified(substituted(term, images), through=False)
 
 
+def _as_read(column: AggregateColumn, made: GroupValues, text: str, most: int) -> AggregateText:
+    """An aggregate as Spark has it."""
+    argument, *by = made.arguments[column.name]
+    chosen = by[0].term if by else None
+    read = replace(column, type=made.types[column.name], argument=argument.term, by=chosen)
+    safe = and_(argument.safe, *(b.safe for b in by))
+    raises = or_(argument.raises, *(b.raises for b in by))
+    return AggregateText(read, text, safe, raises, most)
+
+
 @lru_cache(maxsize=256)
 def _accepted(claim: AggregatedCertificate) -> VerifiedAggregated | Rejected:
     """What the checker says; the same DataFrame is often optimized again."""
@@ -355,13 +365,7 @@ def _checked(decision: GroupDecision, made: GroupValues | Declined) -> GroupDeci
         assert decision.texts is not None
         texts = decision.texts
         aggregates = tuple(
-            AggregateText(
-                replace(c, type=made.types[c.name], argument=made.arguments[c.name].term),
-                texts.aggregates[c.name],
-                made.arguments[c.name].safe,
-                made.arguments[c.name].raises,
-                one.summed.get(c.name, 0),
-            )
+            _as_read(c, made, texts.aggregates[c.name], one.summed.get(c.name, 0))
             for c in one.found.calls
         )
         lists = tuple(

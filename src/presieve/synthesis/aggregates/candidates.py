@@ -8,7 +8,7 @@ where c does. Whether that is so of more rows is what the search asks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -67,12 +67,17 @@ def unless_raised(fold: Fold, term: Term) -> Term:
     return or_(Var(Scope.ACC, RAISED, BOOL), term)
 
 
-def candidates(fold: Fold, prefix: str, *, reordered: bool) -> Iterator[Candidate]:
-    """For each field, what it may be; better ones first. Aggregates of one argument are one. Their
-    columns' names begin with ``prefix``. ``reordered``: sums of doubles may be rounded otherwise.
+def candidates(
+    fold: Fold, prefix: str, *, reordered: bool, reverse: bool = False
+) -> Iterator[Candidate]:
+    """For each field, what it may be; better ones first. Aggregates of equal arguments are one.
+    Their columns' names begin with ``prefix``. ``reordered``: sums of doubles may be rounded
+    otherwise, and of several rows that are equally good any may be taken; ``reverse``: the fold
+    takes the first where Spark takes the last.
     """
     starts: dict[Var, Term] = {Var(Scope.ACC, f.name, f.sort): f.init for f in fold.fields}
-    calls: dict[tuple[str, Term], AggregateColumn] = {}
+    calls: dict[tuple[str, Term, Term | None], AggregateColumn] = {}
+    extrema = dict(_extrema(fold, starts)) if reordered else {}
     for f in fold.fields:
         field = Var(Scope.ACC, f.name, f.sort)
         alone = simplified(substituted(f.step, starts))
@@ -80,14 +85,42 @@ def candidates(fold: Fold, prefix: str, *, reordered: bool) -> Iterator[Candidat
             yield Candidate(field, alone)
         elif f.sort == BOOL:
             yield Candidate(field, f.init)
-        tried = _aggregates(f, alone, field)
-        for function, argument in (t for t in tried if reordered or not _is_rounded(*t)):
-            call = calls.get((function, argument))
+        found = [t for t in _aggregates(f, alone, field) if reordered or not _is_rounded(*t)]
+        tried: list[tuple[str, Term, Term | None]] = [(*t, None) for t in found]
+        tried += _of_one_row(f, alone, extrema) if reordered else ()
+        for function, argument, by in tried:
+            call = calls.get((function, argument, by))
             if call is None:
                 name = f"{prefix}{len(calls)}"
-                call = AggregateColumn(name, function, _type(argument.sort), argument)
-                calls[function, argument] = call
+                type_ = _type(argument.sort)
+                call = AggregateColumn(name, function, type_, argument, by, reverse)
+                calls[function, argument, by] = call
             yield Candidate(field, _image(f, call), call)
+
+
+def _extrema(fold: Fold, starts: Mapping[Var, Term]) -> Iterator[tuple[Var, Term]]:
+    """What a row is chosen by: of each field the value that a row alone gives it."""
+    for f in fold.fields:
+        alone = simplified(substituted(f.step, starts))
+        if strip(f.sort) != BOOL and is_ordered(strip(f.sort)):
+            yield Var(Scope.ACC, f.name, f.sort), some(alone)
+
+
+def _of_one_row(
+    f: Field, alone: Term, extrema: Mapping[Var, Term]
+) -> Iterator[tuple[str, Term, Term | None]]:
+    """Aggregates that take a value from one row of the group: the last row that counts, or one with
+    the greatest or the least value of what decides on the step.
+    """
+    read = [v for v in variables(f.step) if v.scope is Scope.ACC]
+    own = [v for v in read if v.name == f.name]
+    if read == own:
+        yield "last", some(alone), None
+        yield "first", some(alone), None
+    for v in read:
+        if v.name != f.name and v in extrema:
+            yield "max_by", some(alone), extrema[v]
+            yield "min_by", some(alone), extrema[v]
 
 
 def _is_rounded(function: str, argument: Term) -> bool:
@@ -190,6 +223,14 @@ def facts(calls: Sequence[AggregateColumn]) -> Iterator[Term]:
         if call.function in ("count", "count_if"):
             yield app(Op.PY_GE, state, int_lit(1))
             yield app(Op.PY_GE, state, int_lit(0))
+        if call.by is not None:
+            best = call.fold.fields[0]
+            chosen = Var(Scope.ACC, best.name, best.sort)
+            yield negate(is_none(chosen))
+            function = call.function.removesuffix("_by")
+            for other in calls:
+                if (other.function, other.argument) == (function, call.by):
+                    yield app(Op.SAME, chosen, other.state)
 
 
 def values(fold: Fold) -> Iterator[Term]:

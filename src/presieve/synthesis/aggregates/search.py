@@ -43,15 +43,23 @@ def aggregates_of(problem: Problem, prefix: str = "a") -> Aggregates | Declined:
     Spark's where there are some, else a fold of the list of all rows. The names of their columns
     begin with ``prefix``.
     """
-    every = candidates(with_raised(problem.fold), prefix, reordered=is_reordered(problem))
-    tried = tuple(c for c in every if _may_hold(problem, c))
-    if len(tried) > MAX_CANDIDATES:
-        return declined(f"it has more than {MAX_CANDIDATES} candidates for aggregates")
-    for linked in (False, True):
-        found = _Search(problem, tried).run(linked=linked)
-        if isinstance(found, Aggregates):
-            return _in_any_order(found)
+    tried: tuple[Candidate, ...] = ()
+    for reverse in (False, True) if is_reordered(problem) else (False,):
+        tried = _candidates(problem, prefix, reverse=reverse)
+        if len(tried) > MAX_CANDIDATES:
+            return declined(f"it has more than {MAX_CANDIDATES} candidates for aggregates")
+        for linked in (False, True):
+            found = _Search(problem, tried).run(linked=linked)
+            if isinstance(found, Aggregates):
+                return _in_any_order(found)
     return as_list(problem, prefix, tried) or found
+
+
+def _candidates(problem: Problem, prefix: str, *, reverse: bool) -> tuple[Candidate, ...]:
+    """What fields may be, and what no two rows refute."""
+    fold, reordered = with_raised(problem.fold), is_reordered(problem)
+    every = candidates(fold, prefix, reordered=reordered, reverse=reverse)
+    return tuple(c for c in every if _may_hold(problem, c))
 
 
 def _may_hold(problem: Problem, candidate: Candidate) -> bool:
@@ -109,7 +117,8 @@ class _Search:
     ) -> Aggregates | Declined:
         """The same with the aggregates alone that are used."""
         calls = _calls(chosen)
-        known = {v for call in calls for v in _fields(call.state)}
+        fields = [f for call in calls for f in call.fold.fields]
+        known = {Var(Scope.ACC, f.name, f.sort) for f in fields}
         known |= {c.field for c in chosen}
         about = [t for t in about if known.issuperset(_fields(t))]
         claims = [c.claim(self.fold) for c in chosen]
