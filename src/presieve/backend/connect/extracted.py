@@ -19,6 +19,7 @@ from presieve.backend.connect.functions import AGGREGATES, GENERATORS, WINDOW_FU
 from presieve.backend.connect.operators import Expression, Field, Operator
 from presieve.backend.connect.rowwise import not_rowwise
 from presieve.backend.connect.scope import Scope
+from presieve.backend.connect.windows import sort_orders, window_expression
 from presieve.errors import Declined
 
 
@@ -92,10 +93,9 @@ def _arguments(expression: Expression) -> list[Expression]:
 
 
 def _window(window: Expression, field: Field, scope: Scope) -> tuple[JsonNode, list[Tree]]:
-    why = Declined("operator", "the results of windows are not known")
-    tree = unknown(why, [read(e, scope) for e in _read_by(window)], deterministic=True)
+    tree = window_expression(window, scope)
     partition = [read(e, scope) for e in window.partition_spec]
-    order = [read(o.child, scope) for o in window.order_spec]
+    order = sort_orders(window, scope)
     fields: JsonNode = {
         "windowExpressions": [alias(field.id, field.name, tree)],
         "partitionSpec": partition,

@@ -409,22 +409,22 @@ def is_interesting(relation: Relation) -> bool:
         return True
     if not filters:
         return False
-    return boundaries or any(_calls_python(operators.inner(r)) for r in functions)
+    return boundaries or any(_calls(operators.inner(r)) for r in functions)
 
 
 _OF_TABLES = ("group_map", "co_group_map", "map_partitions")
 _BOUNDARIES = ("aggregate", *_OF_TABLES)
 
 
-def _calls_python(body: Expression) -> bool:
-    """Whether there is a Python function in a message, but for the relations in it."""
+def _calls(body: Expression) -> bool:
+    """Whether there is a Python function or a window in a message, but for the relations in it."""
     for field, value in body.ListFields():
         if field.message_type is None or field.message_type.name == "Relation":
             continue
-        if field.message_type.name == "CommonInlineUserDefinedFunction":
+        if field.message_type.name in ("CommonInlineUserDefinedFunction", "Window"):
             return True
         if field.message_type.GetOptions().map_entry:
             continue
-        if any(_calls_python(v) for v in (value if field.is_repeated else [value])):
+        if any(_calls(v) for v in (value if field.is_repeated else [value])):
             return True
     return False

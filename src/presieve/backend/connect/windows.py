@@ -1,0 +1,109 @@
+"""Trusted. Window expressions of Spark Connect as Catalyst writes them once they are analyzed.
+
+Frames that are not given are those of ``ResolveWindowFrame``: of ranks all rows up to the current
+one, of ``lag`` and ``lead`` one row, of other functions all rows up to the current one's peers, or
+all where there is no order.
+"""
+
+from __future__ import annotations
+
+from presieve.backend.catalyst.trees import EXPRESSIONS, JsonNode, Tree
+from presieve.backend.connect.calls import aggregate_call
+from presieve.backend.connect.expressions import read
+from presieve.backend.connect.functions import AGGREGATES
+from presieve.backend.connect.operators import Expression
+from presieve.backend.connect.scope import Scope
+
+_RANKS = {"row_number": "RowNumber", "rank": "Rank", "dense_rank": "DenseRank"}
+_OFFSETS = {"lag": ("Lag", -1), "lead": ("Lead", 1)}
+"""By name, Catalyst's class; of the second kind also in which direction they look."""
+
+_UP_TO_HERE = ("UnboundedPreceding$", "CurrentRow$")
+_ALL = ("UnboundedPreceding$", "UnboundedFollowing$")
+
+
+def window_expression(window: Expression, scope: Scope) -> Tree:
+    """A function over a window. What is not known reads all rows of its partition."""
+    called = window.window_function.unresolved_function
+    name = str(called.function_name).lower()
+    partition = [read(e, scope) for e in window.partition_spec]
+    order = sort_orders(window, scope)
+    parts = [*partition, *order, _frame(window, name)]
+    spec = [_node("WindowSpecDefinition", len(parts)), *(n for p in parts for n in p)]
+    return [_node("WindowExpression", 2), *_function(window.window_function, name, scope), *spec]
+
+
+def sort_orders(window: Expression, scope: Scope) -> list[Tree]:
+    """The sort keys of a window."""
+    found = []
+    for key in window.order_spec:
+        descending = key.direction == key.SORT_DIRECTION_DESCENDING
+        first = key.null_ordering == key.SORT_NULLS_FIRST
+        if key.null_ordering == key.SORT_NULLS_UNSPECIFIED:
+            first = not descending
+        head = _node("SortOrder", 1)
+        head["direction"] = _object("Descending$" if descending else "Ascending$")
+        head["nullOrdering"] = _object("NullsFirst$" if first else "NullsLast$")
+        found.append([head, *read(key.child, scope)])
+    return found
+
+
+def _function(function: Expression, name: str, scope: Scope) -> Tree:
+    called = function.unresolved_function
+    if name in AGGREGATES:
+        return aggregate_call(function, scope)
+    inside = [read(a, scope) for a in called.arguments]
+    kind = _RANKS.get(name) or (_OFFSETS[name][0] if name in _OFFSETS else name)
+    return [_node(kind, len(inside)), *(n for t in inside for n in t)]
+
+
+def _frame(window: Expression, name: str) -> Tree:
+    frame = window.frame_spec
+    rows = frame.frame_type == frame.FRAME_TYPE_ROW
+    bounds = [_bound(frame.lower, _ALL[0]), _bound(frame.upper, _ALL[1])]
+    if name in _OFFSETS:
+        rows, bounds = True, _offset(window, _OFFSETS[name][1])
+    elif not window.HasField("frame_spec"):
+        rows = name in _RANKS
+        ends = _UP_TO_HERE if rows or window.order_spec else _ALL
+        bounds = [[_node(end, 0)] for end in ends]
+    head = _node("SpecifiedWindowFrame", 2)
+    head["frameType"] = _object("RowFrame$" if rows else "RangeFrame$")
+    return [head, *(n for b in bounds for n in b)]
+
+
+def _bound(bound: Expression, unbounded: str) -> Tree:
+    kind = bound.WhichOneof("boundary")
+    if kind == "current_row":
+        return [_node("CurrentRow$", 0)]
+    if kind == "unbounded":
+        return [_node(unbounded, 0)]
+    return _literal(bound.value) or [_node(unbounded, 0)]
+
+
+def _offset(window: Expression, direction: int) -> list[Tree]:
+    """The row that ``lag`` and ``lead`` look at; with an offset that is not known, any."""
+    arguments = window.window_function.unresolved_function.arguments
+    value = _literal(arguments[1]) if len(arguments) > 1 else [{**_node("Literal", 0), "value": 1}]
+    if value is None:
+        return [[_node(end, 0)] for end in _ALL]
+    place = {**_node("Literal", 0), "value": int(value[0]["value"]) * direction}
+    return [[place], [place]]
+
+
+def _literal(expression: Expression) -> Tree | None:
+    """A whole number."""
+    if expression.WhichOneof("expr_type") != "literal":
+        return None
+    kind = expression.literal.WhichOneof("literal_type")
+    if kind not in ("byte", "short", "integer", "long"):
+        return None
+    return [{**_node("Literal", 0), "value": int(getattr(expression.literal, kind))}]
+
+
+def _node(kind: str, children: int) -> JsonNode:
+    return {"class": EXPRESSIONS + kind, "num-children": children}
+
+
+def _object(name: str) -> JsonNode:
+    return {"object": EXPRESSIONS + name}
