@@ -93,6 +93,7 @@ def test_texts() -> None:
 # --- runs ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.classic("one kind of session is measured")
 def test_what_is_left_of_python(spark: SparkSession, tmp_path: Path) -> None:
     names = ("Basket", "MyAvg", "margin", "clean_name", "shipping_class")

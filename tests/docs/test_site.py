@@ -12,6 +12,8 @@ import pytest
 from tests.support.browser import running_browser
 from tests.support.pages import ROOT
 
+pytestmark = pytest.mark.slow
+
 LOADED = {
     ("audio", "src"),
     ("embed", "src"),
@@ -66,7 +68,6 @@ def is_elsewhere(address: str) -> bool:
     return bool(urlsplit(address).netloc) or urlsplit(address).scheme not in {"", "data"}
 
 
-@pytest.mark.slow
 def test_pages_load_nothing_from_elsewhere(read: dict[Path, Read]) -> None:
     assert len(read) > 40
     assert any(page.loads for page in read.values())
@@ -109,7 +110,6 @@ def test_every_page_is_in_the_contents(site: Path, read: dict[Path, Read]) -> No
     assert not set(read) - reached - made_by_sphinx
 
 
-@pytest.mark.slow
 def test_search_finds_how_to_pages_before_decisions(site: Path) -> None:
     with running_browser() as browser:
         for word in ("cache", "policy"):

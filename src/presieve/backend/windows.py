@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import simple_kind
+from presieve.backend.catalyst.definitions import CTE_DEFINITION
 from presieve.backend.catalyst.exchange_reuse import sharing_exchange
 from presieve.backend.catalyst.names import Names, distinct
 from presieve.backend.catalyst.operators import FILTER, WINDOW, conditions
@@ -89,6 +90,8 @@ def open_windows(opened: Opened, df: DataFrame) -> Windows:
     plan = gateway.analyzed(df)
     if not gateway.has_windows(plan) or session_declines(gateway, plan) is not None:
         return Windows(opened, plan)
+    if gateway.cache_is_empty():
+        plan = gateway.inlined(plan)  # what stays a definition (WITH) is left as it is
     root = gateway.tree(plan)
     reader = _Reader(opened, plan, root)
     return Windows(opened, plan, tuple(reader.found()))
@@ -128,8 +131,14 @@ class _Reader:
     def found(self) -> Iterator[WindowSite]:
         gateway = self.opened.gateway
         timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
-        numbered = dict(enumerate(n for n in walk(self.root) if is_windowed(n)))
-        if not any(n.kind == FILTER for n in walk(self.root)):
+        nodes = list(walk(self.root))
+        defined = [n.path for n in nodes if n.kind == CTE_DEFINITION]
+        numbered = {
+            i: n
+            for i, n in enumerate(n for n in nodes if is_windowed(n))
+            if not any(n.path[: len(path)] == path for path in defined)
+        }
+        if not any(n.kind == FILTER for n in nodes):
             return
         sites = find_sites(gateway, self.root, self.plan, timezone, numbered, skip_hopeless=False)
         for site in sites:
@@ -150,8 +159,7 @@ class _Reader:
             raise DeclineSignal("nondeterministic", "something below is not deterministic")
         inputs = gateway.attributes(gateway.node(self.plan, below.path))
         attributes, columns = _columns(inputs)
-        ansi = gateway.conf("spark.sql.ansi.enabled", "false").lower() == "true"
-        of = Columns(attributes, {a.id: a.type for a in inputs}, timezone, ansi)
+        of = Columns(attributes, {a.id: a.type for a in inputs}, timezone)
         window = read_window(node, of)
         where = sql_conjunction(_over_keys(site, attributes))
         if not sql_conjuncts(where):

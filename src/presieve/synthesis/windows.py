@@ -78,9 +78,12 @@ def _moved(bound: Lit, key: SortKey, by: int) -> Lit:
 
 def _widened(window: Window, key: SortKey, condition: Term) -> Iterator[Term]:
     """With rows that have no sort key, and with those near the ends of its type."""
-    null = [app(Op.SQL_IS_NULL, key.value)] if isinstance(key.value.sort, Option) else []
-    ends = list(_near_the_ends(window, key.value))
-    for more in dict.fromkeys(((), tuple(null), tuple(ends), (*null, *ends))):
+    null: tuple[Term, ...] = ()
+    if isinstance(key.value.sort, Option):
+        null = (app(Op.SQL_IS_NULL, key.value),)
+    ends = tuple(_near_the_ends(window, key.value))
+    every = (*((e,) for e in ends), ends)
+    for more in dict.fromkeys(((), null, *every, *((*null, *e) for e in every))):
         yield sql_disjunction([condition, *more]) if more else condition
 
 

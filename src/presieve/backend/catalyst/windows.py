@@ -20,7 +20,6 @@ from presieve.backend.catalyst.trees import (
 )
 from presieve.backend.effects.raising import can_raise
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.sorts import INT, strip
 from presieve.ir.terms import Term, Var
 from presieve.semantics.values import INT_RANGES
 from presieve.semantics.windows import Frame, SortKey, Window
@@ -42,7 +41,6 @@ _BY_FRAME = tuple(
 """
 
 _DAY = 86_400_000_000
-_FIXED = ("tinyint", "smallint", "int", "bigint")
 _STORED = {
     "date": INT_RANGES["int"],
     **dict.fromkeys(("timestamp", "timestamp_ntz"), INT_RANGES["bigint"]),
@@ -74,7 +72,6 @@ class Columns:
     columns: dict[int, Var]
     types: dict[int, str]
     timezone: str
-    ansi: bool
 
     def term(self, tree: Tree) -> Term | Declined:
         """An expression over the input."""
@@ -90,7 +87,7 @@ def read_window(node: Node, of: Columns) -> Window:
         return Window((), _sort_keys(order, of), (Frame(None, 0),))
     keys = _sort_keys(node.fields["orderSpec"], of)
     partition = (of.term(t) for t in node.fields["partitionSpec"])
-    type_ = _type(node.fields["orderSpec"], of) if keys else ""
+    type_ = _type(node.fields["orderSpec"], of)
     functions = [_function(t) for t in node.fields["windowExpressions"]]
     frames = (_frame(function, spec, type_) for function, spec in functions)
     return Window(
@@ -99,23 +96,16 @@ def read_window(node: Node, of: Columns) -> Window:
         tuple(dict.fromkeys(frames)),
         raises=functions_raise(node),
         limits=INT_RANGES.get(type_) or _STORED.get(type_),
-        # Spark adds to a date without looking whether there is such a day.
-        wraps=type_ == "date" or (type_ in _FIXED and not of.ansi),
+        # A date plus days is any number, and what a sum of integers does is decided when it is run.
+        wraps=type_ in (*INT_RANGES, "date"),
     )
 
 
 def _type(order: list[Tree], of: Columns) -> str:
-    """The type of the only sort key, if it is a column, or "bigint" of a number that is computed
-    where bounds beyond its type raise.
-    """
-    if len(order) != 1:
-        return ""
-    value = order[0][1:]
-    if len(value) == 1 and value[0]["class"] == ATTRIBUTE:
-        return of.types.get(expr_id(value[0]), "")
-    term = of.term(value)
-    is_number = not isinstance(term, Declined) and strip(term.sort) == INT
-    return "bigint" if of.ansi and is_number else ""
+    """The type of the only sort key, if it is a column; else empty."""
+    value = order[0][1:] if len(order) == 1 else []
+    plain = len(value) == 1 and value[0]["class"] == ATTRIBUTE
+    return of.types.get(expr_id(value[0]), "") if plain else ""
 
 
 def _sort_keys(order: Iterable[Tree], of: Columns) -> tuple[SortKey, ...]:
@@ -206,7 +196,7 @@ def _reach(bound: int | str | None, type_: str, outwards: int) -> int | None:
     if type_ in ("timestamp", "timestamp_ntz") and abs(bound) >= _DAY:
         # Days are those of a clock, which may be put forward or back.
         return bound + outwards * 2 * _DAY or 0
-    if type_ in _FIXED or type_ in _STORED:
+    if type_ in (*INT_RANGES, *_STORED):
         return bound
     return _side(bound, outwards)
 
