@@ -20,10 +20,11 @@ from presieve.certificate.aggregated import (
 )
 from presieve.certificate.check import Rejected
 from presieve.errors import Declined
+from presieve.ir.ops import app, negate
 from presieve.ir.sorts import FLOAT, Option
-from presieve.ir.terms import Scope, Var
+from presieve.ir.terms import Op, Scope, Var
 from presieve.semantics.aggregates import AggregateColumn
-from presieve.semantics.assumptions import REORDERED
+from presieve.semantics.assumptions import REORDERED, assumed
 from presieve.semantics.interpret import run_fold
 from presieve.synthesis.aggregates.search import aggregates_of
 
@@ -191,7 +192,36 @@ def test_in_reverse_it_is_the_same_of_the_rows_in_reverse(function: str) -> None
         values = seed.choices([None, -0.0, 0.0, 1.0, math.nan], k=seed.randrange(1, 6))
         rows = [{"x": v} for v in values]
         forth, back = run_fold(here.fold, rows, {}), run_fold(there.fold, rows[::-1], {})
-        assert list(map(repr, forth)) == list(map(repr, back))
+        assert repr(forth) == repr(back)
+
+
+class HighestDouble(Highest):
+    """The first row with the greatest double."""
+
+    def zero(self) -> Any:
+        return None, None
+
+    def reduce(self, acc: Any, row: Any) -> Any:
+        return (row["x"], row["v"]) if acc[0] is None or row["x"] > acc[0] else acc
+
+
+def test_of_doubles_no_zero_may_be_negative() -> None:
+    """Or else the greatest one is the first zero for Python, and the last one for Spark."""
+    problem = problem_of(
+        HighestDouble, "x double NOT NULL, v bigint NOT NULL", "x double, v bigint"
+    )
+    column = problem.fold.column("x")
+    number = assumed("no-nan", negate(app(Op.IS_NAN, column)))
+    problem = replace(problem, assumptions=(REORDERED.of(), number))
+    found = aggregates_of(problem)
+    assert not isinstance(found, Declined)
+    assert {c.function for c in found.calls} == {"max", "max_by"}
+    assert {a.code for a in found.problem.assumptions} == {"row-order", "no-nan", "zero-sign"}
+    made = claim(found)
+    assert isinstance(check_aggregated(made), VerifiedAggregated)
+    assert isinstance(check_aggregated(replace(made, problem=problem)), Rejected)
+    rows: Rows = [{"x": x, "v": i} for i, x in enumerate([-1.0, 0.0, -0.0])]
+    assert repr(by_fold(problem, rows)) != repr(by_aggregates(made, rows))
 
 
 def _changed(made: AggregatedCertificate, change: Any) -> AggregatedCertificate:

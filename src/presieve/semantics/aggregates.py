@@ -121,15 +121,16 @@ def _state(name: str, sort: Sort) -> Var:
     return Var(Scope.ACC, name, sort)
 
 
-def _extremum(name: str, better: _Order) -> _Maker:
-    """The first of the values than which none is better; NULL of none."""
+def _extremum(name: str, better: _Order, *, last: bool = False) -> _Maker:
+    """The first of the values than which none is better, or the ``last``; NULL of none."""
 
     def make(arguments: tuple[Term, ...], _: Overflow) -> _Made:
         (value,) = arguments
         sort = strip(value.sort)
         _ordered(sort)
         best = _state(name, Option(sort))
-        wins = or_(is_none(best), better(get(value), get(best)))
+        here, kept = get(value), get(best)
+        wins = or_(is_none(best), negate(better(kept, here)) if last else better(here, kept))
         step = ite(is_none(value), best, ite(wins, value, best))
         return _Made((Field(name, best.sort, none_lit(sort), step),), best)
 
@@ -284,6 +285,8 @@ FUNCTIONS: dict[str, tuple[int | None, _Maker]] = {
 
 
 _REVERSED = {
+    "max": _extremum("max", greater, last=True),
+    "min": _extremum("min", _less, last=True),
     "max_by": _extremum_by("max", greater, first=True),
     "min_by": _extremum_by("min", _less, first=True),
     "first": _end("last", first=False),

@@ -220,6 +220,7 @@ def facts(calls: Sequence[AggregateColumn]) -> Iterator[Term]:
             yield negate(is_none(state))
         if strip(state.sort) == FLOAT:
             yield or_(is_none(state), negate(app(Op.IS_NAN, get(state))))
+            yield or_(is_none(state), negate(app(Op.SAME, get(state), float_lit(-0.0))))
         if call.function in ("count", "count_if"):
             yield app(Op.PY_GE, state, int_lit(1))
             yield app(Op.PY_GE, state, int_lit(0))

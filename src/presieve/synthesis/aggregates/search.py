@@ -43,16 +43,30 @@ def aggregates_of(problem: Problem, prefix: str = "a") -> Aggregates | Declined:
     Spark's where there are some, else a fold of the list of all rows. The names of their columns
     begin with ``prefix``.
     """
-    tried: tuple[Candidate, ...] = ()
-    for reverse in (False, True) if is_reordered(problem) else (False,):
-        tried = _candidates(problem, prefix, reverse=reverse)
-        if len(tried) > MAX_CANDIDATES:
-            return declined(f"it has more than {MAX_CANDIDATES} candidates for aggregates")
-        for linked in (False, True):
-            found = _Search(problem, tried).run(linked=linked)
-            if isinstance(found, Aggregates):
-                return _in_any_order(found)
-    return as_list(problem, prefix, tried) or found
+    found = _aggregates(problem, prefix, reverse=False)
+    if isinstance(found, Declined) and is_reordered(problem):
+        # What keeps the first of several equal rows keeps one of two zeros, too.
+        rows = [problem.fold.column(c.name) for c in problem.fold.columns]
+        for assuming in dict.fromkeys((problem, without_negative_zero(problem, rows))):
+            other = _aggregates(assuming, prefix, reverse=True)
+            if isinstance(other, Aggregates):
+                return other
+    if isinstance(found, Aggregates):
+        return found
+    return as_list(problem, prefix, _candidates(problem, prefix, reverse=False)) or found
+
+
+def _aggregates(problem: Problem, prefix: str, *, reverse: bool) -> Aggregates | Declined:
+    """Functions of Spark's, over the rows from the first to the last or in reverse."""
+    tried = _candidates(problem, prefix, reverse=reverse)
+    if len(tried) > MAX_CANDIDATES:
+        return declined(f"it has more than {MAX_CANDIDATES} candidates for aggregates")
+    found: Aggregates | Declined = declined("it has no fields")
+    for linked in (False, True):
+        found = _Search(problem, tried).run(linked=linked)
+        if isinstance(found, Aggregates):
+            return _in_any_order(found)
+    return found
 
 
 def _candidates(problem: Problem, prefix: str, *, reverse: bool) -> tuple[Candidate, ...]:
