@@ -173,7 +173,7 @@ def test_what_is_said_of_the_order_is_listed(df: DataFrame) -> None:
     (function,) = presieve.explain(out, compile="always", reorder=True).functions
     assert function.compiled is not None
     assert function.compiled.form == "aggregates"
-    assert "last(" in function.compiled.expression
+    assert "max_by(" in function.compiled.expression
 
 
 class Kept:

@@ -29,7 +29,7 @@ from presieve.backend.catalyst.list_columns import (
     struct_values,
 )
 from presieve.backend.catalyst.names import Names, input_vars, is_key_type, key_columns
-from presieve.backend.catalyst.native_aggregates import children, is_end, native_call
+from presieve.backend.catalyst.native_aggregates import children, native_call
 from presieve.backend.catalyst.table_operators import read_boundary
 from presieve.backend.catalyst.trees import ALIAS, Node, Tree, expr_id, node_at, walk
 from presieve.backend.compiling import check_place, with_calls_apart
@@ -372,10 +372,9 @@ def _arguments(
 ) -> tuple[ValueOf, ...]:
     """The arguments of an aggregate, which must be the function that it is said to be."""
     native = native_call(tree)
-    function, arguments = native.function, native.arguments
-    if is_end(tree):
-        function, arguments = native.name, children(tree, 2)
-    if function != column.function or native.condition or len(arguments) != len(column.arguments):
+    arguments = native.arguments
+    known = native.function == column.function and not native.condition
+    if not known or len(arguments) != len(column.arguments):
         raise _unlike(f"Spark has {native.name} in place of {column.function}")
     return tuple(read_value(a, inputs, {}, timezone) for a in arguments)
 

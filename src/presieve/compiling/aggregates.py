@@ -41,8 +41,6 @@ class AggregateWriter:
             argument = self._argument(column)
             if column.by is not None:
                 argument = f"{argument}, {self._ordering(column.by)}"
-            elif column.function in ("first", "last"):
-                argument = f"{argument}, true"
         except InexpressibleError as error:
             raise DeclineSignal("no-text", str(error)) from None
         self.names[column.result] = quote(column.name)

@@ -1,12 +1,12 @@
 """Trusted. Spark's own aggregate functions as folds.
 
 Sources: Spark 4.3, ``catalyst/expressions/aggregate``: ``Max``, ``Min``, ``Count``, ``CountIf``,
-``BoolOr``/``BoolAnd`` (the maximum and minimum of booleans), ``Sum``, ``MaxBy``/``MinBy``,
-``First``/``Last`` with ``IGNORE NULLS``. All of them skip rows on which the argument (of ``max_by``
-the second one) is NULL, so that ``FILTER (WHERE c)`` is the same as an argument that is NULL
-wherever ``c`` is not true. Merging the states that Spark computes of parts of a group gives what
-the fold gives of all its rows, in some order, which is the same for all aggregates of an operator:
-parts are put one after the other, and of equal values ``max_by`` takes the last.
+``BoolOr``/``BoolAnd`` (the maximum and minimum of booleans), ``Sum``, ``MaxBy``/``MinBy``. All of
+them skip rows on which the argument (of ``max_by`` the second one) is NULL, so that ``FILTER (WHERE
+c)`` is the same as an argument that is NULL wherever ``c`` is not true. Merging the states that
+Spark computes of parts of a group gives what the fold gives of all its rows, in some order, which
+is the same for all aggregates of an operator: parts are put one after the other, and of equal
+values ``max_by`` takes the last.
 """
 
 from __future__ import annotations
@@ -163,19 +163,6 @@ def _extremum_by(name: str, better: _Order, *, first: bool = False) -> _Maker:
     return make
 
 
-def _end(name: str, *, first: bool) -> _Maker:
-    """The ``first`` value that is not NULL, or the last."""
-
-    def make(arguments: tuple[Term, ...], _: Overflow) -> _Made:
-        (value,) = arguments
-        kept = _state(name, Option(strip(value.sort)))
-        stays = negate(is_none(kept)) if first else is_none(value)
-        step = ite(stays, kept, value)
-        return _Made((Field(name, kept.sort, none_lit(strip(value.sort)), step),), kept)
-
-    return make
-
-
 def _count(arguments: tuple[Term, ...], _: Overflow) -> _Made:
     """Rows on which no argument is NULL. No group has 2**63 of them."""
     return _counting(and_(*(negate(is_none(a)) for a in arguments)))
@@ -256,9 +243,6 @@ def same_in_any_order(function: str, arguments: Sequence[Term], others: Sequence
     """
     if function == "sum" and strip(arguments[0].sort) == FLOAT:
         return FALSE
-    if function in ("first", "last"):
-        a, b = arguments[0], others[0]
-        return or_(is_none(a), is_none(b), app(Op.SAME, a, b))
     order = {"max": greater, "max_by": greater, "min": _less, "min_by": _less}.get(function)
     if order is None:
         return TRUE
@@ -278,8 +262,6 @@ FUNCTIONS: dict[str, tuple[int | None, _Maker]] = {
     "sum": (1, _sum),
     "max_by": (2, _extremum_by("max", greater)),
     "min_by": (2, _extremum_by("min", _less)),
-    "first": (1, _end("first", first=True)),
-    "last": (1, _end("last", first=False)),
 }
 """By name: how many arguments a function takes (None is one or more), and its fold."""
 
@@ -289,8 +271,6 @@ _REVERSED = {
     "min": _extremum("min", _less, last=True),
     "max_by": _extremum_by("max", greater, first=True),
     "min_by": _extremum_by("min", _less, first=True),
-    "first": _end("last", first=False),
-    "last": _end("first", first=True),
 }
 """Functions that give something else if rows come from the last to the first."""
 

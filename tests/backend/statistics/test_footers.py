@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from tests.support.running import safe, same_rows
 
+from presieve.backend.classic.gateway import ClassicGateway
 from presieve.backend.statistics import footers
 from presieve.driver.optimize import explain, optimize
 
@@ -61,6 +62,46 @@ def longs(*values: int | None) -> Any:
 def test_a_column_of_the_files(spark: SparkSession, tmp_path: Path) -> None:
     write(tmp_path, g=longs(1, 1, 2), k=longs(3, 20, 4))
     assert by_footers(pipeline(spark.read.parquet(str(tmp_path))))
+
+
+@pytest.mark.parametrize(
+    ("how", "known"),
+    [
+        *(("inner", True), ("left", False), ("right", True), ("full", False)),
+        *(("leftsemi", None), ("cross", True)),
+    ],
+)
+def test_a_column_of_a_side_of_a_join(
+    spark: SparkSession, tmp_path: Path, how: str, known: bool | None
+) -> None:
+    """Rows come any number of times, and NULLs stand for those that are not there."""
+    write(tmp_path / "a", g=longs(1, 1, 2, 4), x=longs(1, 2, 3, 4))
+    write(tmp_path / "b", h=longs(1, 1, 2, 5), k=longs(3, 20, 4, 7))
+    a, b = (spark.read.parquet(str(tmp_path / name)) for name in ("a", "b"))
+    both = a.crossJoin(b) if how == "cross" else a.join(b, a.g == b.h, how)
+    if known is None:
+        both, known = both.withColumnRenamed("x", "k"), True
+    assert by_footers(pipeline(both)) is known
+    assert by_footers(pipeline(both.distinct())) is False
+
+
+def test_rows_of_joins(spark: SparkSession, tmp_path: Path) -> None:
+    write(tmp_path / "a", g=longs(1, 1, 2, 4))
+    write(tmp_path / "none", h=longs())
+    a, none = (spark.read.parquet(str(tmp_path / name)) for name in ("a", "none"))
+    other = a.withColumnRenamed("g", "i")
+    for df, most in (
+        (a.crossJoin(other), 16),
+        (a.join(other.filter("i > 1"), a.g == other.i, "left"), 16),
+        (a.join(none, a.g == none.h, "left"), 4),
+        (a.join(none, a.g == none.h, "full"), None),
+        (a.union(a), None),
+    ):
+        gateway = ClassicGateway(spark)
+        plan = gateway.analyzed(df)
+        found = footers.rows(gateway, plan, gateway.tree(plan))
+        assert found == most
+        assert found is None or df.count() <= found
 
 
 def test_a_partition_column_that_the_files_have_too(spark: SparkSession, tmp_path: Path) -> None:

@@ -107,23 +107,6 @@ def native_call(tree: Tree) -> NativeCall:
     return NativeCall(known, inside, condition, total, known)
 
 
-def is_end(tree: Tree) -> bool:
-    """Whether the output is ``first`` or ``last`` of the values that are not NULL."""
-    if len(tree) < 3 or tree[1]["class"] != AGGREGATE_EXPRESSION:
-        return False
-    whole, function = tree[1], tree[2]
-    plain = whole["mode"].get("object") == COMPLETE and not whole["isDistinct"]
-    return (
-        plain
-        and int(whole["num-children"]) == 1
-        and function["class"] in _ENDS
-        and function.get("ignoreNulls") is True
-    )
-
-
-_ENDS = tuple(EXPRESSIONS + "aggregate." + name for name in ("First", "Last"))
-
-
 def _sql_name(function: str) -> str:
     """The name in SQL, but for a few functions: from ``CollectSet``, ``collect_set``."""
     name = function.rsplit(".", 1)[-1]

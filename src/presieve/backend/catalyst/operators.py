@@ -89,6 +89,12 @@ _PARTNERS = {
 }
 """Sides of which a row for which the condition is not true has no influence."""
 
+
+def preserved(node: Node) -> tuple[int, ...]:
+    """The sides of a join whose rows come out as they are, any number of times."""
+    return _EXTENDED.get(str(node.fields["joinType"].get("object")), ())
+
+
 _LEFT_ALONE = (_PLANS + "LeftSemi$", _PLANS + "LeftAnti$")
 
 

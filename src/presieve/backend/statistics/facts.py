@@ -87,7 +87,7 @@ def with_extent(
     """
     inputs = input_vars(source.names)
     node = source.node
-    count = rows(gateway, root, node, inputs)
+    count = rows(gateway, root, node)
     if count is None:
         return None
     wide = {n for n, v in inputs.items() if strip(v.sort) == INT}

@@ -3,7 +3,8 @@ without NULL, or without moments that Python cannot hold.
 
 A footer has the count of NULLs and the extremes of each column in each row group, so no data is
 read. A column is followed from the boundary's input down to the scan only through operators that
-pass its values on and add no rows: projections of the plain attribute, filters, names.
+pass its values on: projections of the plain attribute, filters, names, and the sides of joins that
+are not extended with NULLs.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlparse
 
 from presieve.backend.catalyst.boundary import PROJECT
-from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.operators import FILTER, JOIN, SUBQUERY_ALIAS, VIEW, preserved
 from presieve.backend.catalyst.trees import CAST, JsonNode, Node, Tree, expr_id, itself, unnamed
 from presieve.backend.gateway import Gateway, Handle
 from presieve.semantics.types import decimal_type
@@ -53,13 +55,29 @@ def ranges(
     return found
 
 
-def rows(gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]) -> int | None:
-    """How many rows the files of the scan below hold, where these attributes come out of one."""
-    below = scan_columns(gateway, root, node, ids)
-    footers = list(_read(gateway, below)) if below is not None else []
+def rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
+    """How many rows an operator has at most, by the files of the scans below; None where that is
+    not known.
+    """
+    count = _rows(gateway, root, node)
+    if count is not None:
+        count_answer()
+    return count
+
+
+def _rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
+    if node.kind in _PASSING:
+        return _rows(gateway, root, node.children[0])
+    if node.kind == JOIN and preserved(node):
+        below = [_rows(gateway, root, child) for child in node.children]
+        # A side in whose place NULLs may stand counts as one row where it has none.
+        return None if None in below else prod(max(1, count or 0) for count in below)
+    relation = gateway.node(root, node.path)
+    if node.kind != RELATION or not gateway.is_settled(relation):
+        return None
+    footers = list(_read(gateway, relation))
     if not footers or None in footers:
         return None
-    count_answer()
     return sum(int(footer.num_rows) for footer in footers if footer is not None)
 
 
@@ -120,34 +138,49 @@ Through = Callable[[Tree], "JsonNode | None"]
 
 
 def scan_columns(
-    gateway: Gateway,
-    root: Handle,
-    node: Node,
-    ids: Iterable[int],
-    through: Through = itself,
+    gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
 ) -> ScanColumns | None:
     """The settled file scan below an operator, where nothing in between adds rows or changes
     values, and the attributes that are columns of its files.
     """
-    wanted = {i: i for i in ids}  # from the attribute here to the one that was asked about
-    while node.kind != RELATION:
+    found = _scans(gateway, root, node, {i: i for i in ids}, itself, joined=False)
+    return next(found, None)
+
+
+_PASSING = (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW)
+"""Operators that add no rows and change no values of the columns that they pass on."""
+
+
+def _scans(
+    gateway: Gateway,
+    root: Handle,
+    node: Node,
+    wanted: dict[int, int],
+    through: Through,
+    *,
+    joined: bool,
+) -> Iterator[ScanColumns]:
+    """The settled file scans below, perhaps those of joins as well, which show rows any number of
+    times. ``wanted`` leads from the attributes here to those that were asked about.
+    """
+    while node.kind in _PASSING and wanted:
         if node.kind == PROJECT:
             wanted = _through(node.fields["projectList"], wanted, through)
-        elif node.kind not in (FILTER, SUBQUERY_ALIAS, VIEW):
-            return None
-        if not wanted:
-            return None
         (node,) = node.children
+    if node.kind == JOIN and joined:
+        for side in preserved(node):
+            yield from _scans(gateway, root, node.children[side], wanted, through, joined=True)
+        return
     relation = gateway.node(root, node.path)
-    if not gateway.is_settled(relation):
-        return None
+    if node.kind != RELATION or not wanted or not gateway.is_settled(relation):
+        return
     stored = gateway.stored_columns(relation)
     columns = {
         wanted[expr_id(tree[0])]: Stored(str(tree[0]["name"]), str(tree[0]["dataType"]))
         for tree in node.fields["output"]
         if expr_id(tree[0]) in wanted and str(tree[0]["name"]) in stored
     }
-    return ScanColumns(relation, columns)
+    yield ScanColumns(relation, columns)
 
 
 def _good(
@@ -160,14 +193,14 @@ def _good(
     through: Through = itself,
 ) -> frozenset[int]:
     """The attributes whose column passes the test in every row group of every file below."""
-    below = scan_columns(gateway, root, node, ids, through)
-    if below is None:
-        return frozenset()
-    types = {c.name: c.type for c in below.columns.values()}
-    found = _passing(_read(gateway, below), types, test)
-    if found:
+    good: set[int] = set()
+    for below in _scans(gateway, root, node, {i: i for i in ids}, through, joined=True):
+        types = {c.name: c.type for c in below.columns.values()}
+        found = _passing(_read(gateway, below.relation), types, test) if types else ()
+        good |= {i for i, c in below.columns.items() if c.name in found}
+    if good:
         count_answer()
-    return frozenset(i for i, c in below.columns.items() if c.name in found)
+    return frozenset(good)
 
 
 def count_answer() -> None:
@@ -187,12 +220,12 @@ def _through(columns: list[Tree], wanted: dict[int, int], through: Through) -> d
     return found
 
 
-def _read(gateway: Gateway, below: ScanColumns) -> Iterator[FileMetaData | None]:
+def _read(gateway: Gateway, relation: Handle) -> Iterator[FileMetaData | None]:
     """The footers of the files of a scan, as they are read; None for one that cannot be."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    files = gateway.parquet_files(below.relation)
+    files = gateway.parquet_files(relation)
     for uri in files if len(files) <= MAX_FILES else []:
         parsed = urlparse(uri)
         if parsed.scheme not in ("", "file") or parsed.netloc:

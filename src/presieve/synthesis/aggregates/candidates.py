@@ -108,19 +108,38 @@ def _extrema(fold: Fold, starts: Mapping[Var, Term]) -> Iterator[tuple[Var, Term
 
 def _of_one_row(
     f: Field, alone: Term, extrema: Mapping[Var, Term]
-) -> Iterator[tuple[str, Term, Term | None]]:
-    """Aggregates that take a value from one row of the group: the last row that counts, or one with
-    the greatest or the least value of what decides on the step.
+) -> Iterator[tuple[str, Term, Term]]:
+    """Aggregates that take a value from one row of the group: one with the greatest or the least
+    value of what decides on the step, or the last row that counts. That is the last one of which
+    ``max_by`` is of something that is the same for all; ``last`` is not deterministic for Spark,
+    which would leave filters above it.
     """
+    field = Var(Scope.ACC, f.name, f.sort)
     read = [v for v in variables(f.step) if v.scope is Scope.ACC]
-    own = [v for v in read if v.name == f.name]
-    if read == own:
-        yield "last", some(alone), None
-        yield "first", some(alone), None
+    if set(read) <= {field}:
+        counts = _sets(f.step, field) if field not in _tested(f.step) else None
+        counts = negate(is_none(some(alone))) if counts is None else counts
+        yield "max_by", some(alone), ite(counts, some(int_lit(1)), none_lit(INT))
     for v in read:
-        if v.name != f.name and v in extrema:
+        if v != field and v in extrema:
             yield "max_by", some(alone), extrema[v]
             yield "min_by", some(alone), extrema[v]
+
+
+def _sets(step: Term, field: Var) -> Term:
+    """Where a step gives something else than the field as it is."""
+    match step:
+        case App(Op.ITE, (condition, then, other)):
+            return ite(condition, _sets(then, field), _sets(other, field))
+    return FALSE if step == field else TRUE
+
+
+def _tested(step: Term) -> set[Var]:
+    """What the conditions of a step read."""
+    match step:
+        case App(Op.ITE, (condition, then, other)):
+            return {*variables(condition), *_tested(then), *_tested(other)}
+    return set()
 
 
 def _is_rounded(function: str, argument: Term) -> bool:
@@ -225,8 +244,7 @@ def facts(calls: Sequence[AggregateColumn]) -> Iterator[Term]:
             yield app(Op.PY_GE, state, int_lit(1))
             yield app(Op.PY_GE, state, int_lit(0))
         if call.by is not None:
-            best = call.fold.fields[0]
-            chosen = Var(Scope.ACC, best.name, best.sort)
+            chosen = _chosen(call)
             yield negate(is_none(chosen))
             function = call.function.removesuffix("_by")
             for other in calls:
@@ -254,16 +272,26 @@ def starts(fold: Fold) -> Iterator[Term]:
 
 
 def between(fold: Fold, calls: Sequence[AggregateColumn]) -> Iterator[Term]:
-    """That a maximum is one of the values that columns of these types can have."""
+    """That a maximum, or what a row is chosen by, is a value that columns of these types have."""
     columns = (*fold.columns, *fold.keys)
     ranges = column_ranges([SchemaColumn(c.name, c.type) for c in columns])
     for call in calls:
-        found = ranges.interval(call.argument) if call.function in ("max", "min") else None
-        if found is not None and strip(call.argument.sort) == INT:
+        state, of = call.state, call.argument
+        if call.by is not None:
+            state, of = _chosen(call), call.by
+        elif call.function not in ("max", "min"):
+            continue
+        found = ranges.interval(of)
+        if found is not None and strip(of.sort) == INT:
             ends = zip((Op.PY_GE, Op.PY_LE), found, strict=True)
-            value = get(call.state)
-            within = and_(*(app(op, value, int_lit(end)) for op, end in ends))
-            yield or_(is_none(call.state), within)
+            within = and_(*(app(op, get(state), int_lit(end)) for op, end in ends))
+            yield or_(is_none(state), within)
+
+
+def _chosen(call: AggregateColumn) -> Var:
+    """The value by which a row is chosen."""
+    best = call.fold.fields[0]
+    return Var(Scope.ACC, best.name, best.sort)
 
 
 def _constants(step: Term, field: Var) -> list[Lit] | None:
