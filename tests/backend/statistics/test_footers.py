@@ -363,6 +363,48 @@ def test_decimals(spark: SparkSession, tmp_path: Path, cell: str | None, shown: 
     assert any("Parquet footers" in d["by"] for d in boundary.discharged) is shown
 
 
+@pytest.mark.parametrize(
+    ("cast", "cells", "shown"),
+    [
+        ("bigint", ["-3.99", "20.50", "4.00"], True),
+        ("int", ["-3.99", "20.50", "4.00"], False),
+        ("bigint", ["-3.99", None, "4.00"], True),
+        ("double", ["-3.99", "20.50", "4.00"], False),
+    ],
+)
+def test_decimals_that_are_cast_to_integers(
+    spark: SparkSession, tmp_path: Path, cast: str, cells: list[str | None], shown: bool
+) -> None:
+    """All digits before the point fit, or else nothing is known."""
+    import pyarrow as pa
+
+    pandas_udf: Any = importlib.import_module("pyspark.sql.functions").pandas_udf
+    values = pa.array([c and Decimal(c) for c in cells], pa.decimal128(12, 2))
+    write(tmp_path, g=longs(1, 1, 2), k=values)
+    column = "k" if cast == "bigint" else f"CAST(k AS {cast})"
+    df = spark.read.parquet(str(tmp_path)).selectExpr("g", f"CAST({column} AS bigint) AS k")
+    made = df.groupBy("g").agg(pandas_udf(total, "bigint")("k").alias("m")).filter("m > 0")
+    same_rows(made, optimize(made, cost="always"))
+    (boundary,) = explain(made, cost="always").boundaries
+    assert any(d["code"] == "int-range" for d in boundary.discharged) is shown
+
+
+def test_extremes_of_decimals_are_cut_off() -> None:
+    met: list[int] = []
+
+    class Extremes:
+        has_min_max, has_null_count, null_count = True, True, 0
+        min_raw, max_raw = -399, 2050
+
+        class logical_type:
+            @staticmethod
+            def to_json() -> str:
+                return '{"Type": "Decimal", "precision": 12, "scale": 2}'
+
+    assert footers._ranged(met, Extremes(), "decimal(12,2)")
+    assert met == [-3, 20]
+
+
 @pytest.mark.parametrize(("times", "fits"), [(1, True), (2, False)])
 def test_a_file_that_is_read_twice(
     spark: SparkSession, tmp_path: Path, times: int, fits: bool

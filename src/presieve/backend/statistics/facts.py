@@ -28,8 +28,8 @@ from presieve.backend.statistics.footers import number, ranges, rows, without_nu
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.fold import Assumption
 from presieve.ir.ops import app, conjunction, disjunction, negate
-from presieve.ir.sorts import INT, Option, strip
-from presieve.ir.terms import Op, Term, Var, int_lit
+from presieve.ir.sorts import FLOAT, INT, Option, strip
+from presieve.ir.terms import Op, Term, Var, float_lit, int_lit
 from presieve.ir.walk import variables
 from presieve.sql.catalyst import expression
 
@@ -75,7 +75,8 @@ def known_facts(
     found = [Fact(_not_none(asked[i]), BY_FILTER) for i in sorted(filtered)]
     found += [Fact(app(Op.SQL_IS_TRUE, term), BY_FILTER) for term in conditions]
     found += [Fact(_not_none(asked[i]), BY_FOOTERS) for i in sorted(counted)]
-    found += [Fact(_no_nan(asked[i]), BY_CAST) for i in sorted(_cast(node, asked))]
+    for i in sorted(i for i in _cast(node, asked) if strip(asked[i].sort) == FLOAT):
+        found += [Fact(no(asked[i]), BY_CAST) for no in (_no_nan, _no_negative_zero)]
     return (*found, *(Fact(within(asked[i], *ends), BY_FOOTERS) for i, ends in between.items()))
 
 
@@ -100,6 +101,10 @@ def _not_none(var: Var) -> Term:
 
 def _no_nan(var: Var) -> Term:
     return _where_there(var, lambda x: negate(app(Op.IS_NAN, x)))
+
+
+def _no_negative_zero(var: Var) -> Term:
+    return _where_there(var, lambda x: negate(app(Op.SAME, x, float_lit(-0.0))))
 
 
 def within(var: Var, low: int, high: int) -> Term:

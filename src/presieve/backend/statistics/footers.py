@@ -48,10 +48,11 @@ def ranges(
 ) -> dict[int, tuple[int, int]]:
     """Of integer columns, the least and the greatest value in the files of the scan below."""
     found: dict[int, tuple[int, int]] = {}
-    for number in ids:
+    for asked in ids:
         met: list[int] = []
-        if _good(gateway, root, node, [number], partial(_ranged, met)) and met:
-            found[number] = min(met), max(met)
+        test = partial(_ranged, met)
+        if _good(gateway, root, node, [asked], test, through=number) and met:
+            found[asked] = min(met), max(met)
     return found
 
 
@@ -82,7 +83,16 @@ def _rows(gateway: Gateway, root: Handle, node: Node) -> int | None:
 
 
 def _ranged(met: list[int], statistics: Statistics, type_: str) -> bool:
-    """Whether the extremes are values of the type: Spark reads 300 as a tinyint of 44."""
+    """Whether the extremes are values of the type: Spark reads 300 as a tinyint of 44. Of decimals
+    that are cast to integers, digits after the point are cut off.
+    """
+    digits = decimal_type(type_)
+    if digits is not None:
+        if not _holds(statistics, type_):
+            return False
+        raw = (_whole(statistics.min_raw), _whole(statistics.max_raw))
+        met += [abs(r) // 10 ** digits[1] * (1 if r > 0 else -1) for r in raw]
+        return True
     fits = INT_RANGES.get(JSON_TYPES.get(type_, type_))
     if fits is None or not statistics.has_min_max:
         return False
@@ -122,16 +132,24 @@ class ScanColumns:
 
 def number(value: Tree) -> JsonNode | None:
     """The attribute that a projected column is, or is cast from such that the one is NULL where the
-    other is and nothing is NaN: from integers and decimals to doubles (``Cast.scala``).
+    other is and nothing is NaN or -0.0: from integers and decimals to doubles, or to integers that
+    hold all their digits before the point (``Cast.scala``).
     """
-    if value[0]["class"] == CAST and value[0]["dataType"] == "double":
-        found = itself(value[1:])
-        exact = found is not None and str(found["dataType"]).startswith(_EXACT)
-        return found if exact else None
-    return itself(value)
+    if value[0]["class"] != CAST:
+        return itself(value)
+    found = itself(value[1:])
+    if found is None:
+        return None
+    type_ = str(found["dataType"])
+    if value[0]["dataType"] == "double":
+        return found if type_.startswith(_EXACT) else None
+    digits, room = decimal_type(type_), _ROOM.get(str(value[0]["dataType"]), 0)
+    return found if digits is not None and digits[0] - digits[1] <= room else None
 
 
 _EXACT = ("byte", "short", "integer", "long", "decimal")
+_ROOM = {"integer": 9, "long": 18}
+"""Digits that fit into integers, whichever they are."""
 
 Through = Callable[[Tree], "JsonNode | None"]
 """The attribute below that a projected column is the same as, in what is asked of it."""
@@ -140,11 +158,12 @@ Through = Callable[[Tree], "JsonNode | None"]
 def scan_columns(
     gateway: Gateway, root: Handle, node: Node, ids: Iterable[int]
 ) -> ScanColumns | None:
-    """The settled file scan below an operator, where nothing in between adds rows or changes
-    values, and the attributes that are columns of its files.
+    """The settled file scan below an operator that holds these attributes, all of them, where
+    nothing in between changes values. Its rows may come any number of times.
     """
-    found = _scans(gateway, root, node, {i: i for i in ids}, itself, joined=False)
-    return next(found, None)
+    every = {i: i for i in ids}
+    found = _scans(gateway, root, node, every, itself)
+    return next((scan for scan in found if scan.columns.keys() == every.keys()), None)
 
 
 _PASSING = (FILTER, PROJECT, SUBQUERY_ALIAS, VIEW)
@@ -157,19 +176,17 @@ def _scans(
     node: Node,
     wanted: dict[int, int],
     through: Through,
-    *,
-    joined: bool,
 ) -> Iterator[ScanColumns]:
-    """The settled file scans below, perhaps those of joins as well, which show rows any number of
-    times. ``wanted`` leads from the attributes here to those that were asked about.
+    """The settled file scans below, also those of joins, which show rows any number of times.
+    ``wanted`` leads from the attributes here to those that were asked about.
     """
     while node.kind in _PASSING and wanted:
         if node.kind == PROJECT:
             wanted = _through(node.fields["projectList"], wanted, through)
         (node,) = node.children
-    if node.kind == JOIN and joined:
+    if node.kind == JOIN:
         for side in preserved(node):
-            yield from _scans(gateway, root, node.children[side], wanted, through, joined=True)
+            yield from _scans(gateway, root, node.children[side], wanted, through)
         return
     relation = gateway.node(root, node.path)
     if node.kind != RELATION or not wanted or not gateway.is_settled(relation):
@@ -194,7 +211,7 @@ def _good(
 ) -> frozenset[int]:
     """The attributes whose column passes the test in every row group of every file below."""
     good: set[int] = set()
-    for below in _scans(gateway, root, node, {i: i for i in ids}, through, joined=True):
+    for below in _scans(gateway, root, node, {i: i for i in ids}, through):
         types = {c.name: c.type for c in below.columns.values()}
         found = _passing(_read(gateway, below.relation), types, test) if types else ()
         good |= {i for i, c in below.columns.items() if c.name in found}
