@@ -109,6 +109,42 @@ MOVED = {
 }
 
 
+WHOLE = {
+    "the greatest": ("max(n)", "n = w AND n > 40", "n > 40"),
+    "the latest day": ("max(d)", "d = w AND d > DATE'2024-01-20'", "d > DATE '2024-01-20'"),
+    "the least": ("min(o)", "o = w AND o < 9", "o < 9"),
+    "not the least": ("max(n)", "n < w AND n > 40", "n > 40"),
+    "of a text": ("max(s)", "s = w AND s >= 'b'", "s >= 'b'"),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_below_functions_of_whole_partitions(rows: DataFrame, name: str) -> None:
+    """The greatest value is the same without smaller ones than the row's own."""
+    function, where, expected = WHOLE[name]
+    df = rows.selectExpr("*", f"{function} OVER (PARTITION BY k) AS w").filter(where)
+    _check(df, expected)
+
+
+WHOLE_TWINS = {
+    "the other end": ("min(n)", "w < 3 AND n > 40", "n > 40"),
+    "a number": ("count(n)", "w > 5 AND n > 40", "n > 40"),
+    "whether all are": ("bool_and(n > 40)", "w AND n > 40", "n > 40"),
+    "a sum": ("sum(n)", "w > 500 AND n > 40", "n > 40"),
+    "another column": ("max(o)", "o = w AND n > 40", "n > 40"),
+}
+
+
+@pytest.mark.parametrize("name", WHOLE_TWINS)
+def test_whole_partitions_that_are_needed(rows: DataFrame, name: str) -> None:
+    function, where, wrong = WHOLE_TWINS[name]
+
+    def build(df: DataFrame) -> DataFrame:
+        return df.selectExpr("*", f"{function} OVER (PARTITION BY k) AS w").filter(where)
+
+    _check_twin(rows, build, wrong)
+
+
 @pytest.mark.parametrize("name", MOVED)
 def test_filters_go_below(rows: DataFrame, name: str) -> None:
     *built, expected = MOVED[name]

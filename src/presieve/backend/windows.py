@@ -4,8 +4,8 @@ them, and filters put below them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from presieve.backend.catalyst.windows import (
     is_windowed,
     names_of,
     read_window,
+    whole_fold,
 )
 from presieve.backend.effects.errors import is_guarded_by
 from presieve.backend.effects.raising import errors_in_input, trees_raise
@@ -32,13 +33,14 @@ from presieve.backend.plans import CACHED, Opened, is_cached, or_declined, sessi
 from presieve.backend.problems.problem import BoundaryInput
 from presieve.backend.rewrite import Predicate, insert_filters, predicate
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.fold import Column
+from presieve.ir.fold import Column, Mode, Problem
 from presieve.ir.ops import sql_conjunction, sql_conjuncts
+from presieve.ir.sorts import strip
 from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, to_scope, variables
 from presieve.plan.algebra import Attribute, attribute_id
 from presieve.semantics.types import column
-from presieve.semantics.windows import Window
+from presieve.semantics.windows import HERE, Frame, Window, of_row
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import normalized
 
@@ -52,7 +54,8 @@ class WindowSite:
     first, which no filter changes. ``where`` is what they say of its rows, over KEY, and
     ``columns`` are those of its input, with their attributes. ``known`` are the conditions that
     stand right below it. ``erases``: an error may be gone if there is a filter below. ``shared``:
-    an exchange below is used elsewhere, too.
+    an exchange below is used elsewhere, too. ``whole`` is the problem of what the functions compute
+    of a whole partition, where that is known (:func:`presieve.semantics.windows.of_row`).
     """
 
     number: int
@@ -67,6 +70,7 @@ class WindowSite:
     erases: bool
     shared: bool
     input: BoundaryInput
+    whole: Problem | None = None
 
     @property
     def input_path(self) -> tuple[int, ...]:
@@ -167,6 +171,7 @@ class _Reader:
         read = set(variables(where, *window.partition, *(k.value for k in window.order)))
         names = {v.name for v in read}
         used = [a for a in inputs if a.name in names]
+        used_columns = tuple(c for c in columns if c.name in names)
         folded = {n.lower() for n in names}
         distinct((a for a in inputs if a.name.lower() in folded), "below a window")
         errors = errors_in_input(below, self.root, is_guarded_by(site, _bound(site)))
@@ -176,7 +181,7 @@ class _Reader:
             simple_kind(node),
             names_of(node),
             window,
-            tuple(c for c in columns if c.name in names),
+            used_columns,
             {i: v for i, v in attributes.items() if v.name in names},
             where,
             _standing(below, attributes, timezone),
@@ -184,7 +189,27 @@ class _Reader:
             errors.may_raise or functions_raise(node) or any(map(trees_raise, site.nodes)),
             len(sharing_exchange(gateway, self.plan, self.root, node)) > 1,
             BoundaryInput(below, Names((), tuple(used), (), {}), sources),
+            self._whole(site, of, inputs, used_columns) if Frame() in window.frames else None,
         )
+
+    def _whole(
+        self, site: Site, of: Columns, inputs: Sequence[Attribute], columns: Sequence[Column]
+    ) -> Problem | None:
+        """What is to be proved where functions read whole partitions, of these columns."""
+        gateway = self.opened.gateway
+        outputs = gateway.attributes(gateway.node(self.plan, site.boundary.path))
+        made = [a for a in outputs if a.id not in of.types]
+        read = whole_fold(site.boundary, of, made)
+        if read is None:
+            return None
+        every = {c.name: c for c in (*read.columns, *columns)}
+        if sum(a.name in every for a in inputs) != len(every):
+            return None  # two columns have one name
+        fold = of_row(replace(read, columns=tuple(every.values())))
+        here = {i: fold.key(HERE + v.name) for i, v in of.columns.items() if v.name in every}
+        by_name = {o.name: Var(Scope.OUT, o.name, o.sort) for o in fold.outputs}
+        here |= {a.id: by_name[a.name] for a in made}
+        return Problem(fold, sql_conjunction(_over(site, here)), Mode.GLOBAL)
 
 
 def _bound(site: Site) -> frozenset[tuple[int, int]]:
@@ -207,6 +232,16 @@ def _columns(inputs: tuple[Attribute, ...]) -> tuple[dict[int, Var], list[Column
     found = [(a.id, column(a.name, a.type, a.nullable)) for a in inputs]
     known = [(i, c) for i, c in found if c is not None]
     return {i: Var(Scope.ROW, c.name, c.sort) for i, c in known}, [c for _, c in known]
+
+
+def _over(site: Site, here: Mapping[int, Var]) -> Iterator[Term]:
+    """What filters above say, over these variables, of what they are there."""
+    for moved in site.arriving:
+        if isinstance(moved.term, Declined):
+            continue
+        pairs = [(v, here.get(attribute_id(v))) for v in variables(moved.term)]
+        if pairs and all(k is not None and strip(k.sort) == strip(v.sort) for v, k in pairs):
+            yield rewrite(moved.term, lambda v: here[attribute_id(v)])
 
 
 def _over_keys(site: Site, attributes: Mapping[int, Var]) -> Iterator[Term]:

@@ -8,13 +8,14 @@ these are is a condition on two rows, the *influence*. A filter below has to kee
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from presieve.ir.fold import Fold
 from presieve.ir.ops import app, negate
 from presieve.ir.sorts import Option, strip
-from presieve.ir.terms import FALSE, TRUE, Lit, Op, Scope, Term, int_lit
+from presieve.ir.terms import FALSE, TRUE, Lit, Op, Scope, Term, Var, int_lit
 from presieve.ir.walk import to_scope
-from presieve.semantics.build import and_, or_
+from presieve.semantics.build import and_, or_, substituted
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,28 @@ class Window:
     raises: bool = False
     limits: tuple[int, int] | None = None
     wraps: bool = False
+
+
+HERE = "here."
+"""What stands before the name of a column in that of the row for which a window is computed."""
+
+
+def of_row(fold: Fold) -> Fold:
+    """A fold over a whole partition, seen from one of its rows: KEY is that row, with which the
+    fold begins, and ROW are the others. The fold must not depend on the order of rows.
+
+    Lemma: where ``prefilter`` may stand below this fold under every filter ``where`` of its outputs
+    and of KEY, the fold of no other rows being that of the row alone, and ``where`` implies that
+    ``prefilter`` is true of KEY, ``filter where (window R) = filter where (window (filter prefilter
+    R))``: a row that passes is kept, and others only decide on what is computed for it.
+    """
+    start: dict[Var, Term] = {Var(Scope.ACC, f.name, f.sort): f.init for f in fold.fields}
+    start |= {
+        Var(Scope.ROW, c.name, c.sort): Var(Scope.KEY, HERE + c.name, c.sort) for c in fold.columns
+    }
+    fields = tuple(replace(f, init=substituted(f.step, start)) for f in fold.fields)
+    keys = tuple(replace(c, name=HERE + c.name) for c in fold.columns)
+    return replace(fold, fields=fields, keys=keys)
 
 
 def influence(window: Window) -> Term:

@@ -6,7 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from presieve.backend.catalyst.boundary import LOGICAL, PYTHON_UDAF, PYTHON_UDF
-from presieve.backend.catalyst.native_aggregates import AGGREGATE_EXPRESSION, children, native_call
+from presieve.backend.catalyst.native_aggregates import (
+    AGGREGATE_EXPRESSION,
+    NativeInput,
+    children,
+    lift_native,
+    native_call,
+)
 from presieve.backend.catalyst.operators import WINDOW
 from presieve.backend.catalyst.trees import (
     ALIAS,
@@ -20,7 +26,12 @@ from presieve.backend.catalyst.trees import (
 )
 from presieve.backend.effects.raising import can_raise
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.terms import Term, Var
+from presieve.ir.fold import Fold
+from presieve.ir.sorts import FLOAT, strip
+from presieve.ir.terms import FALSE, Term, Var
+from presieve.plan.algebra import Attribute
+from presieve.plan.product import Component, product
+from presieve.semantics.types import SchemaColumn
 from presieve.semantics.values import INT_RANGES
 from presieve.semantics.windows import Frame, SortKey, Window
 from presieve.sql.catalyst import expression
@@ -106,6 +117,40 @@ def _type(order: list[Tree], of: Columns) -> str:
     value = order[0][1:] if len(order) == 1 else []
     plain = len(value) == 1 and value[0]["class"] == ATTRIBUTE
     return of.types.get(expr_id(value[0]), "") if plain else ""
+
+
+def whole_fold(node: Node, of: Columns, outputs: Iterable[Attribute]) -> Fold | None:
+    """What the functions compute of a whole partition, as columns called like these ``outputs``;
+    None where one of them is not known, may raise, or reads less.
+    """
+    named = {a.id: a for a in outputs}
+    parts: list[Component] = []
+    for tree in node.fields["windowExpressions"] if node.kind == WINDOW else ():
+        function, spec = _function(tree)
+        known = function[0]["class"] == AGGREGATE_EXPRESSION
+        output = named.get(expr_id(tree[0]))
+        if not known or _frame(function, spec, "") != Frame() or output is None:
+            return None
+        call = native_call([_NAMED, *function])
+        source = NativeInput(of.columns, of.types, of.timezone)
+        lifted = lift_native(call, lambda: "", source, SchemaColumn(output.name, output.type))
+        if isinstance(lifted, Declined) or not _is_orderless(call.function, lifted.fold):
+            return None
+        parts.append(Component(lifted.fold, (output.name,)))
+    if not parts:
+        return None
+    return product(tuple(parts), {o for p in parts for o in p.outputs})
+
+
+def _is_orderless(function: str, fold: Fold) -> bool:
+    """Whether what is computed does not depend on the order of rows, so that one of them may be
+    taken first, and raises on none. Of two zeros a maximum is the first.
+    """
+    floats = any(strip(f.sort) == FLOAT for f in fold.fields)
+    return function in _ORDERLESS and not floats and fold.step_raises == FALSE
+
+
+_ORDERLESS = ("max", "min", "count", "count_if", "bool_or", "bool_and")
 
 
 def _sort_keys(order: Iterable[Tree], of: Columns) -> tuple[SortKey, ...]:

@@ -6,6 +6,7 @@ proves all of it. The filters above stay.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,15 +14,18 @@ from presieve.backend.plans import Opened
 from presieve.backend.rewrite import Predicate
 from presieve.backend.statistics.edits import estimated
 from presieve.backend.windows import Windows, WindowSite, filter_of, open_windows, with_filters
-from presieve.certificate.check import Rejected
+from presieve.certificate.certificate import Certificate
+from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.windowed import VerifiedWindow, WindowCertificate, check_window
 from presieve.cost.estimate import estimate
 from presieve.driver.solve import ERASED_TEXT, ERASES
 from presieve.driver.stages.gate import COST
 from presieve.errors import Declined
-from presieve.ir.ops import sql_conjunction
+from presieve.ir.fold import Problem
+from presieve.ir.ops import sql_conjunction, sql_conjuncts
 from presieve.ir.terms import Term
-from presieve.semantics.windows import Frame
+from presieve.ir.walk import rewrite, variables
+from presieve.semantics.windows import HERE, Frame
 from presieve.sql.emit import normalized
 from presieve.synthesis.windows import asked, clauses
 
@@ -45,7 +49,7 @@ class WindowDecision:
 
     site: WindowSite
     predicate: Predicate | None = None
-    verified: VerifiedWindow | None = None
+    verified: VerifiedWindow | Verified | None = None
     declined: Declined | None = None
     selectivity: float | None = None
 
@@ -84,14 +88,14 @@ def _decided(windows: Windows, site: WindowSite, options: Options) -> WindowDeci
     decision = WindowDecision(site)
     if not any(asked(site.window, site.where)):
         return decision
-    every = _clauses(site)
+    every = _clauses(site) or tuple(_of_whole(site, options.budget))
     found = [c for c in every if normalized(c) not in site.known]
     if not every:
         return replace(decision, declined=_why_not(site))
     if not found:
         return decision
     prefilter = sql_conjunction(found)
-    result = check_window(_certificate(site, prefilter))
+    result = _proved(site, prefilter, options.budget)
     if isinstance(result, Rejected):
         reason = f"the filter is not proved: {result.condition}, {result.reason}"
         return replace(decision, declined=Declined("no-proof", reason))
@@ -133,6 +137,41 @@ def _clauses(site: WindowSite) -> tuple[Term, ...]:
         return isinstance(check_window(_certificate(site, clause)), VerifiedWindow)
 
     return clauses(site.window, site.where, accepted)
+
+
+def _proved(
+    site: WindowSite, prefilter: Term, budget: float
+) -> VerifiedWindow | Verified | Rejected:
+    """What the checker says of all clauses together."""
+    result = check_window(_certificate(site, prefilter))
+    if isinstance(result, Rejected) and site.whole is not None:
+        return _of_partition(site.whole, prefilter, budget)
+    return result
+
+
+def _of_whole(site: WindowSite, budget: float) -> Iterator[Term]:
+    """The conjuncts that may stand below functions of whole partitions."""
+    whole = site.whole
+    for clause in asked(site.window, site.where) if whole is not None else ():
+        if whole is not None and isinstance(_of_partition(whole, clause, budget), Verified):
+            yield clause
+
+
+def _of_partition(problem: Problem, prefilter: Term, budget: float) -> Verified | Rejected:
+    """Whether a filter may stand below a fold that begins with the row itself. It has to be a part
+    of the filter above, and so true of the row.
+    """
+    from presieve.synthesis.forms.handwritten import Invariant, judge
+
+    known = {v: problem.fold.key(HERE + v.name) for v in variables(prefilter)}
+    here = sql_conjuncts(rewrite(prefilter, lambda v: known[v]))
+    if not set(here) <= set(sql_conjuncts(problem.where)):
+        return Rejected("form", "the filter above does not say so of the row itself")
+    found = judge(problem, prefilter, problem.where, budget)
+    if not isinstance(found, Invariant):
+        return Rejected("invariant", "none was found")
+    claim = Certificate(problem, "partial", "universe", prefilter, problem.where, found.clauses)
+    return check(claim)
 
 
 def _certificate(site: WindowSite, prefilter: Term) -> WindowCertificate:
