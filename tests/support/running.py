@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
+SORTED = ("Window", "GlobalLimit")
+"""Operators that boundaries may stand on or below."""
+
+
 def rewritten(df: DataFrame, *, policy: Policy = "default") -> BoundaryReport:
     """The report of the one boundary, after the rewritten pipeline gave the same rows. Where its
     pre-filter meets a window further below is not of interest.
@@ -26,7 +30,7 @@ def rewritten(df: DataFrame, *, policy: Policy = "default") -> BoundaryReport:
     assert better is not df, explain(df, policy=policy)
     same_rows(df, better)
     found = explain(df, cost="always", policy=policy).boundaries
-    (boundary,) = [b for b in found if b.operator != "Window"]
+    (boundary,) = [b for b in found if b.operator not in SORTED]
     assert boundary.kind != "none"
     return boundary
 

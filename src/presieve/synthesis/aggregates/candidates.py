@@ -246,6 +246,10 @@ def facts(calls: Sequence[AggregateColumn]) -> Iterator[Term]:
         if call.by is not None:
             chosen = _chosen(call)
             yield negate(is_none(chosen))
+            yield or_(is_none(chosen), negate(is_none(state)))
+            yield or_(negate(is_none(chosen)), is_none(state))
+            if strip(chosen.sort) == INT:  # of the last row that counts
+                yield or_(is_none(chosen), app(Op.SAME, get(chosen), int_lit(1)))
             function = call.function.removesuffix("_by")
             for other in calls:
                 if (other.function, other.argument) == (function, call.by):
