@@ -11,6 +11,7 @@ import pytest
 from pyspark.sql import functions as F
 from tests.support.running import counted, named, plan_text, same_rows
 
+from presieve.backend.classic.gateway import ClassicGateway
 from presieve.driver.optimize import explain, optimize
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ ROWS, RANGE = "ROWS BETWEEN", "RANGE BETWEEN"
 HERE = "AND CURRENT ROW"
 AND_TWO = "AND 2 FOLLOWING"
 DAY = "d <= DATE'2024-01-09'"
-LOW, HIGH = "n < -9223372036854775803", "n > 9223372036854775802"  # bounds may wrap around
+LOW, HIGH = "n < -9223372036854775803L", "n > 9223372036854775802L"  # bounds may wrap around
 
 MOVED = {
     "a row number": (NUMBER, "d", f"{DAY} AND w = 1", "d <= DATE '2024-01-09' OR d IS NULL"),
@@ -105,7 +106,11 @@ MOVED = {
         BETWEEN,
         f"n >= 20 AND (n <= 29 OR {HIGH})",
     ),
-    "a sum that may overflow": ("sum(n)", f"{LAST} {RANGE} 5 PRECEDING {HERE}", BETWEEN, "n <= 24"),
+    "a sum of a range": (
+        *("sum(o)", f"n {RANGE} 5 PRECEDING {HERE}", BETWEEN),
+        f"(n >= 15 OR {LOW}) AND n <= 24",
+    ),
+    "a sum that may overflow": ("sum(n)", LAST, BETWEEN, "n <= 24"),
 }
 
 
@@ -177,6 +182,7 @@ TWINS = {
     "all rows": ("sum(n)", f"n {ROWS} UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING", "n < 20"),
     "rows after": ("sum(n)", f"n {ROWS} 1 PRECEDING AND 1 FOLLOWING", "n < 20"),
     "a range": ("sum(n)", f"n {RANGE} 5 PRECEDING {HERE}", "n > 20"),
+    "a sum that may raise": ("sum(n)", f"n {RANGE} 5 PRECEDING {HERE}", BETWEEN),
 }
 
 
@@ -278,6 +284,23 @@ def test_nothing_moves(rows: DataFrame) -> None:
         assert optimize(asked) is asked
     finally:
         df.unpersist()
+
+
+def test_a_glance_at_the_plan(spark: SparkSession, rows: DataFrame) -> None:
+    """Plans are read where a filter stands above a window or a limit."""
+    gateway = ClassicGateway(spark)
+    numbered = windowed(rows, NUMBER, "n")
+    few = rows.orderBy("n").limit(3)
+    for df, there in (
+        (numbered.filter("n < 9"), True),
+        (few.filter("n < 9"), True),
+        (few.select("n").distinct().filter("n < 9").limit(2), True),
+        (rows.filter("n < 9").limit(3), False),
+        (windowed(rows.filter("n < 9"), NUMBER, "n"), False),
+        (numbered, False),
+        (rows.filter("n < 9"), False),
+    ):
+        assert gateway.has_windows(gateway.analyzed(df)) is there
 
 
 def test_a_filter_that_keeps_all_is_not_worth_it(rows: DataFrame) -> None:

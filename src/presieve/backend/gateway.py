@@ -81,7 +81,7 @@ class Gateway(Protocol):
         """Whether there may be a Python function in the plan that no aggregate calls."""
 
     def has_windows(self, plan: Handle) -> bool:
-        """Whether there may be a filter and a window in the plan, or a limit."""
+        """Whether there may be a window or a limit below a filter in the plan."""
 
     def refers(self, plan: Handle) -> bool:
         """Whether there may be a reference to a definition (WITH) in the plan."""

@@ -1,11 +1,11 @@
 """Trusted. A glance at a plan in the JVM, which costs less than reading it: is there a filter above
-an aggregate at all that could be moved past it? What is not read is left as it is.
+an aggregate or a window at all that could be moved past it? What is not read is left as it is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import AGGREGATE, PYTHON_UDAF, PYTHON_UDF
@@ -44,8 +44,8 @@ def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless
     """
     if not gateway.mentions(plan, "AGGREGATE"):
         return False
-    drawn = [(m.start("kind") - m.start(), m["kind"]) for m in _LINE.finditer(gateway.text(plan))]
-    filtered = list(_filtered_aggregates(drawn))
+    drawn = _drawn(gateway, plan)
+    filtered = list(_filtered(drawn, ("Aggregate",)))
     operators = gateway.in_order(plan)
     if len(drawn) != int(operators.size()) or any(kind == _WITH for _, kind in drawn):
         return True
@@ -54,15 +54,31 @@ def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless
     return any(_calls(gateway.outputs_json(operators.apply(place))) for place in filtered)
 
 
-def _filtered_aggregates(drawn: Sequence[tuple[int, str]]) -> Iterator[int]:
-    """The places of aggregates that have something above them that filters, of operators given by
-    how far they are indented and their names.
+def filters_a_window(gateway: ClassicGateway, plan: Handle) -> bool:
+    """Whether something that filters may stand above a window or a limit. False only where it does
+    not.
     """
+    if not gateway.mentions(plan, "FILTER") or not gateway.mentions(plan, "WINDOW", "LIMIT"):
+        return False
+    drawn = _drawn(gateway, plan)
+    other = len(drawn) != int(gateway.in_order(plan).size())
+    filtered = any(True for _ in _filtered(drawn, ("Window", "GlobalLimit")))
+    return filtered or other or any(kind == _WITH for _, kind in drawn)
+
+
+def _drawn(gateway: ClassicGateway, plan: Handle) -> list[tuple[int, str]]:
+    """The lines of Spark's drawing: how far operators are indented, and their names."""
+    lines = _LINE.finditer(gateway.text(plan))
+    return [(m.start("kind") - m.start(), m["kind"]) for m in lines]
+
+
+def _filtered(drawn: Sequence[tuple[int, str]], kinds: Collection[str]) -> Iterator[int]:
+    """The places of operators of some kinds that have something above them that filters."""
     filters: list[int] = []
     for place, (indent, kind) in enumerate(drawn):
         while filters and filters[-1] >= indent:
             filters.pop()
-        if kind == "Aggregate" and filters:
+        if kind in kinds and filters:
             yield place
         if kind in _FILTERING:
             filters.append(indent)

@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 MAX_ROUNDS = 8
 """Windows that stand on one another, of which each may pass a filter on to the next."""
 
+SECONDS = 1.0
+"""For each question about functions of whole partitions."""
+
 MOST = 0.95
 """The share of rows beyond which a filter is not worth its evaluation."""
 
@@ -167,7 +170,7 @@ def _of_partition(problem: Problem, prefilter: Term, budget: float) -> Verified 
     here = sql_conjuncts(rewrite(prefilter, lambda v: known[v]))
     if not set(here) <= set(sql_conjuncts(problem.where)):
         return Rejected("form", "the filter above does not say so of the row itself")
-    found = judge(problem, prefilter, problem.where, budget)
+    found = judge(problem, prefilter, problem.where, min(budget, SECONDS))
     if not isinstance(found, Invariant):
         return Rejected("invariant", "none was found")
     claim = Certificate(problem, "partial", "universe", prefilter, problem.where, found.clauses)
