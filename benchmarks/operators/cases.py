@@ -71,7 +71,8 @@ CASES = (
         "nothing to drop", _window("row_number()", "day NULLS LAST"), "day <= 999 AND w = 1", "true"
     ),
     Case("one day", _window("ntile(4)", "day"), "day = 7", "true"),
-    Case("first rows", _first(1000, "-v", "n"), "v > 999.9", "v > 999.9"),
+    Case("first days", _first(1000, "-day", "n"), "day >= 999", "day >= 999"),
+    Case("best rows", _first(1000, "-v", "n"), "v > 999.9", "true"),
 )
 
 

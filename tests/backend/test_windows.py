@@ -13,6 +13,7 @@ from tests.support.running import counted, named, plan_text, same_rows
 
 from presieve.backend.classic.gateway import ClassicGateway
 from presieve.driver.optimize import explain, optimize
+from presieve.driver.options import Cost
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -156,18 +157,25 @@ def test_filters_go_below(rows: DataFrame, name: str) -> None:
     _check(over(*built)(rows), expected)
 
 
-def _check(df: DataFrame, expected: str) -> None:
-    better = optimize(df)
+def _check(df: DataFrame, expected: str, cost: Cost = "auto") -> None:
+    better = optimize(df, cost=cost)
     assert better is not df, explain(df)
-    (found,) = explain(df).boundaries
+    (found,) = explain(df, cost=cost).boundaries
     assert (found.prefilter, found.kind) == (expected, "partial")
     same_rows(df, better)
-    assert optimize(better) is better
+    assert optimize(better, cost=cost) is better
 
 
-def test_first_rows(rows: DataFrame) -> None:
-    _check(rows.orderBy(F.desc("v"), "n").limit(40).filter("v > 1"), "v > 1.0D")
-    _check(rows.orderBy("n", "v", "s", "o").limit(40).filter("n < 5"), "n < 5 OR n IS NULL")
+def test_first_rows(rows: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By default where row groups are skipped."""
+    first = rows.orderBy(F.desc("v"), "n").limit(40).filter("v > 1")
+    monkeypatch.setattr("presieve.driver.stages.windows.LEAST_SKIPPED", 2.0)
+    assert optimize(first) is first
+    assert [d.code for b in explain(first).boundaries for d in b.declined] == ["cost"]
+    _check(first, "v > 1.0D", cost="always")
+    _check(
+        rows.orderBy("n", "v", "s", "o").limit(40).filter("n < 5"), "n < 5 OR n IS NULL", "always"
+    )
 
 
 TWINS = {

@@ -18,6 +18,7 @@ from presieve.certificate.certificate import Certificate
 from presieve.certificate.check import Rejected, Verified, check
 from presieve.certificate.windowed import VerifiedWindow, WindowCertificate, check_window
 from presieve.cost.estimate import estimate
+from presieve.cost.scan import Estimate
 from presieve.driver.solve import ERASED_TEXT, ERASES
 from presieve.driver.stages.gate import COST
 from presieve.errors import Declined
@@ -106,15 +107,34 @@ def _decided(windows: Windows, site: WindowSite, options: Options) -> WindowDeci
         return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
     opened = windows.opened
     known = estimated(opened, windows.plan, site.input, estimate, prefilter)
-    share = None if known is None else known.least
-    decision = replace(decision, selectivity=share)
-    if options.cost != "always" and (site.shared or (share is not None and share > MOST)):
-        return replace(decision, declined=Declined(COST, _SHARED if site.shared else _ALL))
+    decision = replace(decision, selectivity=None if known is None else known.least)
+    dear = _dear(site, known) if options.cost != "always" else ""
+    if dear:
+        return replace(decision, declined=Declined(COST, dear))
     timezone = opened.gateway.conf("spark.sql.session.timeZone", "UTC")
     made = filter_of(site, prefilter, timezone)
     if isinstance(made, Declined):
         return replace(decision, declined=made)
     return replace(decision, predicate=made, verified=result)
+
+
+def _dear(site: WindowSite, known: Estimate | None) -> str:
+    """Why a filter below would not pay, or nothing. A window exchanges and sorts all rows, which
+    costs more than any filter. The first rows are found in one pass, so that only rows count that
+    are not read at all.
+    """
+    if site.shared:
+        return _SHARED
+    if site.operator == WINDOW:
+        return _ALL if known is not None and known.least > MOST else ""
+    return "" if known is not None and known.skipped >= LEAST_SKIPPED else _READ
+
+
+WINDOW = "Window"
+LEAST_SKIPPED = 0.1
+"""The share of rows in row groups that a filter skips from which on it pays below a limit."""
+
+_READ = "the first rows are found in one pass, and the filter is not known to skip row groups"
 
 
 def _why_not(site: WindowSite) -> Declined:
