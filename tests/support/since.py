@@ -161,6 +161,8 @@ SINCE: Mapping[tuple[str, str], tuple[str, ...]] = {
         "backend/effects/test_sources.py::test_tables_of_groups",
     ),
     ("4.1", "PySpark has no arrow_udf"): (
+        "backend/test_folds_of_lists.py::test_large_groups_are_not_held_in_memory",
+        "backend/test_folds_of_lists.py::test_of_equal_rows_one_is_taken_as_a_whole",
         "backend/test_aggregating.py::test_classes",
         "backend/test_folds_of_lists.py::test_a_struct_and_errors",
         "backend/classic/test_guarded.py::test_as_written[bad json-aggregator]",
