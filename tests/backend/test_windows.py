@@ -244,6 +244,18 @@ def test_dates_and_moments(spark: SparkSession, rows: DataFrame, ansi: str) -> N
         spark.conf.unset("spark.sql.ansi.enabled")
 
 
+def test_months_are_no_days(spark: SparkSession, rows: DataFrame) -> None:
+    """A frame of calendar months has no fixed length; nothing below its far end is dropped."""
+    frame = "RANGE BETWEEN INTERVAL 2 MONTHS PRECEDING AND CURRENT ROW"
+    for key, where in (
+        ("d", "d >= DATE'2024-01-20'"),
+        ("t", "t >= TIMESTAMP'2024-04-02 00:00:00'"),
+    ):
+        df = windowed(rows, "count(v)", f"{key} {frame}").filter(where)
+        same_rows(df, optimize(df, cost="always"))
+        assert not any(">=" in b.prefilter for b in explain(df, cost="always").boundaries)
+
+
 def test_windows_on_windows_and_below_joins(rows: DataFrame) -> None:
     once = windowed(rows, "lag(v)", "n").withColumnRenamed("w", "before")
     twice = windowed(once, RANK, "n, v").withColumn("m", F.col("n") * 2)
