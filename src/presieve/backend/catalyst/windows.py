@@ -225,12 +225,25 @@ def _bound(tree: Tree) -> int | str | None:
     if head["class"] == _MINUS:
         inner = _bound(tree[1:])
         return -inner if isinstance(inner, int) else _UNKNOWN
-    if head["class"] == CAST and str(head["dataType"]) in ("integer", "long", "short", "byte"):
+    if head["class"] == CAST and head["dataType"] in _WHOLE:
         return _bound(tree[1:])
+    counted = head["class"] == _LITERAL and head["dataType"] in (*_WHOLE, *_OF_DAYS)
     try:
-        return int(head["value"]) if head["class"] == _LITERAL else _UNKNOWN
+        return int(head["value"]) if counted else _UNKNOWN
     except (TypeError, ValueError):
         return _UNKNOWN
+
+
+_WHOLE = ("byte", "short", "integer", "long")
+_UNITS = ("day", "hour", "minute", "second")
+_OF_DAYS = tuple(
+    "interval " + (start if start == end else f"{start} to {end}")
+    for i, start in enumerate(_UNITS)
+    for end in _UNITS[i:]
+)
+"""Intervals that are stored in microseconds (``DayTimeIntervalType``). Those of months are stored
+in months, of which each has another length.
+"""
 
 
 def _side(bound: int | str | None, outwards: int) -> int | None:

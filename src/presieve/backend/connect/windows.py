@@ -84,11 +84,11 @@ def _bound(bound: Expression, unbounded: str) -> Tree:
 def _offset(window: Expression, direction: int) -> list[Tree]:
     """The row that ``lag`` and ``lead`` look at; with an offset that is not known, any."""
     arguments = window.window_function.unresolved_function.arguments
-    value = _literal(arguments[1]) if len(arguments) > 1 else [{**_node("Literal", 0), "value": 1}]
+    value = _literal(arguments[1]) if len(arguments) > 1 else _number(1)
     if value is None:
         return [[_node(end, 0)] for end in _ALL]
-    place = {**_node("Literal", 0), "value": int(value[0]["value"]) * direction}
-    return [[place], [place]]
+    place = _number(int(value[0]["value"]) * direction)
+    return [place, place]
 
 
 def _literal(expression: Expression) -> Tree | None:
@@ -98,7 +98,11 @@ def _literal(expression: Expression) -> Tree | None:
     kind = expression.literal.WhichOneof("literal_type")
     if kind not in ("byte", "short", "integer", "long"):
         return None
-    return [{**_node("Literal", 0), "value": int(getattr(expression.literal, kind))}]
+    return _number(int(getattr(expression.literal, kind)))
+
+
+def _number(value: int) -> Tree:
+    return [{**_node("Literal", 0), "dataType": "long", "value": value}]
 
 
 def _node(kind: str, children: int) -> JsonNode:
