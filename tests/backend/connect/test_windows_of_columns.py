@@ -48,7 +48,7 @@ MOVED = {
     "running": ("score > 60", "score > 60.0D"),
     "rows": ("score > 60", "score > 60.0D"),
     "following": ("score < 60", "score < 60.0D OR score IS NULL"),
-    "range": ("v = 3", "v <= 3 AND v >= 2"),
+    "range": ("v = 3", "v <= 3 AND (v >= 2 OR v < -9223372036854775807L)"),
 }
 
 

@@ -104,8 +104,8 @@ class ConnectGateway:
         return True
 
     def has_windows(self, plan: Operator) -> bool:
-        """There may always be one: reading costs no call of the server."""
-        return True
+        """There may be one in every plan that is read."""
+        return plan.kind != _UNREAD
 
     def refers(self, plan: Operator) -> bool:
         """There may always be one."""
