@@ -80,7 +80,7 @@ class WindowSite:
 
 @dataclass(frozen=True, slots=True)
 class Windows:
-    """A plan and its windows, outer ones first; of some, why nothing can be said of them."""
+    """A plan and those of its windows that are understood, outer ones first."""
 
     opened: Opened
     plan: Handle
@@ -153,8 +153,7 @@ class _Reader:
 
     def _read(self, site: Site, timezone: str) -> WindowSite:
         gateway, node, below = self.opened.gateway, site.boundary, input_of(site.boundary)
-        handle = gateway.node(self.plan, node.path)
-        unread = gateway.unread(handle)
+        unread = gateway.unread(gateway.node(self.plan, node.path))
         if unread is not None:
             raise DeclineSignal.of(unread)
         if not gateway.cache_is_empty() and is_cached(gateway, site, self.plan):
@@ -165,7 +164,7 @@ class _Reader:
         attributes, columns = _columns(inputs)
         of = Columns(attributes, {a.id: a.type for a in inputs}, timezone)
         window = read_window(node, of)
-        where = sql_conjunction(_over_keys(site, attributes))
+        where = to_scope(sql_conjunction(_over(site, attributes)), Scope.ROW, Scope.KEY)
         if not sql_conjuncts(where):
             raise DeclineSignal("keys-only", "the filter reads what the window computes")
         read = set(variables(where, *window.partition, *(k.value for k in window.order)))
@@ -242,17 +241,6 @@ def _over(site: Site, here: Mapping[int, Var]) -> Iterator[Term]:
         pairs = [(v, here.get(attribute_id(v))) for v in variables(moved.term)]
         if pairs and all(k is not None and strip(k.sort) == strip(v.sort) for v, k in pairs):
             yield rewrite(moved.term, lambda v: here[attribute_id(v)])
-
-
-def _over_keys(site: Site, attributes: Mapping[int, Var]) -> Iterator[Term]:
-    """What filters above say of columns that the window passes on."""
-    for moved in site.arriving:
-        if isinstance(moved.term, Declined):
-            continue
-        numbers = [attribute_id(v) for v in variables(moved.term)]
-        if numbers and all(i in attributes for i in numbers):
-            over_rows = rewrite(moved.term, lambda v: attributes[attribute_id(v)])
-            yield to_scope(over_rows, Scope.ROW, Scope.KEY)
 
 
 def _standing(below: Node, attributes: Mapping[int, Var], timezone: str) -> frozenset[Term]:

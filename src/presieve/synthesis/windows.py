@@ -25,7 +25,6 @@ _NUMBERS = (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ)
 def clauses(window: Window, where: Term, accepted: Callable[[Term], bool]) -> tuple[Term, ...]:
     """What the filter below consists of. ``where`` is over KEY; ``accepted`` asks the checker
     whether a clause over ROW may stand below.
-
     """
     found: list[Term] = []
     for conjunct in asked(window, where):
