@@ -22,7 +22,7 @@ demo: .venv/.demo ## three pipelines as written and as optimized, with a report
 	@$(java) $(VENV)/presieve demo $(ARGS)
 
 # What differs most between the two kinds of sessions: the whole is `make connect`.
-BOTH := $(addprefix tests/backend/,test_pipelines.py test_declined.py)
+BOTH := $(addprefix tests/backend/,test_pipelines.py test_declined.py connect/test_windows_of_columns.py)
 
 # A JVM starts from it in half the time.
 .venv/spark.jsa: .venv/.ready scripts/spark_archive.py

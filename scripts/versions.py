@@ -27,7 +27,8 @@ PACKAGES = {
 }
 """What is installed besides the project with its extra ``test``."""
 
-TESTS = ("tests/backend", "tests/traps", "tests/versions", "--thorough", "-m", "spark and not slow")
+PROCESSES = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
+TESTS = (*PROCESSES, "-m", "spark and not slow", "tests/backend", "tests/traps", "tests/versions")
 
 
 def built(version: str) -> Path:
@@ -69,7 +70,15 @@ def main() -> int:
         if not tests:
             failed |= run(python, "tests.versions.features", str(found / "features.json"))
         about = [] if tests else [f"--junitxml={found / 'tests.xml'}"]
-        failed |= run(python, "pytest", "-q", "-p", "no:cacheprovider", *about, *(tests or TESTS))
+        failed |= run(
+            python,
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            *about,
+            *(tests or (*PROCESSES, *TESTS)),
+        )
     if not tests:
         newest = FOLDER / "newest" / "features.json"
         newest.parent.mkdir(exist_ok=True)

@@ -111,7 +111,7 @@ def _differs(term: Term, texts: Collection[Var], *, given: bool) -> Var | None:
 
 NOT_UTF8 = (
     "without Arrow Python sees {} with U+FFFD for what is no UTF-8, where Spark compares bytes; "
-    "declare the function with useArrow=True, or compare with = only"
+    "declare the function with useArrow=True (Spark 4.1 and later), or compare with = only"
 )
 
 
