@@ -119,8 +119,8 @@ def _texts(found: CompileDecision | GroupDecision, keys: Sequence[str]) -> dict[
     assert found.texts is not None
     below, above = found.texts.aggregates, found.columns
     passed = [k for k in keys if k not in above]
-    grouping, aggregates = ", ".join(map(repr, keys)), ", ".join(_in_python(below))
-    columns = ", ".join((*map(repr, passed), *_in_python(above)))
+    grouping, aggregates = _references(keys), ", ".join(_in_python(below))
+    columns = ", ".join(filter(None, (_references(passed), *_in_python(above))))
     return {
         "type": ", ".join(f"{a.name} {a.type}" for made in found.call.outputs for a in made),
         "sql": _in_sql((keys, below), (passed, above)),
@@ -131,6 +131,11 @@ def _texts(found: CompileDecision | GroupDecision, keys: Sequence[str]) -> dict[
 
 _Columns: TypeAlias = "tuple[Sequence[str], Mapping[str, str]]"
 """Names of columns that are passed, and texts of those that are computed."""
+
+
+def _references(names: Sequence[str]) -> str:
+    """Columns as arguments of the DataFrame API, which reads a plain dot as a field of a struct."""
+    return ", ".join(repr(quote(name)) for name in names)
 
 
 def _in_python(columns: Mapping[str, str]) -> Iterator[str]:
