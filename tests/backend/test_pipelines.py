@@ -85,6 +85,41 @@ def test_a_computed_column_that_does_not_lift(tables: Tables) -> None:
     untouched(df.filter("r >= 9"))
 
 
+HIGH = "CASE WHEN m >= 90 THEN 'high' WHEN m > 10 THEN 'low' ELSE 'none' END"
+
+
+@pytest.mark.parametrize(
+    ("column", "where", "prefilter"),
+    [
+        ("coalesce(m, 0D)", "c >= 90", SCORE),
+        ("coalesce(m, 90D)", "c >= 90", SCORE),  # it is never NULL
+        ("CASE WHEN m > 10 THEN m ELSE -1D END", "c >= 90", SCORE),
+        ("CASE WHEN m > 10 THEN -1D ELSE m END", "c >= 90", "false"),
+        ("nullif(m, 1D)", "c >= 90", SCORE),
+        (HIGH, "c = 'high'", SCORE),
+        (HIGH, "c <> 'none'", SCORE.replace(">= 90", "> 10")),
+        (HIGH, "c = 'none'", "true"),
+        (HIGH, "c IS NULL", "false"),
+    ],
+)
+def test_columns_of_cases(tables: Tables, column: str, where: str, prefilter: str) -> None:
+    """A condition on CASE is one on each of its values."""
+    df = agg(tables.strange, "top", "double", "score").selectExpr("team", f"{column} AS c")
+    (boundary,) = explain(df.filter(where), cost="always").boundaries
+    assert boundary.prefilter == prefilter
+    safe(df.filter(where))
+
+
+@pytest.mark.parametrize(("least", "prefilter"), [(0, "score >= 90.0D"), (90, "true")])
+def test_what_takes_the_place_of_null(tables: Tables, least: int, prefilter: str) -> None:
+    """There is no second one of a group of one row."""
+    groups = tables.plain.groupBy("team").applyInPandas(udfs.top2, TOP2)
+    df = groups.selectExpr(f"coalesce(second, {least}D) AS c").filter("c >= 90")
+    (boundary,) = explain(df, cost="always").boundaries
+    assert boundary.prefilter == prefilter
+    safe(df)
+
+
 def test_filters_on_the_key_go_along(tables: Tables) -> None:
     """Catalyst moves them; both arrive at the scan."""
     df = agg(tables.plain, "top", "double", "score").filter("m >= 90 AND team = 'a'")

@@ -23,6 +23,7 @@ from presieve.plan.algebra import (
 )
 from presieve.semantics.interpret import evaluate
 from presieve.semantics.values import Value, same
+from presieve.sql.choice import CaseValue, decide, is_present
 
 Row = dict[int, Value]
 UNKNOWN = Declined("sql-unsupported", "an expression of which nothing is known")
@@ -47,15 +48,17 @@ def step(operator: Operator, rows: Sequence[Row]) -> list[Row]:
         case Filter(conjuncts):
             return [r for r in rows if all(value(c.term, r) is True for c in conjuncts)]
         case Project(columns):
-            return [{c.id: value(c.expr.term, r) for c in columns} for r in rows]
+            return [{c.id: value(c.expr.value, r) for c in columns} for r in rows]
         case Alias():
             return list(rows)
         case _:
             raise NotImplementedError("what joins and windows mean is in test_joins.py")
 
 
-def value(term: Term | Declined, row: Row) -> Value:
+def value(term: Term | CaseValue | Declined, row: Row) -> Value:
     assert not isinstance(term, Declined)
+    if isinstance(term, CaseValue):
+        return value(term.then if value(term.condition, row) is True else term.other, row)
     return evaluate(term, {(Scope.OUT, f"#{i}"): v for i, v in row.items()})
 
 
@@ -89,6 +92,20 @@ def comparisons(draw: st.DrawFn, columns: tuple[Var, ...]) -> Expr:
 
 
 @st.composite
+def choices(draw: st.DrawFn, columns: tuple[Var, ...]) -> Expr:
+    """CASE of two columns, or COALESCE, perhaps in a CASE again."""
+    here = draw(st.sampled_from([c for c in columns if strip(c.sort) != BOOL] or list(columns)))
+    there = draw(st.sampled_from([c for c in columns if strip(c.sort) == strip(here.sort)]))
+    condition = draw(comparisons(columns)).term
+    assert not isinstance(condition, Declined)
+    first = decide(is_present(here), here, there)
+    found = draw(st.sampled_from([first, decide(condition, here, there)]))
+    if draw(st.booleans()):
+        found = decide(condition, found, here)
+    return Expr(found, frozenset(map(attribute_id, columns)))
+
+
+@st.composite
 def operators(draw: st.DrawFn, columns: tuple[Var, ...], fresh: int) -> Operator:
     """A filter, an alias, or a projection that renames, drops and computes."""
     kind = draw(st.sampled_from(["filter", "project", "alias"]))
@@ -104,16 +121,16 @@ def operators(draw: st.DrawFn, columns: tuple[Var, ...], fresh: int) -> Operator
         made.append(ProjectColumn(new, expr(column, column), plain=True))
     condition = draw(comparisons(columns))
     made.append(ProjectColumn(fresh + len(kept), condition, plain=False))
+    made.append(ProjectColumn(fresh + len(kept) + 1, draw(choices(columns)), plain=False))
     return Project(tuple(made))
 
 
 def columns_above(operator: Operator, columns: tuple[Var, ...]) -> tuple[Var, ...]:
     if not isinstance(operator, Project):
         return columns
+    values = ((c.id, c.expr.value) for c in operator.columns)
     return tuple(
-        attribute_var(c.id, c.expr.term.sort)
-        for c in operator.columns
-        if not isinstance(c.expr.term, Declined)
+        attribute_var(i, Option(strip(v.sort))) for i, v in values if not isinstance(v, Declined)
     )
 
 

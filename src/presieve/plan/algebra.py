@@ -15,6 +15,8 @@ from presieve.errors import Declined
 from presieve.ir.sorts import Option, Sort
 from presieve.ir.terms import Scope, Term, Var
 from presieve.semantics.types import sort_of
+from presieve.sql.catalyst import as_term
+from presieve.sql.choice import Value
 
 NO_PATH = "no-path"
 """Code of the reason that a conjunct speaks of other rows than those of a boundary."""
@@ -59,20 +61,25 @@ class Expr:
     columns most are read by no filter.
     """
 
-    __slots__ = ("_term", "refs")
+    __slots__ = ("_value", "refs")
 
     def __init__(
-        self, term: Term | Declined | Callable[[], Term | Declined], refs: frozenset[int]
+        self, value: Value | Declined | Callable[[], Value | Declined], refs: frozenset[int]
     ) -> None:
-        self._term = term
+        self._value = value
         self.refs = refs
 
     @property
+    def value(self) -> Value | Declined:
+        """The meaning, which may depend on conditions."""
+        if callable(self._value):
+            self._value = self._value()
+        return self._value
+
+    @property
     def term(self) -> Term | Declined:
-        """The meaning."""
-        if callable(self._term):
-            self._term = self._term()
-        return self._term
+        """The meaning as one term; of CASE there is none."""
+        return as_term(self.value)
 
 
 @dataclass(frozen=True, slots=True)

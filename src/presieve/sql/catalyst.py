@@ -31,7 +31,7 @@ from presieve.sql.catalyst_tree import (
     shape,
     type_of,
 )
-from presieve.sql.choice import CaseValue
+from presieve.sql.choice import CaseValue, Value
 from presieve.sql.coerce import arithmetic, compare, flat, membership, truth
 from presieve.sql.conditional import nan_test, null_test
 from presieve.sql.constants import FUNCTIONS, cast, decimal
@@ -52,15 +52,31 @@ def expression(
     :func:`presieve.sql.parse.parse_predicate`, ``column-type``, and ``catalyst`` where the tree
     has another shape than Spark 4.3 gives it.
     """
+    return as_term(value(tree, attributes, timezone))
+
+
+def as_term(found: Value | Declined) -> Term | Declined:
+    """A value that does not depend on conditions, or why it is none."""
+    return _OF_CASE if isinstance(found, CaseValue) else found
+
+
+_OF_CASE = Declined("sql-unsupported", "an expression of CASE is not supported")
+
+
+def value(
+    tree: Sequence[Mapping[str, object]], attributes: Mapping[int, Term], timezone: str
+) -> Value | Declined:
+    """The same as :func:`expression`, but for CASE and its kin, which are values, too."""
     if tree and tree[0].get("class") == MEANING:
         return _known(tree[0], attributes)
     try:
         node, rest = build(tree, 0, 0)
         if rest != len(tree):
             raise shape("nodes are left over")
-        term = coerce.expression(
-            meaning(node, Context(attributes, timezone, RULES)).operand, "an expression"
-        )
+        operand = meaning(node, Context(attributes, timezone, RULES)).operand
+        if isinstance(operand, CaseValue):
+            return operand
+        term = coerce.expression(operand, "an expression")
     except DeclineSignal as signal:
         return signal.declined
     return SQL_TRUE if term == TRUE else SQL_FALSE if term == FALSE else term

@@ -26,6 +26,7 @@ _NULL_FROM_NULL_ONLY = {Op.SQL_AND, Op.SQL_OR, Op.SQL_NOT, Op.SQL_EQ, Op.SQL_LT,
 _NULL_FROM_NULL_ONLY |= {Op.SQL_GT, Op.SQL_GE, Op.SQL_IS_NEGATIVE_ZERO}
 _NULL_FROM_NULL_ONLY |= {Op.SQL_FLOAT_ADD, Op.SQL_FLOAT_SUB, Op.SQL_FLOAT_MUL, Op.SQL_FLOAT_DIV}
 _NULL_FROM_NULL_ONLY |= {Op.SQL_INT_ADD, Op.SQL_INT_SUB, Op.SQL_INT_MUL, Op.SQL_INT_TO_FLOAT}
+_STRICT = {Op.SQL_EQ, Op.SQL_LT, Op.SQL_LE, Op.SQL_GT, Op.SQL_GE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,33 @@ def is_true(condition: Term) -> Term:
     if isinstance(condition, Lit):
         return TRUE if condition.value is True else FALSE
     return condition if _is_certain(condition) else app(Op.SQL_EQ_NULLSAFE, condition, TRUE)
+
+
+def as_filter(condition: Term) -> Term:
+    """A condition that is true of the same rows, though it may be NULL where this one is false."""
+    match condition:
+        case App(Op.SQL_AND, args):
+            return sql_conjunction(map(as_filter, args))
+        case App(Op.SQL_OR, args):
+            return sql_disjunction(map(as_filter, args))
+        case App(Op.SQL_EQ_NULLSAFE, (inner, other)) if other == TRUE:
+            return as_filter(inner)
+        case App(Op.SQL_NOT, (App(Op.SQL_EQ_NULLSAFE, (inner, other)),)) if other == TRUE:
+            return _not_true(inner)
+    return condition
+
+
+def _not_true(condition: Term) -> Term:
+    """True where a condition is false or NULL."""
+    match condition:
+        case App(Op.SQL_AND, args):
+            return sql_disjunction(map(_not_true, args))
+        case App(Op.SQL_OR, args):
+            return sql_conjunction(map(_not_true, args))
+        case App(op, args) if op in _STRICT and all(isinstance(a, Var | Lit) for a in args):
+            unknown = [app(Op.SQL_IS_NULL, a) for a in args if not _is_certain(a)]
+            return sql_disjunction([_negated(condition), *unknown])
+    return _negated(is_true(condition))
 
 
 def is_present(value: Value) -> Term:

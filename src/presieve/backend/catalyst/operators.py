@@ -21,7 +21,6 @@ from presieve.backend.catalyst.trees import (
     split_conjuncts,
 )
 from presieve.errors import Declined, DeclineSignal
-from presieve.ir.terms import Term
 from presieve.plan.algebra import (
     Alias,
     Attribute,
@@ -38,7 +37,8 @@ from presieve.plan.algebra import (
     Union,
     variable_of,
 )
-from presieve.sql.catalyst import expression
+from presieve.sql import catalyst
+from presieve.sql.choice import Value
 
 FILTER = LOGICAL + "Filter"
 JOIN = LOGICAL + "Join"
@@ -235,17 +235,17 @@ def _columns(tree: Tree, timezone: str) -> tuple[ProjectColumn, ...]:
     """A column of a projection: an attribute, or an alias of an expression. Of a struct that is
     passed on, its fields, too.
     """
-    value = tree[1:] if tree[0]["class"] == ALIAS else tree
-    plain = len(value) == 1 and _is_attribute(value[0])
+    inner = tree[1:] if tree[0]["class"] == ALIAS else tree
+    plain = len(inner) == 1 and _is_attribute(inner[0])
     number = expr_id(tree[0])
     if not plain:
-        return (ProjectColumn(number, read_expr(value, timezone), plain=False),)
-    passed = Expr(partial(_meaning, value, timezone), frozenset((expr_id(value[0]),)))
+        return (ProjectColumn(number, read_expr(inner, timezone), plain=False),)
+    passed = Expr(partial(_meaning, inner, timezone), frozenset((expr_id(inner[0]),)))
     column = ProjectColumn(number, passed, plain=True)
-    if not isinstance(value[0]["dataType"], dict):
+    if not isinstance(inner[0]["dataType"], dict):
         return (column,)
-    name, type_ = str(value[0]["name"]), value[0]["dataType"]
-    below = struct_fields(expr_id(value[0]), name, type_)
+    name, type_ = str(inner[0]["name"]), inner[0]["dataType"]
+    below = struct_fields(expr_id(inner[0]), name, type_)
     above = struct_fields(number, name, type_)
     pairs = zip(above, below, strict=True)
     return (column, *(ProjectColumn(a.id, _passed(b), plain=True) for (_, a), (_, b) in pairs))
@@ -257,7 +257,7 @@ def read_expr(tree: Tree, timezone: str) -> Expr:
     return Expr(partial(_meaning, tree, timezone), references(tree))
 
 
-def _meaning(tree: Tree, timezone: str) -> Term | Declined:
+def _meaning(tree: Tree, timezone: str) -> Value | Declined:
     attributes = {}
     for node in tree:
         if _is_attribute(node):
@@ -270,4 +270,4 @@ def _meaning(tree: Tree, timezone: str) -> Term | Declined:
             variable = variable_of(attribute)
             if variable is not None:
                 attributes[attribute.id] = variable
-    return expression(tree, attributes, timezone)
+    return catalyst.value(tree, attributes, timezone)
