@@ -348,3 +348,27 @@ def test_errors_are_not_added(spark: SparkSession, rows: DataFrame) -> None:
     (found,) = explain(raising).boundaries
     assert [a["code"] for a in found.assumptions] == ["may-erase-error"]
     assert optimize(raising, policy="strict") is raising
+
+
+SUM = f"n {RANGE} 2 PRECEDING {HERE}"
+RAISING = {
+    "first": lambda df: windowed(df, "sum(o)", SUM).filter("100 DIV w > 1 AND n >= 4"),
+    "below": lambda df: windowed(df, "sum(o)", SUM).filter("100 DIV w > 1").filter("n >= 4"),
+    "a column": lambda df: (
+        windowed(df, "sum(o)", SUM).withColumn("x", F.expr("100 DIV w")).filter("x > 1 AND n >= 4")
+    ),
+    "a whole partition": lambda df: df.selectExpr(
+        "*", "max(n) OVER (PARTITION BY k) AS m", "min(n) OVER (PARTITION BY k) AS w"
+    ).filter("100 DIV (w - 2) <> 1 AND n = m AND n >= 2"),
+}
+
+
+@pytest.mark.parametrize("name", RAISING)
+def test_what_raises_above_sees_no_other_values(spark: SparkSession, name: str) -> None:
+    """Rows that only others need are kept, and have other values of the window's function."""
+    pairs = [(7, 1), (-3, 2), (3, 3), (1, 4), (2, 5)]
+    spark.createDataFrame([(1, *p) for p in pairs], "k int, o int, n bigint").write.mode(
+        "overwrite"
+    ).saveAsTable("of_pairs")
+    df = RAISING[name](spark.table("of_pairs"))
+    same_rows(df, optimize(df, cost="always"))
