@@ -351,7 +351,7 @@ def test_errors_are_not_added(spark: SparkSession, rows: DataFrame) -> None:
 
 
 SUM = f"n {RANGE} 2 PRECEDING {HERE}"
-RAISING = {
+RAISING: dict[str, Build] = {
     "first": lambda df: windowed(df, "sum(o)", SUM).filter("100 DIV w > 1 AND n >= 4"),
     "below": lambda df: windowed(df, "sum(o)", SUM).filter("100 DIV w > 1").filter("n >= 4"),
     "a column": lambda df: (

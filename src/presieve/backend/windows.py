@@ -40,7 +40,7 @@ from presieve.ir.terms import Scope, Term, Var
 from presieve.ir.walk import rewrite, to_scope, variables
 from presieve.plan.algebra import Attribute, attribute_id
 from presieve.semantics.types import column
-from presieve.semantics.windows import HERE, Frame, Window, of_row
+from presieve.semantics.windows import HERE, Window, of_row
 from presieve.sql.catalyst import expression
 from presieve.sql.emit import normalized
 
@@ -163,7 +163,8 @@ class _Reader:
         inputs = gateway.attributes(gateway.node(self.plan, below.path))
         attributes, columns = _columns(inputs)
         of = Columns(attributes, {a.id: a.type for a in inputs}, timezone)
-        window = read_window(node, of)
+        above = any(map(trees_raise, site.nodes))
+        window = replace(read_window(node, of), raises=above or functions_raise(node))
         where = to_scope(sql_conjunction(_over(site, attributes)), Scope.ROW, Scope.KEY)
         if not sql_conjuncts(where):
             raise DeclineSignal("keys-only", "the filter reads what the window computes")
@@ -185,16 +186,18 @@ class _Reader:
             where,
             _standing(below, attributes, timezone),
             errors.exposed,
-            errors.may_raise or functions_raise(node) or any(map(trees_raise, site.nodes)),
+            errors.may_raise or window.raises,
             len(sharing_exchange(gateway, self.plan, self.root, node)) > 1,
             BoundaryInput(below, Names((), tuple(used), (), {}), sources),
-            self._whole(site, of, inputs, used_columns) if Frame() in window.frames else None,
+            None if window.raises else self._whole(site, of, inputs, used_columns),
         )
 
     def _whole(
         self, site: Site, of: Columns, inputs: Sequence[Attribute], columns: Sequence[Column]
     ) -> Problem | None:
-        """What is to be proved where functions read whole partitions, of these columns."""
+        """What is to be proved where functions read whole partitions, of these columns. Rows of
+        which the filter above is not true may get other values, so that nothing may raise on them.
+        """
         gateway = self.opened.gateway
         outputs = gateway.attributes(gateway.node(self.plan, site.boundary.path))
         made = [a for a in outputs if a.id not in of.types]

@@ -48,7 +48,8 @@ class Window:
     Partitions and sort keys may be left out from the last one on, and frames be wider than they
     are: then more rows are taken to have influence. ``limits`` are the least and the greatest value
     of the sort key's type, where a frame has numbers, and ``wraps`` says whether a bound beyond
-    them is computed without an error. ``raises``: a function may raise on some sets of rows.
+    them is computed without an error. ``raises``: a function, or an expression
+    above, may raise on what other sets of rows make of a row.
     """
 
     partition: tuple[Term, ...]
@@ -97,8 +98,8 @@ def obligations(window: Window, where: Term, prefilter: Term) -> Iterator[tuple[
     one). Of the first n rows those are the same, too: what stands before such a row is kept.
 
     Rows of which ``prefilter`` is true and ``where`` is not may get other values; they are filtered
-    out. A function that raises on some sets of rows could raise on what is left of theirs. So
-    *closed*: what has influence on a row that is kept is kept.
+    out, but where a function, or an expression between it and the filter, may raise, it could raise
+    on them. So *closed*: what has influence on a row that is kept is kept.
     """
     there = _is_true(where)
     kept = _is_true(prefilter)

@@ -105,7 +105,6 @@ def read_window(node: Node, of: Columns) -> Window:
         tuple(t for t in partition if not isinstance(t, Declined)),
         keys,
         tuple(dict.fromkeys(frames)),
-        raises=functions_raise(node),
         limits=INT_RANGES.get(type_) or _STORED.get(type_),
         # A date plus days is any number, and what a sum of integers does is decided when it is run.
         wraps=type_ in (*INT_RANGES, "date"),

@@ -33,18 +33,22 @@ from presieve.sql.catalyst_tree import MEANING
 _TOTAL = frozenset(
     EXPRESSIONS + name
     for name in (
-        *("Alias", "And", "ArrayContains", "AttributeReference", "CaseWhen", "Coalesce", "Concat"),
-        *("Contains", "CreateArray"),
+        *("Alias", "And", "ArrayContains", "AttributeReference", "Between", "CaseWhen"),
+        *("Coalesce", "CommonExpressionDef", "CommonExpressionRef", "Concat", "Contains"),
+        *("CreateArray",),
         *("EndsWith", "EqualNullSafe", "EqualTo", "GetStructField", "GreaterThan"),
         *("GreaterThanOrEqual", "If", "IsValidUTF8"),
         *("In", "InSet", "IsNaN", "IsNotNull", "IsNull", "Length", "LessThan", "LessThanOrEqual"),
-        *("Literal", "Lower", "Not", "Or", "SortOrder", "StartsWith", "Upper"),
+        *("Literal", "Lower", "Not", "NullIf", "Nvl", "Nvl2", "Or", "SortOrder", "StartsWith"),
+        *("Upper", "With"),
         *("aggregate.AggregateExpression", "aggregate.Count", "aggregate.Max", "aggregate.Min"),
         *("aggregate.CountIf", "aggregate.BoolOr", "aggregate.BoolAnd", "aggregate.MaxBy"),
         *("aggregate.MinBy",),
     )
 )
-"""Expressions that never raise. Of everything else it is assumed that it can."""
+"""Expressions that never raise, or whose only child stands for them. Of everything else it is
+assumed that it can.
+"""
 
 _LITERAL = EXPRESSIONS + "Literal"
 _WIDER = ("byte", "short", "integer", "long", "double")
