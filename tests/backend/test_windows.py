@@ -357,9 +357,6 @@ RAISING: dict[str, Build] = {
     "a column": lambda df: (
         windowed(df, "sum(o)", SUM).withColumn("x", F.expr("100 DIV w")).filter("x > 1 AND n >= 4")
     ),
-    "a whole partition": lambda df: df.selectExpr(
-        "*", "max(n) OVER (PARTITION BY k) AS m", "min(n) OVER (PARTITION BY k) AS w"
-    ).filter("100 DIV (w - 2) <> 1 AND n = m AND n >= 2"),
 }
 
 
