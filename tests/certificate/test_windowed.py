@@ -14,7 +14,8 @@ from tests.support.windowed import By, Over, Row, frames
 
 from presieve.certificate import stored
 from presieve.certificate.check import Rejected, SolverName
-from presieve.certificate.windowed import VerifiedWindow, WindowCertificate, check_window, parse
+from presieve.certificate.two_rows import VerifiedFilters, check_filters
+from presieve.certificate.windowed import WindowCertificate, parse
 from presieve.errors import PresieveError
 from presieve.ir.ops import sql_conjunction
 from presieve.ir.terms import Scope, Term, Var
@@ -156,13 +157,13 @@ def differs(case: Case, tables: int) -> bool:
 @pytest.mark.parametrize("solver", ["z3", "cvc5"])
 def test_right_filters_are_accepted_and_change_nothing(solver: SolverName) -> None:
     for case in RIGHT:
-        assert isinstance(check_window(case.certificate(), solver), VerifiedWindow), case
+        assert isinstance(check_filters(case.certificate(), solver), VerifiedFilters), case
         assert not differs(case, amount(1200)), case
 
 
 @pytest.mark.parametrize("case", WRONG, ids=str)
 def test_wrong_twins_are_rejected_and_do_differ(case: Case) -> None:
-    assert isinstance(check_window(case.certificate()), Rejected)
+    assert isinstance(check_filters(case.certificate()), Rejected)
     assert differs(case, 3000)
 
 
@@ -187,7 +188,7 @@ def test_the_search_is_as_strong(case: Case) -> None:
 
     def accepted(clause: Term) -> bool:
         claim = replace(case.certificate(), prefilter=clause)
-        return isinstance(check_window(claim), VerifiedWindow)
+        return isinstance(check_filters(claim), VerifiedFilters)
 
     found = sql_conjunction(clauses(case.window, case.certificate().where, accepted))
     assert accepted(found)
@@ -200,11 +201,11 @@ def test_the_search_is_as_strong(case: Case) -> None:
 def test_functions_that_raise_need_whole_frames() -> None:
     case = Case((By("o"),), (Over(-2, 0),), "o >= 3 AND o <= 5", "o >= 1 AND o <= 5")
     claim = replace(case.certificate(), window=replace(case.window, raises=True))
-    found = check_window(claim)
+    found = check_filters(claim)
     assert isinstance(found, Rejected)
     assert found.condition == "closed"
     closed = replace(claim, prefilter=term("o <= 5"))
-    assert isinstance(check_window(closed), VerifiedWindow)
+    assert isinstance(check_filters(closed), VerifiedFilters)
 
 
 def test_bounds_that_wrap_around_have_influence_on_all() -> None:
@@ -212,9 +213,9 @@ def test_bounds_that_wrap_around_have_influence_on_all() -> None:
     limits = (-(2**31), 2**31 - 1)
     window = replace(case.window, limits=limits, wraps=True)
     claim = replace(case.certificate(), window=window)
-    assert isinstance(check_window(claim), Rejected)
+    assert isinstance(check_filters(claim), Rejected)
     near = replace(claim, prefilter=term("(o >= 1 OR o < -2147483646) AND o <= 5"))
-    assert isinstance(check_window(near), VerifiedWindow)
+    assert isinstance(check_filters(near), VerifiedFilters)
 
 
 def test_it_is_read_back() -> None:
@@ -223,7 +224,7 @@ def test_it_is_read_back() -> None:
         data = json.loads(claim.text())
         assert parse(data) == claim
         assert stored.parse(data) == claim
-        assert isinstance(stored.check_claim(claim, "z3"), VerifiedWindow)
+        assert isinstance(stored.check_claim(claim, "z3"), VerifiedFilters)
 
 
 TAMPERED = [

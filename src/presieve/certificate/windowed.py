@@ -1,33 +1,24 @@
-"""Trusted. That a filter may stand below a window (:mod:`presieve.semantics.windows`).
-
-Each script is the negation of an obligation, for every two rows that the columns' types allow.
-"""
+"""Trusted. That a filter may stand below a window (:mod:`presieve.semantics.windows`)."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from presieve.certificate.certificate import FORMAT
-from presieve.certificate.check import Rejected, SolverName, decided, make_solver
-from presieve.errors import PresieveError
-from presieve.ir.fold import Column, Fold, Mode, Problem
-from presieve.ir.ops import negate
-from presieve.ir.sorts import BOOL, DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, strip
-from presieve.ir.terms import SQL_TRUE, TRUE, Scope, Term, Var
+from presieve.certificate.two_rows import check_conditions, check_reads
+from presieve.ir.fold import Column
+from presieve.ir.sorts import DATE, INT, TIMESTAMP, TIMESTAMP_NTZ, strip
+from presieve.ir.terms import Scope, Term
 from presieve.ir.text import parse_term, print_term
-from presieve.ir.walk import variables
 from presieve.ir.wellformed import IllFormed
 from presieve.semantics.types import column
 from presieve.semantics.windows import Frame, SortKey, Window, influence, obligations
-from presieve.smt.runs import Runs
-from presieve.smt.solver import Effort
 
 KIND = "window"
 _NUMBERS = (INT, DATE, TIMESTAMP, TIMESTAMP_NTZ)
-_SEAL = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +49,33 @@ class WindowCertificate:
             "prefilter": print_term(self.prefilter),
         }
 
+    @property
+    def keys(self) -> tuple[Column, ...]:
+        """The columns of one of two rows."""
+        return self.columns
+
+    def obligations(self) -> Iterator[tuple[str, Term]]:
+        """What must hold of every two rows."""
+        return obligations(self.window, self.where, self.prefilter)
+
+    def check_form(self) -> None:
+        """Raises :class:`presieve.errors.PresieveError` unless these are conditions over columns
+        that there are, and frames of numbers over one key of numbers.
+        """
+        window = self.window
+        of_rows = (*window.partition, *(k.value for k in window.order))
+        check_reads(of_rows, (self.columns, Scope.ROW))
+        check_conditions((self.prefilter,), (self.columns, Scope.ROW))
+        check_conditions((self.where,), (self.columns, Scope.KEY))
+        if not window.frames:
+            raise IllFormed("a window has a frame")
+        if any(n for f in window.frames for n in (f.lower, f.upper)):
+            if len(window.order) != 1 or strip(window.order[0].value.sort) not in _NUMBERS:
+                raise IllFormed("a frame of numbers needs one sort key, of whole numbers")
+            if window.wraps and window.limits is None:
+                raise IllFormed("nothing is known of the type of the sort key")
+        influence(window)
+
     def text(self) -> str:
         """As JSON, the same for the same certificate."""
         return json.dumps(self.to_json(), indent=1) + "\n"
@@ -78,67 +96,3 @@ def parse(data: Mapping[str, Any]) -> WindowCertificate:
     known = tuple(c for c in columns if c is not None)
     where, prefilter = parse_term(data["where"]), parse_term(data["prefilter"])
     return WindowCertificate(known, window, where, prefilter)
-
-
-@dataclass(frozen=True, slots=True)
-class VerifiedWindow:
-    """A certificate that this checker has accepted; only :func:`check_window` makes one.
-    ``seconds`` for each obligation.
-    """
-
-    certificate: WindowCertificate
-    solver: SolverName
-    seconds: dict[str, float]
-    seal: object = field(repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self.seal is not _SEAL:
-            raise PresieveError("only the checker makes a VerifiedWindow")
-
-
-def check_window(
-    certificate: WindowCertificate, solver: SolverName = "z3", effort: Effort | None = None
-) -> VerifiedWindow | Rejected:
-    """Rebuild the obligations and decide each. Unknown is not accepted."""
-    try:
-        _check_form(certificate)
-        must = list(obligations(certificate.window, certificate.where, certificate.prefilter))
-    except (PresieveError, ValueError) as problem:
-        return Rejected("form", str(problem))
-    scripts = ((name, _script(certificate, negate(term))) for name, term in must)
-    like = make_solver(solver)
-    seconds = decided(_script(certificate, TRUE), scripts, like, effort or Effort())
-    if isinstance(seconds, Rejected):
-        return seconds
-    return VerifiedWindow(certificate, solver, seconds, _SEAL)
-
-
-def _script(certificate: WindowCertificate, wrong: Term) -> str:
-    """Satisfiable if there are two rows of which something is true."""
-    columns = certificate.columns
-    fold = Fold("window", columns, columns, (), ())
-    runs = Runs(Problem(fold, SQL_TRUE, Mode.GROUPED), [wrong])
-    runs.encoder.fact(runs.encoder.boolean(wrong, runs.row("other")))
-    return runs.encoder.take()
-
-
-def _check_form(certificate: WindowCertificate) -> None:
-    """Conditions over columns that there are, and frames of numbers over one key of numbers."""
-    window, columns = certificate.window, certificate.columns
-    rows = {Var(Scope.ROW, c.name, c.sort) for c in columns}
-    keys = {Var(Scope.KEY, c.name, c.sort) for c in columns}
-    of_rows = (*window.partition, *(k.value for k in window.order), certificate.prefilter)
-    if not rows.issuperset(variables(*of_rows)) or not keys.issuperset(
-        variables(certificate.where)
-    ):
-        raise IllFormed("a term reads what is no column")
-    if any(strip(t.sort) != BOOL for t in (certificate.where, certificate.prefilter)):
-        raise IllFormed("a filter is no condition")
-    if not window.frames:
-        raise IllFormed("a window has a frame")
-    if any(n for f in window.frames for n in (f.lower, f.upper)):
-        if len(window.order) != 1 or strip(window.order[0].value.sort) not in _NUMBERS:
-            raise IllFormed("a frame of numbers needs one sort key, of whole numbers")
-        if window.wraps and window.limits is None:
-            raise IllFormed("nothing is known of the type of the sort key")
-    influence(window)

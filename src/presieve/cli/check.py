@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from presieve.certificate.check import Rejected, Verified
     from presieve.certificate.compiled import VerifiedCompiled
     from presieve.certificate.stored import Accepted
-    from presieve.certificate.windowed import VerifiedWindow
+    from presieve.certificate.two_rows import TwoRowClaim, VerifiedFilters
     from presieve.ir.fold import Assumption
 
 
@@ -54,31 +54,42 @@ def command(
 
 def _accepted(result: Accepted) -> dict[str, object]:
     from presieve.certificate.check import Verified as IsVerified
-    from presieve.certificate.windowed import VerifiedWindow as IsMoved
+    from presieve.certificate.two_rows import VerifiedFilters as IsMoved
 
     if isinstance(result, IsVerified):
         return _verified(result)
     return _moved(result) if isinstance(result, IsMoved) else _replaced(result)
 
 
-def _moved(result: VerifiedWindow) -> dict[str, object]:
-    """A filter below a window."""
-    from presieve.certificate.windowed import KIND
-    from presieve.ir.terms import Scope
-    from presieve.ir.walk import to_scope
-    from presieve.sql.emit import emit
-
-    claim = result.certificate
+def _moved(result: VerifiedFilters) -> dict[str, object]:
+    """Filters below a window or a join."""
     return {
         "verified": True,
         "solver": result.solver,
-        "kind": KIND,
-        "where": emit(to_scope(claim.where, Scope.KEY, Scope.ROW), "UTC"),
-        "prefilter": emit(claim.prefilter, "UTC"),
+        **_conditions(result.certificate),
         "conditions": result.seconds,
         "seconds": sum(result.seconds.values()),
-        "not_checked": ["that the frames are those of the plan", *NOT_CHECKED[2:]],
+        "not_checked": ["that the operator is that of the plan", *NOT_CHECKED[2:]],
     }
+
+
+def _conditions(claim: TwoRowClaim) -> dict[str, object]:
+    """The filter above, and those below; columns of a join with their side."""
+    from presieve.certificate import joined, windowed
+    from presieve.ir.terms import Scope, Term, Var
+    from presieve.ir.walk import rewrite
+    from presieve.sql.emit import emit
+
+    def text(term: Term, left: str = "", right: str = "") -> str:
+        side = {Scope.KEY: left, Scope.ROW: right}
+        return emit(rewrite(term, lambda v: Var(Scope.ROW, side[v.scope] + v.name, v.sort)), "UTC")
+
+    if isinstance(claim, windowed.WindowCertificate):
+        below = {"where": text(claim.where), "prefilter": text(claim.prefilter)}
+        return {"kind": windowed.KIND, **below}
+    assert isinstance(claim, joined.JoinCertificate)
+    below = {"left": text(claim.left), "right": text(claim.right)}
+    return {"kind": joined.KIND, "where": text(claim.where, "left.", "right."), **below}
 
 
 def _verified(result: Verified) -> dict[str, object]:

@@ -16,7 +16,8 @@ from presieve.backend.statistics.edits import estimated
 from presieve.backend.windows import Windows, WindowSite, filter_of, open_windows, with_filters
 from presieve.certificate.certificate import Certificate
 from presieve.certificate.check import Rejected, Verified, check
-from presieve.certificate.windowed import VerifiedWindow, WindowCertificate, check_window
+from presieve.certificate.two_rows import VerifiedFilters, check_filters
+from presieve.certificate.windowed import WindowCertificate
 from presieve.cost.estimate import estimate
 from presieve.cost.scan import Estimate
 from presieve.driver.solve import ERASED_TEXT, ERASES
@@ -53,7 +54,7 @@ class WindowDecision:
 
     site: WindowSite
     predicate: Predicate | None = None
-    verified: VerifiedWindow | Verified | None = None
+    verified: VerifiedFilters | Verified | None = None
     declined: Declined | None = None
     selectivity: float | None = None
 
@@ -157,16 +158,16 @@ def _clauses(site: WindowSite) -> tuple[Term, ...]:
     """The strongest clauses that may stand below."""
 
     def accepted(clause: Term) -> bool:
-        return isinstance(check_window(_certificate(site, clause)), VerifiedWindow)
+        return isinstance(check_filters(_certificate(site, clause)), VerifiedFilters)
 
     return clauses(site.window, site.where, accepted)
 
 
 def _proved(
     site: WindowSite, prefilter: Term, budget: float
-) -> VerifiedWindow | Verified | Rejected:
+) -> VerifiedFilters | Verified | Rejected:
     """What the checker says of all clauses together."""
-    result = check_window(_certificate(site, prefilter))
+    result = check_filters(_certificate(site, prefilter))
     if isinstance(result, Rejected) and site.whole is not None:
         return _of_partition(site.whole, prefilter, budget)
     return result

@@ -1,0 +1,80 @@
+"""Trusted. That filters may stand below both sides of a join (:mod:`presieve.semantics.joins`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from presieve.certificate.certificate import FORMAT
+from presieve.certificate.two_rows import check_conditions
+from presieve.ir.fold import Column
+from presieve.ir.sorts import strip
+from presieve.ir.terms import Scope, Term
+from presieve.ir.text import parse_term, print_term
+from presieve.semantics.joins import Join, obligations
+from presieve.semantics.types import column
+
+KIND = "join"
+
+
+@dataclass(frozen=True, slots=True)
+class JoinCertificate:
+    """``left`` (over KEY) and ``right`` (over ROW) may stand below the join, where ``where`` (over
+    both) stands above it and stays there. ``keys`` and ``columns`` are what these read of the left
+    and of the right side.
+    """
+
+    keys: tuple[Column, ...]
+    columns: tuple[Column, ...]
+    join: Join
+    where: Term
+    left: Term
+    right: Term
+
+    def to_json(self) -> dict[str, object]:
+        """Plain data for ``json``; inverse of :func:`parse`."""
+        return {
+            "presieve": FORMAT,
+            "kind": KIND,
+            "columns": [_columns(self.keys), _columns(self.columns)],
+            "on": print_term(self.join.on),
+            "preserved": [self.join.left, self.join.right],
+            "raises": self.join.raises,
+            "where": print_term(self.where),
+            "prefilters": [print_term(self.left), print_term(self.right)],
+        }
+
+    def obligations(self) -> Iterator[tuple[str, Term]]:
+        """What must hold of every row of the left and every row of the right side."""
+        return obligations(self.join, self.where, (self.left, self.right))
+
+    def check_form(self) -> None:
+        """Raises :class:`presieve.errors.PresieveError` unless these are conditions over columns
+        that there are.
+        """
+        left, right = (self.keys, Scope.KEY), (self.columns, Scope.ROW)
+        check_conditions((self.where, self.join.on), left, right)
+        check_conditions((self.left,), left)
+        check_conditions((self.right,), right)
+
+    def text(self) -> str:
+        """As JSON, the same for the same certificate."""
+        return json.dumps(self.to_json(), indent=1) + "\n"
+
+
+def _columns(columns: tuple[Column, ...]) -> list[list[object]]:
+    return [[c.name, c.type, c.sort != strip(c.sort)] for c in columns]
+
+
+def parse(data: Mapping[str, Any]) -> JoinCertificate:
+    """Read a certificate of this kind back. Raises what reading JSON that is none raises."""
+    keys, columns = (
+        tuple(filter(None, (column(str(n), str(t), bool(null)) for n, t, null in side)))
+        for side in data["columns"]
+    )
+    left, right = map(bool, data["preserved"])
+    join = Join(parse_term(data["on"]), left, right, bool(data["raises"]))
+    below, beside = map(parse_term, data["prefilters"])
+    return JoinCertificate(keys, columns, join, parse_term(data["where"]), below, beside)

@@ -1,0 +1,98 @@
+"""Trusted. Claims that filters may stand below an operator, which are decided on two rows.
+
+Each script is the negation of an obligation, for every two rows that the columns' types allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from presieve.certificate.check import Rejected, SolverName, decided, make_solver
+from presieve.errors import PresieveError
+from presieve.ir.fold import Column, Fold, Mode, Problem
+from presieve.ir.ops import negate
+from presieve.ir.sorts import BOOL, strip
+from presieve.ir.terms import SQL_TRUE, TRUE, Scope, Term, Var
+from presieve.ir.walk import variables
+from presieve.ir.wellformed import IllFormed
+from presieve.smt.runs import Runs
+from presieve.smt.solver import Effort
+
+_SEAL = object()
+
+
+class TwoRowClaim(Protocol):
+    """A certificate of this kind: one row is KEY, with the columns ``keys``, the other ROW."""
+
+    @property
+    def keys(self) -> tuple[Column, ...]:
+        """The columns of one row."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns of the other row."""
+
+    def obligations(self) -> Iterator[tuple[str, Term]]:
+        """What must hold of every two rows, by name."""
+
+    def check_form(self) -> None:
+        """Raises :class:`presieve.errors.PresieveError` where the certificate makes no sense."""
+
+    def text(self) -> str:
+        """As JSON, the same for the same certificate."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerifiedFilters:
+    """A certificate that this checker has accepted; only :func:`check_filters` makes one.
+    ``seconds`` for each obligation.
+    """
+
+    certificate: TwoRowClaim
+    solver: SolverName
+    seconds: dict[str, float]
+    seal: object = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.seal is not _SEAL:
+            raise PresieveError("only the checker makes a VerifiedFilters")
+
+
+def check_filters(
+    claim: TwoRowClaim, solver: SolverName = "z3", effort: Effort | None = None
+) -> VerifiedFilters | Rejected:
+    """Rebuild the obligations and decide each. Unknown is not accepted."""
+    try:
+        claim.check_form()
+        must = list(claim.obligations())
+    except (PresieveError, ValueError) as problem:
+        return Rejected("form", str(problem))
+    scripts = ((name, _script(claim, negate(term))) for name, term in must)
+    seconds = decided(_script(claim, TRUE), scripts, make_solver(solver), effort or Effort())
+    if isinstance(seconds, Rejected):
+        return seconds
+    return VerifiedFilters(claim, solver, seconds, _SEAL)
+
+
+def _script(claim: TwoRowClaim, wrong: Term) -> str:
+    """Satisfiable if there are two rows of which something is true."""
+    fold = Fold("operator", claim.columns, claim.keys, (), ())
+    runs = Runs(Problem(fold, SQL_TRUE, Mode.GROUPED), [wrong])
+    runs.encoder.fact(runs.encoder.boolean(wrong, runs.row("other")))
+    return runs.encoder.take()
+
+
+def check_reads(terms: Iterable[Term], *columns: tuple[Sequence[Column], Scope]) -> None:
+    """Raises :class:`IllFormed` where a term reads what is no column of these scopes."""
+    known = {Var(scope, c.name, c.sort) for every, scope in columns for c in every}
+    if not known.issuperset(variables(*terms)):
+        raise IllFormed("a term reads what is no column")
+
+
+def check_conditions(terms: Sequence[Term], *columns: tuple[Sequence[Column], Scope]) -> None:
+    """The same, and where one of them is no condition."""
+    check_reads(terms, *columns)
+    if any(strip(t.sort) != BOOL for t in terms):
+        raise IllFormed("a filter is no condition")
