@@ -169,7 +169,7 @@ def _check(df: DataFrame, expected: str, cost: Cost = "auto") -> None:
 def test_first_rows(rows: DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     """By default where row groups are skipped."""
     first = rows.orderBy(F.desc("v"), "n").limit(40).filter("v > 1")
-    monkeypatch.setattr("presieve.driver.stages.windows.LEAST_SKIPPED", 2.0)
+    monkeypatch.setattr("presieve.driver.stages.filtered.LEAST_SKIPPED", 2.0)
     assert optimize(first) is first
     assert [d.code for b in explain(first).boundaries for d in b.declined] == ["cost"]
     _check(first, "v > 1.0D", cost="always")
@@ -320,7 +320,7 @@ def test_a_glance_at_the_plan(spark: SparkSession, rows: DataFrame) -> None:
         (numbered, False),
         (rows.filter("n < 9"), False),
     ):
-        assert gateway.has_windows(gateway.analyzed(df)) is there
+        assert gateway.has_filtered(gateway.analyzed(df)) is there
 
 
 def test_a_filter_that_keeps_all_is_not_worth_it(rows: DataFrame) -> None:

@@ -80,8 +80,8 @@ class Gateway(Protocol):
     def calls_python(self, plan: Handle) -> bool:
         """Whether there may be a Python function in the plan that no aggregate calls."""
 
-    def has_windows(self, plan: Handle) -> bool:
-        """Whether there may be a window or a limit below a filter in the plan."""
+    def has_filtered(self, plan: Handle) -> bool:
+        """Whether there may be an operator of :mod:`presieve.backend.filtered` below a filter."""
 
     def refers(self, plan: Handle) -> bool:
         """Whether there may be a reference to a definition (WITH) in the plan."""

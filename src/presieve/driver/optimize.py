@@ -186,7 +186,7 @@ def optimized(
         applied = replace(applied, df=df)
     report = report_of(pipeline, applied)
     changed = [d.edit is not None for d in applied.decisions]
-    changed += [d.predicate is not None for d in applied.windows]
+    changed += [any(d.predicates) for d in applied.filtered]
     for boundary, is_changed in zip(report.boundaries, changed, strict=True):
         log.boundary(df, boundary, is_changed)
     for function in report.functions:

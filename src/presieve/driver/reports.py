@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -21,12 +22,12 @@ from presieve.driver.stages.aggregated import GroupDecision
 from presieve.driver.stages.columns import ColumnDecision
 from presieve.driver.stages.compiled import CompileDecision
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision, Verdict
+from presieve.driver.stages.filtered import FilteredDecision
 from presieve.driver.stages.gate import COST
 from presieve.driver.stages.pipeline import LEAST, Applied, Pipeline
-from presieve.driver.stages.windows import WindowDecision
 from presieve.errors import Declined, PresieveError
-from presieve.ir.terms import Scope, Term
-from presieve.ir.walk import to_scope
+from presieve.ir.terms import Scope, Term, Var
+from presieve.ir.walk import rewrite
 from presieve.lift.evaluation_types import Role
 from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 from presieve.report.parts import Compiled, Remark
@@ -59,8 +60,8 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         for d in applied.decisions
     )
     return ReportData(
-        boundaries=(*found, *map(window_report, applied.windows)),
-        searches=(*searches, *(None for _ in applied.windows)),
+        boundaries=(*found, *map(filtered_report, applied.filtered)),
+        searches=(*searches, *(None for _ in applied.filtered)),
         changed=applied.df is not pipeline.df,
         seconds=time.perf_counter() - pipeline.started,
         plan_before=before,
@@ -70,23 +71,33 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
     )
 
 
-def window_report(decision: WindowDecision) -> BoundaryReport:
-    """A window, or ORDER BY ... LIMIT, and the filter that goes below it."""
-    site, made = decision.site, decision.predicate
-    where = _sql(to_scope(site.where, Scope.KEY, Scope.ROW), "")
+def filtered_report(decision: FilteredDecision) -> BoundaryReport:
+    """A window, a limit or an outer join, and the filters that go below it."""
+    site, made = decision.site, decision.text
+    names = ("", "") if len(site.sides) == 1 else ("left.", "right.")
+    where = _of_sides(site.where, *names)
     erased = ({"code": ERASES, "text": ERASED_ROW},)
     return BoundaryReport(
         operator=site.operator,
         function=site.functions,
-        kind="none" if made is None else "partial",
+        kind="partial" if made else "none",
         where=where,
-        prefilter="true" if made is None else made.sql,
+        prefilter=made or "true",
         residual=where,
         declined=() if decision.declined is None else (decision.declined,),
         estimated_selectivity=decision.selectivity,
-        assumptions=erased if site.erases and made is not None else (),
+        assumptions=erased if site.erases and made else (),
     )
 
+
+def _of_sides(where: Term, left: str, right: str) -> str:
+    """A condition over KEY and ROW, perhaps with the side of each column."""
+    side = {Scope.KEY: left, Scope.ROW: right}
+    named = rewrite(where, lambda v: Var(Scope.ROW, side[v.scope] + v.name, v.sort))
+    return _QUALIFIED.sub(r"\1.\2", _sql(named, ""))
+
+
+_QUALIFIED = re.compile(r"`(left|right)\.(\w+)`")
 
 ERASED_ROW = "an error that computing a row raises today, which the filter drops, may disappear"
 

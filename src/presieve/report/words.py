@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -48,8 +48,10 @@ def summary(data: ReportData) -> str:
         return f"The plan is unchanged: {data.declined}"
     found = len(data.boundaries)
     moved = sum(b.kind != "none" for b in data.boundaries)
+    met = [word for word, test in _MET if any(test(b.operator) for b in data.boundaries)]
     filters = (
-        f"{_count(found, 'place')} where a filter meets a UDF, {moved} with a proven pre-filter."
+        f"{_count(found, 'place')} where a filter meets {' or '.join(met)}, {moved} with a proven "
+        "pre-filter."
     )
     if found == 0:
         filters = "No filter stands above a Python UDF in this plan."
@@ -59,6 +61,15 @@ def summary(data: ReportData) -> str:
     native = f"{_count(compiled, 'function')} as an expression of Spark." if compiled else ""
     state = "The plan is rewritten." if data.changed else "The plan is unchanged."
     return " ".join(filter(None, (filters, columns, native, state)))
+
+
+_FIRST, _JOIN = ("Window", "GlobalLimit"), "Join"
+_MET: tuple[tuple[str, Callable[[str], bool]], ...] = (
+    ("a UDF", lambda operator: operator not in (*_FIRST, _JOIN)),
+    ("a window", lambda operator: operator in _FIRST),
+    ("a join", lambda operator: operator == _JOIN),
+)
+"""What filters stand above, by the name of the operator."""
 
 
 def _count(number: int, noun: str) -> str:

@@ -80,6 +80,7 @@ def _simplified(term: Term) -> Term:
 
 def _either(cases: list[dict[Term, None]]) -> Term:
     """One of several conjunctions, of which two that differ in one condition are one."""
+    cases = [c for c in cases if not any(n in c for term in c for n in _inner(term))]
     for i, one in enumerate(cases):
         for other in cases[i + 1 :]:
             (here, *more), (there, *rest) = _differ(one, other), _differ(other, one)

@@ -20,7 +20,11 @@ from presieve.backend.catalyst.boundary import FLAT_MAPS
 from presieve.backend.catalyst.trees import Node, Tree, expr_id, parse_plan, simple_type
 from presieve.backend.classic import leaves, sources
 from presieve.backend.classic.condensed import condensed
-from presieve.backend.classic.glance import filters_a_window, filters_an_aggregate, has_boundaries
+from presieve.backend.classic.glance import (
+    filters_an_aggregate,
+    filters_an_operator,
+    has_boundaries,
+)
 from presieve.backend.classic.guarded import guarded, java_class, java_constant
 from presieve.backend.classic.nodes import Nodes
 from presieve.backend.classic.parts import Parts
@@ -131,8 +135,8 @@ class ClassicGateway:
     def calls_python(self, plan: Java) -> bool:
         return self.mentions(plan, "PYTHON_UDF", "GENERATOR")
 
-    def has_windows(self, plan: Java) -> bool:
-        return filters_a_window(self, plan)
+    def has_filtered(self, plan: Java) -> bool:
+        return filters_an_operator(self, plan)
 
     def refers(self, plan: Java) -> bool:
         """As in :class:`Gateway`. Catalyst's index holds the plans of subqueries, too."""

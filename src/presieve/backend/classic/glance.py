@@ -1,5 +1,5 @@
 """Trusted. A glance at a plan in the JVM, which costs less than reading it: is there a filter above
-an aggregate or a window at all that could be moved past it? What is not read is left as it is.
+an aggregate, a window or the like that could be moved past it? What is not read is left as it is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 MAX_LOOKS = 12
 """Aggregates below filters that are looked at. More of that costs as much as reading the plan."""
 
-_FILTERING = frozenset(("Filter", "Join"))
+_FULL_JOIN = "Join FullOuter"
+_FILTERING = frozenset(("Filter", "Join", _FULL_JOIN))
 _WITH = "WithCTE"
 """Definitions (WITH): aggregates are not seen behind references to them."""
 
@@ -32,7 +33,7 @@ _CALLS = tuple(f'"{name}"' for name in (*KNOWN_FUNCTIONS, ARRAY_AGGREGATE, PYTHO
 :func:`presieve.backend.catalyst.boundary.is_hopeless` says.
 """
 
-_LINE = re.compile(r"^(?:[ :]*[+:]- )?(?P<kind>\w+)", re.MULTILINE)
+_LINE = re.compile(r"^(?:[ :]*[+:]- )?(?P<kind>Join FullOuter|\w+)", re.MULTILINE)
 
 
 def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless: bool) -> bool:
@@ -54,15 +55,16 @@ def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless
     return any(_calls(gateway.outputs_json(operators.apply(place))) for place in filtered)
 
 
-def filters_a_window(gateway: ClassicGateway, plan: Handle) -> bool:
-    """Whether something that filters may stand above a window or a limit. False only where it does
-    not.
+def filters_an_operator(gateway: ClassicGateway, plan: Handle) -> bool:
+    """Whether something that filters may stand above a window, a limit or a full outer join. False
+    only where it does not.
     """
-    if not gateway.mentions(plan, "FILTER") or not gateway.mentions(plan, "WINDOW", "LIMIT"):
+    there = gateway.mentions(plan, "WINDOW", "LIMIT", "OUTER_JOIN")
+    if not there or not gateway.mentions(plan, "FILTER"):
         return False
     drawn = _drawn(gateway, plan)
     other = len(drawn) != int(gateway.in_order(plan).size())
-    filtered = any(True for _ in _filtered(drawn, ("Window", "GlobalLimit")))
+    filtered = any(True for _ in _filtered(drawn, ("Window", "GlobalLimit", _FULL_JOIN)))
     return filtered or other or any(kind == _WITH for _, kind in drawn)
 
 

@@ -103,7 +103,7 @@ class ConnectGateway:
         """There may always be one."""
         return True
 
-    def has_windows(self, plan: Operator) -> bool:
+    def has_filtered(self, plan: Operator) -> bool:
         """There may be one in every plan that is read."""
         return plan.kind != _UNREAD
 
@@ -401,7 +401,7 @@ def is_interesting(relation: Relation) -> bool:
         kind = here.WhichOneof("rel_type")
         filters = filters or kind == "filter"
         filters = filters or (kind == "join" and here.join.HasField("join_condition"))
-        boundaries = boundaries or kind in _BOUNDARIES
+        boundaries = boundaries or kind in _BOUNDARIES or (kind == "join" and _is_full(here.join))
         if kind is not None:
             functions.append(here)
         stack += [part for _, part in inputs(here)]
@@ -410,6 +410,10 @@ def is_interesting(relation: Relation) -> bool:
     if not filters:
         return False
     return boundaries or any(_calls(operators.inner(r)) for r in functions)
+
+
+def _is_full(join: Expression) -> bool:
+    return bool(join.join_type == join.JOIN_TYPE_FULL_OUTER)
 
 
 _OF_TABLES = ("group_map", "co_group_map", "map_partitions")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from presieve.backend.catalyst.boundary import PROJECT
 from presieve.backend.catalyst.operators import JOIN, UNION
-from presieve.backend.catalyst.trees import AND, JsonNode, Tree
+from presieve.backend.catalyst.trees import AND, EXPRESSIONS, JsonNode, Tree
 from presieve.backend.connect.expressions import (
     alias,
     computed,
@@ -62,7 +62,7 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
     sides = [{fold(f.name): f for f in side.output} for side in (left, right)]
     if kind not in _KINDS or any(n not in side for side in sides for n in using):
         return None
-    tree = [_equal(sides[0][n].tree, sides[1][n].tree) for n in using]
+    tree = [_of_both("EqualTo", sides[0][n], sides[1][n]) for n in using]
     if body.HasField("join_condition"):
         why = not_rowwise([body.join_condition])
         if why is not None:
@@ -89,17 +89,21 @@ def join(resolver: Resolver, relation: Relation, children: list[Operator]) -> Op
     for at, old in enumerate(columns):
         if kind == "FULL_OUTER" and at < len(using):
             output.append(Field(next(resolver.numbers), old.name, schema, at))
-            both = [side[fold(old.name)].tree for side in sides]
-            trees.append(alias(output[-1].id, old.name, computed(both)))
+            both = (side[fold(old.name)] for side in sides)
+            trees.append(alias(output[-1].id, old.name, _of_both("Coalesce", *both)))
         else:
             output.append(replace(old, schema=schema, position=at))
             trees.append(output[-1].tree)
     return Operator(PROJECT, {"projectList": trees}, (joined,), tuple(output), relation)
 
 
-def _equal(left: Tree, right: Tree) -> Tree:
-    """That two columns are equal: only that they are read matters here."""
-    return computed([left, right])
+def _of_both(name: str, left: Field, right: Field) -> Tree:
+    """An expression of two columns, as Catalyst writes it once it is analyzed. Columns of different
+    types are cast, of which only is known what they read.
+    """
+    if left.json["type"] != right.json["type"]:
+        return computed([left.tree, right.tree])
+    return [{"class": EXPRESSIONS + name, "num-children": 2}, *left.tree, *right.tree]
 
 
 def _all(trees: list[Tree]) -> Tree:

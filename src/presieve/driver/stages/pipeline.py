@@ -5,8 +5,8 @@ what is to be proved and what is known of its rows, *prove* looks for a solution
 nothing else, and *rewrite* plans the edit. The *gate* takes back what does not pay, and *apply*
 puts the rest into the plan. A pre-filter of an outer boundary is one more filter for those below
 it, so that these wait for the next round. Each boundary is decided once. Before and after that,
-filters go below windows (:mod:`presieve.driver.stages.windows`). In the end, functions of tables
-are handed the columns that they need (:mod:`presieve.driver.stages.columns`).
+filters go below windows and outer joins (:mod:`presieve.driver.stages.filtered`). In the end,
+functions of tables are handed the columns that they need (:mod:`presieve.driver.stages.columns`).
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ from presieve.driver.stages.aggregated import Aggregated, GroupDecision, aggrega
 from presieve.driver.stages.columns import ColumnDecision, pruned
 from presieve.driver.stages.compiled import Compiled, CompileDecision, compiled
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision
+from presieve.driver.stages.filtered import Filtered, FilteredDecision, with_filters_below
 from presieve.driver.stages.gate import gated
-from presieve.driver.stages.windows import BelowWindows, WindowDecision, below_windows
 from presieve.errors import Declined, PresieveError
 from presieve.ir.fold import Assumption, Problem
 from presieve.ir.ops import sql_conjuncts
@@ -74,7 +74,7 @@ class Applied:
     below all boundaries of the plan, by number; there are none where nothing changes or nobody
     asks. ``columns`` say what was decided about the functions of tables, ``others`` are the others;
     ``compiled`` and ``aggregated`` say what was decided about functions of rows and of groups,
-    ``windows`` about windows.
+    ``filtered`` about windows, limits and outer joins.
     """
 
     df: DataFrame
@@ -85,7 +85,7 @@ class Applied:
     others: tuple[OtherFunction, ...] = ()
     compiled: tuple[CompileDecision, ...] = ()
     aggregated: tuple[GroupDecision, ...] = ()
-    windows: tuple[WindowDecision, ...] = ()
+    filtered: tuple[FilteredDecision, ...] = ()
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ class Pipeline:
         first = self._open()
         if isinstance(first, Declined):
             return first
-        moved = below_windows(first, self.df, self.options)
+        moved = with_filters_below(first, self.df, self.options)
         opened, df = self._again(first, moved.df), moved.df
         decided: dict[int, SiteDecision] = {}
         for left in reversed(range(MAX_ROUNDS)):
@@ -132,10 +132,10 @@ class Pipeline:
             if isinstance(again, Declined):
                 break
             opened = again
-        found = below_windows(opened, df, self.options) if df is not moved.df else BelowWindows(df)
-        windows = {d.site.number: d for d in (*moved.decisions, *found.decisions)}
+        found = with_filters_below(opened, df, self.options) if df is not moved.df else Filtered(df)
+        filtered = {d.site.number: d for d in (*moved.decisions, *found.decisions)}
         decisions = tuple(decided[n] for n in sorted(decided))
-        applied = Applied(found.df, first, decisions, windows=tuple(windows.values()))
+        applied = Applied(found.df, first, decisions, filtered=tuple(filtered.values()))
         return self._narrowed(opened, applied)
 
     def _again(self, first: Opened, df: DataFrame) -> Opened:

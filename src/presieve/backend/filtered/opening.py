@@ -1,0 +1,117 @@
+"""Trusted. The operators of a plan below which filters may go, and filters put below them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from presieve.backend.catalyst.definitions import CTE_DEFINITION
+from presieve.backend.catalyst.operators import FILTER
+from presieve.backend.catalyst.sites import Site, find_sites
+from presieve.backend.catalyst.trees import Node, walk
+from presieve.backend.catalyst.windows import is_windowed
+from presieve.backend.filtered.joins import JoinSite, is_full_join, read_join_site
+from presieve.backend.filtered.sides import Context, Side
+from presieve.backend.filtered.windows import WindowSite, read_window_site
+from presieve.backend.gateway import Handle
+from presieve.backend.plans import CACHED, Opened, is_cached, or_declined, session_declines
+from presieve.backend.rewrite import Predicate, insert_filters, predicate
+from presieve.errors import DeclineSignal
+from presieve.ir.terms import Scope, Term
+from presieve.ir.walk import to_scope, variables
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+AnySite: TypeAlias = WindowSite | JoinSite
+
+_KINDS: tuple[tuple[Callable[[Node], bool], Callable[[Context, Site], AnySite]], ...] = (
+    (is_windowed, read_window_site),
+    (is_full_join, read_join_site),
+)
+"""Which operators there are, and what reads them. Here goes the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredOperators:
+    """A plan and those of its operators that are understood, outer ones first."""
+
+    opened: Opened
+    plan: Handle
+    found: tuple[AnySite, ...] = ()
+
+
+@or_declined
+def open_operators(opened: Opened, df: DataFrame) -> FilteredOperators:
+    """The operators of the plan of ``df`` that have something to gain."""
+    gateway = opened.gateway
+    plan = gateway.analyzed(df)
+    if not gateway.has_filtered(plan) or session_declines(gateway, plan) is not None:
+        return FilteredOperators(opened, plan)
+    if gateway.cache_is_empty():
+        plan = gateway.inlined(plan)  # what stays a definition (WITH) is left as it is
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    context = Context(gateway, plan, gateway.tree(plan), timezone)
+    return FilteredOperators(opened, plan, tuple(_found(context)))
+
+
+@or_declined
+def with_filters(
+    operators: FilteredOperators, filters: Mapping[tuple[int, ...], Predicate]
+) -> DataFrame:
+    """The DataFrame with these filters, by the path of what they stand on."""
+    gateway = operators.opened.gateway
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    df = gateway.dataframe(insert_filters(gateway, operators.plan, filters, timezone))
+    if not gateway.same_output(operators.plan, gateway.analyzed(df)):
+        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
+    return df
+
+
+@or_declined
+def filter_of(side: Side, prefilter: Term, timezone: str) -> Predicate:
+    """A condition on the rows of a side as a filter to insert."""
+    prefilter = to_scope(prefilter, Scope.KEY, Scope.ROW)
+    read = set(variables(prefilter))
+    taken = {number: var for number, var in side.attributes.items() if var in read}
+    if not side.errors.exposed.isdisjoint(taken):
+        reason = "the filter would compute something that can raise for more rows"
+        raise DeclineSignal("may-add-error", reason)
+    if side.input.sources().aside(taken):
+        reason = "a source below is not known to apply filters as Spark does; store its rows first"
+        raise DeclineSignal("source", reason)
+    return predicate(prefilter, taken, timezone)
+
+
+def _found(context: Context) -> Iterator[AnySite]:
+    nodes = list(walk(context.root))
+    if not any(n.kind == FILTER for n in nodes):
+        return
+    defined = [n.path for n in nodes if n.kind == CTE_DEFINITION]
+    readers = [(n, next((read for is_, read in _KINDS if is_(n)), None)) for n in nodes]
+    by_number = dict(enumerate((n, read) for n, read in readers if read is not None))
+    numbered = {
+        i: n
+        for i, (n, _) in by_number.items()
+        if not any(n.path[: len(path)] == path for path in defined)
+    }
+    gateway, root, plan = context.gateway, context.root, context.plan
+    for site in find_sites(gateway, root, plan, context.timezone, numbered, skip_hopeless=False):
+        try:
+            _check(context, site)
+            yield by_number[site.number][1](context, site)
+        except DeclineSignal:
+            continue
+
+
+def _check(context: Context, site: Site) -> None:
+    """Raises :class:`DeclineSignal` where nothing may be put below an operator."""
+    gateway, plan = context.gateway, context.plan
+    unread = gateway.unread(gateway.node(plan, site.boundary.path))
+    if unread is not None:
+        raise DeclineSignal.of(unread)
+    if not gateway.cache_is_empty() and is_cached(gateway, site, plan):
+        raise DeclineSignal("cached", CACHED)
+    if not site.deterministic:
+        raise DeclineSignal("nondeterministic", "something below is not deterministic")
