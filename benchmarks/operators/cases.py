@@ -24,7 +24,7 @@ LAYOUT = 1
 @dataclass(frozen=True, slots=True)
 class Case:
     """``build`` puts the operator above a table; ``where`` is the filter above it, and ``by_hand``
-    what a careful user types below as well.
+    what a careful user types below as well. Of a join both sides are the table.
     """
 
     name: str
@@ -55,6 +55,16 @@ def _first(rows: int, *order: str) -> Callable[[DataFrame], DataFrame]:
     return build
 
 
+def _joined(kind: str) -> Callable[[DataFrame], DataFrame]:
+    """Each event with the next one, by its number."""
+
+    def build(df: DataFrame) -> DataFrame:
+        after = df.selectExpr("n + 1 AS n", "day", "v AS before")
+        return df.join(after, ["n", "day"], kind)
+
+    return build
+
+
 EARLY = "day <= 20"
 EARLY_OR_NONE = "day <= 20 OR day IS NULL"
 LATE = "day >= 980"
@@ -72,6 +82,7 @@ CASES = (
     ),
     Case("one day", _window("ntile(4)", "day"), "day = 7", "true"),
     Case("first days", _first(1000, "-day", "n"), "day >= 999", "day >= 999"),
+    Case("full outer join", _joined("full"), EARLY, EARLY),
     Case("best rows", _first(1000, "-v", "n"), "v > 999.9", "true"),
 )
 
