@@ -1,1 +1,1 @@
-"""Operators below which filters go without any Python function: windows, limits, outer joins."""
+"""Trusted. Operators below which filters go without any Python function: windows, limits, joins."""
