@@ -1,4 +1,4 @@
-"""An environment for each older version of Spark that is served, and the tests of Spark in each.
+"""An environment for each version of Spark that is served, and the tests of Spark in each.
 
     versions.py [--only 3.5,4.0] [--build] [pytest's arguments]
 
@@ -27,12 +27,17 @@ PACKAGES = {
 }
 """What is installed besides the project with its extra ``test``."""
 
+NEWEST = "newest"
+"""The version that the environment of this process has."""
+
 PROCESSES = ("-n", "2", "--dist", "loadfile", "--no-loadscope-reorder")
 TESTS = (*PROCESSES, "-m", "spark and not slow", "tests/backend", "tests/traps", "tests/versions")
 
 
 def built(version: str) -> Path:
     """The Python of an environment, which is made where it is not there."""
+    if version == NEWEST:
+        return Path(sys.executable)
     home = FOLDER / version
     python = home / "bin" / "python"
     ready = home / ".ready"
@@ -56,7 +61,9 @@ def run(python: Path, *args: str) -> int:
 def main() -> int:
     """All of it; 0 where all tests passed."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default=",".join(PACKAGES), help="versions, with commas")
+    parser.add_argument(
+        "--only", default=",".join((*PACKAGES, NEWEST)), help="versions, with commas"
+    )
     parser.add_argument("--build", action="store_true", help="only make the environments")
     known, tests = parser.parse_known_args()
     chosen = known.only.split(",")
@@ -67,22 +74,12 @@ def main() -> int:
     for version, python in pythons.items():
         print(f"versions: Spark {version}", flush=True)
         found = FOLDER / version
+        found.mkdir(parents=True, exist_ok=True)
         if not tests:
             failed |= run(python, "tests.versions.features", str(found / "features.json"))
         about = [] if tests else [f"--junitxml={found / 'tests.xml'}"]
-        failed |= run(
-            python,
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            *about,
-            *(tests or (*PROCESSES, *TESTS)),
-        )
+        failed |= run(python, "pytest", "-q", "-p", "no:cacheprovider", *about, *(tests or TESTS))
     if not tests:
-        newest = FOLDER / "newest" / "features.json"
-        newest.parent.mkdir(exist_ok=True)
-        failed |= run(Path(sys.executable), "tests.versions.features", str(newest))
         failed |= run(Path(sys.executable), "tests.versions.document")
     return failed
 

@@ -42,10 +42,9 @@ TESTS = """\
 ## Tests
 
 Tests of pipelines, plans, functions and traps (`tests/backend`, `tests/traps`), in a classic
-session, on the versions that `make test` does not run on. Tests are left out where PySpark does not
-have what they are about, where Spark does otherwise, and where the table below says that it is
-declined (`tests/support/since.py` lists them). A version has a row here once all of its tests were
-run in one go.
+session. Tests are left out where PySpark does not have what they are about, where Spark does
+otherwise, and where the table below says that it is declined (`tests/support/since.py` lists them).
+A version has a row here once all of its tests were run in one go.
 
 """
 FEATURES_TEXT = """\
