@@ -65,6 +65,11 @@ def _joined(kind: str) -> Callable[[DataFrame], DataFrame]:
     return build
 
 
+def _without(df: DataFrame) -> DataFrame:
+    """The keys and days without those of high values."""
+    return df.select("k", "day").subtract(df.filter("v > 500").select("k", "day"))
+
+
 EARLY = "day <= 20"
 EARLY_OR_NONE = "day <= 20 OR day IS NULL"
 LATE = "day >= 980"
@@ -83,6 +88,7 @@ CASES = (
     Case("one day", _window("ntile(4)", "day"), "day = 7", "true"),
     Case("first days", _first(1000, "-day", "n"), "day >= 999", "day >= 999"),
     Case("full outer join", _joined("full"), EARLY, EARLY),
+    Case("except", _without, EARLY, EARLY),
     Case("best rows", _first(1000, "-v", "n"), "v > 999.9", "true"),
 )
 

@@ -36,7 +36,7 @@ VALUES: dict[str, tuple[Value, ...]] = {
     "x": (0.0, -0.0, 1.5, math.nan, None),
 }
 PRESERVED = {"full": (True, True), "left": (True, False), "right": (False, True)}
-PRESERVED["inner"] = (False, False)
+PRESERVED |= {"inner": (False, False), "semi": (True, False), "anti": (True, False)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +69,7 @@ def term(text: str) -> Term:
 
 
 KEYS, DOUBLES, BOTH = "l_k = r_k", "l_x = r_x", "l_k = r_k AND l_v = r_v"
+EACH = "l_k <=> r_k AND l_v <=> r_v AND l_x <=> r_x"
 KEY, OTHER = "coalesce(l_k, r_k)", "coalesce(l_v, r_v)"
 PANDAS = "CASE WHEN l_k IS NOT NULL THEN l_k ELSE r_k END"
 
@@ -88,6 +89,13 @@ RIGHT = [
     Case("left", KEYS, f"{KEY} >= 1", "l_k >= 1", "r_k >= 1"),
     Case("right", KEYS, "coalesce(r_k, l_k) >= 1", "l_k >= 1", "r_k >= 1"),
     Case("inner", KEYS, f"{KEY} >= 1", "l_k >= 1", "r_k >= 1"),
+    *(
+        Case(kind, "l_k <=> r_k", where, where, where.replace("l_", "r_"))
+        for kind in ("inner", "left", "semi", "anti")
+        for where in ("l_k >= 1", "l_k IS NULL")
+    ),
+    Case("semi", "l_x <=> r_x", "isnan(l_x) OR l_x = 0", "true", "isnan(r_x) OR r_x = 0"),
+    Case("anti", EACH, "l_v > 3 AND l_k = 1", "l_k = 1", "r_v > 3 AND r_k = 1"),
     Case("inner", KEYS, "l_k = 1 OR r_k = 2", "l_k = 1 OR l_k = 2", "r_k IN (1, 2)"),
     Case("inner", "l_k < r_k", "l_k >= 1 AND r_v > 3", "l_k >= 1", "r_k >= 1"),
 ]
@@ -106,6 +114,11 @@ WRONG = [
     Case("left", KEYS, "coalesce(r_v, l_v) > 3", "l_v > 3", "true"),
     Case("right", KEYS, f"{KEY} = 1 OR l_k IS NULL", "l_k = 1", "true"),
     Case("inner", KEYS, "l_k = 1 OR r_v > 3", "l_k = 1", "true"),
+    Case("left", "l_k <=> r_k", "l_k >= 1 OR l_k IS NULL", "true", "r_k >= 1"),
+    Case("right", "l_k <=> r_k", "l_k IS NULL", "l_k IS NULL", "true"),
+    Case("semi", "l_k <=> r_k", "l_v > 3", "l_v > 3", "r_v > 3"),
+    Case("anti", "l_k <=> r_k", "l_v > 3", "l_v > 3", "r_v > 3"),
+    Case("anti", EACH, "l_v > 3", "l_v > 3", "r_v > 5"),
     Case("inner", "l_k <= r_k", "l_k >= 1 OR r_v > 3", "l_k >= 1", "true"),
 ]
 
@@ -128,6 +141,10 @@ def result(case: Case, left: list[Row], right: list[Row]) -> Counter[str]:
     """What passes the filter above the join."""
     on, where, join = term(case.on), term(case.where), case.join
     pairs = [(a, b) for a in left for b in right if holds(on, a, b)]
+    if case.kind in ("semi", "anti"):
+        found = [any(holds(on, a, b) for b in right) for a in left]
+        kept = [a for a, met in zip(left, found, strict=True) if met == (case.kind == "semi")]
+        return Counter(repr(a) for a in kept if holds(where, a, NULLS))
     if join.left:
         pairs += [(a, NULLS) for a in left if not any(holds(on, a, b) for b in right)]
     if join.right:
@@ -177,6 +194,7 @@ def test_certificates_are_read_back_and_checked_again(solver: SolverName) -> Non
         ("full", KEYS, f"{KEY} IN (1, 2) AND {OTHER} > 3", ("l_k = 1 OR l_k = 2",) * 2),
         ("full", KEYS, f"{OTHER} > 3", ("true", "true")),
         ("left", KEYS, "coalesce(r_k, 2) = 2", ("true", "true")),
+        ("anti", EACH, "l_v > 3", ("l_v > 3", "l_v > 3")),
         ("inner", KEYS, "l_k = 1 OR r_k = 2", ("l_k = 1 OR l_k = 2",) * 2),
     ],
 )

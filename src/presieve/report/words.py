@@ -63,11 +63,11 @@ def summary(data: ReportData) -> str:
     return " ".join(filter(None, (filters, columns, native, state)))
 
 
-_FIRST, _JOIN = ("Window", "GlobalLimit"), "Join"
+_FIRST, _JOIN = ("Window", "GlobalLimit"), ("Join", "Intersect", "Except")
 _MET: tuple[tuple[str, Callable[[str], bool]], ...] = (
-    ("a UDF", lambda operator: operator not in (*_FIRST, _JOIN)),
+    ("a UDF", lambda operator: operator not in (*_FIRST, *_JOIN)),
     ("a window", lambda operator: operator in _FIRST),
-    ("a join", lambda operator: operator == _JOIN),
+    ("a join", lambda operator: operator in _JOIN),
 )
 """What filters stand above, by the name of the operator."""
 

@@ -19,7 +19,7 @@ Sides = tuple[Term, Term]
 def filters(on: Term, where: Term, accepted: Callable[[Sides], bool]) -> Sides:
     """What the filters below consist of. ``accepted`` asks the checker about a pair of them."""
     found: list[Sides] = []
-    for conjunct in asked(where):
+    for conjunct in asked(on, where):
         pairs = _alternatives(on, conjunct)
         chosen = next(filter(accepted, pairs), None)
         if chosen is not None:
@@ -31,18 +31,34 @@ def filters(on: Term, where: Term, accepted: Callable[[Sides], bool]) -> Sides:
 _NOTHING = (SQL_TRUE, SQL_TRUE)
 
 
-def asked(where: Term) -> Iterator[Term]:
-    """The conjuncts over both sides. Others Spark moves itself (``PushPredicateThroughJoin``)."""
+def asked(on: Term, where: Term) -> Iterator[Term]:
+    """The conjuncts that read both sides, or say something of the one that they do not read. Others
+    Spark moves itself (``PushPredicateThroughJoin``).
+    """
     for conjunct in sql_conjuncts(where):
-        if {v.scope for v in variables(conjunct)} == {Scope.KEY, Scope.ROW}:
+        if len({v.scope for v in variables(conjunct)}) > 1 or any(_of_others(on, conjunct)):
             yield conjunct
 
 
+def _of_others(on: Term, conjunct: Term) -> Iterator[Term | None]:
+    """The condition on the left and on the right side, where it reads the other one, too."""
+    read = {v.scope for v in variables(conjunct)}
+    for scope in (Scope.KEY, Scope.ROW):
+        yield None if read <= {scope} else _of_side(on, conjunct, scope)
+
+
 def _alternatives(on: Term, conjunct: Term) -> Iterator[Sides]:
-    """Both sides, or one of them."""
-    left, right = (_of_side(on, conjunct, scope) for scope in (Scope.KEY, Scope.ROW))
+    """Both sides, or one of them. A condition on one side alone goes below that side, too: Spark
+    would move it there, but not before other operators below are looked at.
+    """
+    left, right = _of_others(on, conjunct)
+    alone = {v.scope for v in variables(conjunct)}
     if left is not None and right is not None:
         yield left, right
+    if left is not None and alone == {Scope.ROW}:
+        yield left, conjunct
+    if right is not None and alone == {Scope.KEY}:
+        yield conjunct, right
     if left is not None:
         yield left, SQL_TRUE
     if right is not None:

@@ -20,8 +20,11 @@ if TYPE_CHECKING:
 MAX_LOOKS = 12
 """Aggregates below filters that are looked at. More of that costs as much as reading the plan."""
 
-_FULL_JOIN = "Join FullOuter"
-_FILTERING = frozenset(("Filter", "Join", _FULL_JOIN))
+_JOINS = ("Join FullOuter", "Join <=>")
+"""Full outer joins, and those that compare with ``<=>``."""
+
+_FILTERED = ("Window", "GlobalLimit", "Intersect", "Except", *_JOINS)
+_FILTERING = frozenset(("Filter", "Join", *_JOINS))
 _WITH = "WithCTE"
 """Definitions (WITH): aggregates are not seen behind references to them."""
 
@@ -33,7 +36,7 @@ _CALLS = tuple(f'"{name}"' for name in (*KNOWN_FUNCTIONS, ARRAY_AGGREGATE, PYTHO
 :func:`presieve.backend.catalyst.boundary.is_hopeless` says.
 """
 
-_LINE = re.compile(r"^(?:[ :]*[+:]- )?(?P<kind>Join FullOuter|\w+)", re.MULTILINE)
+_LINE = re.compile(r"^(?:[ :]*[+:]- )?(?P<kind>Join FullOuter|\w+)(?P<safe>.*<=>)?", re.MULTILINE)
 
 
 def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless: bool) -> bool:
@@ -56,22 +59,26 @@ def filters_an_aggregate(gateway: ClassicGateway, plan: Handle, *, skip_hopeless
 
 
 def filters_an_operator(gateway: ClassicGateway, plan: Handle) -> bool:
-    """Whether something that filters may stand above a window, a limit or a full outer join. False
-    only where it does not.
+    """Whether something that filters may stand above an operator of
+    :mod:`presieve.backend.filtered`. False only where it does not.
     """
-    there = gateway.mentions(plan, "WINDOW", "LIMIT", "OUTER_JOIN")
+    there = gateway.mentions(plan, "WINDOW", "LIMIT", "JOIN", "INTERSECT", "EXCEPT")
     if not there or not gateway.mentions(plan, "FILTER"):
         return False
     drawn = _drawn(gateway, plan)
     other = len(drawn) != int(gateway.in_order(plan).size())
-    filtered = any(True for _ in _filtered(drawn, ("Window", "GlobalLimit", _FULL_JOIN)))
+    filtered = any(True for _ in _filtered(drawn, _FILTERED))
     return filtered or other or any(kind == _WITH for _, kind in drawn)
 
 
 def _drawn(gateway: ClassicGateway, plan: Handle) -> list[tuple[int, str]]:
     """The lines of Spark's drawing: how far operators are indented, and their names."""
     lines = _LINE.finditer(gateway.text(plan))
-    return [(m.start("kind") - m.start(), m["kind"]) for m in lines]
+    return [(m.start("kind") - m.start(), _kind(m)) for m in lines]
+
+
+def _kind(line: re.Match[str]) -> str:
+    return _JOINS[1] if line["kind"] == "Join" and line["safe"] else line["kind"]
 
 
 def _filtered(drawn: Sequence[tuple[int, str]], kinds: Collection[str]) -> Iterator[int]:

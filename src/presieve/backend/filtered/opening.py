@@ -11,7 +11,7 @@ from presieve.backend.catalyst.operators import FILTER
 from presieve.backend.catalyst.sites import Site, find_sites
 from presieve.backend.catalyst.trees import Node, walk
 from presieve.backend.catalyst.windows import is_windowed
-from presieve.backend.filtered.joins import JoinSite, is_full_join, read_join_site
+from presieve.backend.filtered.joins import JoinSite, is_paired, read_join_site
 from presieve.backend.filtered.sides import Context, Side
 from presieve.backend.filtered.windows import WindowSite, read_window_site
 from presieve.backend.gateway import Handle
@@ -28,7 +28,7 @@ AnySite: TypeAlias = WindowSite | JoinSite
 
 _KINDS: tuple[tuple[Callable[[Node], bool], Callable[[Context, Site], AnySite]], ...] = (
     (is_windowed, read_window_site),
-    (is_full_join, read_join_site),
+    (is_paired, read_join_site),
 )
 """Which operators there are, and what reads them. Here goes the next one."""
 

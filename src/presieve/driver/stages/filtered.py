@@ -185,7 +185,7 @@ def _dear(site: AnySite, known: Sequence[Estimate | None]) -> str:
     return "" if skipping else _READ
 
 
-EXCHANGING = ("Window", "Join")
+EXCHANGING = ("Window", "Join", "Intersect", "Except")
 LEAST_SKIPPED = 0.1
 """The share of rows in row groups that a filter skips from which on it pays below a limit."""
 
@@ -195,7 +195,8 @@ _READ = "the first rows are found in one pass, and the filter is not known to sk
 def _why_not(site: AnySite) -> Declined | None:
     """What the rows that pass have need of."""
     if isinstance(site, JoinSite):
-        return Declined("outer-join", _OF_ONE_SIDE)
+        full = site.join.left and site.join.right
+        return Declined("outer-join", _OF_ONE_SIDE) if full else None
     if Frame() in site.window.frames:
         reason = f"{site.functions or 'a function'} reads every row of its partition"
     else:
@@ -219,7 +220,7 @@ def _searched(site: AnySite, budget: float) -> tuple[Term, ...] | None:
     go below that Spark does not move itself.
     """
     if isinstance(site, JoinSite):
-        return _of_join(site) if any(joins.asked(site.where)) else None
+        return _of_join(site) if any(joins.asked(site.join.on, site.where)) else None
     if not any(windows.asked(site.window, site.where)):
         return None
     return (sql_conjunction(_clauses(site) or _of_whole(site, budget)),)

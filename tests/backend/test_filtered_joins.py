@@ -1,4 +1,4 @@
-"""Filters below full outer joins, on Spark."""
+"""Filters below both sides of joins and set operations, on Spark."""
 
 from __future__ import annotations
 
@@ -135,6 +135,58 @@ def test_wrong_twins_stay_and_do_differ(pair: Pair, name: str) -> None:
     assert found.prefilter != left
     wrong = build(pair[0].filter(left), pair[1].filter(right))
     assert counted(wrong) != counted(df)
+
+
+SETS: dict[str, Build] = {
+    "INTERSECT": lambda left, right: left.intersect(right),
+    "INTERSECT ALL": lambda left, right: left.intersectAll(right),
+    "EXCEPT": lambda left, right: left.subtract(right),
+    "EXCEPT ALL": lambda left, right: left.exceptAll(right),
+    "semi": lambda left, right: _null_safe(left, right, "semi"),
+    "anti": lambda left, right: _null_safe(left, right, "anti"),
+    "left": lambda left, right: _null_safe(left, right, "left").select("l.k", "l.x", "r.w"),
+}
+
+
+def _null_safe(left: DataFrame, right: DataFrame, kind: str) -> DataFrame:
+    there = right.withColumnRenamed("x", "w").alias("r")
+    return left.alias("l").join(there, F.expr("l.k <=> r.k"), kind)
+
+
+@ONLY_CLASSIC
+@pytest.mark.parametrize("where", ["k >= 5", "k IS NULL"])
+@pytest.mark.parametrize("name", SETS)
+def test_what_is_compared_is_filtered_on_both_sides(pair: Pair, name: str, where: str) -> None:
+    left, right = (side.select("k", "x") for side in pair)
+    df = SETS[name](left, right).filter(where)
+    better = optimize(df)
+    (found,) = explain(df).boundaries
+    assert (found.prefilter, found.kind) == (where, "partial")
+    scanned = "IsNull(k)" if "NULL" in where else "GreaterThanOrEqual(k,5)"
+    assert plan_text(better).count(scanned) == 2
+    same_rows(df, better)
+    assert optimize(better) is better
+
+
+@ONLY_CLASSIC
+@pytest.mark.parametrize("name", ["semi", "anti"])
+def test_what_is_not_compared_stays(pair: Pair, name: str) -> None:
+    left, right = (side.select("k", "x") for side in pair)
+    df = SETS[name](left, right).filter("x > 1")
+    assert optimize(df, cost="always") is df
+    twin = SETS[name](left, right.filter("x > 1")).filter("x > 1")
+    assert counted(twin) != counted(df)
+
+
+@ONLY_CLASSIC
+def test_set_operations_on_set_operations(pair: Pair) -> None:
+    left, right = (side.select("k", "x", "s") for side in pair)
+    df = left.intersect(right).subtract(right.filter("x > 1")).filter("k >= 5")
+    better = optimize(df)
+    assert plan_text(better).count("GreaterThanOrEqual(k,5)") == 3
+    same_rows(df, better)
+    again = left.intersect(left).filter("isnan(x) OR x = 0")
+    same_rows(again, optimize(again, cost="always"))
 
 
 def test_filters_reach_the_scans(pair: Pair) -> None:
