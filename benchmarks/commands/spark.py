@@ -67,7 +67,7 @@ def command(
         print_tables(measured, line, output.console())
     if svg is not None:
         draw(measured, int(str(line["rows"])), svg)
-    if not all(r.equal for r in measured):
+    if any(r.wrong for r in measured):
         raise typer.Exit(1)
 
 

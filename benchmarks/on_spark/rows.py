@@ -33,7 +33,9 @@ class Row:
     of each turn, ``by_hand`` empty where nothing is changed, and ``transpiled``, by Spark's own
     transpiler, where it cannot do anything. ``compiled`` are those
     with functions compiled, too (``compiling`` the seconds that this takes), ``native`` where no
-    Python is left then. ``equal``: all runs gave the same.
+    Python is left then. ``equal``: all runs gave the same. ``ties``: only the compiled form gave
+    others, after it was said that order makes no difference: those that are given as written where
+    the rows of the table come in the reverse order.
     """
 
     name: str
@@ -55,6 +57,12 @@ class Row:
     compiled: tuple[float, ...] = ()
     compiling: float = 0.0
     native: bool = False
+    ties: bool = False
+
+    @property
+    def wrong(self) -> bool:
+        """Whether the results differ and nothing allows it."""
+        return not self.equal and not self.ties
 
     @property
     def pushed(self) -> bool:
@@ -126,6 +134,7 @@ def totals(rows: Sequence[Row]) -> dict[str, object]:
         "slower_compiled": _names(compiled, Row.slower_compiled),
         "of": len(rows),
         "equal": sum(r.equal for r in rows),
+        "ties": _names(rows, lambda r: r.ties),
         "pushed": len(pushed),
         "seconds": _seconds(pushed),
         "saved": spread(r.saved for r in pushed),

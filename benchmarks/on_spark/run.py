@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,7 +39,8 @@ class ByHand:
 @dataclass(frozen=True, slots=True)
 class Job:
     """One pipeline on ``rows`` rows. ``by_hand`` is asked after ``optimize``, which may search.
-    ``transpiled`` is what Spark's own transpiler of UDFs makes of it, where it may make anything.
+    ``transpiled`` is what Spark's own transpiler of UDFs makes of it, where it may make anything,
+    and ``backwards`` the same as written, of the table's rows in the reverse order.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Job:
     written: DataFrame
     by_hand: Callable[[], ByHand]
     transpiled: DataFrame | None = None
+    backwards: DataFrame | None = None
 
 
 def measure(
@@ -73,7 +75,17 @@ def suite_jobs(
     for benchmark, rows in benchmarks:
         path = stored(benchmark.contents, rows, directory)
         pipeline = Pipeline(benchmark, spark.read.parquet(str(path)))
-        yield Job(benchmark.name, rows, pipeline.written(), partial(_suite_by_hand, pipeline))
+        by_hand = partial(_suite_by_hand, pipeline)
+        yield Job(benchmark.name, rows, pipeline.written(), by_hand, backwards=_backwards(pipeline))
+
+
+def _backwards(pipeline: Pipeline) -> DataFrame:
+    from pyspark.sql.functions import desc, monotonically_increasing_id
+
+    number = "presieve_number"
+    numbered = pipeline.table.withColumn(number, monotonically_increasing_id())
+    table = numbered.orderBy(desc(number)).drop(number)
+    return replace(pipeline, table=table).written()
 
 
 def warm(written: DataFrame) -> float:
@@ -131,7 +143,19 @@ def _row(job: Job, turns: int, reorder: bool) -> Row:
         compiled=taken["compiled"],
         compiling=compiling,
         native=not calls_python(compiled),
+        ties=not equal and reorder and _ties(job, forms),
     )
+
+
+def _ties(job: Job, forms: Mapping[str, DataFrame]) -> bool:
+    """Whether only the compiled form gives others: what is given as written of the table's rows in
+    the reverse order.
+    """
+    expected = run(job.written)[1]
+    others = (form for name, form in forms.items() if name != "compiled")
+    if job.backwards is None or any(run(form)[1] != expected for form in others):
+        return False
+    return run(job.backwards)[1] == run(forms["compiled"])[1]
 
 
 def calls_python(df: DataFrame) -> bool:

@@ -45,6 +45,9 @@ def print_tables(rows: Sequence[Row], line: Mapping[str, Any], console: Console)
             f" {', '.join(line['slower_compiled']) or 'none'}"
         )
     console.print(_together(line["seconds"], any(r.transpiled for r in rows)))
+    if line.get("ties"):
+        ties = f"ties are decided otherwise, as is allowed: {len(line['ties'])}"
+        console.print(f"{ties} ({', '.join(line['ties'])})")
     for name, label in (
         ("slower", f"slower than as written by more than {SLOWER:.0%}"),
         ("slower_in_total", f"slower by more than {SLOWER:.0%}, optimize counted"),
@@ -52,7 +55,7 @@ def print_tables(rows: Sequence[Row], line: Mapping[str, Any], console: Console)
     ):
         console.print(f"{label}: {', '.join(line[name]) or 'none'}")
     for row in rows:
-        if not row.equal:
+        if row.wrong:
             console.print(f"{row.name}: RESULTS DIFFER", style="red")
         if row.gated:
             console.print(f"{row.name}: nothing is pushed, as it would not pay")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,6 +94,24 @@ def test_three_forms(spark: SparkSession, tmp_path: Path) -> None:
     assert len(told) == 4
 
 
+@pytest.fixture
+def compiling(spark: SparkSession) -> Iterator[SparkSession]:
+    before = str(spark.conf.get("spark.presieve.compile"))
+    spark.conf.set("spark.presieve.compile", "always")
+    yield spark
+    spark.conf.set("spark.presieve.compile", before)
+
+
+def test_ties_are_those_of_the_reverse_order(compiling: SparkSession, tmp_path: Path) -> None:
+    spark = compiling
+    jobs = suite_jobs(spark, [(BENCHMARKS["KeepRowWithMaxAge_2"], 3000)], tmp_path)
+    (row,) = measure(jobs, 1, reorder=True)
+    assert (row.equal, row.ties, row.wrong, row.native) == (False, True, False, True)
+    (job,) = suite_jobs(spark, [(BENCHMARKS["KeepRowWithMaxAge_2"], 3000)], tmp_path)
+    (row,) = measure([replace(job, backwards=job.written)], 1, reorder=True)
+    assert row.wrong
+
+
 def test_outputs_are_copied_from_columns_that_may_be_null() -> None:
     answer = answered(BENCHMARKS["ReturnPriceAggregator_1"])
     assert (answer.kind, answer.prefilter) == ("split", "minute < 38 OR minute > 55")
@@ -177,6 +196,15 @@ def test_told_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "slower than as written by more than 3%: none" in out
     for part in ("saved at 1,000 rows", "by kind", "growth", "split", "Top2_1"):
         assert part in svg.read_text()
+
+
+def test_ties_that_may_be_decided_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(book(tmp_path, replace(ROW, equal=False, ties=True))) == 0
+    out = capsys.readouterr().out
+    assert "ties are decided otherwise, as is allowed: 1 (Top2_1)" in out
+    assert "DIFFER" not in out
 
 
 def test_what_is_told_of_trouble(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
