@@ -82,6 +82,7 @@ _ORDER: dict[type[ast.cmpop], Op] = {
 }
 _PLAIN = (list, dict, set, frozenset)
 _NUMBERS = (BOOL, INT, FLOAT)
+_MOMENTS = (TIMESTAMP, TIMESTAMP_NTZ)
 
 
 def boolean(term: Term, *operands: Value) -> Scalar:
@@ -446,6 +447,8 @@ def compare_missing(comparison: Comparison) -> Term:
         # Two that are missing are two floats, whose order does not raise.
         neither = and_(*(negate(t) for t in there)) if len(there) == 2 else FALSE
         m.fail(flow, negate(or_(and_(*there), neither)))
+    elif isinstance(op, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+        m.fail(flow, or_(_no_order(left, right), _no_order(right, left)))
     if left == right and isinstance(op, ast.Eq | ast.NotEq):
         m.columns.ask(*(v.term for v in (left, right) if isinstance(v, NullableV)))
         return there[0] if isinstance(op, ast.Eq) else negate(there[0])
@@ -454,6 +457,19 @@ def compare_missing(comparison: Comparison) -> Term:
     same = ast.Eq() if isinstance(op, ast.NotEq) else op
     found = and_(both, compare(Comparison(m, flow.branch(both), same, a, b, node)))
     return flow.decided(negate(found) if isinstance(op, ast.NotEq) else found)
+
+
+def _no_order(value: Value, other: Value) -> Term:
+    """Whether a number or moment that is missing, and so NaN or NaT, is compared with what has no
+    order with it.
+    """
+    match value, other:
+        case NullableV(), NoneV():
+            return TRUE  # nor has any other
+        case NullableV(term), Scalar(against):
+            alike = any({value.base, other.base} <= {*sorts} for sorts in (_NUMBERS, _MOMENTS))
+            return and_(is_none(term), is_none(against) if alike else TRUE)
+    return FALSE
 
 
 def _compare_distinct(m: Machine, op: ast.cmpop, left: Value, right: Value, node: ast.AST) -> Term:
