@@ -88,6 +88,7 @@ def test_a_computed_column_that_does_not_lift(tables: Tables) -> None:
 HIGH = "CASE WHEN m >= 90 THEN 'high' WHEN m > 10 THEN 'low' ELSE 'none' END"
 
 
+@pytest.mark.classic("of CASE in a projection only the text is known")
 @pytest.mark.parametrize(
     ("column", "where", "prefilter"),
     [
@@ -110,6 +111,7 @@ def test_columns_of_cases(tables: Tables, column: str, where: str, prefilter: st
     safe(df.filter(where))
 
 
+@pytest.mark.classic("of CASE in a projection only the text is known")
 @pytest.mark.parametrize(("least", "prefilter"), [(0, "score >= 90.0D"), (90, "true")])
 def test_what_takes_the_place_of_null(tables: Tables, least: int, prefilter: str) -> None:
     """There is no second one of a group of one row."""
