@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from presieve.certificate.stored import Accepted
     from presieve.certificate.two_rows import TwoRowClaim, VerifiedFilters
     from presieve.ir.fold import Assumption
+    from presieve.ir.terms import Term
 
 
 class SolverOption(StrEnum):
@@ -76,13 +77,11 @@ def _moved(result: VerifiedFilters) -> dict[str, object]:
 def _conditions(claim: TwoRowClaim) -> dict[str, object]:
     """The filter above, and those below; columns of a join with their side."""
     from presieve.certificate import joined, windowed
-    from presieve.ir.terms import Scope, Term, Var
-    from presieve.ir.walk import rewrite
+    from presieve.semantics.joins import with_sides
     from presieve.sql.emit import emit
 
     def text(term: Term, left: str = "", right: str = "") -> str:
-        side = {Scope.KEY: left, Scope.ROW: right}
-        return emit(rewrite(term, lambda v: Var(Scope.ROW, side[v.scope] + v.name, v.sort)), "UTC")
+        return emit(with_sides(term, left, right), "UTC")
 
     if isinstance(claim, windowed.WindowCertificate):
         below = {"where": text(claim.where), "prefilter": text(claim.prefilter)}

@@ -26,12 +26,12 @@ from presieve.driver.stages.filtered import FilteredDecision
 from presieve.driver.stages.gate import COST
 from presieve.driver.stages.pipeline import LEAST, Applied, Pipeline
 from presieve.errors import Declined, PresieveError
-from presieve.ir.terms import Scope, Term, Var
-from presieve.ir.walk import rewrite
+from presieve.ir.terms import Term
 from presieve.lift.evaluation_types import Role
 from presieve.report.model import BoundaryReport, FunctionReport, ReportData
 from presieve.report.parts import Compiled, Remark
 from presieve.semantics.infix import invariant_words
+from presieve.semantics.joins import with_sides
 from presieve.sql.emit import emit
 
 if TYPE_CHECKING:
@@ -92,9 +92,7 @@ def filtered_report(decision: FilteredDecision) -> BoundaryReport:
 
 def _of_sides(where: Term, left: str, right: str) -> str:
     """A condition over KEY and ROW, perhaps with the side of each column."""
-    side = {Scope.KEY: left, Scope.ROW: right}
-    named = rewrite(where, lambda v: Var(Scope.ROW, side[v.scope] + v.name, v.sort))
-    return _QUALIFIED.sub(r"\1.\2", _sql(named, ""))
+    return _QUALIFIED.sub(r"\1.\2", _sql(with_sides(where, left, right), ""))
 
 
 _QUALIFIED = re.compile(r"`(left|right)\.(\w+)`")

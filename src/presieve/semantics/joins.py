@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from presieve.ir.ops import app, negate
-from presieve.ir.sorts import Option
+from presieve.ir.sorts import strip
 from presieve.ir.terms import Op, Scope, Term, Var, none_lit
 from presieve.ir.walk import rewrite
 from presieve.semantics.build import and_, or_
@@ -63,12 +63,15 @@ def _of_nulls(term: Term, scope: Scope) -> Term:
     """What is said where one side is NULL."""
 
     def null(var: Var) -> Term:
-        if var.scope is not scope:
-            return var
-        sort = var.sort.of if isinstance(var.sort, Option) else var.sort
-        return none_lit(sort)
+        return none_lit(strip(var.sort)) if var.scope is scope else var
 
     return rewrite(term, null)
+
+
+def with_sides(term: Term, left: str, right: str) -> Term:
+    """The same over ROW alone, with what stands before the names of the columns of each side."""
+    before = {Scope.KEY: left, Scope.ROW: right}
+    return rewrite(term, lambda v: Var(Scope.ROW, before[v.scope] + v.name, v.sort))
 
 
 def _is_true(term: Term) -> Term:

@@ -24,11 +24,7 @@ def filters(on: Term, where: Term, accepted: Callable[[Sides], bool]) -> Sides:
         chosen = next(filter(accepted, pairs), None)
         if chosen is not None:
             found.append(chosen)
-    left, right = (_all(side) for side in zip(*found, strict=True)) if found else _NOTHING
-    return left, right
-
-
-_NOTHING = (SQL_TRUE, SQL_TRUE)
+    return _all(left for left, _ in found), _all(right for _, right in found)
 
 
 def asked(on: Term, where: Term) -> Iterator[Term]:
