@@ -11,25 +11,31 @@ import logging
 TYPE_CHECKING = False  # type checkers know the name; typing itself would be half of what we load
 if TYPE_CHECKING:
     from presieve.aggregator import Aggregator
+    from presieve.driver.lineage import lineage
     from presieve.driver.optimize import explain, optimize
     from presieve.driver.session import disable, enable, enabled
     from presieve.driver.synthesize import Synthesis, synthesize
     from presieve.driver.verify import verify
     from presieve.errors import PresieveError, UsageError
+    from presieve.report.lineage import Lineage
     from presieve.report.report import Report
+    from presieve.report.verdict import Verdict
 
     __version__: str
 
 __all__ = [
     "Aggregator",
+    "Lineage",
     "PresieveError",
     "Report",
     "Synthesis",
     "UsageError",
+    "Verdict",
     "disable",
     "enable",
     "enabled",
     "explain",
+    "lineage",
     "optimize",
     "synthesize",
     "verify",
@@ -37,14 +43,17 @@ __all__ = [
 
 _HOMES = {
     "Aggregator": "presieve.aggregator",
+    "Lineage": "presieve.report.lineage",
     "PresieveError": "presieve.errors",
     "Report": "presieve.report.report",
     "Synthesis": "presieve.driver.synthesize",
     "UsageError": "presieve.errors",
+    "Verdict": "presieve.report.verdict",
     "disable": "presieve.driver.session",
     "enable": "presieve.driver.session",
     "enabled": "presieve.driver.session",
     "explain": "presieve.driver.optimize",
+    "lineage": "presieve.driver.lineage",
     "optimize": "presieve.driver.optimize",
     "synthesize": "presieve.driver.synthesize",
     "verify": "presieve.driver.verify",

@@ -15,7 +15,7 @@ from presieve.backend.session.dry_run import is_run
 from presieve.cli import explain as explain_command
 from presieve.cli import job
 from presieve.cli.app import main
-from presieve.cli.explain import Late, _split
+from presieve.cli.explain import Late, split
 from presieve.errors import UsageError
 
 PRESIEVE = str(Path(sys.executable).with_name("presieve"))
@@ -148,14 +148,14 @@ def test_streams_are_not_started(tmp_path: Path) -> None:
 
 
 def test_options_among_the_jobs_arguments() -> None:
-    assert _split(["a", "--json", "-x", "--html=p.html", "b"]) == Late(
+    assert split(["a", "--json", "-x", "--html=p.html", "b"]) == Late(
         ["a", "-x", "b"], json=True, html=Path("p.html")
     )
-    assert _split(["a", "--plan-only", "--", "--json", "--html"]) == Late(
+    assert split(["a", "--plan-only", "--", "--json", "--html"]) == Late(
         ["a", "--json", "--html"], plan_only=True
     )
     with pytest.raises(UsageError, match="--html needs a FILE"):
-        _split(["--html"])
+        split(["--html"])
 
 
 @pytest.mark.parametrize(

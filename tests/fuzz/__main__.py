@@ -29,6 +29,10 @@ def main() -> int:
         from tests.fuzz import aggregated
 
         return aggregated.run(options.aggregated, options.seed, options.seconds)
+    if options.lineage:
+        from tests.fuzz import lineage
+
+        return lineage.run(options.lineage, options.seed, options.seconds)
     if options.spark:
         from tests.fuzz import spark
 
@@ -118,6 +122,12 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument(
         "--aggregated", type=int, default=0, help="folds to find aggregates for instead"
+    )
+    parser.add_argument(
+        "--lineage",
+        type=int,
+        default=0,
+        help="pipelines on Spark, whose lineage is checked, instead",
     )
     parser.add_argument("--log", type=Path, default=Path("/tmp/presieve-fuzz.jsonl"))
     parser.add_argument("--save", type=Path, default=Path(__file__).parent / "cases")

@@ -10,15 +10,15 @@ import pytest
 import presieve
 
 NAMES = [
-    *("Aggregator", "PresieveError", "Report", "Synthesis", "UsageError"),
+    *("Aggregator", "Lineage", "PresieveError", "Report", "Synthesis", "UsageError", "Verdict"),
     *("disable", "enable", "enabled"),
-    *("explain", "optimize", "synthesize", "verify"),
+    *("explain", "lineage", "optimize", "synthesize", "verify"),
 ]
 
 
 def test_the_root_exports_exactly_these_names() -> None:
     assert sorted(presieve.__all__) == NAMES
-    assert len(NAMES) <= 12
+    assert len(NAMES) <= 18
 
 
 def test_what_the_functions_return_and_raise_is_exported() -> None:

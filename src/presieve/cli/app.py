@@ -16,7 +16,19 @@ import typer
 from typer.main import get_command
 
 import presieve
-from presieve.cli import bench, cache, check, compile, demo, explain, run, synth, verify, why
+from presieve.cli import (
+    bench,
+    cache,
+    check,
+    compile,
+    demo,
+    explain,
+    lineage,
+    run,
+    synth,
+    verify,
+    why,
+)
 from presieve.errors import PresieveError
 
 DEBUG = "PRESIEVE_DEBUG"
@@ -40,6 +52,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
         "presieve explain nightly.py --date 2026-11-01",
         "presieve explain -v --plan-only --html report.html nightly.py",
     ),
+    "lineage": ("presieve lineage --where \"team = 'a' AND best > 90\" nightly.py",),
     "synth": (_FOLD.format("synth"),),
     "verify": (_FOLD.format("verify") + ' --prefilter "score >= 90"',),
     "check": ("presieve check top_two.json", "presieve check --solver cvc5 top_two.json"),
@@ -76,6 +89,7 @@ for _name, _module in (
     ("demo", demo),
     ("run", run),
     ("explain", explain),
+    ("lineage", lineage),
     ("synth", synth),
     ("verify", verify),
     ("check", check),
@@ -83,7 +97,7 @@ for _name, _module in (
     ("why", why),
     ("cache", cache),
 ):
-    _settings = run.CONTEXT if _name in ("run", "explain") else None
+    _settings = run.CONTEXT if _name in ("run", "explain", "lineage") else None
     app.command(_name, context_settings=_settings, epilog=_examples(_name))(_module.command)
 app.add_typer(bench.app, name="bench", epilog=_examples("bench"))
 

@@ -69,16 +69,16 @@ def command(
     """
     written = {"policy": policy, "budget": budget, "cost": cost, "compile": compile}
     given = opt.given(**written, reorder=reorder, declare=declare, pure=pure)
-    late = _split(args or ())
+    late = split(args or ())
     json, html, plan_only = json or late.json, html or late.html, plan_only or late.plan_only
     output.check_writable(html)
     found = jobs.read(job)
-    _refuse_misplaced(context, found, args or ())
+    refuse_misplaced(context, found, args or ())
     collector = ReportCollector(in_folder(found.path.resolve().parent))
     warned = jobs.Warned()
     otherwise = project.options(found.path)
     setting = Setting(given, collector.collect, for_report=True, otherwise=otherwise)
-    error = _run_dry(found, late, setting, collector, plan_only)
+    error = run_dry(found, late, setting, collector, plan_only)
     collected = distinct(collector.collected)
     if trace:
         collected = [(replace(r, data=_traced(r.data)), places) for r, places in collected]
@@ -94,7 +94,7 @@ def command(
         raise UsageError(error + _hint(collector, plan_only))
 
 
-def _run_dry(
+def run_dry(
     job: jobs.Job, late: Late, setting: Setting, collector: ReportCollector, plan_only: bool
 ) -> str | None:
     """Run the job without its writes. Why it did not come to its end, if it did not."""
@@ -126,7 +126,7 @@ class Late:
 LATE = ("--json", "--html", "--plan-only")
 
 
-def _split(args: Sequence[str]) -> Late:
+def split(args: Sequence[str]) -> Late:
     found = Late()
     left = iter(args)
     for arg in left:
@@ -148,7 +148,7 @@ def _split(args: Sequence[str]) -> Late:
     return found
 
 
-def _refuse_misplaced(context: typer.Context, job: jobs.Job, args: Sequence[str]) -> None:
+def refuse_misplaced(context: typer.Context, job: jobs.Job, args: Sequence[str]) -> None:
     for name, meant in jobs.misplaced(context, args):
         if name == meant and name not in LATE:
             raise UsageError(

@@ -13,6 +13,7 @@ from presieve.errors import UsageError
 from presieve.report import verdict_text, words
 from presieve.report.drawing import boxes, picture
 from presieve.report.invariant import HEADING
+from presieve.report.lineage_text import MEANINGS, LineageFields
 from presieve.report.model import ReportData
 from presieve.report.source.highlight import python_lines
 from presieve.report.verdict_model import VerdictData
@@ -79,6 +80,7 @@ def _templates() -> Environment:
     env.globals.update(tags=boxes.TAGS, meanings=words.ROLES, names=words.SIDES)
     env.globals.update(width=picture.WIDTH, pad=boxes.PAD, line_height=boxes.LINE)
     env.globals.update(first_line=boxes.TITLE + 12)
+    env.globals.update(lineage_meanings=MEANINGS)
     return env
 
 
@@ -123,6 +125,17 @@ def synthesis_fragment(synthesis: SynthesisFields) -> str:
 
     template = _templates().get_template("synthesis.html")
     return template.render(synthesis=synthesis, words=synthesis_text)
+
+
+def lineage_page(lineages: Sequence[tuple[str, LineageFields]]) -> str:
+    """A complete HTML document, each lineage below a heading of its own; "" for none."""
+    template = _templates().get_template("lineage_page.html")
+    return template.render(lineages=lineages, title="presieve lineage", sections=())
+
+
+def lineage_fragment(lineage: LineageFields) -> str:
+    """What a notebook shows of a lineage."""
+    return _templates().get_template("lineage_fragment.html").render(lineage=lineage)
 
 
 def _verdict(verdict: VerdictData) -> dict[str, object]:

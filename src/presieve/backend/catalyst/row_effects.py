@@ -1,0 +1,125 @@
+"""Untrusted. What operators make of one row: whether each row that they are given matters.
+
+A filter on a source is the least there is where every row that passes changes the result of some
+tables. Mostly the table of that row alone will do, with the other sources empty: there is a result
+row as long as each operator on the way gives at least one row for one row, and without it there is
+none as long as each gives no row for none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from presieve.backend.catalyst.boundary import AGGREGATE, PROJECT, simple_kind
+from presieve.backend.catalyst.operators import FILTER, SUBQUERY_ALIAS, VIEW
+from presieve.backend.catalyst.trees import ALIAS, ATTRIBUTE, Node, Tree
+
+Reason: TypeAlias = str
+"""Why a row that an operator is given may not matter; "" where each does."""
+
+Effect: TypeAlias = Callable[[Node, int], Reason]
+"""The reason, for rows of the child with this number."""
+
+PARTNERS = "rows that find no partner in a join are kept"
+PLACES = "which rows are taken depends on other rows"
+LATER = "a filter above {} cannot be moved"
+CALLED = "what {} does with a row is not known"
+
+
+def _always(_: Node, __: int) -> Reason:
+    return ""
+
+
+def _because(reason: Reason) -> Effect:
+    return lambda _, __: reason
+
+
+def _aggregate(node: Node, _: int) -> Reason:
+    if node.fields["groupingExpressions"]:
+        return ""
+    return "an aggregate without GROUP BY has a result of no rows, too"
+
+
+def _filter(node: Node, _: int) -> Reason:
+    below = node.children[0]
+    while below.kind in _PLAIN and len(below.children) == 1:
+        below = below.children[0]
+    return LATER.format(simple_kind(below)) if below.children else ""
+
+
+def _join(node: Node, child: int) -> Reason:
+    name = str(node.fields["joinType"].get("object")).rstrip("$").rsplit(".", 1)[-1]
+    return "" if child in _KEPT_SIDES.get(name, ()) else PARTNERS
+
+
+_KEPT_SIDES = {"LeftOuter": (0,), "RightOuter": (1,), "FullOuter": (0, 1), "LeftAnti": (0,)}
+"""The sides of joins of which each row is in the result where the other side is empty."""
+
+_PLAIN = (PROJECT, SUBQUERY_ALIAS, VIEW, FILTER)
+
+_EFFECTS: Mapping[str, Effect] = {
+    **dict.fromkeys(("Project", "SubqueryAlias", "View", "Union", "Sort", "Window"), _always),
+    **dict.fromkeys(("Repartition", "RepartitionByExpression", "RebalancePartitions"), _always),
+    **dict.fromkeys(("ArrowEvalPython", "BatchEvalPython", "ResolvedHint", "Distinct"), _always),
+    **dict.fromkeys(("Expand", "Deduplicate"), _always),
+    **dict.fromkeys(("GlobalLimit", "LocalLimit", "Offset", "Tail", "Sample"), _because(PLACES)),
+    "Generate": _because("a row from which nothing is generated is kept"),
+    "Aggregate": _aggregate,
+    "Filter": _filter,
+    "Join": _join,
+}
+"""By operator. Of others it is not known what they do with a row."""
+
+
+def reasons(root: Node, path: Sequence[int]) -> tuple[Reason, ...]:
+    """Why rows of a leaf of an optimized plan may not matter; none where each of them does."""
+    found = []
+    node = root
+    for child in path:
+        name = simple_kind(node)
+        effect = _EFFECTS.get(name, _because(CALLED.format(name)))
+        found.append(effect(node, child))
+        node = node.children[child]
+    return tuple(dict.fromkeys(filter(None, reversed(found))))
+
+
+def is_one_boundary(root: Node) -> bool:
+    """Whether a plan filters what one operator makes of all rows of its only source, and shows all
+    that the operator computes. A row that changes the operator's result then changes the plan's.
+    """
+    above, node = _plain(root, (FILTER,))
+    if len(node.children) != 1:
+        return False
+    if not _shows_all(above, node):
+        return False
+    _, leaf = _plain(node.children[0], ())
+    return not leaf.children
+
+
+def _plain(node: Node, more: Sequence[str]) -> tuple[list[Node], Node]:
+    """Operators from here on that only select columns or are of these kinds, and what is below."""
+    passed = []
+    while node.kind in (SUBQUERY_ALIAS, VIEW, *more) or _selects(node):
+        passed.append(node)
+        (node,) = node.children
+    return passed, node
+
+
+def _selects(node: Node) -> bool:
+    return node.kind == PROJECT and all(_column(t) is not None for t in node.fields["projectList"])
+
+
+def _column(tree: Tree) -> int | None:
+    """The attribute that an entry of a projection is, perhaps under another name."""
+    bare = tree[1:] if tree[0]["class"] == ALIAS else tree
+    return int(bare[0]["exprId"]["id"]) if bare[0]["class"] == ATTRIBUTE else None
+
+
+def _shows_all(above: Sequence[Node], node: Node) -> bool:
+    """Whether every projection above the operator has as many different columns as it has."""
+    outputs = node.fields.get("aggregateExpressions" if node.kind == AGGREGATE else "output")
+    if outputs is None:
+        return False
+    lists = (n.fields["projectList"] for n in above if n.kind == PROJECT)
+    return all(len({_column(t) for t in entries}) >= len(outputs) for entries in lists)

@@ -1,0 +1,85 @@
+"""Untrusted. What relations and conditions on them are called, for people."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.trees import ATTRIBUTE, Tree
+from presieve.backend.classic.leaves import FILES, SOURCES
+from presieve.backend.gateway import Handle
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_TEXT = re.compile(r"('(?:[^'\\]|\\.)*')")
+"""Strings as Spark prints them."""
+
+
+def source_name(leaf: Handle) -> str:
+    """The table, the files, or what kind of relation it is and its columns."""
+    kind = str(leaf.getClass().getName())
+    if kind == SOURCES + "LogicalRelation":
+        table = leaf.catalogTable()
+        if table.isDefined():
+            return str(table.get().identifier().unquotedString())
+        base = leaf.relation()
+        if str(base.getClass().getName()) == FILES:
+            paths = base.location().rootPaths()
+            more = int(paths.size()) - 1
+            return str(paths.head().toString()) + (f" and {more} more" if more > 0 else "")
+        kind = str(base.getClass().getName())
+    if kind == SOURCES + "v2.DataSourceV2Relation":
+        return str(leaf.name())
+    output = leaf.output()
+    columns = ", ".join(str(output.apply(i).name()) for i in range(int(output.size())))
+    return f"{kind.rsplit('.', 1)[-1].rstrip('$')}({columns})"
+
+
+def unqualified(gateway: ClassicGateway, filter_: Handle) -> str:
+    """The condition of a filter in SQL, with columns by their names alone."""
+    text = gateway.sql(gateway.condition(filter_))
+    tree: Tree = json.loads(gateway.json(filter_))[0]["condition"]
+    long = {_dotted((*qualifier, name)): _quoted(name) for qualifier, name in _columns(tree)}
+    parts = _TEXT.split(text)
+    for name in sorted(long, key=len, reverse=True):
+        pattern = re.compile(rf"(?<![\w.`]){re.escape(name)}(?![\w`])")
+        parts[::2] = [pattern.sub(lambda _, n=name: long[n], part) for part in parts[::2]]
+    return _bare("".join(parts))
+
+
+def _columns(tree: Tree) -> Iterator[tuple[tuple[str, ...], str]]:
+    for node in tree:
+        if node["class"] == ATTRIBUTE and node.get("qualifier"):
+            yield tuple(_names(node["qualifier"])), str(node["name"])
+
+
+def _names(qualifier: object) -> list[str]:
+    """A sequence of strings, which Catalyst writes as a list or as ``[a, b]``."""
+    if isinstance(qualifier, str):
+        return [part for part in qualifier.strip("[]").split(", ") if part]
+    return [str(part) for part in qualifier] if isinstance(qualifier, list) else []
+
+
+def _dotted(names: tuple[str, ...]) -> str:
+    return ".".join(map(_quoted, names))
+
+
+def _quoted(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+
+
+def _bare(text: str) -> str:
+    """Without brackets around the whole."""
+    depth = 0
+    plain = _TEXT.sub(lambda found: "'" * len(found[0]), text)
+    if not (plain.startswith("(") and plain.endswith(")")):
+        return text
+    for char in plain[:-1]:
+        depth += (char == "(") - (char == ")")
+        if depth == 0:
+            return text
+    return text[1:-1]

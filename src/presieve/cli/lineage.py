@@ -1,0 +1,99 @@
+"""Untrusted. ``presieve lineage``: the rows of a job's sources behind chosen result rows."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from presieve.cli import explain, output, project
+from presieve.cli import job as jobs
+from presieve.cli import options as opt
+from presieve.cli.run import JobArgs, JobName
+from presieve.driver.lineage import lineage_with
+from presieve.driver.session import Setting
+from presieve.errors import UsageError
+from presieve.report import html as pages
+from presieve.report.collector import ReportCollector, in_folder
+from presieve.report.lineage import Lineage
+from presieve.report.model import ReportData
+
+Where = Annotated[
+    str,
+    typer.Option(metavar="SQL", help="Chooses result rows of the job.", show_default=False),
+]
+
+
+class LineageCollector(ReportCollector):
+    """The lineage of each DataFrame that the job runs and that has the columns of the filter."""
+
+    def __init__(self, job: jobs.Job, where: str, setting: Setting) -> None:
+        super().__init__(in_folder(job.path.resolve().parent))
+        self._where, self._setting = where, setting
+        self.found: dict[str, Lineage] = {}
+        self.refused: dict[str, str] = {}
+
+    def collect(self, df: Any, data: ReportData) -> None:
+        """A DataFrame was looked at."""
+        at = str(self._line() or "somewhere")
+        try:
+            found = lineage_with(df, self._where, self._setting.given, self._setting.otherwise)
+        except UsageError as error:
+            self.refused[at] = str(error)
+        else:
+            self.found[at] = found
+
+
+def command(
+    context: typer.Context,
+    job: JobName,
+    args: JobArgs = None,
+    where: Where = "",
+    html: explain.Html = None,
+    json: opt.Json = False,
+    plan_only: explain.PlanOnly = False,
+    policy: opt.Policy = None,
+    budget: opt.Budget = None,
+    reorder: opt.Reorder = None,
+    declare: opt.Declare = None,
+    pure: opt.Pure = None,
+) -> None:
+    """Run a PySpark job without its writes, and show which rows of its sources matter.
+
+    For each DataFrame that the job runs and that has the columns of --where: per source, the rows
+    on which the chosen result rows depend. Options for presieve come before JOB.py.
+    """
+    if not where.strip():
+        raise UsageError("--where is missing: name result rows, such as --where \"team = 'a'\"")
+    given = opt.given(policy=policy, budget=budget, reorder=reorder, declare=declare, pure=pure)
+    late = explain.split(args or ())
+    json, html, plan_only = json or late.json, html or late.html, plan_only or late.plan_only
+    output.check_writable(html)
+    found = jobs.read(job)
+    explain.refuse_misplaced(context, found, args or ())
+    setting = Setting(given, otherwise=project.options(found.path))
+    collector = LineageCollector(found, where, setting)
+    dry = Setting({**given, "cost": "never"}, collector.collect, otherwise=setting.otherwise)
+    error = explain.run_dry(found, late, dry, collector, plan_only)
+    if json:
+        output.as_json(_json(found.name, collector, error))
+    else:
+        print("\n\n".join(f"{at}: {one}" for at, one in collector.found.items()))
+    if html is not None:
+        output.write(html, pages.lineage_page(list(collector.found.items())))
+    if error is not None:
+        raise UsageError(error)
+    if not collector.found:
+        raise UsageError(_nothing(collector))
+
+
+def _json(job: str, collector: LineageCollector, error: str | None) -> dict[str, object]:
+    found = [{**one.to_json(), "at": at} for at, one in collector.found.items()]
+    return {"job": job, "lineages": found, "error": error}
+
+
+def _nothing(collector: LineageCollector) -> str:
+    for at, why in collector.refused.items():
+        print(f"{at}: {why}", file=sys.stderr)
+    return "the job runs no DataFrame with the columns of --where"

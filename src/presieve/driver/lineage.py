@@ -1,0 +1,156 @@
+"""Untrusted. ``lineage``: the rows of each source on which chosen result rows depend.
+
+The filter that chooses result rows is pushed as far as it can be proved, by :func:`optimize` and
+by Spark. What stands above the sources then is the answer. Whether it is the least one is argued
+in :mod:`presieve.backend.catalyst.row_effects`.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from presieve.driver.arguments import check_dataframe, check_text
+from presieve.driver.declare import Declared
+from presieve.driver.optimize import optimized
+from presieve.driver.options import (
+    UNSET,
+    Compile,
+    Cost,
+    Given,
+    Options,
+    given,
+    of_session,
+    shows_defaults,
+)
+from presieve.driver.pure import PureFunctions
+from presieve.driver.solve import Policy
+from presieve.errors import DeclineSignal, UsageError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from presieve.backend.classic.lineage import NeededRows
+    from presieve.report.lineage import Lineage, LineageSource
+    from presieve.report.model import ReportData
+
+_OF_ALL_ROWS = {"cost": "always", "compile": "never"}
+"""Every filter counts, whether it pays or not, and functions stay where filters pass them."""
+
+
+@shows_defaults
+def lineage(
+    df: DataFrame,
+    where: str,
+    *,
+    budget: float = UNSET,
+    policy: Policy = UNSET,
+    cost: Cost = UNSET,
+    compile: Compile = UNSET,
+    reorder: bool = UNSET,
+    declare: Declared = UNSET,
+    pure: PureFunctions = UNSET,
+) -> Lineage:
+    """Return, for each source, the rows on which chosen result rows depend.
+
+    With each source reduced to these rows, the result rows that ``where`` chooses are the same.
+    Nothing is run.
+
+    Args:
+        df: A DataFrame of a classic session.
+        where: Chooses rows of ``df``: a condition on its columns in Spark SQL.
+        budget: Seconds of search for the whole DataFrame.
+        policy: As in :func:`optimize`.
+        cost: Checked, but without effect: nothing is executed.
+        compile: Checked, but without effect, like ``cost``.
+        reorder: As in :func:`optimize`.
+        declare: As in :func:`optimize`.
+        pure: As in :func:`optimize`.
+
+    Raises:
+        PresieveError: ``df`` is not a DataFrame of a classic session, Spark does not accept
+            ``where``, or an option is invalid.
+
+    Example:
+        >>> behind = presieve.lineage(best, "best > 90")
+        >>> behind["scores"].filter
+        'score > 90L'
+        >>> behind["scores"].dataframe.show()
+    """
+    check_dataframe(df, "lineage")
+    check_text("where", where, "best > 90")
+    mine = given(
+        budget=budget,
+        policy=policy,
+        cost=cost,
+        compile=compile,
+        reorder=reorder,
+        declare=declare,
+        pure=pure,
+    )
+    return lineage_with(df, where, mine)
+
+
+def lineage_with(df: DataFrame, where: str, mine: Given, otherwise: Given | None = None) -> Lineage:
+    """:func:`lineage` with options that were given, and ``otherwise`` behind the session's."""
+    from presieve.backend.gateway import GatewayError
+    from presieve.report.lineage import Lineage
+    from presieve.report.report import Report
+
+    started = time.perf_counter()
+    session = of_session(df.sparkSession)
+    Options.of(mine, session, otherwise or {})
+    options = Options.of({**mine, **_OF_ALL_ROWS}, session, otherwise or {})
+    chosen = _chosen(df, where)
+    better, data = optimized(chosen, options)
+    try:
+        found, all_shown = _needed(chosen, better)
+    except (GatewayError, DeclineSignal) as error:
+        raise UsageError(f"this plan's sources cannot be read: {error}") from None
+    least = all_shown and _is_optimal(data)
+    assumptions = {a["code"]: a for b in data.boundaries for a in b.assumptions}
+    sources = tuple(_source(rows, least=least) for rows in found)
+    seconds = time.perf_counter() - started
+    return Lineage(where, sources, tuple(assumptions.values()), Report(data), seconds)
+
+
+def _chosen(df: DataFrame, where: str) -> DataFrame:
+    from presieve.backend.classic.gateway import is_classic
+    from presieve.backend.classic.lineage import filtered
+    from presieve.backend.gateway import GatewayError
+
+    if not is_classic(df):
+        raise UsageError(
+            "lineage reads the plan of Spark's optimizer, which a client of Spark Connect does not"
+            " see; use a classic session"
+        )
+    try:
+        return filtered(df, where)
+    except GatewayError as error:
+        raise UsageError(f"Spark does not accept where={where!r}: {error}") from None
+
+
+def _needed(chosen: DataFrame, better: DataFrame) -> tuple[list[NeededRows], bool]:
+    """What each source is needed for, and whether the plan is a filter of one operator's result."""
+    from presieve.backend.catalyst.row_effects import is_one_boundary
+    from presieve.backend.classic.gateway import ClassicGateway
+    from presieve.backend.classic.lineage import needed_rows
+
+    gateway = ClassicGateway(better.sparkSession)
+    found = needed_rows(gateway, gateway.analyzed(better))
+    return found, is_one_boundary(gateway.tree(gateway.analyzed(chosen)))
+
+
+def _is_optimal(data: ReportData) -> bool:
+    """Whether every row that the only pre-filter keeps matters in some table."""
+    if len(data.boundaries) != 1:
+        return False
+    (boundary,) = data.boundaries
+    return boundary.strength == "optimal" and not boundary.declined and data.changed
+
+
+def _source(rows: NeededRows, *, least: bool) -> LineageSource:
+    from presieve.report.lineage import LineageSource
+
+    why = rows.unseen if least else (*rows.unseen, *rows.reasons)
+    return LineageSource(rows.name, rows.columns, rows.condition, not why, why, rows.rows)

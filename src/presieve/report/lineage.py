@@ -1,0 +1,115 @@
+"""Untrusted. The public lineage of chosen result rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from presieve.report import lineage_text
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from presieve.report.report import Report
+
+
+@dataclass(frozen=True, slots=True)
+class LineageSource:
+    """The rows of one source on which chosen result rows depend.
+
+    Attributes:
+        name: The table or the files; for rows of the program, their relation and its columns.
+        columns: The names of its columns.
+        filter: The condition of these rows, in Spark SQL; ``"true"`` keeps all rows, ``"false"``
+            none.
+        exact: Whether every row that passes matters in some table; otherwise the rows are a
+            superset of those that do.
+        reasons: Why it is a superset; empty if it is exact.
+        dataframe: The rows.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    filter: str
+    exact: bool
+    reasons: tuple[str, ...]
+    dataframe: DataFrame
+
+    @property
+    def kind(self) -> str:
+        """``"exact"`` or ``"superset"``."""
+        return "exact" if self.exact else "superset"
+
+    def to_json(self) -> dict[str, Any]:
+        """All but the rows, as JSON types."""
+        return {
+            "name": self.name,
+            "columns": list(self.columns),
+            "filter": self.filter,
+            "exact": self.exact,
+            "reasons": list(self.reasons),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """The answer of :func:`presieve.lineage`. Print it, or show it in a notebook.
+
+    Attributes:
+        where: The condition that chooses result rows.
+        sources: One entry for each source, in the order of the plan.
+        assumptions: What the proofs rest on without evidence, each with ``code`` and ``text``.
+        report: What was proved of the plan's functions and aggregates.
+        seconds: Wall-clock time.
+    """
+
+    where: str
+    sources: tuple[LineageSource, ...]
+    assumptions: tuple[dict[str, str], ...]
+    report: Report
+    seconds: float
+
+    def __getitem__(self, name: str) -> LineageSource:
+        """The source whose name is or ends with ``name``.
+
+        Raises:
+            KeyError: There is none, or there are several.
+        """
+        found = [s for s in self.sources if s.name == name]
+        found = found or [s for s in self.sources if s.name.endswith(name)]
+        if len(found) != 1:
+            raise KeyError(name)
+        return found[0]
+
+    def __str__(self) -> str:
+        return "\n".join(lineage_text.lines(self))
+
+    def _repr_html_(self) -> str:
+        from presieve.report import html
+
+        return html.lineage_fragment(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """All but the rows, as JSON types."""
+        return {
+            "where": self.where,
+            "sources": [source.to_json() for source in self.sources],
+            "assumptions": [dict(a) for a in self.assumptions],
+            "seconds": self.seconds,
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write a page or the data.
+
+        Args:
+            path: A file that ends in ``.html`` or ``.json``.
+
+        Raises:
+            PresieveError: The file has another suffix.
+            OSError: The file cannot be written.
+        """
+        from presieve.report import html
+
+        html.save(path, "lineage", partial(html.lineage_page, [("", self)]), self.to_json)
