@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from presieve.certificate import aggregated, certificate, compiled, joined, windowed
+from presieve.certificate import aggregated, certificate, compiled, derived, joined, windowed
 from presieve.certificate.aggregated import (
     AggregatedCertificate,
     VerifiedAggregated,
@@ -15,19 +15,25 @@ from presieve.certificate.aggregated import (
 from presieve.certificate.certificate import Certificate
 from presieve.certificate.check import Rejected, SolverName, Verified, check
 from presieve.certificate.compiled import CompiledCertificate, VerifiedCompiled, check_compiled
+from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived
 from presieve.certificate.joined import JoinCertificate
 from presieve.certificate.two_rows import VerifiedFilters, check_filters
 from presieve.certificate.windowed import WindowCertificate
 
 TwoRows: TypeAlias = WindowCertificate | JoinCertificate
-Claim: TypeAlias = Certificate | CompiledCertificate | AggregatedCertificate | TwoRows
-Accepted: TypeAlias = Verified | VerifiedCompiled | VerifiedAggregated | VerifiedFilters
+Claim: TypeAlias = (
+    Certificate | CompiledCertificate | AggregatedCertificate | TwoRows | DerivedCertificate
+)
+Accepted: TypeAlias = (
+    Verified | VerifiedCompiled | VerifiedAggregated | VerifiedFilters | VerifiedDerived
+)
 
 _PARSERS: Mapping[str, Callable[[Mapping[str, Any]], Claim]] = {
     compiled.KIND: compiled.parse,
     aggregated.KIND: aggregated.parse,
     windowed.KIND: windowed.parse,
     joined.KIND: joined.parse,
+    derived.KIND: derived.parse,
 }
 """By kind; those of pushdowns have kinds of their own."""
 
@@ -55,4 +61,6 @@ def check_claim(claim: Claim, solver: SolverName) -> Accepted | Rejected:
             return check_aggregated(claim, solver)
         case WindowCertificate() | JoinCertificate():
             return check_filters(claim, solver)
+        case DerivedCertificate():
+            return check_derived(claim)
     return check(claim, solver)

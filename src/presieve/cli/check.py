@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from presieve.certificate.aggregated import VerifiedAggregated
     from presieve.certificate.check import Rejected, Verified
     from presieve.certificate.compiled import VerifiedCompiled
+    from presieve.certificate.derived import VerifiedDerived
     from presieve.certificate.stored import Accepted
     from presieve.certificate.two_rows import TwoRowClaim, VerifiedFilters
     from presieve.ir.fold import Assumption
@@ -55,11 +56,34 @@ def command(
 
 def _accepted(result: Accepted) -> dict[str, object]:
     from presieve.certificate.check import Verified as IsVerified
+    from presieve.certificate.derived import VerifiedDerived as IsDerived
     from presieve.certificate.two_rows import VerifiedFilters as IsMoved
 
     if isinstance(result, IsVerified):
         return _verified(result)
+    if isinstance(result, IsDerived):
+        return _derived(result)
     return _moved(result) if isinstance(result, IsMoved) else _replaced(result)
+
+
+def _derived(result: VerifiedDerived) -> dict[str, object]:
+    """A filter for storage."""
+    columns = {
+        int(number["id"]): node["name"]
+        for node in result.certificate.condition
+        if isinstance(number := node.get("exprId"), dict)
+    }
+    sets = (
+        " or ".join(f"{columns.get(n, n)} in {s}" for n, s in clause.items())
+        for clause in result.certificate.clauses
+    )
+    return {
+        "verified": True,
+        "solver": "intervals",
+        "where": "the condition above the scan",
+        "prefilter": "; ".join(sets),
+        "not_checked": ["that the condition is that of the plan", *NOT_CHECKED[2:]],
+    }
 
 
 def _moved(result: VerifiedFilters) -> dict[str, object]:

@@ -22,6 +22,7 @@ from presieve.driver.stages.aggregated import GroupDecision
 from presieve.driver.stages.columns import ColumnDecision
 from presieve.driver.stages.compiled import CompileDecision
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision, Verdict
+from presieve.driver.stages.derived import DerivedDecision
 from presieve.driver.stages.filtered import FilteredDecision
 from presieve.driver.stages.gate import COST
 from presieve.driver.stages.pipeline import LEAST, Applied, Pipeline
@@ -60,8 +61,12 @@ def report_of(pipeline: Pipeline, applied: Applied) -> ReportData:
         for d in applied.decisions
     )
     return ReportData(
-        boundaries=(*found, *map(filtered_report, applied.filtered)),
-        searches=(*searches, *(None for _ in applied.filtered)),
+        boundaries=(
+            *found,
+            *map(filtered_report, applied.filtered),
+            *map(derived_report, applied.derived),
+        ),
+        searches=(*searches, *(None for _ in (*applied.filtered, *applied.derived))),
         changed=applied.df is not pipeline.df,
         seconds=time.perf_counter() - pipeline.started,
         plan_before=before,
@@ -87,6 +92,23 @@ def filtered_report(decision: FilteredDecision) -> BoundaryReport:
         declined=() if decision.declined is None else (decision.declined,),
         estimated_selectivity=decision.selectivity,
         assumptions=erased if site.erases and made else (),
+    )
+
+
+def derived_report(decision: DerivedDecision) -> BoundaryReport:
+    """Files, and the filter that is derived for them."""
+    source, made = decision.source, decision.predicate
+    erased = ({"code": ERASES, "text": ERASED_ROW},)
+    return BoundaryReport(
+        operator="Scan",
+        function=source.name,
+        kind="none" if made is None else "partial",
+        where=source.sql,
+        prefilter="true" if made is None else made.sql,
+        residual=source.sql,
+        declined=() if decision.declined is None else (decision.declined,),
+        estimated_selectivity=None if decision.skipped is None else 1 - decision.skipped,
+        assumptions=erased if decision.erases and made is not None else (),
     )
 
 

@@ -47,6 +47,7 @@ from presieve.driver.stages.aggregated import Aggregated, GroupDecision, aggrega
 from presieve.driver.stages.columns import ColumnDecision, pruned
 from presieve.driver.stages.compiled import Compiled, CompileDecision, compiled
 from presieve.driver.stages.decisions import Goal, Proof, Rewrite, SiteDecision
+from presieve.driver.stages.derived import DerivedDecision, with_derived_filters
 from presieve.driver.stages.filtered import Filtered, FilteredDecision, with_filters_below
 from presieve.driver.stages.gate import gated
 from presieve.errors import Declined, PresieveError
@@ -74,7 +75,7 @@ class Applied:
     below all boundaries of the plan, by number; there are none where nothing changes or nobody
     asks. ``columns`` say what was decided about the functions of tables, ``others`` are the others;
     ``compiled`` and ``aggregated`` say what was decided about functions of rows and of groups,
-    ``filtered`` about windows, limits and outer joins.
+    ``filtered`` about windows, limits and outer joins, ``derived`` about filters of files.
     """
 
     df: DataFrame
@@ -86,6 +87,7 @@ class Applied:
     compiled: tuple[CompileDecision, ...] = ()
     aggregated: tuple[GroupDecision, ...] = ()
     filtered: tuple[FilteredDecision, ...] = ()
+    derived: tuple[DerivedDecision, ...] = ()
 
 
 @dataclass(slots=True)
@@ -164,9 +166,11 @@ class Pipeline:
             groups = aggregated(opened, rows.df, self.options, changed=changed)
             df = groups.df
         last = pruned(opened, df, self.options.policy, changed=df is not self.df)
+        stored = with_derived_filters(opened, last.df, self.options)
         return replace(
             made,
-            df=last.df,
+            df=stored.df,
+            derived=stored.decisions,
             decisions=decisions,
             scans=scans,
             columns=last.decisions,

@@ -1,0 +1,154 @@
+"""Trusted. The files that a plan reads, with the conditions under which it has a use for a row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from presieve.backend.catalyst.leaf_conditions import conditions_of
+from presieve.backend.catalyst.trees import Node, Tree, walk
+from presieve.backend.classic.gateway import ClassicGateway
+from presieve.backend.classic.names import source_name, unqualified
+from presieve.backend.classic.time_zones import zones
+from presieve.backend.filtered.sides import columns_of
+from presieve.backend.gateway import Handle
+from presieve.backend.plans import Opened, or_declined, session_declines
+from presieve.backend.rewrite import Predicate, insert_filters
+from presieve.backend.statistics.estimates import local
+from presieve.errors import DeclineSignal
+from presieve.ir.terms import Var
+from presieve.sql.monotone import Zones
+
+if TYPE_CHECKING:
+    from pyspark.sql.dataframe import DataFrame
+
+_FORMATS = ("parquet.ParquetFileFormat", "orc.OrcFileFormat")
+_CONDITIONS = re.compile(r"^[ :+-]*(?:Filter|Join)\b(.*)", re.MULTILINE)
+_FUNCTION = re.compile(
+    r"\b(?:CASE|LIKE|\w+\()|[-+*/] |- ?\w+#", re.IGNORECASE
+)
+_PLAIN = re.compile(r"\b(?:isnull|isnotnull|NOT|AND|OR|IN|Inner|LeftOuter|FullOuter)\b ?\(?|\bcast\([^#()]*\)")
+_NAMED = re.compile(r"(?:\)|END) AS [^#\n]*?#(\d+)")
+_NUMBER = re.compile(r"#(\d+)")
+"""What is computed in a condition, in Spark's drawing of a plan, and what is in a projection."""
+
+
+def _computes(drawing: str) -> bool:
+    """Whether a condition computes something, or is on a column that is computed."""
+    conditions = [_PLAIN.sub(" ", line) for line in _CONDITIONS.findall(drawing)]
+    if any(map(_FUNCTION.search, conditions)):
+        return True
+    asked = {n for line in conditions for n in _NUMBER.findall(line)}
+    return not asked.isdisjoint(_NAMED.findall(drawing))
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """Files at a place in the plan. A row is needed where one of the ``conditions``, trees of
+    Catalyst, is true; ``columns`` and their ``types`` are those that proofs can speak of, by
+    number, and ``sql`` are the conditions for a person. ``files`` are paths of this machine; there
+    are none where some are elsewhere.
+    """
+
+    path: tuple[int, ...]
+    name: str
+    conditions: tuple[Tree, ...]
+    columns: Mapping[int, Var]
+    types: Mapping[int, str]
+    files: tuple[str, ...]
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileSources:
+    """Those of a plan that filters of files may be derived for."""
+
+    gateway: ClassicGateway
+    plan: Handle
+    timezone: str
+    zones: Zones
+    found: tuple[FileSource, ...] = ()
+
+
+@or_declined
+def open_sources(opened: Opened, df: DataFrame) -> FileSources | None:
+    """The sources of a DataFrame in a classic session; None where nothing is computed in a filter,
+    or rows may come out of a cache.
+    """
+    gateway = opened.gateway
+    if not isinstance(gateway, ClassicGateway):
+        return None
+    plan = gateway.analyzed(df)
+    if not gateway.mentions(plan, "FILTER") or gateway.is_streaming(plan):
+        return None
+    if not _computes(gateway.text(plan)) or not gateway.cache_is_empty():
+        return None
+    if session_declines(gateway, plan) is not None:
+        return None
+    written = gateway.tree(plan)
+    optimized = df._jdf.queryExecution().optimizedPlan()
+    root = gateway.tree(optimized)
+    uses, others = conditions_of(written, root)
+    if _are_copies(gateway, written, plan, others, optimized):
+        return None
+    timezone = gateway.conf("spark.sql.session.timeZone", "UTC")
+    found = []
+    for path, filters in uses.items():
+        known = [f for f in filters if f is not None]
+        if len(known) == len(filters):
+            sql = " OR ".join(unqualified(gateway, gateway.node(optimized, f.path)) for f in known)
+            conditions = tuple(f.fields["condition"] for f in known)
+            source = _source(gateway, gateway.node(plan, path), path, conditions, sql)
+            found += [] if source is None else [source]
+    names = {z for s in found for c in s.conditions for z in _zones(c)}
+    return FileSources(gateway, plan, timezone, zones(gateway, timezone, names), tuple(found))
+
+
+def _are_copies(
+    gateway: ClassicGateway, written: Node, plan: Handle, others: Sequence[Node], optimized: Handle
+) -> bool:
+    """Whether some leaf of the optimized plan reads what a source of the plan reads, though it has
+    other numbers: a definition that is used twice has copies.
+    """
+    mine = [gateway.node(plan, n.path) for n in walk(written) if not n.children]
+    theirs = [gateway.node(optimized, n.path) for n in others]
+    return any(bool(a.sameResult(b)) for a in mine for b in theirs)
+
+
+def _source(
+    gateway: ClassicGateway,
+    leaf: Handle,
+    path: tuple[int, ...],
+    conditions: tuple[Tree, ...],
+    sql: str,
+) -> FileSource | None:
+    """Files that Spark reads by itself; None for other sources."""
+    source = gateway.source(leaf)
+    if not source.files or source.raw or source.by_columns:
+        return None
+    if not any(name.endswith(_FORMATS) for name in source.names):
+        return None
+    attributes = gateway.attributes(leaf)
+    columns, _ = columns_of(attributes)
+    types = {a.id: a.type for a in attributes}
+    paths = tuple(map(local, gateway.parquet_files(leaf)))
+    files = tuple(p for p in paths if p is not None) if None not in paths else ()
+    return FileSource(path, source_name(leaf), conditions, columns, types, files, sql)
+
+
+def _zones(condition: Tree) -> list[str]:
+    return [str(n["timeZoneId"]) for n in condition if isinstance(n.get("timeZoneId"), str)]
+
+
+@or_declined
+def with_filters_at(
+    sources: FileSources, filters: Mapping[tuple[int, ...], Predicate]
+) -> DataFrame:
+    """The DataFrame with these filters right above its files."""
+    gateway = sources.gateway
+    df = gateway.dataframe(insert_filters(gateway, sources.plan, filters, sources.timezone))
+    if not gateway.same_output(sources.plan, gateway.analyzed(df)):
+        raise DeclineSignal("plan-shape", "the rewritten plan has different columns")
+    return df

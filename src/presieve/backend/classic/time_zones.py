@@ -1,0 +1,42 @@
+"""Trusted. The offsets of time zones, as Java knows them, by whose rules Spark reads instants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from presieve.backend.classic.guarded import guarded, java_class
+from presieve.sql.monotone import SECOND, Offsets, Zones
+
+if TYPE_CHECKING:
+    from presieve.backend.classic.gateway import ClassicGateway
+
+_OFFSET = re.compile(r"([+-])(\d\d):(\d\d)(?::(\d\d))?")
+_known: dict[str, Offsets] = {}
+
+
+@guarded
+def zones(gateway: ClassicGateway, session: str, names: Iterable[str]) -> Zones:
+    """What is known of the session's zone and others. Raises :class:`GatewayError`."""
+    return Zones(session, {name: _offsets(gateway, name) for name in {session, *names}})
+
+
+def _offsets(gateway: ClassicGateway, name: str) -> Offsets:
+    """The least and the greatest that the zone ever had or will have."""
+    if name not in _known:
+        utils = java_class(gateway.spark._jvm, "org.apache.spark.sql.catalyst.util.DateTimeUtils")
+        rules = utils.getZoneId(name).getRules()
+        if rules.isFixedOffset():
+            texts = str(rules.toString())
+        else:
+            texts = f"{rules.getTransitions().toString()} {rules.getTransitionRules().toString()}"
+        found = [_micros(*m.groups()) for m in _OFFSET.finditer(texts)]
+        found += [0] if "Z" in texts or not found else []
+        _known[name] = min(found), max(found)
+    return _known[name]
+
+
+def _micros(sign: str, hours: str, minutes: str, seconds: str | None) -> int:
+    total = int(hours) * 3600 + int(minutes) * 60 + int(seconds or 0)
+    return (-total if sign == "-" else total) * SECOND

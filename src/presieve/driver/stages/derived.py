@@ -1,0 +1,167 @@
+"""Trusted. Filters that files can evaluate, derived from conditions that they cannot, with a proof.
+
+Spark hands a scan comparisons of columns with constants and nothing else. From ``year(ts) = 2024``
+follows a range of ``ts``. The search for what follows is not trusted
+(:mod:`presieve.synthesis.storage`): the checker evaluates the condition outside of it. The
+condition stays.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from presieve.backend.plans import Opened
+from presieve.backend.rewrite import Predicate, predicate
+from presieve.certificate.check import Rejected
+from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived
+from presieve.cost.estimate import estimate
+from presieve.cost.scan import Estimate, Scan
+from presieve.driver.solve import ERASED_TEXT, ERASES
+from presieve.driver.stages.gate import COST
+from presieve.errors import Declined, DeclineSignal
+from presieve.ir.terms import Term
+from presieve.ir.walk import variables
+from presieve.semantics.intervals import values
+from presieve.sql.catalyst_tree import ExprNode, build
+from presieve.sql.monotone import Zones, domain, monotone, short, type_name
+from presieve.sql.storage import predicate_of
+from presieve.synthesis.storage import beyond
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from presieve.backend.classic.derived import FileSource, FileSources
+    from presieve.driver.options import Options
+
+logger = logging.getLogger("presieve")
+
+LEAST_SKIPPED = 0.05
+"""The share of rows in row groups that a filter skips from which on it pays."""
+
+_READ = "the filter is not known to skip row groups of the files"
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedDecision:
+    """What is derived for the files at one place, with a proof for each of the conditions there,
+    or why nothing is. ``skipped`` is the share of rows in row groups that the filter skips, if
+    that is known; ``erases``: the conditions may raise for rows that are not read any more.
+    """
+
+    source: FileSource
+    predicate: Predicate | None = None
+    verified: tuple[VerifiedDerived, ...] = ()
+    declined: Declined | None = None
+    skipped: float | None = None
+    erases: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """The DataFrame that comes out, which is the one that went in where nothing changes."""
+
+    df: DataFrame
+    decisions: tuple[DerivedDecision, ...] = ()
+
+
+def with_derived_filters(opened: Opened, df: DataFrame, options: Options) -> Derived:
+    """The DataFrame with derived filters right above its files."""
+    from presieve.backend.classic.derived import open_sources, with_filters_at
+
+    if options.cost == "never":
+        return Derived(df)
+    sources = open_sources(opened, df)
+    if sources is None or isinstance(sources, Declined):
+        return Derived(df)
+    decisions = [d for s in sources.found if (d := _decided(sources, s, options)) is not None]
+    filters = {d.source.path: d.predicate for d in decisions if d.predicate is not None}
+    made = with_filters_at(sources, filters) if filters else df
+    if isinstance(made, Declined):
+        refused = (replace(d, predicate=None, declined=made) for d in decisions)
+        return Derived(df, tuple(refused))
+    return Derived(made, tuple(decisions))
+
+
+def _decided(sources: FileSources, source: FileSource, options: Options) -> DerivedDecision | None:
+    """What is derived for one place; None where nothing follows that Spark does not push."""
+    try:
+        nodes = [build(condition, 0, 0)[0] for condition in source.conditions]
+    except DeclineSignal:
+        return None
+    clauses = beyond(nodes, sources.zones)
+    clauses = [c for c in clauses if c.keys() <= source.columns.keys()]
+    if not clauses:
+        return None
+    decision = DerivedDecision(source)
+    proofs = []
+    for condition in source.conditions:
+        proof = check_derived(DerivedCertificate(condition, clauses, sources.zones))
+        if isinstance(proof, Rejected):
+            reason = f"the filter is not proved: {proof.reason}"
+            return replace(decision, declined=Declined("no-proof", reason))
+        proofs.append(proof)
+    decision = replace(decision, erases=not all(is_total(n, sources.zones) for n in nodes))
+    if options.policy == "strict" and decision.erases:
+        return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
+    return _made(sources, decision, proofs, options)
+
+
+def _made(
+    sources: FileSources,
+    decision: DerivedDecision,
+    proofs: Sequence[VerifiedDerived],
+    options: Options,
+) -> DerivedDecision:
+    """The filter that is proved, if it pays."""
+    source, clauses = decision.source, proofs[0].certificate.clauses
+    term = predicate_of(clauses, source.columns, source.types)
+    try:
+        made = predicate(term, source.columns, sources.timezone)
+    except DeclineSignal as signal:
+        return replace(decision, declined=signal.declined)
+    known = _estimated(source, term)
+    skipped = None if known is None else known.skipped
+    decision = replace(decision, verified=tuple(proofs), skipped=skipped)
+    if options.cost != "always" and skipped is not None and skipped < LEAST_SKIPPED:
+        return replace(decision, declined=Declined(COST, _READ))
+    return replace(decision, predicate=made)
+
+
+def _estimated(source: FileSource, term: Term) -> Estimate | None:
+    """What the filter keeps of the files; None where nothing is known."""
+    if not source.files:
+        return None
+    columns = {v: v.name for v in variables(term)}
+    try:
+        return estimate(Scan(source.files, columns, term))
+    except Exception as error:  # somebody else's files must not stop somebody's job
+        logger.warning("no estimate of rows could be made, please report it", exc_info=error)
+        return None
+
+
+_TOTAL = frozenset(
+    (
+        *("And", "Or", "Not", "EqualTo", "EqualNullSafe", "LessThan", "LessThanOrEqual"),
+        *("GreaterThan", "GreaterThanOrEqual", "In", "IsNull", "IsNotNull", "CaseWhen", "If"),
+        *("Coalesce", "Greatest", "Least", "AttributeReference", "Literal", "StartsWith", "Like"),
+    )
+)
+"""Expressions that never raise."""
+
+
+def is_total(node: ExprNode, zones: Zones) -> bool:
+    """Whether computing a condition never raises, so that no error is lost with a row."""
+    if short(node) not in _TOTAL:
+        known = monotone(node, zones)
+        if (
+            known is None
+            or values(p.within for p in known.pieces)
+            .complement()
+            .intersection(values([domain(type_name(known.argument))]))
+            .intervals
+        ):
+            return False
+    return all(is_total(child, zones) for child in node.children)

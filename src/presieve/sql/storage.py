@@ -1,0 +1,86 @@
+"""Trusted. Sets of values of columns as conditions that storage evaluates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from presieve.ir.ops import app, sql_conjunction, sql_disjunction
+from presieve.ir.sorts import BOOL, FLOAT, strip
+from presieve.ir.terms import SQL_FALSE, SQL_TRUE, TRUE, Lit, Op, Term, Var, lit, literal_value
+from presieve.semantics.intervals import NAN, Interval, Point, ValueSet, number, only
+from presieve.sql.monotone import domain
+
+
+def predicate_of(
+    clauses: Sequence[Mapping[int, ValueSet]], columns: Mapping[int, Var], types: Mapping[int, str]
+) -> Term:
+    """The conjunction of clauses, each of which says that one of its columns has a value of its
+    set. It is true where they hold, and false or NULL elsewhere.
+    """
+    return sql_conjunction(
+        sql_disjunction(_member(columns[n], types[n], s) for n, s in sorted(clause.items()))
+        if clause
+        else SQL_FALSE
+        for clause in clauses
+    )
+
+
+def _member(column: Var, type_: str, allowed: ValueSet) -> Term:
+    parts = [_within(column, domain(type_), interval) for interval in allowed.intervals]
+    if allowed.null:
+        parts.append(app(Op.SQL_IS_NULL, column))
+    return sql_disjunction(parts)
+
+
+def _within(column: Var, whole: Interval, interval: Interval) -> Term:
+    low, high = interval
+    if strip(column.sort) == BOOL:
+        truth = app(Op.SQL_EQ_NULLSAFE, column, TRUE)
+        return truth if low == 1 else app(Op.SQL_NOT, truth) if high == 1 else SQL_TRUE
+    if strip(column.sort) == FLOAT and low == NAN:
+        return app(Op.SQL_IS_NAN, column)
+    if low is not None and interval == only(low):
+        return app(Op.SQL_EQ, column, _literal(column, low))
+    bounds = []
+    if low is not None and not _at_most(low, whole[0]):
+        bounds.append(_bound(column, (Op.SQL_GE, low), (Op.SQL_GT, _before(low))))
+    if high is not None and not _at_most(whole[1], high):
+        bounds.append(_bound(column, (Op.SQL_LT, high), (Op.SQL_LE, _before(high))))
+    if not bounds:
+        return app(Op.SQL_NOT, app(Op.SQL_IS_NULL, column))
+    return sql_conjunction(bounds)
+
+
+def _at_most(a: Point | None, b: Point | None) -> bool:
+    return a is not None and b is not None and a <= b  # type: ignore[operator]
+
+
+def _before(point: Point) -> Point | None:
+    """The value before, where there is one."""
+    if isinstance(point, int):
+        return point - 1
+    return point[:-1] if point.endswith("\0") else None
+
+
+def _bound(column: Var, *ways: tuple[Op, Point | None]) -> Term:
+    """The comparison with the shortest constant."""
+    found = [app(op, column, literal) for op, literal in _literals(column, ways)]
+    return min(found, key=lambda c: len(repr(_value(c.args[1]))))
+
+
+def _value(term: Term) -> object:
+    return literal_value(term) if isinstance(term, Lit) else term
+
+
+def _literals(column: Var, ways: Sequence[tuple[Op, Point | None]]) -> Iterator[tuple[Op, Lit]]:
+    for op, point in ways:
+        if point is not None:
+            yield op, _literal(column, point)
+
+
+def _literal(column: Var, point: Point) -> Lit:
+    base = strip(column.sort)
+    if base == FLOAT:
+        assert isinstance(point, int)
+        return lit(base, number(point) or 0.0)
+    return lit(base, point)
