@@ -59,12 +59,14 @@ Box: TypeAlias = Mapping[int, ValueSet]
 @dataclass(frozen=True, slots=True)
 class DerivedCertificate:
     """Where ``condition`` (an expression of Catalyst, as its JSON) is true, each of the ``clauses``
-    holds: one of its columns, by number, has a value of its set.
+    holds: one of its columns, by number, has a value of its set. ``cuts`` are values of columns at
+    which boxes are divided; more of them prove more, and none proves anything wrong.
     """
 
     condition: Sequence[Mapping[str, object]]
     clauses: Sequence[Mapping[int, ValueSet]]
     zones: Zones
+    cuts: Mapping[int, Collection[Point]] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, object]:
         """Plain data for ``json``; inverse of :func:`parse`."""
@@ -76,6 +78,7 @@ class DerivedCertificate:
                 [[n, [list(i) for i in s.intervals], s.null] for n, s in clause.items()]
                 for clause in self.clauses
             ],
+            "cuts": [[n, sorted(found)] for n, found in self.cuts.items()],
             "zone": self.zones.session,
             "offsets": {name: list(found) for name, found in self.zones.offsets.items()},
         }
@@ -97,7 +100,8 @@ def parse(data: Mapping[str, Any]) -> DerivedCertificate:
         for clause in data["clauses"]
     ]
     offsets = {str(n): (int(low), int(high)) for n, (low, high) in data["offsets"].items()}
-    return DerivedCertificate(data["condition"], clauses, Zones(str(data["zone"]), offsets))
+    cuts = {int(n): frozenset(found) for n, found in data["cuts"]}
+    return DerivedCertificate(data["condition"], clauses, Zones(str(data["zone"]), offsets), cuts)
 
 
 _SEAL = object()
@@ -133,7 +137,7 @@ def _failure(certificate: DerivedCertificate) -> str | None:
         return "nodes are left over"
     try:
         ends: dict[int, set[Point]] = defaultdict(set)
-        for number, found in _turns(node, certificate.zones):
+        for number, found in (*_turns(node, certificate.zones), *certificate.cuts.items()):
             ends[number].update(found)
         for clause in certificate.clauses:
             boxes = list(islice(_outside(clause, ends), MAX_BOXES + 1))
@@ -158,7 +162,7 @@ def _may_hold(node: ExprNode, zones: Zones, box: Box) -> bool:
         return False
 
 
-def _turns(node: ExprNode, zones: Zones) -> Iterator[tuple[int, list[Point]]]:
+def _turns(node: ExprNode, zones: Zones) -> Iterator[tuple[int, Collection[Point]]]:
     """Where functions of columns have other pieces: what is on both sides of that is unrelated."""
     if node.children and short(node) not in _TRUTHS:
         known = monotone(node, zones)

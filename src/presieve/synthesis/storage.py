@@ -61,6 +61,13 @@ def necessary(condition: ExprNode, zones: Zones) -> Clauses:
     return tuple(c for c in _Search(zones).true(condition) if not any(map(_any_value, c.values())))
 
 
+def cuts(condition: ExprNode, zones: Zones) -> dict[int, frozenset[Point]]:
+    """Values of columns from which on parts of the condition may have other values."""
+    search = _Search(zones)
+    search.true(condition)
+    return {n: frozenset(found) for n, found in search.ends.items()}
+
+
 def _any_value(allowed: ValueSet) -> bool:
     """Whether it only excludes NULL, of which Spark knows by itself."""
     return len(allowed.intervals) == 1 and allowed.intervals[0] in _WHOLE
@@ -71,6 +78,7 @@ class _Search:
 
     def __init__(self, zones: Zones) -> None:
         self._zones = zones
+        self.ends: dict[int, set[Point]] = {}
 
     def true(self, node: ExprNode) -> Clauses:
         """Of a predicate that is true."""
@@ -93,7 +101,10 @@ class _Search:
             every = values([domain(type_name(node))], null=True)
             if every.intersection(wanted) == every:
                 return _TRUE
-            return ({number_of(node): _writable(every.intersection(wanted), type_name(node))},)
+            allowed = _writable(every.intersection(wanted), type_name(node))
+            ends = {end for interval in allowed.intervals for end in interval if end is not None}
+            self.ends.setdefault(number_of(node), set()).update(ends)
+            return ({number_of(node): allowed},)
         if name == "Literal":
             return self._literal(node, wanted)
         rule = _VALUES_OF.get(name)
@@ -259,14 +270,13 @@ def _writable(found: ValueSet, type_: str) -> ValueSet:
     """A set with at least these values whose ends can be written as constants."""
     low, high = ORDINARY.get(type_, EVERYTHING)
     first, end = domain(type_)
-    parts = []
-    for start, stop in found.intervals:
-        if low is not None and start is not None and start < low:
-            start, stop = first, low if stop is None or stop < low else stop
-        if high is not None and stop is not None and stop > high - (type_ == "double"):
-            start, stop = high if start is None or start > high else start, end
-        parts.append((start, stop))
-    return values(parts, null=found.null)
+    below, above = values([(first, low)]), values([(high, end)])
+    wider = found
+    for rest, known in ((below, low), (above, high)):
+        near = type_ == "double" and any(stop == known for _, stop in found.intervals)
+        if known is not None and (near or found.intersection(rest).intervals):
+            wider = wider.union(rest)
+    return wider
 
 
 def _unequal(search: _Search, node: ExprNode) -> Clauses:
@@ -405,14 +415,15 @@ def _simple(clauses: Iterable[Clause]) -> Clauses:
             continue
         kept = {n: _few(s) for n, s in clause.items() if not s.is_nothing}
         if not kept:
-            return _FALSE
+            return (clause,)
         if len(kept) == 1:
             ((number, allowed),) = kept.items()
             alone[number] = alone.get(number, ALL).intersection(allowed)
         elif kept not in others:
             others.append(kept)
-    if any(s.is_nothing for s in alone.values()):
-        return _FALSE
+    for number, allowed in alone.items():
+        if allowed.is_nothing:
+            return ({number: allowed},)
     single = tuple({n: s} for n, s in alone.items())
     return (*single, *(c for c in others if not _implied(c, alone)))
 

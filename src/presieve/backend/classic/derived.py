@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 _FORMATS = ("parquet.ParquetFileFormat", "orc.OrcFileFormat")
 _CONDITIONS = re.compile(r"^[ :+-]*(?:Filter|Join)\b(.*)", re.MULTILINE)
-_FUNCTION = re.compile(
-    r"\b(?:CASE|LIKE|\w+\()|[-+*/] |- ?\w+#", re.IGNORECASE
+_FUNCTION = re.compile(r"\b(?:CASE|LIKE|\w+\()|[-+*/] |- ?\w+#", re.IGNORECASE)
+_PLAIN = re.compile(
+    r"\b(?:isnull|isnotnull|NOT|AND|OR|IN|Inner|LeftOuter|FullOuter)\b ?\(?|\bcast\([^#()]*\)"
 )
-_PLAIN = re.compile(r"\b(?:isnull|isnotnull|NOT|AND|OR|IN|Inner|LeftOuter|FullOuter)\b ?\(?|\bcast\([^#()]*\)")
 _NAMED = re.compile(r"(?:\)|END) AS [^#\n]*?#(\d+)")
 _NUMBER = re.compile(r"#(\d+)")
 """What is computed in a condition, in Spark's drawing of a plan, and what is in a projection."""

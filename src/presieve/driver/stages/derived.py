@@ -9,7 +9,7 @@ condition stays.
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,11 +24,11 @@ from presieve.driver.stages.gate import COST
 from presieve.errors import Declined, DeclineSignal
 from presieve.ir.terms import Term
 from presieve.ir.walk import variables
-from presieve.semantics.intervals import values
+from presieve.semantics.intervals import ValueSet, values
 from presieve.sql.catalyst_tree import ExprNode, build
 from presieve.sql.monotone import Zones, domain, monotone, short, type_name
 from presieve.sql.storage import predicate_of
-from presieve.synthesis.storage import beyond
+from presieve.synthesis.storage import beyond, cuts
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -97,8 +97,9 @@ def _decided(sources: FileSources, source: FileSource, options: Options) -> Deri
         return None
     decision = DerivedDecision(source)
     proofs = []
-    for condition in source.conditions:
-        proof = check_derived(DerivedCertificate(condition, clauses, sources.zones))
+    for condition, node in zip(source.conditions, nodes, strict=True):
+        ends = cuts(node, sources.zones) if any(_is_empty(c) for c in clauses) else {}
+        proof = check_derived(DerivedCertificate(condition, clauses, sources.zones, ends))
         if isinstance(proof, Rejected):
             reason = f"the filter is not proved: {proof.reason}"
             return replace(decision, declined=Declined("no-proof", reason))
@@ -107,6 +108,11 @@ def _decided(sources: FileSources, source: FileSource, options: Options) -> Deri
     if options.policy == "strict" and decision.erases:
         return replace(decision, declined=Declined(ERASES, ERASED_TEXT))
     return _made(sources, decision, proofs, options)
+
+
+def _is_empty(clause: Mapping[int, ValueSet]) -> bool:
+    """Whether no row is left."""
+    return all(allowed.is_nothing for allowed in clause.values())
 
 
 def _made(

@@ -1,0 +1,301 @@
+"""Filters derived for files: what is pushed, that results are the same, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.support.amount import amount
+
+import presieve
+from presieve.certificate.check import Rejected
+from presieve.certificate.derived import DerivedCertificate, VerifiedDerived, check_derived, parse
+from presieve.errors import PresieveError
+from presieve.semantics.intervals import ValueSet, values
+from presieve.sql.catalyst_tree import build
+from presieve.sql.monotone import Zones
+from presieve.synthesis.storage import beyond, necessary
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+pytestmark = pytest.mark.classic("filters are derived from the plan of Spark's optimizer")
+
+UTC = Zones("UTC", {"UTC": (0, 0), "Etc/UTC": (0, 0)})
+
+COLUMNS = {
+    "i": [*range(-6, 12), None, 2**31 - 1, -(2**31), 2024, 1000],
+    "n": [*range(-3, 9), None, 2**63 - 1, -(2**63), 10**12],
+    "x": [0.0, -0.0, 1.5, -2.5, 3.0, 7.25, None, math.nan, math.inf, -math.inf, 1e300, 5e-324],
+    "s": ["", "a", "ab", "abc", "abcd", "abd", "b", None, "\U0001f600", "2024-01", "Abc"],
+    "d": ["2023-12-31", "2024-01-01", "2024-02-29", "2024-12-31", "1970-01-01", None,
+          "0001-01-01", "9999-12-31", "1582-10-15"],
+    "ts": ["2023-12-31 23:59:59.999999", "2024-01-01 00:00:00", "2024-03-31 01:30:00", None,
+           "2024-10-27 00:30:00", "2024-06-30 12:00:00", "1969-12-31 23:59:59.5"],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def table(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    rng = random.Random(5)
+    rows = [tuple(rng.choice(found) for found in COLUMNS.values()) for _ in range(300)]
+    path = str(tmp_path_factory.mktemp("derived") / "t")
+    raw = spark.createDataFrame(rows, "i int, n long, x double, s string, d string, ts string")
+    raw.selectExpr(
+        "i", "n", "x", "s", "CAST(d AS date) AS d", "CAST(ts || 'Z' AS timestamp) AS ts"
+    ).write.parquet(path)
+    return spark.read.parquet(path)
+
+
+def derived(df: DataFrame, **options: Any) -> tuple[DataFrame, str]:
+    """The DataFrame, and what is derived for its files."""
+    report = presieve.explain(df, cost="always", **options)
+    found = [b for b in report.boundaries if b.operator == "Scan"]
+    return presieve.optimize(df, cost="always", **options), (
+        found[0].prefilter if found else "nothing"
+    )
+
+
+def test_the_table_of_preimages(spark: SparkSession, table: DataFrame) -> None:
+    """Each is right for all rows, and says what somebody would write by hand."""
+    spark.conf.set("spark.sql.session.timeZone", "UTC")
+    for condition, expected in PREIMAGES.items():
+        df = table.where(condition)
+        better, text = derived(df)
+        assert text == expected, condition
+        assert rows(better) == rows(df), condition
+
+
+PREIMAGES = {
+    "year(d) = 2024": "d >= DATE '2024-01-01' AND d < DATE '2025-01-01'",
+    "year(ts) = 2024": "ts >= TIMESTAMP '2024-01-01 00:00:00Z'"
+    " AND ts < TIMESTAMP '2025-01-01 00:00:00Z'",
+    "trunc(d, 'MM') = DATE '2024-02-01'": "d >= DATE '2024-02-01' AND d < DATE '2024-03-01'",
+    "date_format(ts, 'yyyy-MM') = '2024-01'": "ts >= TIMESTAMP '2024-01-01 00:00:00Z'"
+    " AND ts < TIMESTAMP '2024-02-01 00:00:00Z'",
+    "last_day(d) = DATE '2024-02-29'": "d >= DATE '2024-02-01' AND d < DATE '2024-03-01'",
+    "date_add(d, 3) > DATE '2024-01-03'": "d >= DATE '2024-01-01'",
+    "substring(s, 1, 3) = 'abc'": "s >= 'abc' AND s < 'abd'",
+    "substring(s, 1, 3) = 'ab'": "s = 'ab'",
+    "s LIKE 'ab_d%'": "s >= 'ab' AND s < 'ac'",
+    "s RLIKE '^ab[cd]'": "s >= 'ab' AND s < 'ac'",
+    "coalesce(s, 'b') = 'b'": "s = 'b' OR s IS NULL",
+    "coalesce(s, 'a') = 'b'": "s = 'b'",
+    "i + 1 > 5": "i >= 5",
+    "n div 10 = 3": "n >= 30 AND n < 40",
+    "x / 2 > 4": "x > 8.0D",
+    "x * -2 < 10": "x > -5.0D",
+    "abs(x) < 3": "x > -3.0D AND x < 3.0D",
+    "greatest(i, 3) > 5": "i >= 6",
+    "CASE WHEN i > 3 THEN 'a' ELSE 'b' END = 'a'": "i >= 4",
+    "CASE WHEN isnull(x > 3) THEN false ELSE x > 3 END": "x > 3.0D",
+    "i > 3 AND year(d) = 2024": "d >= DATE '2024-01-01' AND d < DATE '2025-01-01'",
+    "i > 3": "nothing",
+    "s = 'a' OR i IN (1, 2)": "nothing",
+    "hour(ts) = 3": "nothing",
+    "i % 10 = 3": "nothing",
+    "upper(s) = 'A'": "nothing",
+}
+
+
+def rows(df: DataFrame) -> list[str]:
+    return sorted(map(str, df.collect()))
+
+
+def test_contradictions_leave_no_row(table: DataFrame) -> None:
+    better, text = derived(table.where("year(d) = 2024 AND d < DATE '2020-01-01'"))
+    assert text == "false"
+    assert rows(better) == []
+
+
+def test_columns_that_are_computed_below(table: DataFrame) -> None:
+    df = table.selectExpr("year(d) AS y", "i").where("y = 2024").groupBy("i").count()
+    better, text = derived(df)
+    assert text == "d >= DATE '2024-01-01' AND d < DATE '2025-01-01'"
+    assert rows(better) == rows(df)
+
+
+def test_below_joins_and_what_each_side_needs(table: DataFrame) -> None:
+    left, right = table.selectExpr("i", "year(d) AS y"), table.selectExpr("n", "s")
+    df = left.join(right, left.i == right.n, "left").where("y = 2024 AND substring(s, 1, 1) = 'a'")
+    better, _ = derived(df)
+    assert rows(better) == rows(df)
+    found = {b.prefilter for b in presieve.explain(df, cost="always").boundaries}
+    assert "s >= 'a' AND s < 'b'" in found
+
+
+def test_a_table_that_is_needed_twice(spark: SparkSession, table: DataFrame) -> None:
+    table.createOrReplaceTempView("derived_t")
+    text = "WITH c AS (SELECT i, year(d) y FROM derived_t) SELECT * FROM c WHERE y = 2024"
+    twice = spark.sql(f"{text} UNION ALL SELECT * FROM c WHERE y = 1970")
+    better, _ = derived(twice)
+    assert rows(better) == rows(twice)
+
+
+def test_rows_of_a_cache_are_left_alone(table: DataFrame) -> None:
+    cached = table.where("i > 0").cache()
+    try:
+        df = cached.where("year(d) = 2024")
+        assert derived(df)[1] == "nothing"
+    finally:
+        cached.unpersist()
+
+
+def test_what_prunes_nothing_stays_out(table: DataFrame) -> None:
+    df = table.where("year(d) = 2024")
+    assert presieve.optimize(df) is df
+    (found,) = presieve.explain(df).boundaries
+    assert found.declined[0].code == "cost"
+
+
+def test_row_groups_are_skipped(spark: SparkSession, tmp_path_factory: Any) -> None:
+    path = str(tmp_path_factory.mktemp("derived") / "sorted")
+    days = spark.range(0, 200_000, 1, 1).selectExpr("id", "date_from_unix_date(int(id div 10)) d")
+    days.write.option("parquet.block.size", 100_000).parquet(path)
+    df = spark.read.parquet(path).where("year(d) = 1980")
+    assert presieve.optimize(df) is not df
+    measured = presieve.explain(df).measure()
+    assert measured.optimized.rows == measured.written.rows == 3660
+    assert measured.optimized.scanned < measured.written.scanned / 2
+
+
+def test_strict_keeps_errors(table: DataFrame) -> None:
+    total = table.where("year(d) = 2024")
+    assert derived(total, policy="strict")[1] != "nothing"
+    raising = table.where("CAST(s AS int) = 3 AND year(d) = 2024")
+    assert derived(raising, policy="strict")[1] == "true"
+    (found,) = presieve.explain(raising, cost="always").boundaries
+    assert [a["code"] for a in found.assumptions] == ["may-erase-error"]
+
+
+ATOMS = [
+    *("year(d) = 2024", "year(ts) IN (1969, 2024)", "trunc(d, 'MM') >= DATE '2024-02-01'", "i = 3"),
+    *("date_trunc('DAY', ts) < TIMESTAMP '2024-06-30 00:00:00'", "substring(s, 1, 2) > 'ab'"),
+    *("date_format(ts, 'yyyy') < '2024'", "CAST(ts AS date) <> DATE '2024-01-01'", "x * 2 > 3.5"),
+    *("coalesce(x, 2D) < 3D", "-i < 4", "abs(n) > 2", "7 - n > 3", "greatest(i, n) < 5", "x < 3D"),
+    *("least(i, n) > 2", "n div 3 = 1", "floor(x) = 1", "s LIKE 'a%c'", "left(s, 1) <= 'a'"),
+    *(
+        "isnull(i)",
+        "i <=> NULL",
+        "isnan(x)",
+        "nullif(i, 3) = 4",
+        "if(i > 3, n, x) > 5",
+        "d IS NULL",
+    ),
+    *("CASE WHEN i > 3 THEN 'a' WHEN n < 2 THEN s END = 'a'", "i + n > 3", "i < n", "x <> 3D"),
+    *("CAST(i AS double) / 2 >= 1.5D", "CAST(x AS int) = 1", "datediff(d, DATE'2024-01-01') < 3"),
+    *("add_months(d, 1) = DATE '2024-03-29'", "CAST(d AS string) LIKE '2024-0%'", "ceil(x) <= 2"),
+    *(
+        "NOT (s = 'a')",
+        "s NOT IN ('a', 'b')",
+        "ts + INTERVAL '1' DAY > TIMESTAMP '2024-01-01 12:00'",
+    ),
+]
+
+
+def _condition(rng: random.Random, depth: int = 0) -> str:
+    kind = rng.choice(("and", "or", "not", "case", "mask", "atom", "atom", "atom"))
+    if depth > 2 or kind == "atom":
+        return rng.choice(ATOMS)
+    a, b = (_condition(rng, depth + 1) for _ in range(2))
+    return {
+        "and": f"({a}) AND ({b})",
+        "or": f"({a}) OR ({b})",
+        "not": f"NOT ({a})",
+        "case": f"CASE WHEN {a} THEN {b} ELSE {rng.choice(ATOMS)} END",
+        "mask": f"CASE WHEN isnull({a}) THEN false ELSE {a} END",
+    }[kind]
+
+
+@pytest.fixture
+def settings(spark: SparkSession) -> Iterator[SparkSession]:
+    names = ("spark.sql.session.timeZone", "spark.sql.ansi.enabled")
+    before = {n: spark.conf.get(n) or "" for n in names}
+    yield spark
+    for name, value in before.items():
+        spark.conf.set(name, value)
+
+
+@pytest.mark.random
+def test_random_conditions_keep_their_rows(settings: SparkSession, table: DataFrame) -> None:
+    from pyspark.errors import PySparkException
+
+    rng = random.Random(11)
+    changed = compared = 0
+    for number in range(amount(600, 60)):
+        settings.conf.set("spark.sql.ansi.enabled", rng.choice(("true", "false")))
+        zone = rng.choice(("UTC", "Europe/Berlin", "America/St_Johns"))
+        settings.conf.set("spark.sql.session.timeZone", zone)
+        df = table.where(_condition(rng))
+        better = presieve.optimize(df, cost="always")
+        changed += better is not df
+        try:
+            expected = rows(df)
+        except PySparkException:
+            continue  # an error may be gone with its row
+        compared += 1
+        assert rows(better) == expected, (number, df._jdf.queryExecution().analyzed().toString())
+    assert changed > amount(600, 60) / 5
+    assert compared > amount(600, 60) / 3
+
+
+def _tree(df: DataFrame) -> list[dict[str, Any]]:
+    plan = df._jdf.queryExecution().optimizedPlan()
+    tree: list[dict[str, Any]] = json.loads(plan.toJSON())[0]["condition"]
+    return tree
+
+
+def _narrower(found: ValueSet) -> Iterator[ValueSet]:
+    """Without a value at an end of an interval."""
+    for k, (low, high) in enumerate(found.intervals):
+        rest = [i for j, i in enumerate(found.intervals) if j != k]
+        if isinstance(low, int):
+            yield values([*rest, (low + 1, high)], null=found.null)
+        if isinstance(high, int):
+            yield values([*rest, (low, high - 1)], null=found.null)
+    if found.null:
+        yield values(found.intervals)
+
+
+EXACT = [
+    *("year(d) = 2024", "year(ts) = 2024", "trunc(d, 'MM') = DATE '2024-02-01'", "n div 10 = 3"),
+    *("coalesce(i, 3) = 3", "abs(i) < 4", "x / 2 = 3", "i * 3 > 10", "year(d) IN (2020, 2024)"),
+    *("date_format(ts, 'yyyy-MM') = '2024-01'", "add_months(d, 1) >= DATE '2024-03-29'"),
+    *("CASE WHEN i > 3 THEN 1 ELSE 2 END = 1", "greatest(i, 3) > 5", "NOT (year(d) = 2024)"),
+]
+
+
+@pytest.mark.parametrize("condition", EXACT)
+def test_the_checker_refuses_anything_narrower(table: DataFrame, condition: str) -> None:
+    tree = _tree(table.where(condition))
+    node, _ = build(tree, 0, 0)
+    (clause,) = necessary(node, UTC)
+    proved = check_derived(DerivedCertificate(tree, [clause], UTC))
+    assert isinstance(proved, VerifiedDerived)
+    again = parse(json.loads(json.dumps(proved.certificate.to_json())))
+    assert isinstance(check_derived(again), VerifiedDerived)
+    ((number, allowed),) = clause.items()
+    twins = list(_narrower(allowed))
+    assert twins
+    domain_ends = 0
+    for twin in twins:
+        refused = check_derived(DerivedCertificate(tree, [{number: twin}], UTC))
+        domain_ends += not isinstance(refused, Rejected)
+    # The outermost ends are those of the type, or where years are not written with four digits.
+    assert domain_ends <= 2, (allowed, domain_ends)
+    inner = [t for t in twins if t.intervals and t.intervals[0][0] != allowed.intervals[0][0]]
+    assert domain_ends < len(twins) or not inner
+
+
+def test_only_the_checker_makes_a_proof(table: DataFrame) -> None:
+    tree = _tree(table.where("year(d) = 2024"))
+    with pytest.raises(PresieveError):
+        VerifiedDerived(DerivedCertificate(tree, [], UTC), object())
+    node, _ = build(tree, 0, 0)
+    assert beyond([node], UTC)
+    wrong = DerivedCertificate(tree[:-1], necessary(node, UTC), UTC)
+    assert isinstance(check_derived(wrong), Rejected)
