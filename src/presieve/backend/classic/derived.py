@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _FORMATS = ("parquet.ParquetFileFormat", "orc.OrcFileFormat")
 _CONDITIONS = re.compile(r"^[ :+-]*(?:Filter|Join)\b(.*)", re.MULTILINE)
-_FUNCTION = re.compile(r"\b(?:CASE|LIKE|\w+\()|[-+*/] |- ?\w+#", re.IGNORECASE)
+_FUNCTION = re.compile(r"\b(?:CASE|LIKE|div|\w+\()|[-+*/] |- ?\w+#", re.IGNORECASE)
 _PLAIN = re.compile(
     r"\b(?:isnull|isnotnull|NOT|AND|OR|IN|Inner|LeftOuter|FullOuter)\b ?\(?|\bcast\([^#()]*\)"
 )
